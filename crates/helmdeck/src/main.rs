@@ -1,0 +1,2 @@
+//! The helmdeck program.
+fn main() {}

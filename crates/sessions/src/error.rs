@@ -1,0 +1,81 @@
+//! Why a session could not do what was asked.
+
+use helmdeck_link::LinkError;
+use helmdeck_runtime::RuntimeError;
+use helmdeck_wire::{ErrorBody, SessionId};
+
+/// A failure of a session or of the registry.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// No such session, or not the caller's.
+    #[error("session {0} does not exist")]
+    NotFound(SessionId),
+    /// A field of the spec has a value that is not allowed.
+    #[error("{field}: {reason}")]
+    InvalidSpec {
+        /// Which field.
+        field: &'static str,
+        /// What is wrong with it, and what is allowed.
+        reason: String,
+    },
+    /// The action needs a screen and the session has none.
+    #[error(
+        "session {0} is headless and has no desktop: create one with \"mode\": \"desktop\" or \
+         \"env\": {{\"HELMDECK_MODE\": \"desktop\"}}"
+    )]
+    NotDesktop(SessionId),
+    /// The session is not ready yet.
+    #[error("session {0} is still starting: ask again in a second")]
+    Starting(SessionId),
+    /// The session is over.
+    #[error("session {id} has ended ({reason}): create a new one")]
+    Ended {
+        /// Which session.
+        id: SessionId,
+        /// Why.
+        reason: String,
+    },
+    /// The session did all the actions it may.
+    #[error("session {id} has done its {limit} tasks: create a new one")]
+    TaskLimit {
+        /// Which session.
+        id: SessionId,
+        /// Its `max_tasks`.
+        limit: u64,
+    },
+    /// No room for another session.
+    #[error("all {limit} sessions are in use: end one, or raise max_sessions")]
+    CapacityReached {
+        /// The configured number.
+        limit: usize,
+    },
+    /// A stage of the start failed.
+    #[error("the session failed to start at stage {stage}: {reason}{}", tail(.log_tail))]
+    StartFailed {
+        /// sandbox, display, desktop or browser.
+        stage: &'static str,
+        /// What happened.
+        reason: String,
+        /// The last lines of the session's log.
+        log_tail: String,
+    },
+    /// The guest refused the action, and says why.
+    #[error("{0}")]
+    Refused(ErrorBody),
+    /// The guest did not answer in time.
+    #[error("the session did not answer within {seconds} s")]
+    Timeout {
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// The connection to the guest broke.
+    #[error("the session's guest does not answer any more")]
+    GuestLost(#[source] LinkError),
+    /// The runtime failed.
+    #[error(transparent)]
+    Runtime(#[from] RuntimeError),
+}
+
+fn tail(log: &str) -> String {
+    if log.is_empty() { String::new() } else { format!("\n{log}") }
+}

@@ -1,0 +1,23 @@
+//! The clipboard of a session's desktop.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::action::action;
+
+/// Read the clipboard, or set it when `text` is given.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Clipboard {
+    /// The new content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+action!(Clipboard, "clipboard", ClipboardText);
+
+/// What the clipboard holds now.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ClipboardText {
+    /// The text; empty if there is none.
+    pub text: String,
+}

@@ -1,0 +1,114 @@
+//! The closed set of public failures. Adding one is an API change and a changelog line.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The body of every failed request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorBody {
+    /// What went wrong, for programs.
+    pub error: ErrorCode,
+    /// What went wrong and what to do next, for people and models.
+    pub message: String,
+}
+
+impl ErrorBody {
+    /// An error with its sentence.
+    pub fn new(error: ErrorCode, message: impl Into<String>) -> Self {
+        Self { error, message: message.into() }
+    }
+}
+
+impl fmt::Display for ErrorBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.error, self.message)
+    }
+}
+
+impl std::error::Error for ErrorBody {}
+
+/// Declares the codes once: variant, name on the wire, meaning.
+macro_rules! error_codes {
+    ($($variant:ident $name:literal $doc:literal)*) => {
+        /// What went wrong.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "snake_case")]
+        pub enum ErrorCode { $(#[doc = $doc] $variant,)* }
+
+        impl ErrorCode {
+            /// The code as it stands in an error body.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+        }
+    };
+}
+
+error_codes! {
+    InvalidJson "invalid_json" "The body is not JSON."
+    InvalidInput "invalid_input" "A field is unknown, missing or has a value that is not allowed."
+    PayloadTooLarge "payload_too_large" "The body is larger than the server accepts."
+    MissingCredentials "missing_credentials" "Login without user name or password."
+    InvalidCredentials "invalid_credentials" "User name or password is wrong."
+    MissingBearer "missing_bearer" "No bearer token came with the request."
+    InvalidToken "invalid_token" "The bearer token is malformed, forged or expired."
+    Forbidden "forbidden" "The token lacks the scope of this operation."
+    TooManyAttempts "too_many_attempts" "Too many failed logins; wait and try again."
+    NotFound "not_found" "There is nothing here, or it is not yours."
+    MethodNotAllowed "method_not_allowed" "The path exists, this method does not."
+    MissingSessionId "missing_session_id" "The request does not say which session."
+    NotDesktopMode "not_desktop_mode" "The session has no desktop."
+    SessionStarting "session_starting" "The session is not ready yet."
+    SessionEnded "session_ended" "The session has ended."
+    TaskLimitReached "task_limit_reached" "The session has done its `max_tasks`."
+    CapacityReached "capacity_reached" "All sessions are in use."
+    CreateFailed "create_failed" "The session could not be started."
+    GuestLost "guest_lost" "The session's guest does not answer any more."
+    DisplayLost "display_lost" "The session's display is gone."
+    Timeout "timeout" "The operation took longer than it may."
+    InvalidButton "invalid_button" "No such mouse button."
+    InvalidCoordinates "invalid_coordinates" "A point is missing or not on the screen."
+    InvalidKeys "invalid_keys" "No such key."
+    MissingKeys "missing_keys" "The request names no key."
+    InvalidDirection "invalid_direction" "No such scroll direction."
+    InvalidAmount "invalid_amount" "An amount is zero or negative."
+    InvalidRegion "invalid_region" "The region has no area or lies off the screen."
+    InvalidModifier "invalid_modifier" "No such modifier key."
+    MissingModifiers "missing_modifiers" "The request names no modifier."
+    MissingText "missing_text" "There is no text to type."
+    InvalidText "invalid_text" "The text holds a character that no key can type."
+    InvalidSeconds "invalid_seconds" "A duration is zero or negative."
+    InvalidGeometry "invalid_geometry" "The screen size is outside what is supported."
+    InvalidFormat "invalid_format" "No such picture format."
+    MissingCommand "missing_command" "There is no command to launch."
+    CommandNotFound "command_not_found" "The command does not exist in the session."
+    CommandFailed "command_failed" "The command could not be started."
+    MissingWindowId "missing_window_id" "The request names no window."
+    InvalidWindowId "invalid_window_id" "The window id is not a number."
+    WindowNotFound "window_not_found" "No window has this id."
+    FocusRefused "focus_refused" "The window manager did not focus the window."
+    Overloaded "overloaded" "The server has too much to do; try again."
+    Unavailable "unavailable" "A part of the server is not ready."
+    Internal "internal" "A failure on our side; the log has the details under the request id."
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_is_spelled_the_same_in_json_and_in_prose() {
+        for code in [ErrorCode::InvalidJson, ErrorCode::NotDesktopMode, ErrorCode::MissingSessionId]
+        {
+            assert_eq!(serde_json::to_value(code).unwrap(), code.as_str());
+        }
+    }
+}

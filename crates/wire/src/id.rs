@@ -1,0 +1,39 @@
+//! Ids as types, so that one kind is never taken for another.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Names one session, for as long as anyone remembers it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct SessionId(String);
+
+impl SessionId {
+    /// Wraps text that came from a client; whether such a session exists is another question.
+    pub fn new(id: impl Into<String>) -> Self {
+        Self(id.into())
+    }
+
+    /// A new id from random bytes: `sess-` and twelve characters that are easy to read aloud.
+    pub fn from_random(bytes: [u8; 12]) -> Self {
+        const ALPHABET: [char; 32] = [
+            '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f', 'g',
+            'h', 'j', 'k', 'm', 'n', 'p', 'q', 'r', 's', 't', 'v', 'w', 'x', 'y', 'z',
+        ];
+        let tail = bytes.iter().filter_map(|b| ALPHABET.get(usize::from(b & 31)));
+        Self("sess-".chars().chain(tail.copied()).collect())
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

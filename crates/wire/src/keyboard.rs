@@ -1,0 +1,74 @@
+//! Keyboard actions and their replies.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{action::action, status::Seconds};
+
+/// Type text, any Unicode, into whatever has the focus. A newline presses Return, a tab presses Tab.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Type {
+    /// What to type; must not be empty.
+    #[schemars(length(min = 1, max = 100_000))]
+    pub text: String,
+    /// Milliseconds between characters; 0, the default, types as fast as the program can read.
+    #[serde(default)]
+    #[schemars(range(max = 1000))]
+    pub delay_ms: u32,
+}
+action!(Type, "type", Typed);
+
+/// How much was typed.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Typed {
+    /// Always true.
+    pub ok: bool,
+    /// Number of characters (Unicode code points), not bytes.
+    pub length: usize,
+}
+
+/// Press a key or a chord such as `Return`, `ctrl+a` or `alt+Tab`; several separated by spaces are
+/// pressed one after the other.
+///
+/// X keysym names, and the names models use: Enter, CTRL, ArrowLeft, cmd, PageDown and so on.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Key {
+    /// The key or chord; must not be empty.
+    #[schemars(length(min = 1, max = 1000))]
+    pub keys: String,
+}
+action!(Key, "key", Pressed);
+
+/// What was pressed.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Pressed {
+    /// Always true.
+    pub ok: bool,
+    /// The keys as they were asked for.
+    pub keys: String,
+}
+
+/// Hold a key or chord down for some seconds, then let it go.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HoldKey {
+    /// The key or chord; must not be empty.
+    #[schemars(length(min = 1, max = 1000))]
+    pub keys: String,
+    /// How long; more than 30 counts as 30.
+    pub seconds: Seconds,
+}
+action!(HoldKey, "hold_key", Held);
+
+/// What was held, and for how long.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Held {
+    /// Always true.
+    pub ok: bool,
+    /// The keys as they were asked for.
+    pub keys: String,
+    /// Seconds, after the cap.
+    pub seconds: Seconds,
+}

@@ -1,0 +1,22 @@
+//! The vocabulary shared by server and guest: ids, actions, replies and error codes.
+//!
+//! Data only: no I/O, no clock, no task. Every type that a client sends is checked while it is
+//! parsed, so whoever holds one may trust it.
+
+pub mod action;
+pub mod clipboard;
+pub mod error;
+pub mod guest;
+pub mod id;
+pub mod keyboard;
+pub mod pointer;
+pub mod process;
+pub mod screen;
+pub mod session;
+pub mod size;
+pub mod status;
+pub mod window;
+
+pub use action::{Action, Done};
+pub use error::{ErrorBody, ErrorCode};
+pub use id::SessionId;

@@ -1,0 +1,374 @@
+//! Mouse actions and their replies.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::action::action;
+
+/// One coordinate in pixels of the session's screen, counted from the top left corner.
+///
+/// Models sometimes write `376.0`; fractions are rounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Px(pub i32);
+
+impl<'de> Deserialize<'de> for Px {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = f64::deserialize(deserializer)?.round();
+        if (0.0..=65_535.0).contains(&value) {
+            // In range, so the cast is exact.
+            Ok(Self(value as i32))
+        } else {
+            Err(serde::de::Error::custom(format!("{value} is not a pixel: expected 0 to 65535")))
+        }
+    }
+}
+
+/// A place on the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Point {
+    /// Pixels from the left edge.
+    pub x: Px,
+    /// Pixels from the top edge.
+    pub y: Px,
+}
+
+/// A mouse button.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Button {
+    /// The main button.
+    #[default]
+    Left,
+    /// The wheel pressed down.
+    #[serde(alias = "wheel")]
+    Middle,
+    /// The context-menu button.
+    Right,
+    /// The thumb button that goes back in history.
+    Back,
+    /// The thumb button that goes forward in history.
+    Forward,
+}
+
+impl Button {
+    /// The button's number in the X protocol.
+    pub fn number(self) -> u8 {
+        match self {
+            Self::Left => 1,
+            Self::Middle => 2,
+            Self::Right => 3,
+            Self::Back => 8,
+            Self::Forward => 9,
+        }
+    }
+}
+
+/// A key that changes what a click or a scroll means while it is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Modifier {
+    /// Shift.
+    #[serde(alias = "SHIFT")]
+    Shift,
+    /// Control.
+    #[serde(alias = "control", alias = "CTRL")]
+    Ctrl,
+    /// Alt.
+    #[serde(alias = "option", alias = "ALT")]
+    Alt,
+    /// The Windows or command key.
+    #[serde(alias = "meta", alias = "cmd", alias = "win")]
+    Super,
+}
+
+/// Click once at a point of the VISIBLE desktop.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Click {
+    /// Pixels from the left edge.
+    pub x: Px,
+    /// Pixels from the top edge.
+    pub y: Px,
+    /// Which button; left if not given.
+    #[serde(default)]
+    pub button: Button,
+}
+action!(Click, "click", Clicked);
+
+/// Where a single click went.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Clicked {
+    /// Always true.
+    pub ok: bool,
+    /// Pixels from the left edge.
+    pub x: Px,
+    /// Pixels from the top edge.
+    pub y: Px,
+    /// The button's number in the X protocol: "1" left, "2" middle, "3" right.
+    pub button: String,
+}
+
+/// Click twice in quick succession at a point of the VISIBLE desktop.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DoubleClick {
+    /// Pixels from the left edge.
+    pub x: Px,
+    /// Pixels from the top edge.
+    pub y: Px,
+    /// Which button; left if not given.
+    #[serde(default)]
+    pub button: Button,
+}
+action!(DoubleClick, "double_click", MultiClicked);
+
+/// Click three times in quick succession, which selects a line or paragraph of text.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TripleClick {
+    /// Pixels from the left edge.
+    pub x: Px,
+    /// Pixels from the top edge.
+    pub y: Px,
+    /// Which button; left if not given.
+    #[serde(default)]
+    pub button: Button,
+}
+action!(TripleClick, "triple_click", MultiClicked);
+
+/// Where a double or triple click went.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct MultiClicked {
+    /// Always true.
+    pub ok: bool,
+    /// Pixels from the left edge.
+    pub x: Px,
+    /// Pixels from the top edge.
+    pub y: Px,
+    /// How many clicks were made.
+    pub clicks: u8,
+}
+
+/// Click while modifier keys are held; they are released again whatever happens.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ModifierClick {
+    /// Pixels from the left edge.
+    pub x: Px,
+    /// Pixels from the top edge.
+    pub y: Px,
+    /// Which button; left if not given.
+    #[serde(default)]
+    pub button: Button,
+    /// The keys to hold, at least one.
+    #[schemars(length(min = 1, max = 4))]
+    pub modifiers: Vec<Modifier>,
+}
+action!(ModifierClick, "modifier_click", ModifierClicked);
+
+/// Where a click with modifiers went.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ModifierClicked {
+    /// Always true.
+    pub ok: bool,
+    /// Pixels from the left edge.
+    pub x: Px,
+    /// Pixels from the top edge.
+    pub y: Px,
+    /// The keys that were held.
+    pub modifiers: Vec<Modifier>,
+}
+
+/// Move the pointer without clicking.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MouseMove {
+    /// Pixels from the left edge.
+    pub x: Px,
+    /// Pixels from the top edge.
+    pub y: Px,
+}
+action!(MouseMove, "mouse_move", Moved);
+
+/// Where the pointer is now.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Moved {
+    /// Always true.
+    pub ok: bool,
+    /// Pixels from the left edge.
+    pub x: Px,
+    /// Pixels from the top edge.
+    pub y: Px,
+}
+
+/// Press a button and keep it down until `mouse_up`, at the pointer or at the given point.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MouseDown {
+    /// Pixels from the left edge; with `y`, moves there first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub x: Option<Px>,
+    /// Pixels from the top edge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub y: Option<Px>,
+    /// Which button; left if not given.
+    #[serde(default)]
+    pub button: Button,
+}
+action!(MouseDown, "mouse_down", Clicked);
+
+/// Let a button go, at the pointer or at the given point.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MouseUp {
+    /// Pixels from the left edge; with `y`, moves there first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub x: Option<Px>,
+    /// Pixels from the top edge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub y: Option<Px>,
+    /// Which button; left if not given.
+    #[serde(default)]
+    pub button: Button,
+}
+action!(MouseUp, "mouse_up", Clicked);
+
+/// Press at one point, move to another in small steps, release; or follow a `path`.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Drag {
+    /// Where to press, unless `path` is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_x: Option<Px>,
+    /// Where to press, unless `path` is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_y: Option<Px>,
+    /// Where to release, unless `path` is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_x: Option<Px>,
+    /// Where to release, unless `path` is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_y: Option<Px>,
+    /// The points to pass, the first is pressed and the last released: at least two.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 1000))]
+    pub path: Vec<Point>,
+    /// Which button; left if not given.
+    #[serde(default)]
+    pub button: Button,
+    /// Keys to hold meanwhile.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modifiers: Vec<Modifier>,
+}
+action!(Drag, "drag", Dragged);
+
+impl Drag {
+    /// The points of the drag, or nothing if neither form is complete.
+    pub fn points(&self) -> Option<Vec<Point>> {
+        if self.path.len() >= 2 {
+            return Some(self.path.clone());
+        }
+        let start = Point { x: self.start_x?, y: self.start_y? };
+        let end = Point { x: self.end_x?, y: self.end_y? };
+        self.path.is_empty().then(|| vec![start, end])
+    }
+}
+
+/// Where a drag began and ended.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Dragged {
+    /// Always true.
+    pub ok: bool,
+    /// Where the button was pressed.
+    pub start_x: Px,
+    /// Where the button was pressed.
+    pub start_y: Px,
+    /// Where the button was released.
+    pub end_x: Px,
+    /// Where the button was released.
+    pub end_y: Px,
+}
+
+/// Which way the content is asked to move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// Towards the beginning.
+    Up,
+    /// Towards the end.
+    Down,
+    /// Towards the left edge.
+    Left,
+    /// Towards the right edge.
+    Right,
+}
+
+/// Turn the wheel, at a point if one is given, else where the pointer is.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scroll {
+    /// Pixels from the left edge; with `y`, moves there first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub x: Option<Px>,
+    /// Pixels from the top edge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub y: Option<Px>,
+    /// Which way.
+    pub direction: Direction,
+    /// Wheel notches; 3 if not given, more than 50 counts as 50.
+    #[serde(default = "Scroll::default_amount")]
+    pub amount: u32,
+    /// Keys to hold meanwhile, for example ctrl to zoom.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modifiers: Vec<Modifier>,
+}
+action!(Scroll, "scroll", Scrolled);
+
+impl Scroll {
+    /// More notches than this are not turned in one call.
+    pub const MAX_AMOUNT: u32 = 50;
+
+    fn default_amount() -> u32 {
+        3
+    }
+}
+
+/// How far the wheel was turned.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Scrolled {
+    /// Always true.
+    pub ok: bool,
+    /// Which way.
+    pub direction: Direction,
+    /// Notches turned, after the cap.
+    pub amount: u32,
+}
+
+/// Ask where the pointer is.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CursorPosition {}
+action!(CursorPosition, "cursor_position", Point);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fraction_is_rounded_and_a_negative_number_refused() {
+        let click: Click = serde_json::from_str(r#"{"x": 375.6, "y": 0}"#).unwrap();
+        assert_eq!((click.x, click.y), (Px(376), Px(0)));
+        assert!(serde_json::from_str::<Click>(r#"{"x": -1, "y": 0}"#).is_err());
+    }
+
+    #[test]
+    fn a_drag_needs_both_ends_or_a_path() {
+        let half: Drag = serde_json::from_str(r#"{"start_x": 1, "start_y": 1}"#).unwrap();
+        assert_eq!(half.points(), None);
+        let path: Drag =
+            serde_json::from_str(r#"{"path": [{"x":0,"y":0},{"x":5,"y":5}]}"#).unwrap();
+        assert_eq!(path.points().map(|p| p.len()), Some(2));
+    }
+}

@@ -1,0 +1,33 @@
+//! Programs that an agent starts.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::action::action;
+
+/// Start a program in the session, detached; it outlives the call.
+///
+/// Chromium is already running on a VISIBLE desktop: there is no need to launch it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Launch {
+    /// A program in the session's PATH, or an absolute path.
+    #[schemars(length(min = 1, max = 4096))]
+    pub command: String,
+    /// Its arguments, passed as they are; no shell is involved.
+    #[serde(default)]
+    #[schemars(length(max = 1000))]
+    pub args: Vec<String>,
+}
+action!(Launch, "launch", Launched);
+
+/// What was started.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Launched {
+    /// Always true.
+    pub ok: bool,
+    /// The command as it was asked for.
+    pub command: String,
+    /// The process, as programs in the session see it.
+    pub pid: u32,
+}

@@ -1,0 +1,163 @@
+//! What a client asks of a session, and what it is told about one.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+
+use crate::{
+    id::SessionId,
+    size::{Bytes, Geometry},
+};
+
+/// Whether a session has a screen that people can watch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// A browser without a screen: fast, for automated work.
+    #[default]
+    Headless,
+    /// A whole Linux desktop with a visible browser: for work that people watch.
+    Desktop,
+}
+
+/// What a session shall be. Every field is optional.
+///
+/// The same fields may also stand one level deeper, in an object called `spec`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SessionSpec {
+    /// A name for people.
+    #[schemars(length(max = 200))]
+    pub label: String,
+    /// The container image, where the runtime uses one. Recorded otherwise.
+    #[schemars(length(max = 500))]
+    pub image: String,
+    /// Headless if neither this nor `env.HELMDECK_MODE` is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+    /// The screen's size; 1920x1080 if neither this nor `env.HELMDECK_DISPLAY_GEOMETRY` is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub geometry: Option<Geometry>,
+    /// The most memory the session may use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_limit: Option<Bytes>,
+    /// The size of /dev/shm.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shm_size: Option<Bytes>,
+    /// The most processor cores the session may use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.01, max = 1024.0))]
+    pub cpu_limit: Option<f64>,
+    /// Seconds from creation to the end, whatever happens; no limit if not given.
+    #[serde(alias = "wallclock_timeout_s", skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub timeout_seconds: Option<u64>,
+    /// Seconds without a call after which the session ends; 300 if not given, 0 for never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_timeout_s: Option<u64>,
+    /// The session ends after this many actions; 0 for no limit.
+    pub max_tasks: u64,
+    /// The clock's place inside the session, for example `Europe/Paris`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 64), regex(pattern = "^[A-Za-z0-9+_-]+(/[A-Za-z0-9+_-]+)*$"))]
+    pub timezone: Option<String>,
+    /// The language inside the session, for example `de-DE`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 32), regex(pattern = "^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$"))]
+    pub locale: Option<String>,
+    /// Environment of the agent's programs. Replies show the values of `HELMDECK_*` only.
+    pub env: BTreeMap<String, String>,
+}
+
+/// Where a session is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Not ready yet.
+    Starting,
+    /// Ready: calls are answered.
+    Running,
+    /// Over, as asked or at a limit.
+    Terminated,
+    /// Over, because something broke.
+    Error,
+}
+
+/// Why a session is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EndReason {
+    /// Somebody asked for it.
+    Requested,
+    /// `timeout_seconds` went by.
+    WallClock,
+    /// `idle_timeout_s` went by without a call.
+    Idle,
+    /// `max_tasks` were done.
+    MaxTasks,
+    /// The server stopped.
+    ServerStopped,
+    /// It could not be started.
+    StartFailed,
+    /// The guest stopped answering.
+    GuestLost,
+}
+
+/// How long one stage of the start took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StageTiming {
+    /// sandbox, display, desktop, browser.
+    pub stage: String,
+    /// Milliseconds from the moment the session was asked for until the stage was done.
+    pub done_ms: u64,
+}
+
+/// A session as its owner sees it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Session {
+    /// Its name in every later call.
+    pub id: SessionId,
+    /// The runtime's name for the sandbox.
+    pub container_id: String,
+    /// Where it is in its life.
+    pub status: Status,
+    /// Whether people can watch it.
+    pub mode: Mode,
+    /// The token subject that created it.
+    pub owner: String,
+    /// When it was asked for.
+    #[serde(with = "time::serde::rfc3339")]
+    #[schemars(with = "String", extend("format" = "date-time"))]
+    pub created_at: OffsetDateTime,
+    /// When it ends at the latest, if that is known.
+    #[serde(with = "time::serde::rfc3339::option", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
+    #[serde(default)]
+    pub expires_at: Option<OffsetDateTime>,
+    /// Why it is over, once it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_reason: Option<EndReason>,
+    /// What went wrong, with the end of the log, if something did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// How long each stage of the start took.
+    pub timings: Vec<StageTiming>,
+    /// Actions done so far.
+    pub tasks: u64,
+    /// What the agent says it is doing; empty if it says nothing.
+    pub agent_status: String,
+    /// Remarks about the request, for example an image that this runtime does not use.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// The session as it was asked for, defaults filled in.
+    pub spec: SessionSpec,
+}
+
+/// All sessions the caller may see.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct SessionList {
+    /// Oldest first.
+    pub sessions: Vec<Session>,
+}
