@@ -1,2 +1,58 @@
-//! Developer commands.
-fn main() {}
+//! `cargo xtask`: chores of the project that are programs rather than scripts.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use xtask::tidy;
+
+mod bench;
+
+const USAGE: &str = "\
+Usage: cargo xtask COMMAND
+
+  tidy         Check the shape of the repository: layers, names, lengths, documents
+  bench ...    Measure actions on a real display (bench --help says more)
+  ci           Run everything that CI runs";
+
+fn main() -> ExitCode {
+    let mut args = env::args_os().skip(1);
+    let command = args.next().unwrap_or_default();
+    let rest: Vec<OsString> = args.collect();
+    match command.to_str() {
+        Some("tidy") if rest.is_empty() => tidy(),
+        Some("bench") => bench::run(rest),
+        Some("ci") if rest.is_empty() => ci(),
+        Some("help" | "--help" | "-h") => {
+            println!("{USAGE}");
+            ExitCode::SUCCESS
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn tidy() -> ExitCode {
+    let report = tidy::check(&root());
+    println!("{report}");
+    if report.violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn ci() -> ExitCode {
+    match Command::new(root().join("scripts/test.sh")).status() {
+        Ok(status) if status.success() => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("scripts/test.sh could not be started: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The repository this binary was built from.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}

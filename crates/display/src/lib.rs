@@ -1,1 +1,31 @@
-//! Under construction.
+//! Everything that touches a session's X server, in process: pointer, keyboard, pictures, windows,
+//! clipboard and the size of the screen.
+//!
+//! [`Display`] is the whole interface: its methods take an action of [`helmdeck_wire`] and give
+//! its reply. It needs a multi-threaded tokio runtime, because X requests block for microseconds
+//! and encoding a picture for milliseconds.
+
+mod atoms;
+mod borrow;
+mod clipboard;
+mod connection;
+mod desktop;
+mod display;
+mod error;
+mod events;
+mod held;
+mod keyboard;
+mod keymap;
+mod keys;
+mod neutral;
+mod picture;
+mod pointer;
+mod resize;
+mod screen;
+mod segment;
+mod settle;
+mod stream;
+mod window;
+
+pub use display::Display;
+pub use error::DisplayError;

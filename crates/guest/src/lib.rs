@@ -1,1 +1,46 @@
-//! Under construction.
+//! Our process inside a sandbox.
+//!
+//! The guest starts the X server beside itself and everything an agent can influence in a second,
+//! nested sandbox; it answers the server on the one socket it was given.
+//!
+//! ```text
+//! outer sandbox    guest ── Xvnc
+//!                    │ control socket
+//! nested sandbox   nest ── bus, window manager, panel, Chromium, whatever the agent launches
+//! ```
+
+mod act;
+mod begin;
+mod browser;
+mod desktop;
+mod error;
+mod log;
+mod nest;
+mod router;
+mod xvnc;
+
+use std::{
+    io,
+    os::{
+        fd::{FromRawFd, OwnedFd, RawFd},
+        unix::net::UnixListener,
+    },
+};
+
+pub use nest::run_inside as run_nest;
+
+/// Serves the socket `listen_fd` until the sandbox ends.
+pub fn run(listen_fd: RawFd) -> io::Result<()> {
+    // SAFETY: the runtime passed this descriptor for us alone to own.
+    let listener = unsafe { OwnedFd::from_raw_fd(listen_fd) };
+    helmdeck_spawn::set_cloexec(&listener)?;
+    let listener = UnixListener::from(listener);
+    listener.set_nonblocking(true)?;
+    // Two workers: one may wait for the X server while the other answers.
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(async {
+        let listener = tokio::net::UnixListener::from_std(listener)?;
+        axum::serve(listener, router::router(begin::Guest::default())).await
+    })
+}

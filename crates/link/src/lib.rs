@@ -1,7 +1,16 @@
-//! HTTP/1.1 between server and guest over any byte stream.
+//! HTTP/1.1 between server and guest, over any byte stream a runtime yields.
+//!
+//! The server's end is [`Link`]; the guest's end is an ordinary HTTP server on the routes of
+//! [`route`], so `curl --unix-socket` can stand in for either. Nobody else reads or writes the
+//! bytes in between.
 
+mod client;
 mod error;
+mod progress;
 mod reply;
+pub mod route;
 
+pub use client::{ByteStream, Connect, Link};
 pub use error::LinkError;
+pub use progress::ProgressStream;
 pub use reply::Reply;

@@ -1,15 +1,79 @@
 //! Where sandboxes come from.
+//!
+//! A runtime starts, connects to, stops and lists sandboxes. It deals in sandboxes and byte
+//! streams; it never sees an action, a caller or a session.
+
+pub mod conformance;
+mod error;
+pub mod local;
+
+use std::fmt;
 
 use async_trait::async_trait;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+pub use error::RuntimeError;
+pub use local::LocalRuntime;
+
+/// Names a sandbox. Letters, digits and dashes; it becomes part of paths.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SandboxId(String);
+
+impl SandboxId {
+    /// Checks the name.
+    pub fn new(name: &str) -> Result<Self, RuntimeError> {
+        let good = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        if !name.is_empty() && name.len() <= 64 && name.chars().all(good) {
+            Ok(Self(name.to_owned()))
+        } else {
+            Err(RuntimeError::BadName(name.to_owned()))
+        }
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SandboxId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What a sandbox shall be.
+#[derive(Debug, Clone)]
+pub struct SandboxSpec {
+    /// The most its home may hold.
+    pub home_bytes: u64,
+    /// The most its `/tmp` may hold.
+    pub tmp_bytes: u64,
+}
+
+impl Default for SandboxSpec {
+    fn default() -> Self {
+        Self { home_bytes: 4 << 30, tmp_bytes: 1 << 30 }
+    }
+}
+
+/// Any stream of bytes to a guest.
+pub trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
 
 /// Where sandboxes come from.
 #[async_trait]
-pub trait Runtime: Send + Sync + 'static {}
+pub trait Runtime: Send + Sync + 'static {
+    /// Starts a sandbox. Does not wait for the guest inside it. On failure nothing is left.
+    async fn start(&self, id: &SandboxId, spec: &SandboxSpec) -> Result<(), RuntimeError>;
 
-/// Why a sandbox could not be had.
-#[derive(Debug, thiserror::Error)]
-pub enum RuntimeError {
-    /// The machine lacks something.
-    #[error("{0}")]
-    Unavailable(String),
+    /// Opens a byte stream to the guest. A sandbox that has ended answers `Gone` with the last
+    /// words of its guest.
+    async fn connect(&self, id: &SandboxId) -> Result<Box<dyn ByteStream>, RuntimeError>;
+
+    /// Stops a sandbox and removes all it left. Stopping one that is already gone succeeds.
+    async fn stop(&self, id: &SandboxId) -> Result<(), RuntimeError>;
+
+    /// Every sandbox we own, so that a restarted server knows about them.
+    async fn list(&self) -> Result<Vec<SandboxId>, RuntimeError>;
 }

@@ -1,1 +1,38 @@
-//! Under construction.
+//! The control plane: REST, authentication, configuration.
+//!
+//! Read [`router`] first: it lists every operation. A request passes [`seam`] (request id, log,
+//! panics), [`auth`] (token and scope), a handler in [`routes`] that decides nothing, and then
+//! belongs to `helmdeck-sessions`.
+
+mod accept;
+pub mod admin;
+mod app;
+mod attempts;
+mod auth;
+mod body;
+pub mod config;
+mod error;
+mod field;
+mod figures;
+mod input;
+mod instance;
+mod limits;
+mod lock;
+mod login;
+mod openapi;
+mod operation;
+mod password;
+mod query;
+mod router;
+mod routes;
+mod seam;
+mod serve;
+pub mod telemetry;
+pub mod token;
+
+pub use app::{App, Started, run};
+pub use config::Config;
+pub use error::ServerError;
+pub use instance::Instance;
+pub use operation::{Access, Operation};
+pub use router::operations;

@@ -2,7 +2,7 @@
 
 use helmdeck_link::LinkError;
 use helmdeck_runtime::RuntimeError;
-use helmdeck_wire::{ErrorBody, SessionId};
+use helmdeck_wire::{ErrorBody, SessionId, session::EndReason};
 
 /// A failure of a session or of the registry.
 #[derive(Debug, thiserror::Error)]
@@ -28,12 +28,12 @@ pub enum SessionError {
     #[error("session {0} is still starting: ask again in a second")]
     Starting(SessionId),
     /// The session is over.
-    #[error("session {id} has ended ({reason}): create a new one")]
+    #[error("session {id} has ended ({reason:?}): create a new one")]
     Ended {
         /// Which session.
         id: SessionId,
         /// Why.
-        reason: String,
+        reason: EndReason,
     },
     /// The session did all the actions it may.
     #[error("session {id} has done its {limit} tasks: create a new one")]

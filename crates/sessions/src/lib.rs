@@ -4,9 +4,12 @@
 //! [`helmdeck_runtime::Runtime`], actions travel over a [`helmdeck_link`].
 
 mod caller;
+mod driver;
 mod error;
+mod lifecycle;
 mod registry;
 mod session;
+mod spec;
 
 pub use caller::{Caller, Scope};
 pub use error::SessionError;

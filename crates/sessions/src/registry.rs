@@ -1,14 +1,26 @@
 //! All sessions of this server, and the only way to one of them.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use helmdeck_runtime::Runtime;
+use helmdeck_runtime::{Runtime, RuntimeError, SandboxId};
 use helmdeck_wire::{
     SessionId,
     session::{EndReason, SessionSpec},
 };
+use parking_lot::Mutex;
+use tokio::time::timeout;
+use tracing::{info, warn};
 
-use crate::{Caller, Session, SessionError};
+use crate::{
+    Caller, Session, SessionError, driver,
+    session::Driven,
+    spec,
+};
+
+/// How many sessions that are over can still be looked at.
+const REMEMBERED: usize = 100;
+/// All sandboxes are killed at once, and each takes milliseconds.
+const END_ALL_DEADLINE: Duration = Duration::from_secs(20);
 
 /// Limits of the registry.
 #[derive(Debug, Clone)]
@@ -21,44 +33,153 @@ pub struct Config {
 
 /// A cheap handle to all sessions.
 #[derive(Clone)]
-pub struct Sessions {}
+pub struct Sessions {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    runtime: Arc<dyn Runtime>,
+    config: Config,
+    /// By creation, because each gets a higher number than the one before.
+    sessions: Mutex<BTreeMap<u64, Session>>,
+}
 
 impl Sessions {
     /// An empty registry on a runtime.
-    pub fn new(_runtime: Arc<dyn Runtime>, _config: Config) -> Self {
-        Self {}
+    pub fn new(runtime: Arc<dyn Runtime>, config: Config) -> Self {
+        Self { shared: Arc::new(Shared { runtime, config, sessions: Mutex::default() }) }
     }
 
-    /// Creates a session for `caller`. With `wait`, returns once it is ready.
+    /// Stops sandboxes that an earlier server left behind.
+    pub async fn clean_up(&self) -> Result<(), SessionError> {
+        for sandbox in self.shared.runtime.list().await? {
+            info!(%sandbox, "Stopping a sandbox of an earlier server");
+            self.shared.runtime.stop(&sandbox).await?;
+        }
+        Ok(())
+    }
+
+    /// Creates a session for `caller`. With `wait`, returns once it is ready, and dropping the
+    /// future ends the session.
     pub async fn create(
         &self,
-        _caller: &Caller,
-        _spec: SessionSpec,
-        _wait: bool,
+        caller: &Caller,
+        spec: SessionSpec,
+        wait: bool,
     ) -> Result<Session, SessionError> {
-        Err(SessionError::NotFound(SessionId::new("")))
+        let spec = spec::complete(spec, self.shared.config.idle_timeout_s)?;
+        let session = self.admit(caller, spec)?;
+        tokio::spawn(driver::drive(session.clone(), self.shared.runtime.clone()));
+        if !wait {
+            return Ok(session);
+        }
+        let abandoned = EndOnDrop(Some(session.clone()));
+        session.driven_to(Driven::Running).await;
+        abandoned.disarm();
+        let failure = session.inner.failure.lock().clone();
+        match failure {
+            Some(failure) => {
+                session.driven_to(Driven::Stopped).await;
+                self.forget(session.id());
+                Err(failure.into())
+            }
+            None => session.ensure_alive().map(|()| session),
+        }
     }
 
     /// The caller's session; an admin may have anyone's. Others do not exist.
-    pub fn get(&self, _caller: &Caller, id: &SessionId) -> Result<Session, SessionError> {
-        Err(SessionError::NotFound(id.clone()))
+    pub fn get(&self, caller: &Caller, id: &SessionId) -> Result<Session, SessionError> {
+        let sessions = self.shared.sessions.lock();
+        let mut visible = sessions.values().filter(|session| session.belongs_to(caller));
+        visible
+            .find(|session| session.id() == id)
+            .cloned()
+            .ok_or_else(|| SessionError::NotFound(id.clone()))
     }
 
     /// The sessions the caller may see, oldest first.
-    pub fn list(&self, _caller: &Caller) -> Vec<Session> {
-        Vec::new()
+    pub fn list(&self, caller: &Caller) -> Vec<Session> {
+        let sessions = self.shared.sessions.lock();
+        sessions.values().filter(|session| session.belongs_to(caller)).cloned().collect()
     }
 
     /// Ends the caller's session and forgets it. One that does not exist is ended already.
-    pub async fn end(&self, _caller: &Caller, _id: &SessionId) -> Result<(), SessionError> {
+    pub async fn end(&self, caller: &Caller, id: &SessionId) -> Result<(), SessionError> {
+        if let Ok(session) = self.get(caller, id) {
+            session.end(EndReason::Requested).await;
+            self.forget(id);
+        }
         Ok(())
     }
 
     /// How many sessions are alive.
     pub fn count(&self) -> usize {
-        0
+        self.shared.sessions.lock().values().filter(|session| session.is_alive()).count()
     }
 
     /// Ends every session; nothing is left when it returns.
-    pub async fn end_all(&self, _reason: EndReason) {}
+    pub async fn end_all(&self, reason: EndReason) {
+        let all: Vec<Session> = self.shared.sessions.lock().values().cloned().collect();
+        for session in &all {
+            session.request_end(reason);
+        }
+        let ended = async {
+            for session in &all {
+                session.driven_to(Driven::Stopped).await;
+            }
+        };
+        if timeout(END_ALL_DEADLINE, ended).await.is_err() {
+            warn!("Some sessions did not end in time");
+        }
+    }
+
+    /// Makes room and a name for a session.
+    fn admit(&self, caller: &Caller, spec: SessionSpec) -> Result<Session, SessionError> {
+        let id = new_id()?;
+        let sandbox = SandboxId::new(id.as_str())?;
+        let runtime = self.shared.runtime.clone();
+        let session = Session::new(id, sandbox, caller, spec, runtime);
+        let mut sessions = self.shared.sessions.lock();
+        let alive = sessions.values().filter(|session| session.is_alive()).count();
+        let limit = self.shared.config.max_sessions;
+        if alive >= limit {
+            return Err(SessionError::CapacityReached { limit });
+        }
+        let over = sessions.iter().filter(|(_, session)| !session.is_alive());
+        let excess: Vec<u64> = over.map(|(number, _)| *number).collect();
+        for number in excess.iter().take(excess.len().saturating_sub(REMEMBERED)) {
+            sessions.remove(number);
+        }
+        let number = sessions.last_key_value().map_or(0, |(last, _)| last + 1);
+        sessions.insert(number, session.clone());
+        Ok(session)
+    }
+
+    fn forget(&self, id: &SessionId) {
+        self.shared.sessions.lock().retain(|_, session| session.id() != id);
+    }
+}
+
+/// Ends a session whose creator went away before it was ready.
+struct EndOnDrop(Option<Session>);
+
+impl EndOnDrop {
+    fn disarm(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for EndOnDrop {
+    fn drop(&mut self) {
+        if let Some(session) = self.0.take() {
+            session.request_end(EndReason::Requested);
+        }
+    }
+}
+
+fn new_id() -> Result<SessionId, SessionError> {
+    let mut bytes = [0; 12];
+    getrandom::fill(&mut bytes)
+        .map_err(|e| RuntimeError::System("no randomness", std::io::Error::other(e)))?;
+    Ok(SessionId::from_random(bytes))
 }

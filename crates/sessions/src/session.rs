@@ -1,32 +1,255 @@
 //! One session, as a cheap handle.
 
-use helmdeck_link::Reply;
-use helmdeck_wire::{Action, session};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
-use crate::SessionError;
+use async_trait::async_trait;
+use helmdeck_link::{ByteStream, Connect, Link, LinkError, Reply};
+use helmdeck_runtime::{Runtime, SandboxId};
+use helmdeck_wire::{
+    Action, ErrorBody, ErrorCode, SessionId,
+    session::{self, EndReason, Mode, SessionSpec, StageTiming},
+};
+use parking_lot::Mutex;
+use time::OffsetDateTime;
+use tokio::sync::{Notify, watch};
+
+use crate::{
+    Caller, SessionError,
+    lifecycle::{Lifecycle, Phase, Refusal},
+    spec,
+};
+
+/// What an action may take on top of the time it asks for; a guest that needs longer is stuck.
+const ACTION_DEADLINE: Duration = Duration::from_secs(30);
+/// An action that asks for more time than this is refused.
+const LONGEST_ACTION: Duration = Duration::from_secs(600);
+/// The longest status line.
+const MAX_STATUS: usize = 500;
 
 /// A handle to one session; obtained from [`crate::Sessions::get`] only.
 #[derive(Clone)]
-pub struct Session {}
+pub struct Session {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub id: SessionId,
+    pub sandbox: SandboxId,
+    pub owner: String,
+    pub created_at: OffsetDateTime,
+    pub began: Instant,
+    /// As asked for, defaults filled in. May hold secrets: never shown whole.
+    pub spec: SessionSpec,
+    pub link: Link,
+    pub life: Mutex<Lifecycle>,
+    pub timings: Mutex<Vec<StageTiming>>,
+    pub failure: Mutex<Option<Failure>>,
+    agent_status: Mutex<String>,
+    /// Wakes the driver when the lifecycle may have changed.
+    pub changed: Notify,
+    /// Tells who waits how far the driver is.
+    pub progress: watch::Sender<Driven>,
+}
+
+/// How far the driver is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Driven {
+    Starting,
+    Running,
+    /// The sandbox is gone and nothing is left of it.
+    Stopped,
+}
+
+/// What went wrong in a session.
+#[derive(Debug, Clone)]
+pub(crate) struct Failure {
+    pub stage: &'static str,
+    pub reason: String,
+    pub log_tail: String,
+}
 
 impl Session {
+    pub(crate) fn new(
+        id: SessionId,
+        sandbox: SandboxId,
+        owner: &Caller,
+        spec: SessionSpec,
+        runtime: Arc<dyn Runtime>,
+    ) -> Self {
+        let began = Instant::now();
+        let link = Link::new(ToSandbox { runtime, sandbox: sandbox.clone() });
+        Self {
+            inner: Arc::new(Inner {
+                id,
+                sandbox,
+                owner: owner.subject.clone(),
+                created_at: OffsetDateTime::now_utc(),
+                began,
+                link,
+                life: Mutex::new(Lifecycle::new(spec::limits(&spec), began)),
+                spec,
+                timings: Mutex::default(),
+                failure: Mutex::default(),
+                agent_status: Mutex::default(),
+                changed: Notify::new(),
+                progress: watch::Sender::new(Driven::Starting),
+            }),
+        }
+    }
+
+    /// Its id.
+    pub fn id(&self) -> &SessionId {
+        &self.inner.id
+    }
+
     /// What its owner may know about it.
     pub fn describe(&self) -> session::Session {
-        unimplemented!()
+        let inner = &self.inner;
+        let life = inner.life.lock().clone();
+        let lifetime = inner.spec.timeout_seconds.map(Duration::from_secs);
+        let failure = inner.failure.lock().clone();
+        session::Session {
+            id: inner.id.clone(),
+            container_id: inner.sandbox.to_string(),
+            status: life.status(),
+            mode: self.mode(),
+            owner: inner.owner.clone(),
+            created_at: inner.created_at,
+            expires_at: lifetime.map(|lifetime| inner.created_at + lifetime),
+            end_reason: match life.phase() {
+                Phase::Over(reason) => Some(*reason),
+                Phase::Starting | Phase::Running => None,
+            },
+            error: failure.map(|failure| SessionError::from(failure).to_string()),
+            timings: inner.timings.lock().clone(),
+            tasks: life.tasks(),
+            agent_status: inner.agent_status.lock().clone(),
+            notes: spec::notes(&inner.spec),
+            spec: spec::for_reply(&inner.spec),
+        }
     }
 
     /// Asks the guest to do something on the desktop; fails if the session has none.
-    pub async fn act<A: Action>(&self, _action: &A) -> Result<Reply, SessionError> {
-        unimplemented!()
+    ///
+    /// Dropping the future cancels the action: the guest releases what it pressed.
+    pub async fn act<A: Action>(&self, action: &A) -> Result<Reply, SessionError> {
+        let asked = action.asked_duration();
+        if asked > LONGEST_ACTION {
+            let reason = format!("{} would take {} s: send it in parts", A::NAME, asked.as_secs());
+            return Err(SessionError::Refused(ErrorBody::new(ErrorCode::InvalidInput, reason)));
+        }
+        let _task = self.begin_desktop_task()?;
+        let deadline = ACTION_DEADLINE + asked;
+        self.inner.link.act(action, deadline).await.map_err(|error| match error {
+            LinkError::Refused(body) => SessionError::Refused(body),
+            LinkError::Deadline => SessionError::Timeout { seconds: deadline.as_secs() },
+            lost => SessionError::GuestLost(lost),
+        })
     }
 
     /// Sets the line that tells watchers what the agent is doing.
-    pub fn set_agent_status(&self, _status: String) -> Result<(), SessionError> {
+    pub fn set_agent_status(&self, status: String) -> Result<(), SessionError> {
+        let _task = self.begin_desktop_task()?;
+        *self.inner.agent_status.lock() = status.chars().take(MAX_STATUS).collect();
         Ok(())
     }
 
     /// The last `tail` lines of the session's log, or all that is kept.
-    pub async fn logs(&self, _tail: Option<usize>) -> Result<String, SessionError> {
-        Ok(String::new())
+    pub async fn logs(&self, tail: Option<usize>) -> Result<String, SessionError> {
+        let failure = self.inner.failure.lock().clone();
+        let text = match failure {
+            Some(failure) => failure.log_tail,
+            None => self.inner.link.log(ACTION_DEADLINE).await.map_err(SessionError::GuestLost)?,
+        };
+        let skip = tail.map_or(0, |tail| text.lines().count().saturating_sub(tail));
+        Ok(text.lines().skip(skip).flat_map(|line| [line, "\n"]).collect())
+    }
+
+    pub(crate) fn is_alive(&self) -> bool {
+        self.ensure_alive().is_ok()
+    }
+
+    pub(crate) fn ensure_alive(&self) -> Result<(), SessionError> {
+        match self.inner.life.lock().phase() {
+            Phase::Over(reason) => {
+                Err(SessionError::Ended { id: self.inner.id.clone(), reason: *reason })
+            }
+            Phase::Starting | Phase::Running => Ok(()),
+        }
+    }
+
+    pub(crate) fn belongs_to(&self, caller: &Caller) -> bool {
+        caller.is_admin() || caller.subject == self.inner.owner
+    }
+
+    /// Ends it and waits until nothing of it is left.
+    pub(crate) async fn end(&self, reason: EndReason) {
+        self.request_end(reason);
+        self.driven_to(Driven::Stopped).await;
+    }
+
+    /// Ends it soon.
+    pub(crate) fn request_end(&self, reason: EndReason) {
+        self.inner.life.lock().end(reason);
+        self.inner.changed.notify_one();
+    }
+
+    /// Waits until the driver is at least that far.
+    pub(crate) async fn driven_to(&self, wanted: Driven) {
+        // The sender lives in `inner`, so this cannot fail while we hold it.
+        let _ = self.inner.progress.subscribe().wait_for(|at| *at >= wanted).await;
+    }
+
+    fn mode(&self) -> Mode {
+        self.inner.spec.mode.unwrap_or_default()
+    }
+
+    fn begin_desktop_task(&self) -> Result<Task, SessionError> {
+        let id = || self.inner.id.clone();
+        if self.mode() != Mode::Desktop {
+            return Err(SessionError::NotDesktop(id()));
+        }
+        match self.inner.life.lock().begin_task(Instant::now()) {
+            Ok(()) => Ok(Task { session: self.clone() }),
+            Err(Refusal::Starting) => Err(SessionError::Starting(id())),
+            Err(Refusal::Over(reason)) => Err(SessionError::Ended { id: id(), reason }),
+            Err(Refusal::NoTasksLeft(limit)) => Err(SessionError::TaskLimit { id: id(), limit }),
+        }
+    }
+}
+
+/// An admitted action; however it ends, the lifecycle hears of it.
+struct Task {
+    session: Session,
+}
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.session.inner.life.lock().finish_task(Instant::now());
+        self.session.inner.changed.notify_one();
+    }
+}
+
+/// Opens the link's connections through the runtime.
+struct ToSandbox {
+    runtime: Arc<dyn Runtime>,
+    sandbox: SandboxId,
+}
+
+#[async_trait]
+impl Connect for ToSandbox {
+    async fn connect(&self) -> std::io::Result<Box<dyn ByteStream>> {
+        let stream = self.runtime.connect(&self.sandbox).await.map_err(std::io::Error::other)?;
+        Ok(Box::new(stream))
+    }
+}
+
+impl From<Failure> for SessionError {
+    fn from(failure: Failure) -> Self {
+        let Failure { stage, reason, log_tail } = failure;
+        Self::StartFailed { stage, reason, log_tail }
     }
 }

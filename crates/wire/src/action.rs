@@ -1,5 +1,7 @@
 //! What a guest can be asked, tied to what it answers.
 
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -12,14 +14,22 @@ pub trait Action: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'sta
     const NAME: &'static str;
     /// What a caller gets back.
     type Reply;
+
+    /// How long it takes by its own wish, besides the time the work itself needs.
+    fn asked_duration(&self) -> Duration {
+        Duration::ZERO
+    }
 }
 
 /// Declares the name and the reply of an action.
 macro_rules! action {
-    ($action:ty, $name:literal, $reply:ty) => {
+    ($action:ty, $name:literal, $reply:ty $(, lasts $duration:expr)?) => {
         impl $crate::action::Action for $action {
             const NAME: &'static str = $name;
             type Reply = $reply;
+            $(fn asked_duration(&self) -> std::time::Duration {
+                $duration(self)
+            })?
         }
     };
 }

@@ -17,7 +17,10 @@ pub struct Type {
     #[schemars(range(max = 1000))]
     pub delay_ms: u32,
 }
-action!(Type, "type", Typed);
+action!(Type, "type", Typed, lasts |this: &Self| {
+    let characters = u32::try_from(this.text.chars().count()).unwrap_or(u32::MAX);
+    std::time::Duration::from_millis(u64::from(characters) * (u64::from(this.delay_ms) + 1))
+});
 
 /// How much was typed.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -60,7 +63,7 @@ pub struct HoldKey {
     /// How long; more than 30 counts as 30.
     pub seconds: Seconds,
 }
-action!(HoldKey, "hold_key", Held);
+action!(HoldKey, "hold_key", Held, lasts |this: &Self| this.seconds.duration());
 
 /// What was held, and for how long.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

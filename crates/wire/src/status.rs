@@ -15,6 +15,11 @@ pub struct Seconds(#[schemars(range(min = 0.0, max = 30.0))] pub f64);
 impl Seconds {
     /// The longest an action may wait.
     pub const MAX: f64 = 30.0;
+
+    /// The same as a duration.
+    pub fn duration(self) -> std::time::Duration {
+        std::time::Duration::from_secs_f64(self.0.clamp(0.0, Self::MAX))
+    }
 }
 
 impl<'de> Deserialize<'de> for Seconds {
@@ -35,7 +40,7 @@ pub struct Wait {
     /// How long; more than 30 counts as 30.
     pub seconds: Seconds,
 }
-action!(Wait, "wait", Waited);
+action!(Wait, "wait", Waited, lasts |this: &Self| this.seconds.duration());
 
 /// How long was waited.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

@@ -1,0 +1,25 @@
+//! The atoms we speak with window managers and programs.
+
+x11rb::atom_manager! {
+    /// Atom numbers, asked for once per connection.
+    pub(crate) Atoms: AtomsCookie {
+        UTF8_STRING,
+        WM_PROTOCOLS,
+        _NET_ACTIVE_WINDOW,
+        _NET_CLIENT_LIST,
+        _NET_SUPPORTING_WM_CHECK,
+        _NET_WM_NAME,
+        _NET_WM_PID,
+        _NET_WM_PING,
+        _NET_WM_STATE,
+        _NET_WM_STATE_HIDDEN,
+        CLIPBOARD,
+        INCR,
+        TARGETS,
+        TEXT,
+        TIMESTAMP,
+        PLAIN: b"text/plain",
+        PLAIN_UTF8: b"text/plain;charset=utf-8",
+        HELMDECK_CLIPBOARD,
+    }
+}

@@ -1,0 +1,109 @@
+//! One connection to the X server: immune to grabs, remade when it breaks.
+
+use std::{
+    ops::Deref,
+    os::fd::{AsFd, BorrowedFd},
+    sync::Arc,
+};
+
+use parking_lot::Mutex;
+use x11rb::{
+    connection::Connection as _,
+    protocol::{
+        xfixes::ConnectionExt as _,
+        xkb::ConnectionExt as _,
+        xproto::{ConnectionExt as _, Window},
+        xtest::ConnectionExt as _,
+    },
+    rust_connection::RustConnection,
+};
+
+use crate::{atoms::Atoms, error::DisplayError, stream::DeadlineStream};
+
+/// A connection that server grabs do not stop. Dereferences to x11rb's.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    x: RustConnection<DeadlineStream>,
+    /// The root window of the screen.
+    pub(crate) root: Window,
+    pub(crate) atoms: Atoms,
+}
+
+impl Connection {
+    pub(crate) fn open(display: &str) -> Result<Self, DisplayError> {
+        let (x, screen) = DeadlineStream::connect(display)?;
+        // First of all: a grab that comes before this is on the server would catch us.
+        x.xtest_grab_control(true)?.check()?;
+        // These answer only those who have said which version they speak.
+        let xfixes = x.xfixes_query_version(6, 0)?;
+        let xkb = x.xkb_use_extension(1, 0)?;
+        let atoms = Atoms::new(&x)?;
+        xfixes.reply()?;
+        xkb.reply()?;
+        let atoms = atoms.reply()?;
+        let root =
+            x.setup().roots.get(screen).ok_or(DisplayError::Unsupported("the screen"))?.root;
+        Ok(Self { x, root, atoms })
+    }
+
+    /// The screen's size now.
+    pub(crate) fn size(&self) -> Result<(u16, u16), DisplayError> {
+        let root = self.get_geometry(self.root)?.reply()?;
+        Ok((root.width, root.height))
+    }
+
+    /// Waits until the server has done all we asked for.
+    pub(crate) fn round_trip(&self) -> Result<(), DisplayError> {
+        self.get_input_focus()?.reply()?;
+        Ok(())
+    }
+
+    /// Throws away events nobody waits for, so that they do not pile up.
+    pub(crate) fn drop_events(&self) -> Result<(), DisplayError> {
+        while self.poll_for_event()?.is_some() {}
+        Ok(())
+    }
+}
+
+impl Deref for Connection {
+    type Target = RustConnection<DeadlineStream>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.x
+    }
+}
+
+impl AsFd for Connection {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.x.stream().as_fd()
+    }
+}
+
+/// Keeps a connection and remakes it after it broke: any program on the display may have the
+/// server cut the connection of another.
+#[derive(Debug)]
+pub(crate) struct Line {
+    display: String,
+    current: Mutex<Arc<Connection>>,
+}
+
+impl Line {
+    pub(crate) fn open(display: &str) -> Result<Self, DisplayError> {
+        let current = Mutex::new(Arc::new(Connection::open(display)?));
+        Ok(Self { display: display.to_owned(), current })
+    }
+
+    /// A connection that worked a moment ago, and the screen's size.
+    pub(crate) fn ready(&self) -> Result<(Arc<Connection>, (u16, u16)), DisplayError> {
+        let mut current = self.current.lock();
+        let size = current.drop_events().and_then(|()| current.size());
+        let size = match size {
+            Err(DisplayError::Lost(_)) => {
+                *current = Arc::new(Connection::open(&self.display)?);
+                current.size()?
+            }
+            size => size?,
+        };
+        Ok((current.clone(), size))
+    }
+}

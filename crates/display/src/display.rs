@@ -1,0 +1,105 @@
+//! The handle to a session's display.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, AtomicU64, Ordering},
+};
+
+use parking_lot::Mutex;
+use tokio::{sync::MutexGuard, task::block_in_place};
+use x11rb::protocol::randr::Mode;
+
+use crate::{
+    clipboard::ClipboardThread,
+    connection::{Connection, Line},
+    error::DisplayError,
+    segment::Segment,
+};
+
+/// A session's display. Clones are cheap and share everything.
+///
+/// Actions that change something on the screen run one after the other; pictures and questions are
+/// answered meanwhile. Dropping the future of an action stops it, and whatever it held is let go.
+#[derive(Clone)]
+pub struct Display {
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// What all handles share.
+pub(crate) struct Shared {
+    pub(crate) name: String,
+    /// For input. Held for the whole of an action, so that two never mix.
+    input: tokio::sync::Mutex<Line>,
+    /// For pictures and questions.
+    query: Line,
+    pub(crate) clipboard: ClipboardThread,
+    /// Where the server puts pixels, made when first needed.
+    pub(crate) segment: Mutex<Option<Segment>>,
+    pictures: AtomicU64,
+    /// The colour behind all windows, 0xRRGGBB.
+    pub(crate) background: AtomicU32,
+    /// The screen mode that the last resize made, to be removed by the next.
+    pub(crate) own_mode: Mutex<Option<Mode>>,
+}
+
+impl Display {
+    /// Connects to the X server `display`, for example `:1`.
+    ///
+    /// From here on, a program that grabs the server does not stop this display.
+    pub fn connect(display: &str) -> Result<Self, DisplayError> {
+        Ok(Self {
+            shared: Arc::new(Shared {
+                name: display.to_owned(),
+                input: tokio::sync::Mutex::new(Line::open(display)?),
+                query: Line::open(display)?,
+                clipboard: ClipboardThread::start(display)?,
+                segment: Mutex::new(None),
+                pictures: AtomicU64::new(0),
+                background: AtomicU32::new(0),
+                own_mode: Mutex::new(None),
+            }),
+        })
+    }
+
+    /// The screen's size now, in pixels.
+    pub async fn size(&self) -> Result<(u16, u16), DisplayError> {
+        block_in_place(|| Ok(self.query()?.1))
+    }
+
+    /// The right to send input, until it is dropped.
+    pub(crate) async fn input(&self) -> Result<Input<'_>, DisplayError> {
+        let line = self.shared.input.lock().await;
+        let (connection, (width, height)) = block_in_place(|| line.ready())?;
+        Ok(Input { connection, width, height, _turn: line })
+    }
+
+    /// The connection for pictures and questions, with the screen's size. Does not wait for input.
+    pub(crate) fn query(&self) -> Result<(Arc<Connection>, (u16, u16)), DisplayError> {
+        self.shared.query.ready()
+    }
+
+    /// A name for a new picture.
+    pub(crate) fn picture_id(&self) -> String {
+        format!("shot-{}", self.shared.pictures.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+}
+
+/// One action's turn at the input.
+pub(crate) struct Input<'a> {
+    pub(crate) connection: Arc<Connection>,
+    pub(crate) width: u16,
+    pub(crate) height: u16,
+    _turn: MutexGuard<'a, Line>,
+}
+
+impl Input<'_> {
+    /// The point as X wants it, if it is on the screen.
+    pub(crate) fn point(&self, x: i32, y: i32) -> Result<(i16, i16), DisplayError> {
+        let off = DisplayError::OffScreen { x, y, width: self.width, height: self.height };
+        let inside = (0..i32::from(self.width)).contains(&x) && (0..i32::from(self.height)).contains(&y);
+        match (i16::try_from(x), i16::try_from(y)) {
+            (Ok(x), Ok(y)) if inside => Ok((x, y)),
+            _ => Err(off),
+        }
+    }
+}

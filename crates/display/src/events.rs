@@ -1,0 +1,58 @@
+//! Waiting for X events without blocking a thread, never past a deadline.
+
+use std::{
+    os::fd::{AsFd, AsRawFd, RawFd},
+    sync::Arc,
+};
+
+use tokio::{
+    io::{Interest, unix::AsyncFd},
+    task::coop::consume_budget,
+    time::{Instant, timeout_at},
+};
+use x11rb::{connection::Connection as _, protocol::Event};
+
+use crate::{connection::Connection, error::DisplayError};
+
+/// The events of one connection.
+///
+/// INVARIANT: while one waits, nobody else uses the connection; another reader would take the
+/// bytes that wake us.
+pub(crate) struct Events {
+    fd: AsyncFd<Socket>,
+}
+
+/// Keeps the connection alive for as long as its socket is watched.
+struct Socket(Arc<Connection>);
+
+impl AsRawFd for Socket {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.as_fd().as_raw_fd()
+    }
+}
+
+impl Events {
+    pub(crate) fn of(connection: &Arc<Connection>) -> Result<Self, DisplayError> {
+        let fd = AsyncFd::with_interest(Socket(connection.clone()), Interest::READABLE);
+        Ok(Self { fd: fd.map_err(DisplayError::Lost)? })
+    }
+
+    /// The next event, or nothing at the deadline.
+    pub(crate) async fn next(&self, deadline: Instant) -> Result<Option<Event>, DisplayError> {
+        let connection = &self.fd.get_ref().0;
+        connection.flush()?;
+        // A program that floods us with events neither moves the deadline nor starves other work.
+        while Instant::now() < deadline {
+            consume_budget().await;
+            if let Some(event) = connection.poll_for_event()? {
+                return Ok(Some(event));
+            }
+            match timeout_at(deadline, self.fd.readable()).await {
+                // Cleared before we read again, so whatever arrives in between wakes us once more.
+                Ok(ready) => ready.map_err(DisplayError::Lost)?.clear_ready(),
+                Err(_) => break,
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,152 @@
+//! Pictures: pixels, scaling and encoding. Pure.
+
+use fast_image_resize::{
+    FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer,
+    images::{Image, ImageRef},
+};
+use helmdeck_wire::screen::Format;
+
+use crate::error::DisplayError;
+
+/// Of a JPEG: text stays readable and files small.
+const JPEG_QUALITY: u8 = 80;
+
+/// Pixels in rows from the top left, three bytes each: red, green, blue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pixels {
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    pub(crate) rgb: Vec<u8>,
+}
+
+/// The pointer as it looks and where it is.
+pub(crate) struct Cursor {
+    /// Its top left corner on the screen.
+    pub(crate) x: i32,
+    pub(crate) y: i32,
+    pub(crate) width: u16,
+    /// Rows of alpha, red, green and blue, the colours multiplied by alpha.
+    pub(crate) argb: Vec<u32>,
+}
+
+impl Pixels {
+    /// From what the X server delivers: blue, green, red and one unused byte.
+    pub(crate) fn from_bgrx(width: u16, height: u16, bgrx: &[u8]) -> Self {
+        let mut rgb = vec![0; bgrx.len() / 4 * 3];
+        let (from, _) = bgrx.as_chunks::<4>();
+        let (to, _) = rgb.as_chunks_mut::<3>();
+        for ([red, green, blue], [b, g, r, _]) in to.iter_mut().zip(from) {
+            (*red, *green, *blue) = (*r, *g, *b);
+        }
+        Self { width: width.into(), height: height.into(), rgb }
+    }
+
+    /// Draws the pointer over the pixels.
+    pub(crate) fn draw(&mut self, cursor: &Cursor) {
+        for (row, line) in cursor.argb.chunks(usize::from(cursor.width).max(1)).enumerate() {
+            for (column, argb) in line.iter().enumerate() {
+                let (column, row) = (column as i32, row as i32);
+                if let Some(under) = self.pixel_mut(cursor.x + column, cursor.y + row) {
+                    let [alpha, over @ ..] = argb.to_be_bytes();
+                    for (under, over) in under.iter_mut().zip(over) {
+                        let rest = u16::from(*under) * u16::from(255 - alpha) / 255;
+                        *under = over.saturating_add(rest as u8);
+                    }
+                }
+            }
+        }
+    }
+
+    fn pixel_mut(&mut self, x: i32, y: i32) -> Option<&mut [u8]> {
+        let (x, y) = (usize::try_from(x).ok()?, usize::try_from(y).ok()?);
+        let width = self.width as usize;
+        let at = (x < width).then_some((y * width + x) * 3)?;
+        self.rgb.get_mut(at..at + 3)
+    }
+
+    /// The same picture in another size.
+    pub(crate) fn scaled(self, width: u32, height: u32) -> Result<Self, DisplayError> {
+        if (width, height) == (self.width, self.height) {
+            return Ok(self);
+        }
+        let from = ImageRef::new(self.width, self.height, &self.rgb, PixelType::U8x3);
+        let from = from.map_err(|error| DisplayError::Encode(error.into()))?;
+        let mut to = Image::new(width, height, PixelType::U8x3);
+        let filter = ResizeAlg::Convolution(FilterType::Lanczos3);
+        Resizer::new()
+            .resize(&from, &mut to, &ResizeOptions::new().resize_alg(filter))
+            .map_err(|error| DisplayError::Encode(error.into()))?;
+        Ok(Self { width, height, rgb: to.into_vec() })
+    }
+
+    pub(crate) fn encoded(&self, format: Format) -> Result<Vec<u8>, DisplayError> {
+        let encoded = match format {
+            Format::Png => self.png(),
+            Format::Webp => self.webp(),
+            Format::Jpeg => self.jpeg(),
+        };
+        encoded.map_err(DisplayError::Encode)
+    }
+
+    fn png(&self) -> Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>> {
+        let mut bytes = Vec::with_capacity(self.rgb.len() / 4);
+        let mut encoder = png::Encoder::new(&mut bytes, self.width, self.height);
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder.set_compression(png::Compression::Fast);
+        let mut writer = encoder.write_header()?;
+        writer.write_image_data(&self.rgb)?;
+        writer.finish()?;
+        Ok(bytes)
+    }
+
+    fn webp(&self) -> Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>> {
+        let mut bytes = Vec::with_capacity(self.rgb.len() / 8);
+        let encoder = image_webp::WebPEncoder::new(&mut bytes);
+        encoder.encode(&self.rgb, self.width, self.height, image_webp::ColorType::Rgb8)?;
+        Ok(bytes)
+    }
+
+    fn jpeg(&self) -> Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>> {
+        let mut bytes = Vec::with_capacity(self.rgb.len() / 8);
+        let encoder = jpeg_encoder::Encoder::new(&mut bytes, JPEG_QUALITY);
+        let (width, height) = (u16::try_from(self.width)?, u16::try_from(self.height)?);
+        encoder.encode(&self.rgb, width, height, jpeg_encoder::ColorType::Rgb)?;
+        Ok(bytes)
+    }
+}
+
+/// The largest size inside `fit` x `fit` with the aspect kept, and picture pixels per pixel.
+pub(crate) fn fit(width: u32, height: u32, fit: u32) -> (u32, u32, f64) {
+    let scale = f64::from(fit) / f64::from(width.max(height).max(1));
+    let side = |length: u32| ((f64::from(length) * scale).round() as u32).clamp(1, fit);
+    (side(width), side(height), scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_fits_the_square_in_its_own_shape() {
+        assert_eq!(fit(800, 600, 1024), (1024, 768, 1.28));
+        assert_eq!(fit(1, 512, 1024), (2, 1024, 2.0));
+        assert_eq!(fit(4000, 1, 1024), (1024, 1, 0.256));
+    }
+
+    #[test]
+    fn the_pointer_is_blended_and_cut_at_the_edges() {
+        let mut pixels = Pixels { width: 2, height: 1, rgb: vec![100; 6] };
+        let argb = vec![0xff01_0203, 0x8010_1010, 0, 0xffff_ffff];
+        pixels.draw(&Cursor { x: 1, y: 0, width: 2, argb: argb.clone() });
+        assert_eq!(pixels.rgb, [100, 100, 100, 1, 2, 3]);
+        pixels.draw(&Cursor { x: -1, y: 0, width: 2, argb });
+        assert_eq!(pixels.rgb, [65, 65, 65, 1, 2, 3]);
+    }
+
+    #[test]
+    fn blue_comes_first_from_the_server() {
+        let pixels = Pixels::from_bgrx(1, 1, &[3, 2, 1, 0]);
+        assert_eq!(pixels.rgb, [1, 2, 3]);
+    }
+}

@@ -1,0 +1,301 @@
+//! The mouse.
+
+use std::time::Duration;
+
+use helmdeck_wire::pointer::{
+    Button, Click, Clicked, CursorPosition, Direction, DoubleClick, Drag, Dragged, Modifier,
+    ModifierClick, ModifierClicked, MouseDown, MouseMove, MouseUp, Moved, MultiClicked, Point, Px,
+    Scroll, Scrolled, TripleClick,
+};
+use tokio::{task::block_in_place, time::sleep};
+use x11rb::protocol::xproto::ConnectionExt as _;
+
+use crate::{
+    display::{Display, Input},
+    error::DisplayError,
+    held::Held,
+    keymap::Keymap,
+};
+
+/// Between the clicks of a double click: programs take less for a bouncing button.
+const CLICK_GAP: Duration = Duration::from_millis(10);
+/// Between two steps of a drag, so that whatever is passed over can react.
+const DRAG_STEP: Duration = Duration::from_millis(5);
+/// After the press and before the release of a drag.
+const DRAG_REST: Duration = Duration::from_millis(20);
+/// Steps of one leg of a drag; fewer when a path has many legs.
+const STEPS_PER_LEG: usize = 15;
+/// Steps of a whole drag, as far as there are not more legs than this.
+const STEPS_PER_DRAG: usize = 300;
+/// More points than this are not a drag.
+const MAX_PATH: usize = 1000;
+
+impl Display {
+    /// Clicks once.
+    pub async fn click(&self, action: &Click) -> Result<Clicked, DisplayError> {
+        let Click { x, y, button } = *action;
+        self.clicks(x, y, button, 1, &[]).await?;
+        Ok(Clicked { ok: true, x, y, button: button.number().to_string() })
+    }
+
+    /// Clicks twice, fast.
+    pub async fn double_click(&self, action: &DoubleClick) -> Result<MultiClicked, DisplayError> {
+        let DoubleClick { x, y, button } = *action;
+        self.clicks(x, y, button, 2, &[]).await?;
+        Ok(MultiClicked { ok: true, x, y, clicks: 2 })
+    }
+
+    /// Clicks three times, fast.
+    pub async fn triple_click(&self, action: &TripleClick) -> Result<MultiClicked, DisplayError> {
+        let TripleClick { x, y, button } = *action;
+        self.clicks(x, y, button, 3, &[]).await?;
+        Ok(MultiClicked { ok: true, x, y, clicks: 3 })
+    }
+
+    /// Clicks with keys held.
+    pub async fn modifier_click(
+        &self,
+        action: &ModifierClick,
+    ) -> Result<ModifierClicked, DisplayError> {
+        let ModifierClick { x, y, button, ref modifiers } = *action;
+        if modifiers.is_empty() {
+            return Err(DisplayError::MissingModifiers);
+        }
+        self.clicks(x, y, button, 1, modifiers).await?;
+        Ok(ModifierClicked { ok: true, x, y, modifiers: modifiers.clone() })
+    }
+
+    /// Moves the pointer.
+    pub async fn mouse_move(&self, action: &MouseMove) -> Result<Moved, DisplayError> {
+        let MouseMove { x, y } = *action;
+        let input = self.input().await?;
+        let (to_x, to_y) = input.point(x.0, y.0)?;
+        block_in_place(|| {
+            let held = Held::on(&input.connection);
+            held.move_to(to_x, to_y)?;
+            held.finish()
+        })?;
+        Ok(Moved { ok: true, x, y })
+    }
+
+    /// Presses a button, which stays down after this returns.
+    pub async fn mouse_down(&self, action: &MouseDown) -> Result<Clicked, DisplayError> {
+        let button = action.button.number();
+        self.button(action.x, action.y, button, |mut held| {
+            held.press_button(button)?;
+            held.keep()
+        })
+        .await
+    }
+
+    /// Lets a button go.
+    pub async fn mouse_up(&self, action: &MouseUp) -> Result<Clicked, DisplayError> {
+        let button = action.button.number();
+        self.button(action.x, action.y, button, |mut held| {
+            held.release_button(button)?;
+            held.finish()
+        })
+        .await
+    }
+
+    /// Presses, moves in small steps, and releases.
+    pub async fn drag(&self, action: &Drag) -> Result<Dragged, DisplayError> {
+        let points = action.points().ok_or(DisplayError::IncompletePoint(
+            "expected start_x, start_y, end_x and end_y, or a path of at least two points",
+        ))?;
+        if points.len() > MAX_PATH {
+            return Err(DisplayError::IncompletePoint("expected a path of at most 1000 points"));
+        }
+        let input = self.input().await?;
+        let path = points
+            .iter()
+            .map(|point| input.point(point.x.0, point.y.0))
+            .collect::<Result<Vec<_>, _>>()?;
+        let ([start, ..], [.., end]) = (points.as_slice(), points.as_slice()) else {
+            return Err(DisplayError::IncompletePoint("expected a path of at least two points"));
+        };
+        let mut held = block_in_place(|| hold(&input, &action.modifiers))?;
+        let mut steps = steps(&path).into_iter();
+        let button = action.button.number();
+        block_in_place(|| {
+            if let Some((x, y)) = steps.next() {
+                held.move_to(x, y)?;
+            }
+            held.press_button(button)?;
+            input.connection.round_trip()
+        })?;
+        sleep(DRAG_REST).await;
+        for (x, y) in steps {
+            block_in_place(|| {
+                held.move_to(x, y)?;
+                input.connection.round_trip()
+            })?;
+            sleep(DRAG_STEP).await;
+        }
+        sleep(DRAG_REST).await;
+        block_in_place(|| {
+            held.release_button(button)?;
+            held.finish()
+        })?;
+        let (start_x, start_y, end_x, end_y) = (start.x, start.y, end.x, end.y);
+        Ok(Dragged { ok: true, start_x, start_y, end_x, end_y })
+    }
+
+    /// Turns the wheel.
+    pub async fn scroll(&self, action: &Scroll) -> Result<Scrolled, DisplayError> {
+        let amount = action.amount.min(Scroll::MAX_AMOUNT);
+        if amount == 0 {
+            return Err(DisplayError::ZeroAmount);
+        }
+        let wheel = match action.direction {
+            Direction::Up => 4,
+            Direction::Down => 5,
+            Direction::Left => 6,
+            Direction::Right => 7,
+        };
+        let input = self.input().await?;
+        let point = optional_point(&input, action.x, action.y)?;
+        block_in_place(|| {
+            let mut held = hold(&input, &action.modifiers)?;
+            if let Some((x, y)) = point {
+                held.move_to(x, y)?;
+            }
+            for _ in 0..amount {
+                held.tap_button(wheel)?;
+            }
+            held.finish()
+        })?;
+        Ok(Scrolled { ok: true, direction: action.direction, amount })
+    }
+
+    /// Where the pointer is.
+    pub async fn cursor_position(&self, _: &CursorPosition) -> Result<Point, DisplayError> {
+        block_in_place(|| self.pointer())
+    }
+
+    /// Where the pointer is, asked without a turn at the input.
+    fn pointer(&self) -> Result<Point, DisplayError> {
+        let (connection, _) = self.query()?;
+        let pointer = connection.query_pointer(connection.root)?.reply()?;
+        Ok(Point { x: Px(pointer.root_x.into()), y: Px(pointer.root_y.into()) })
+    }
+
+    async fn clicks(
+        &self,
+        x: Px,
+        y: Px,
+        button: Button,
+        count: usize,
+        modifiers: &[Modifier],
+    ) -> Result<(), DisplayError> {
+        let input = self.input().await?;
+        let (x, y) = input.point(x.0, y.0)?;
+        let mut held = block_in_place(|| {
+            let held = hold(&input, modifiers)?;
+            held.move_to(x, y)?;
+            Ok::<_, DisplayError>(held)
+        })?;
+        for nth in 0..count {
+            if nth > 0 {
+                block_in_place(|| input.connection.round_trip())?;
+                sleep(CLICK_GAP).await;
+            }
+            held.tap_button(button.number())?;
+        }
+        block_in_place(|| held.finish())
+    }
+
+    /// Moves if asked to, then presses or releases.
+    async fn button(
+        &self,
+        x: Option<Px>,
+        y: Option<Px>,
+        button: u8,
+        act: impl FnOnce(Held) -> Result<(), DisplayError>,
+    ) -> Result<Clicked, DisplayError> {
+        let input = self.input().await?;
+        let point = optional_point(&input, x, y)?;
+        block_in_place(|| {
+            let held = Held::on(&input.connection);
+            if let Some((x, y)) = point {
+                held.move_to(x, y)?;
+            }
+            act(held)
+        })?;
+        let at = block_in_place(|| self.pointer())?;
+        Ok(Clicked { ok: true, x: at.x, y: at.y, button: button.to_string() })
+    }
+}
+
+/// Holds the modifiers down.
+fn hold(input: &Input<'_>, modifiers: &[Modifier]) -> Result<Held, DisplayError> {
+    let mut held = Held::on(&input.connection);
+    if modifiers.is_empty() {
+        return Ok(held);
+    }
+    let keymap = Keymap::read(&input.connection)?;
+    for (nth, modifier) in modifiers.iter().enumerate() {
+        if modifiers.iter().take(nth).any(|earlier| earlier == modifier) {
+            continue;
+        }
+        let keysym = match modifier {
+            Modifier::Shift => xkeysym::key::Shift_L,
+            Modifier::Ctrl => xkeysym::key::Control_L,
+            Modifier::Alt => xkeysym::key::Alt_L,
+            Modifier::Super => xkeysym::key::Super_L,
+        };
+        held.press_key(keymap.code_of(keysym)?)?;
+    }
+    Ok(held)
+}
+
+fn optional_point(
+    input: &Input<'_>,
+    x: Option<Px>,
+    y: Option<Px>,
+) -> Result<Option<(i16, i16)>, DisplayError> {
+    match (x, y) {
+        (Some(x), Some(y)) => input.point(x.0, y.0).map(Some),
+        (None, None) => Ok(None),
+        _ => Err(DisplayError::IncompletePoint("expected both x and y, or neither")),
+    }
+}
+
+/// The points of a path with points in between.
+fn steps(path: &[(i16, i16)]) -> Vec<(i16, i16)> {
+    let legs = path.len().saturating_sub(1).max(1);
+    let per_leg = (STEPS_PER_DRAG / legs).clamp(1, STEPS_PER_LEG);
+    let mut steps: Vec<_> = path.first().copied().into_iter().collect();
+    for (from, to) in path.iter().zip(path.iter().skip(1)) {
+        steps.extend((1..=per_leg).map(|nth| {
+            (between(from.0, to.0, nth, per_leg), between(from.1, to.1, nth, per_leg))
+        }));
+    }
+    steps
+}
+
+/// The `nth` of `count` steps from one coordinate to another; the last is the other itself.
+fn between(from: i16, to: i16, nth: usize, count: usize) -> i16 {
+    let way = f64::from(to) - f64::from(from);
+    // Between two i16, so the cast is exact.
+    (f64::from(from) + way * nth as f64 / count as f64).round() as i16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drag_goes_in_steps_and_ends_where_it_should() {
+        let way = steps(&[(0, 0), (150, 30)]);
+        assert_eq!(way.len(), 1 + STEPS_PER_LEG);
+        assert_eq!(way[1], (10, 2));
+        assert_eq!(way.last(), Some(&(150, 30)));
+    }
+
+    #[test]
+    fn a_long_path_is_followed_point_by_point() {
+        let path: Vec<_> = (0..1000).map(|i| (i, i)).collect();
+        assert_eq!(steps(&path), path);
+    }
+}

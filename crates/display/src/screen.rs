@@ -1,0 +1,133 @@
+//! Pictures of the screen.
+
+use std::sync::Arc;
+
+use helmdeck_wire::screen::{Format, Picture, Screenshot, Zoom};
+use tokio::task::block_in_place;
+use x11rb::protocol::xfixes::ConnectionExt as _;
+
+use crate::{
+    connection::Connection,
+    display::Display,
+    error::DisplayError,
+    picture::{Cursor, Pixels, fit},
+    segment::{Region, Segment},
+};
+
+/// Narrower pictures show nothing.
+const MIN_WIDTH: u32 = 16;
+
+impl Display {
+    /// A picture of the whole screen; `format` is used where the action does not name one.
+    pub async fn screenshot(
+        &self,
+        action: &Screenshot,
+        format: Format,
+    ) -> Result<Picture, DisplayError> {
+        let format = action.format.unwrap_or(format);
+        block_in_place(|| {
+            let pixels = self.capture(action.cursor, |width, height| {
+                Ok(Region { x: 0, y: 0, width, height })
+            })?;
+            let Pixels { width, height, .. } = pixels.1;
+            let to = action.max_width.map_or(width, |max| max.max(MIN_WIDTH)).min(width);
+            let scale = f64::from(to) / f64::from(width);
+            let to_height = ((f64::from(height) * scale).round() as u32).max(1);
+            self.picture(pixels, (to, to_height, scale), format)
+        })
+    }
+
+    /// A picture of a region, as large as fits inside 1024x1024.
+    pub async fn zoom(&self, action: &Zoom, format: Format) -> Result<Picture, DisplayError> {
+        let format = action.format.unwrap_or(format);
+        block_in_place(|| {
+            let pixels = self.capture(false, |width, height| {
+                region(action, width, height).ok_or(DisplayError::Region { width, height })
+            })?;
+            let size = fit(pixels.1.width, pixels.1.height, Zoom::FIT);
+            self.picture(pixels, size, format)
+        })
+    }
+
+    /// The pixels of the region that `choose` takes of a screen of the given size.
+    fn capture(
+        &self,
+        cursor: bool,
+        choose: impl Fn(u16, u16) -> Result<Region, DisplayError>,
+    ) -> Result<(Region, Pixels), DisplayError> {
+        let once = || {
+            let (connection, (width, height)) = self.query()?;
+            let region = choose(width, height)?;
+            let mut segment = self.shared.segment.lock();
+            let mut pixels = Segment::capture(&mut segment, &connection, region, |bgrx| {
+                Pixels::from_bgrx(region.width, region.height, bgrx)
+            })?;
+            drop(segment);
+            if cursor {
+                pixels.draw(&pointer(&connection)?);
+            }
+            Ok((region, pixels))
+        };
+        match once() {
+            // The screen was resized meanwhile, or somebody had the server cut our connection.
+            Err(DisplayError::Refused(_) | DisplayError::Lost(_)) => once(),
+            captured => captured,
+        }
+    }
+
+    fn picture(
+        &self,
+        (region, pixels): (Region, Pixels),
+        (width, height, scale): (u32, u32, f64),
+        format: Format,
+    ) -> Result<Picture, DisplayError> {
+        let bytes = pixels.scaled(width, height)?.encoded(format)?;
+        let origin = (region.x.into(), region.y.into());
+        Ok(Picture { format, id: self.picture_id(), width, height, origin, scale, bytes })
+    }
+}
+
+/// The region between two corners, whichever they are, if it lies on the screen.
+fn region(zoom: &Zoom, width: u16, height: u16) -> Option<Region> {
+    let span = |one: i32, other: i32, limit: u16| {
+        let (from, to) = (u16::try_from(one.min(other)).ok()?, u16::try_from(one.max(other)).ok()?);
+        (from < to && to <= limit).then_some((from, to - from))
+    };
+    let (x, width) = span(zoom.x1.0, zoom.x2.0, width)?;
+    let (y, height) = span(zoom.y1.0, zoom.y2.0, height)?;
+    Some(Region { x, y, width, height })
+}
+
+fn pointer(connection: &Arc<Connection>) -> Result<Cursor, DisplayError> {
+    let image = connection.xfixes_get_cursor_image()?.reply()?;
+    Ok(Cursor {
+        x: i32::from(image.x) - i32::from(image.xhot),
+        y: i32::from(image.y) - i32::from(image.yhot),
+        width: image.width,
+        argb: image.cursor_image,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use helmdeck_wire::pointer::Px;
+
+    use super::*;
+
+    #[test]
+    fn corners_may_come_in_any_order_but_not_off_the_screen() {
+        let zoom = |x1, y1, x2, y2| Zoom {
+            x1: Px(x1),
+            y1: Px(y1),
+            x2: Px(x2),
+            y2: Px(y2),
+            format: None,
+        };
+        let expected = Some(Region { x: 10, y: 20, width: 90, height: 30 });
+        assert_eq!(region(&zoom(10, 20, 100, 50), 100, 50), expected);
+        assert_eq!(region(&zoom(100, 50, 10, 20), 100, 50), expected);
+        assert_eq!(region(&zoom(10, 20, 101, 50), 100, 50), None);
+        assert_eq!(region(&zoom(-1, 0, 10, 10), 100, 50), None);
+        assert_eq!(region(&zoom(10, 20, 10, 50), 100, 50), None);
+    }
+}

@@ -1,0 +1,110 @@
+//! Making sure that the program with the focus has read what we sent.
+//!
+//! X events are ordered per program, so a program that answers a ping has read all that came
+//! before it. Programs that do not know pings are given a moment.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::{
+    task::block_in_place,
+    time::{Instant, sleep},
+};
+use x11rb::{
+    connection::Connection as _,
+    protocol::{
+        Event,
+        xproto::{
+            AtomEnum, ChangeWindowAttributesAux, ClientMessageEvent, ConnectionExt as _, EventMask,
+            Window,
+        },
+    },
+};
+
+use crate::{
+    connection::Connection, error::DisplayError, events::Events, window::active_window,
+};
+
+/// A program that has not answered a ping for this long is not waited for again.
+const PING_DEADLINE: Duration = Duration::from_secs(1);
+/// What a program that answered may still need, if it reads its keyboard by another connection.
+const AFTER_PING: Duration = Duration::from_millis(2);
+/// What a program that knows no pings is given.
+const WITHOUT_PING: Duration = Duration::from_millis(30);
+
+/// Listens for the answers to pings while it lives.
+pub(crate) struct Settle {
+    connection: Arc<Connection>,
+    events: Events,
+    /// Tells the answer to this ping from those to earlier ones.
+    token: u32,
+    deaf: Option<Window>,
+}
+
+impl Settle {
+    pub(crate) fn on(connection: &Arc<Connection>) -> Result<Self, DisplayError> {
+        listen(connection, EventMask::SUBSTRUCTURE_NOTIFY)?;
+        Ok(Self { connection: connection.clone(), events: Events::of(connection)?, token: 0, deaf: None })
+    }
+
+    /// Returns when the active program has read everything sent so far.
+    pub(crate) async fn wait(&mut self) -> Result<(), DisplayError> {
+        match block_in_place(|| self.pingable())? {
+            Some(window) if self.deaf != Some(window) => {
+                if self.ping(window).await? {
+                    sleep(AFTER_PING).await;
+                } else {
+                    self.deaf = Some(window);
+                }
+            }
+            _ => sleep(WITHOUT_PING).await,
+        }
+        Ok(())
+    }
+
+    /// The active window, if it answers pings.
+    fn pingable(&self) -> Result<Option<Window>, DisplayError> {
+        let x = &self.connection;
+        let Some(window) = active_window(x)? else { return Ok(None) };
+        let protocols =
+            x.get_property(false, window, x.atoms.WM_PROTOCOLS, AtomEnum::ATOM, 0, 64)?;
+        // The window may be gone by now, and then nobody answers.
+        let Ok(protocols) = protocols.reply() else { return Ok(None) };
+        let pings = protocols.value32().is_some_and(|mut all| all.any(|p| p == x.atoms._NET_WM_PING));
+        Ok(pings.then_some(window))
+    }
+
+    /// Whether the window answered in time.
+    async fn ping(&mut self, window: Window) -> Result<bool, DisplayError> {
+        self.token = self.token.wrapping_add(1);
+        let x = &self.connection;
+        let ping = [x.atoms._NET_WM_PING, self.token, window, 0, 0];
+        let message = ClientMessageEvent::new(32, window, x.atoms.WM_PROTOCOLS, ping);
+        x.send_event(false, window, EventMask::NO_EVENT, message)?;
+        let deadline = Instant::now() + PING_DEADLINE;
+        while let Some(event) = self.events.next(deadline).await? {
+            if let Event::ClientMessage(answer) = event
+                && answer.window == x.root
+                && answer.type_ == x.atoms.WM_PROTOCOLS
+                && answer.data.as_data32().starts_with(&[x.atoms._NET_WM_PING, self.token, window])
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Drop for Settle {
+    fn drop(&mut self) {
+        // If this fails the connection is gone, and with it what it listened to.
+        let _ = listen(&self.connection, EventMask::NO_EVENT)
+            .and_then(|()| Ok(self.connection.flush()?));
+    }
+}
+
+/// Which events of the root window we get; only while someone reads them, else they would pile up.
+fn listen(connection: &Connection, mask: EventMask) -> Result<(), DisplayError> {
+    let aux = ChangeWindowAttributesAux::new().event_mask(mask);
+    connection.change_window_attributes(connection.root, &aux)?;
+    Ok(())
+}

@@ -1,0 +1,259 @@
+//! The windows on the desktop, as the window manager knows them.
+
+use std::time::Duration;
+
+use helmdeck_wire::window::{Focus, Focused, ListWindows, Window as WindowFacts, Windows};
+use tokio::{task::block_in_place, time::Instant};
+use x11rb::{
+    cookie::Cookie,
+    protocol::{
+        Event,
+        xproto::{
+            AtomEnum, ChangeWindowAttributesAux, ClientMessageEvent, ConnectionExt as _, EventMask,
+            GetGeometryReply, GetPropertyReply, TranslateCoordinatesReply, Window,
+        },
+    },
+    rust_connection::RustConnection,
+};
+
+use crate::{
+    connection::Connection,
+    display::{Display, Input},
+    error::DisplayError,
+    events::Events,
+    stream::DeadlineStream,
+};
+
+/// More windows than this are not listed.
+const MAX_WINDOWS: usize = 1024;
+/// Longest title and class, in characters: programs choose them freely.
+const MAX_TITLE: usize = 1024;
+/// Time for the window manager to focus a window.
+const FOCUS_DEADLINE: Duration = Duration::from_secs(2);
+/// Time for the keyboard to follow, once the window manager says that a window is active.
+const KEYBOARD_DEADLINE: Duration = Duration::from_millis(300);
+/// Source of a request to focus: someone who uses the desktop, not the program itself.
+const FROM_USER: u32 = 2;
+
+type Answer<'a, R> = Cookie<'a, RustConnection<DeadlineStream>, R>;
+
+impl Display {
+    /// The windows that the window manager manages, oldest first.
+    pub async fn windows(&self, _: &ListWindows) -> Result<Windows, DisplayError> {
+        block_in_place(|| {
+            let (connection, _) = self.query()?;
+            let active = active_window(&connection)?;
+            // All questions go out before the first answer is awaited.
+            let asked = client_list(&connection)?
+                .into_iter()
+                .take(MAX_WINDOWS)
+                .map(|id| Question::ask(&connection, id))
+                .collect::<Result<Vec<_>, _>>()?;
+            let mut windows = Vec::with_capacity(asked.len());
+            for question in asked {
+                match question.answer(&connection, active) {
+                    Ok(window) => windows.push(window),
+                    Err(DisplayError::Lost(error)) => return Err(DisplayError::Lost(error)),
+                    // The window was closed meanwhile.
+                    Err(_) => {}
+                }
+            }
+            Ok(Windows { count: windows.len(), windows })
+        })
+    }
+
+    /// Gives a window the keyboard, raises it, and restores it if it is minimised.
+    pub async fn focus(&self, action: &Focus) -> Result<Focused, DisplayError> {
+        let window = action.window_id.0;
+        let input = self.input().await?;
+        if !block_in_place(|| client_list(&input.connection))?.contains(&window) {
+            return Err(DisplayError::WindowNotFound(window));
+        }
+        let watch = Watch::begin(&input, window)?;
+        let x = &input.connection;
+        let data = [FROM_USER, 0, 0, 0, 0];
+        let message = ClientMessageEvent::new(32, window, x.atoms._NET_ACTIVE_WINDOW, data);
+        let mask = EventMask::SUBSTRUCTURE_NOTIFY | EventMask::SUBSTRUCTURE_REDIRECT;
+        x.send_event(false, x.root, mask, message)?;
+        let deadline = Instant::now() + FOCUS_DEADLINE;
+        if !watch.until(deadline, || Ok(active_window(x)? == Some(window))).await? {
+            return Err(DisplayError::FocusRefused(window));
+        }
+        // Some programs take the keyboard themselves, a little later or not at all.
+        let deadline = Instant::now() + KEYBOARD_DEADLINE;
+        watch.until(deadline, || has_keyboard(x, window)).await?;
+        Ok(Focused { ok: true, window_id: action.window_id })
+    }
+}
+
+/// Listens to what happens to a window and to the list of windows, while it lives.
+struct Watch<'a> {
+    input: &'a Input<'a>,
+    window: Window,
+    events: Events,
+}
+
+impl<'a> Watch<'a> {
+    fn begin(input: &'a Input<'a>, window: Window) -> Result<Self, DisplayError> {
+        let watch = Self { input, window, events: Events::of(&input.connection)? };
+        watch.listen(EventMask::PROPERTY_CHANGE, EventMask::FOCUS_CHANGE)?;
+        Ok(watch)
+    }
+
+    /// Whether `happened` became true before the deadline; asked again after every event.
+    async fn until(
+        &self,
+        deadline: Instant,
+        happened: impl Fn() -> Result<bool, DisplayError>,
+    ) -> Result<bool, DisplayError> {
+        loop {
+            if block_in_place(&happened)? {
+                return Ok(true);
+            }
+            loop {
+                match self.events.next(deadline).await? {
+                    None => return Ok(false),
+                    // A program that floods us with its events costs us nothing but reading them.
+                    Some(Event::PropertyNotify(event)) if event.atom != self.active() => {}
+                    Some(_) => break,
+                }
+            }
+        }
+    }
+
+    fn active(&self) -> u32 {
+        self.input.connection.atoms._NET_ACTIVE_WINDOW
+    }
+
+    fn listen(&self, root: EventMask, window: EventMask) -> Result<(), DisplayError> {
+        let x = &self.input.connection;
+        for (id, mask) in [(x.root, root), (self.window, window)] {
+            let aux = ChangeWindowAttributesAux::new().event_mask(mask);
+            // A window that is gone by now makes an error that tells us nothing.
+            x.change_window_attributes(id, &aux)?.ignore_error();
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        // If this fails the connection is gone, and with it what it listened to.
+        let _ = self.listen(EventMask::NO_EVENT, EventMask::NO_EVENT);
+    }
+}
+
+/// All windows that the window manager manages.
+pub(crate) fn client_list(x: &Connection) -> Result<Vec<Window>, DisplayError> {
+    let list = x.get_property(
+        false,
+        x.root,
+        x.atoms._NET_CLIENT_LIST,
+        AtomEnum::WINDOW,
+        0,
+        MAX_WINDOWS as u32,
+    )?;
+    Ok(list.reply()?.value32().map(Iterator::collect).unwrap_or_default())
+}
+
+/// The window that the window manager says is active.
+pub(crate) fn active_window(x: &Connection) -> Result<Option<Window>, DisplayError> {
+    let active =
+        x.get_property(false, x.root, x.atoms._NET_ACTIVE_WINDOW, AtomEnum::WINDOW, 0, 1)?;
+    Ok(active.reply()?.value32().and_then(|mut ids| ids.next()).filter(|id| *id != 0))
+}
+
+/// Whether keys go to the window or to a part of it.
+fn has_keyboard(x: &Connection, window: Window) -> Result<bool, DisplayError> {
+    let mut at = x.get_input_focus()?.reply()?.focus;
+    // 0 and 1 mean nobody and the root window. Nobody nests windows deeper than this.
+    for _ in 0..16 {
+        if at == window {
+            return Ok(true);
+        }
+        if at <= 1 || at == x.root {
+            break;
+        }
+        match x.query_tree(at)?.reply() {
+            Ok(tree) => at = tree.parent,
+            Err(_) => break,
+        }
+    }
+    Ok(false)
+}
+
+/// The instance and class of a window, empty if it has none.
+pub(crate) fn class_of(reply: &GetPropertyReply) -> (String, String) {
+    let mut parts = reply.value.split(|byte| *byte == 0).map(text);
+    (parts.next().unwrap_or_default(), parts.next().unwrap_or_default())
+}
+
+/// All that we ask about one window.
+struct Question<'a> {
+    id: Window,
+    title: Answer<'a, GetPropertyReply>,
+    old_title: Answer<'a, GetPropertyReply>,
+    class: Answer<'a, GetPropertyReply>,
+    pid: Answer<'a, GetPropertyReply>,
+    state: Answer<'a, GetPropertyReply>,
+    geometry: Answer<'a, GetGeometryReply>,
+    place: Answer<'a, TranslateCoordinatesReply>,
+}
+
+impl<'a> Question<'a> {
+    fn ask(x: &'a Connection, id: Window) -> Result<Self, DisplayError> {
+        let property = |name: u32, kind: u32, length: usize| {
+            // The protocol counts in words of four bytes; a character has at most four.
+            x.get_property(false, id, name, kind, 0, length as u32)
+        };
+        Ok(Self {
+            id,
+            title: property(x.atoms._NET_WM_NAME, x.atoms.UTF8_STRING, MAX_TITLE)?,
+            old_title: property(AtomEnum::WM_NAME.into(), AtomEnum::ANY.into(), MAX_TITLE)?,
+            class: property(AtomEnum::WM_CLASS.into(), AtomEnum::STRING.into(), MAX_TITLE)?,
+            pid: property(x.atoms._NET_WM_PID, AtomEnum::CARDINAL.into(), 1)?,
+            state: property(x.atoms._NET_WM_STATE, AtomEnum::ATOM.into(), 64)?,
+            geometry: x.get_geometry(id)?,
+            place: x.translate_coordinates(id, x.root, 0, 0)?,
+        })
+    }
+
+    fn answer(self, x: &Connection, active: Option<Window>) -> Result<WindowFacts, DisplayError> {
+        // Every answer is taken before the first error is looked at.
+        let title = self.title.reply();
+        let old_title = self.old_title.reply();
+        let class = self.class.reply();
+        let pid = self.pid.reply();
+        let state = self.state.reply();
+        let geometry = self.geometry.reply();
+        let place = self.place.reply()?;
+        let (title, old_title, geometry) = (title?, old_title?, geometry?);
+        let name = if title.value.is_empty() { latin_or_utf8(&old_title.value) } else { text(&title.value) };
+        let hidden = x.atoms._NET_WM_STATE_HIDDEN;
+        Ok(WindowFacts {
+            id: self.id.to_string(),
+            pid: pid?.value32().and_then(|mut pids| pids.next()).filter(|pid| *pid != 0),
+            name,
+            class: class_of(&class?).1,
+            x: place.dst_x.into(),
+            y: place.dst_y.into(),
+            width: geometry.width.into(),
+            height: geometry.height.into(),
+            focused: active == Some(self.id),
+            minimized: state?.value32().is_some_and(|mut states| states.any(|s| s == hidden)),
+        })
+    }
+}
+
+/// A program's text, cut to what is reasonable.
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).trim_end_matches('\0').chars().take(MAX_TITLE).collect()
+}
+
+/// Old programs write their titles in Latin-1.
+fn latin_or_utf8(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(_) => text(bytes),
+        Err(_) => bytes.iter().map(|byte| char::from(*byte)).take(MAX_TITLE).collect(),
+    }
+}

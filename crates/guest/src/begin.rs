@@ -1,0 +1,206 @@
+//! From an empty sandbox to a session, stage by stage.
+
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::Duration,
+};
+
+use helmdeck_display::Display;
+use helmdeck_wire::{
+    guest::{Begin, Progress, Stage},
+    session::Mode,
+};
+use parking_lot::Mutex;
+use tokio::{process::Child, sync::mpsc, time::Instant};
+
+use crate::{
+    browser::{self, Browser},
+    desktop,
+    error::GuestError,
+    log::Log,
+    nest::{HOME, Nest, NestSpec, RUNTIME_DIR},
+    xvnc,
+};
+
+/// A cold start on a busy machine.
+const PAINT_DEADLINE: Duration = Duration::from_secs(45);
+/// Lines of the log that go with a failure.
+const TAIL_LINES: usize = 30;
+
+/// A cheap handle to the guest's state.
+#[derive(Clone, Default)]
+pub struct Guest {
+    pub log: Log,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+enum State {
+    #[default]
+    Empty,
+    Begun,
+    Ready(Session),
+}
+
+/// What a running session is made of.
+#[derive(Clone)]
+pub struct Session {
+    /// The screen, if there is one.
+    pub display: Option<Display>,
+    /// Where programs are started.
+    pub nest: Nest,
+    /// Kept alive with the session.
+    _parts: Arc<Parts>,
+}
+
+struct Parts {
+    _xvnc: Option<Child>,
+    _browser: Browser,
+}
+
+impl Guest {
+    /// The running session, once it is ready.
+    pub fn session(&self) -> Result<Session, GuestError> {
+        match &*self.state.lock() {
+            State::Ready(session) => Ok(session.clone()),
+            State::Empty | State::Begun => Err(GuestError::NotBegun),
+        }
+    }
+
+    /// Becomes a session. Reports go to `reports`, which is kept open while the session lives.
+    pub fn begin(&self, begin: Begin) -> Result<mpsc::Receiver<Progress>, GuestError> {
+        {
+            let mut state = self.state.lock();
+            if !matches!(*state, State::Empty) {
+                return Err(GuestError::BegunAlready);
+            }
+            *state = State::Begun;
+        }
+        // Few reports are ever sent; a server that does not read them does not stop the start.
+        let (reports, receiver) = mpsc::channel(32);
+        tokio::spawn(self.clone().start(begin, reports));
+        Ok(receiver)
+    }
+
+    async fn start(self, begin: Begin, reports: mpsc::Sender<Progress>) {
+        let report = |progress| {
+            let _ = reports.try_send(progress);
+        };
+        report(Progress::Done(Stage::Sandbox));
+        let mut stage = Stage::Display;
+        let started = match begin.mode {
+            Mode::Desktop => self.start_desktop(&begin, &mut stage, &report).await,
+            Mode::Headless => self.start_headless(&begin, &mut stage, &report).await,
+        };
+        match started {
+            Ok(session) => {
+                let nest = session.nest.clone();
+                *self.state.lock() = State::Ready(session);
+                report(Progress::Ready);
+                if begin.mode == Mode::Desktop {
+                    desktop::start_extras(&nest, &self.log).await;
+                }
+            }
+            Err(error) => {
+                self.log.line("guest", &format!("stage {} failed: {error}", stage.as_str()));
+                let log_tail = self.log.tail(TAIL_LINES);
+                report(Progress::Failed { stage, reason: error.to_string(), log_tail });
+            }
+        }
+        // The open channel is the sign of life; it closes with the guest.
+        std::future::pending::<()>().await;
+    }
+
+    async fn start_desktop(
+        &self,
+        begin: &Begin,
+        stage: &mut Stage,
+        report: &impl Fn(Progress),
+    ) -> Result<Session, GuestError> {
+        let xvnc = xvnc::start(begin.geometry, &self.log).await?;
+        let display = Display::connect(xvnc::DISPLAY)?;
+        display.paint_root(desktop::BACKGROUND).await?;
+        report(Progress::Done(Stage::Display));
+
+        *stage = Stage::Desktop;
+        let deadline = Instant::now() + PAINT_DEADLINE;
+        desktop::write_settings().map_err(|e| GuestError::Io("desktop settings", e))?;
+        let nest = self.start_nest(begin)?;
+        desktop::start_bus(&nest).await?;
+        desktop::start_window_manager(&nest).await?;
+        // Chromium starts while the window manager does; neither waits for the other.
+        let browser = Browser::start(&nest, begin);
+        let manager = async {
+            let ready = display.wait_for_window_manager(deadline).await;
+            report(Progress::Done(Stage::Desktop));
+            Ok::<_, GuestError>(ready?)
+        };
+        let (browser, ()) = tokio::try_join!(browser, manager)?;
+
+        *stage = Stage::Browser;
+        display.wait_until_painted(browser::WINDOW_CLASS, deadline).await?;
+        report(Progress::Done(Stage::Browser));
+        let parts = Parts { _xvnc: Some(xvnc), _browser: browser };
+        Ok(Session { display: Some(display), nest, _parts: Arc::new(parts) })
+    }
+
+    async fn start_headless(
+        &self,
+        begin: &Begin,
+        stage: &mut Stage,
+        report: &impl Fn(Progress),
+    ) -> Result<Session, GuestError> {
+        *stage = Stage::Browser;
+        let nest = self.start_nest(begin)?;
+        let browser = Browser::start(&nest, begin).await?;
+        report(Progress::Done(Stage::Browser));
+        let parts = Parts { _xvnc: None, _browser: browser };
+        Ok(Session { display: None, nest, _parts: Arc::new(parts) })
+    }
+
+    fn start_nest(&self, begin: &Begin) -> Result<Nest, GuestError> {
+        let log = self.log.clone();
+        let spec = NestSpec {
+            with_display: begin.mode == Mode::Desktop,
+            shm_bytes: begin.shm_bytes,
+            env: environment(begin),
+        };
+        // Without it there is no session left to serve; the server sees the socket close.
+        Nest::start(spec, self.log.clone(), move || {
+            log.line("guest", "the nested sandbox has ended");
+            std::process::exit(70)
+        })
+    }
+}
+
+/// The environment of the agent's programs: what a desktop sets, then what the client asked for.
+fn environment(begin: &Begin) -> BTreeMap<String, String> {
+    let language = match &begin.locale {
+        Some(locale) => format!("{}.UTF-8", locale.replace('-', "_")),
+        None => "C.UTF-8".to_owned(),
+    };
+    let bus = format!("unix:path={RUNTIME_DIR}/bus");
+    let mut env: BTreeMap<String, String> = [
+        ("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"),
+        ("HOME", HOME),
+        ("USER", "agent"),
+        ("LOGNAME", "agent"),
+        ("SHELL", "/bin/bash"),
+        ("LANG", &language),
+        ("XDG_RUNTIME_DIR", RUNTIME_DIR),
+        ("DBUS_SESSION_BUS_ADDRESS", &bus),
+        ("QT_LINUX_ACCESSIBILITY_ALWAYS_ON", "1"),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .into();
+    if begin.mode == Mode::Desktop {
+        env.insert("DISPLAY".into(), xvnc::DISPLAY.into());
+        env.insert("XDG_CURRENT_DESKTOP".into(), "XFCE".into());
+    }
+    if let Some(timezone) = &begin.timezone {
+        env.insert("TZ".into(), timezone.clone());
+    }
+    env.extend(begin.env.clone());
+    env
+}

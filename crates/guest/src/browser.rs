@@ -1,0 +1,96 @@
+//! Chromium, with its own sandbox on, spoken to over a pipe that no other program can reach.
+
+use std::{io, os::fd::OwnedFd, time::Duration};
+
+use helmdeck_wire::{guest::Begin, session::Mode};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
+    net::unix::pipe,
+    time::timeout,
+};
+
+use crate::{
+    error::GuestError,
+    nest::{HOME, Nest, Start},
+};
+
+/// A cold start on a busy machine.
+const START_DEADLINE: Duration = Duration::from_secs(45);
+/// What Chromium shows as its window's class.
+pub const WINDOW_CLASS: &str = "chromium";
+
+/// Background work that a session does not want, and nothing that weakens the browser.
+const QUIET: &str = "--no-first-run --no-default-browser-check --password-store=basic \
+    --disable-background-networking --disable-component-update --disable-sync \
+    --disable-breakpad --disable-crash-reporter --disable-domain-reliability --no-pings \
+    --disable-default-apps --disable-gpu --disable-quic \
+    --force-webrtc-ip-handling-policy=disable_non_proxied_udp \
+    --disable-features=OptimizationHints,OptimizationGuideModelDownloading,\
+NetworkTimeServiceQuerying,MediaRouter,Translate";
+
+/// The running browser. Dropping it closes the pipe, which ends the browser.
+pub struct Browser {
+    _commands: pipe::Sender,
+}
+
+impl Browser {
+    /// Starts Chromium and waits until it answers on its debugging pipe.
+    pub async fn start(nest: &Nest, begin: &Begin) -> Result<Self, GuestError> {
+        let pipes = |e: io::Error| GuestError::Io("pipe of the browser", e);
+        let (their_input, our_output) = std::io::pipe().map_err(pipes)?;
+        let (our_input, their_output) = std::io::pipe().map_err(pipes)?;
+        let descriptors = vec![(their_input.into(), 3), (their_output.into(), 4)];
+        let args = arguments(begin);
+        nest.require(Start { program: "chromium", args, descriptors, ..Start::default() }).await?;
+        let commands = pipe::Sender::from_owned_fd(nonblocking(our_output.into())?);
+        let answers = pipe::Receiver::from_owned_fd(nonblocking(our_input.into())?);
+        let (mut commands, answers) = (commands.map_err(pipes)?, answers.map_err(pipes)?);
+        let mut answers = BufReader::new(answers);
+        let hello = async {
+            commands.write_all(b"{\"id\":1,\"method\":\"Browser.getVersion\"}\0").await?;
+            let mut answer = Vec::new();
+            answers.read_until(0, &mut answer).await
+        };
+        match timeout(START_DEADLINE, hello).await {
+            Ok(Ok(1..)) => {}
+            Ok(_) => return Err(GuestError::Ended("chromium")),
+            Err(_) => {
+                let seconds = START_DEADLINE.as_secs();
+                return Err(GuestError::NotReady { program: "chromium", seconds });
+            }
+        }
+        // Nobody listens to the browser's events yet, but a full pipe would stall it.
+        tokio::spawn(async move {
+            let mut ignored = tokio::io::sink();
+            let _ = tokio::io::copy_buf(&mut answers, &mut ignored).await;
+        });
+        Ok(Self { _commands: commands })
+    }
+}
+
+fn nonblocking(fd: OwnedFd) -> Result<OwnedFd, GuestError> {
+    match rustix::io::ioctl_fionbio(&fd, true) {
+        Ok(()) => Ok(fd),
+        Err(error) => Err(GuestError::Io("pipe of the browser", error.into())),
+    }
+}
+
+fn arguments(begin: &Begin) -> Vec<String> {
+    let mut args: Vec<String> = QUIET.split_whitespace().map(str::to_owned).collect();
+    args.push("--remote-debugging-pipe".into());
+    args.push(format!("--user-data-dir={HOME}/.config/chromium"));
+    let (width, height) = (begin.geometry.width, begin.geometry.height);
+    args.push(format!("--window-size={width},{height}"));
+    if let Some(locale) = &begin.locale {
+        args.push(format!("--lang={}", locale.replace('_', "-")));
+    }
+    match begin.mode {
+        Mode::Headless => args.push("--headless=new".into()),
+        Mode::Desktop => {
+            args.extend(["--start-maximized", "--window-position=0,0"].map(str::to_owned));
+            args.push("--force-renderer-accessibility".into());
+        }
+    }
+    args.push("about:blank".into());
+    args
+}

@@ -1,0 +1,140 @@
+//! The desktop's own programs: session bus, accessibility, window manager, panel.
+
+use std::{fs, io, os::fd::OwnedFd, path::Path, time::Duration};
+
+use tokio::{io::AsyncReadExt, net::unix::pipe, time::timeout};
+
+use crate::{
+    error::GuestError,
+    log::Log,
+    nest::{HOME, Nest, RUNTIME_DIR, Start},
+};
+
+/// The bus takes 10 ms on an idle machine.
+const BUS_DEADLINE: Duration = Duration::from_secs(10);
+/// Room that maximised windows leave for the panel.
+const PANEL_HEIGHT: u32 = 28;
+/// The desktop's own parts need not be in the accessibility tree, and start faster without it.
+const NO_BRIDGE: &[(&str, &str)] = &[("NO_AT_BRIDGE", "1")];
+/// The colour behind all windows.
+pub const BACKGROUND: [u8; 3] = [0x1d, 0x27, 0x33];
+
+/// Writes the settings that the window manager and the panel read when they start.
+pub fn write_settings() -> io::Result<()> {
+    let dir = Path::new(HOME).join(".config/xfce4/xfconf/xfce-perchannel-xml");
+    fs::create_dir_all(&dir)?;
+    // The margin is there before the panel is, so that no window moves when it appears.
+    fs::write(dir.join("xfwm4.xml"), xfwm4_settings())?;
+    fs::write(dir.join("xfce4-panel.xml"), panel_settings())
+}
+
+/// Starts the session bus and waits until it accepts clients.
+pub async fn start_bus(nest: &Nest) -> Result<(), GuestError> {
+    let pipes = |e: io::Error| GuestError::Io("pipe of the bus", e);
+    let (ready, written) = std::io::pipe().map_err(pipes)?;
+    let args = [
+        "--session".to_owned(),
+        "--nofork".to_owned(),
+        "--nopidfile".to_owned(),
+        format!("--address=unix:path={RUNTIME_DIR}/bus"),
+        "--print-address=3".to_owned(),
+    ];
+    let descriptors = vec![(written.into(), 3)];
+    let program = "dbus-daemon";
+    nest.require(Start { program, args: args.to_vec(), descriptors, ..Start::default() }).await?;
+    let ready = OwnedFd::from(ready);
+    rustix::io::ioctl_fionbio(&ready, true).map_err(|e| pipes(e.into()))?;
+    let mut ready = pipe::Receiver::from_owned_fd(ready).map_err(pipes)?;
+    match timeout(BUS_DEADLINE, ready.read_u8()).await {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(_)) => Err(GuestError::Ended("dbus-daemon")),
+        Err(_) => {
+            Err(GuestError::NotReady { program: "dbus-daemon", seconds: BUS_DEADLINE.as_secs() })
+        }
+    }
+}
+
+/// Starts the window manager. Whether it is ready shows on the display.
+pub async fn start_window_manager(nest: &Nest) -> Result<(), GuestError> {
+    let args = vec!["--compositor=off".to_owned()];
+    nest.require(Start { program: "xfwm4", args, env: NO_BRIDGE, ..Start::default() }).await
+}
+
+/// Starts what a desktop has besides, when everything else is ready. A failure here is a line in
+/// the log, not the end of the session.
+pub async fn start_extras(nest: &Nest, log: &Log) {
+    let launcher = Start {
+        program: "/usr/libexec/at-spi-bus-launcher",
+        args: vec!["--launch-immediately".to_owned(), "--a11y=1".to_owned()],
+        ..Start::default()
+    };
+    let args = vec!["--disable-wm-check".to_owned()];
+    let panel = Start { program: "xfce4-panel", args, env: NO_BRIDGE, ..Start::default() };
+    for extra in [launcher, panel] {
+        if let Err(error) = nest.require(extra).await {
+            log.line("guest", &error.to_string());
+        }
+    }
+}
+
+fn xfwm4_settings() -> String {
+    channel(
+        "xfwm4",
+        &format!(
+            r#"<property name="general" type="empty">
+    <property name="margin_bottom" type="int" value="{PANEL_HEIGHT}"/>
+    <property name="workspace_count" type="int" value="1"/>
+    <property name="use_compositing" type="bool" value="false"/>
+    <property name="box_move" type="bool" value="false"/>
+    <property name="raise_with_any_button" type="bool" value="true"/>
+    <property name="placement_ratio" type="int" value="20"/>
+  </property>"#
+        ),
+    )
+}
+
+fn panel_settings() -> String {
+    channel(
+        "xfce4-panel",
+        &format!(
+            r#"<property name="configver" type="int" value="2"/>
+  <property name="panels" type="array">
+    <value type="int" value="1"/>
+    <property name="dark-mode" type="bool" value="true"/>
+    <property name="panel-1" type="empty">
+      <property name="position" type="string" value="p=10;x=0;y=0"/>
+      <property name="length" type="uint" value="100"/>
+      <property name="position-locked" type="bool" value="true"/>
+      <property name="disable-struts" type="bool" value="true"/>
+      <property name="icon-size" type="uint" value="16"/>
+      <property name="size" type="uint" value="{PANEL_HEIGHT}"/>
+      <property name="plugin-ids" type="array">
+        <value type="int" value="1"/>
+        <value type="int" value="2"/>
+        <value type="int" value="3"/>
+        <value type="int" value="4"/>
+      </property>
+    </property>
+  </property>
+  <property name="plugins" type="empty">
+    <property name="plugin-1" type="string" value="applicationsmenu"/>
+    <property name="plugin-2" type="string" value="tasklist"/>
+    <property name="plugin-3" type="string" value="separator">
+      <property name="expand" type="bool" value="true"/>
+      <property name="style" type="uint" value="0"/>
+    </property>
+    <property name="plugin-4" type="string" value="clock">
+      <property name="mode" type="uint" value="2"/>
+      <property name="digital-format" type="string" value="%H:%M"/>
+    </property>
+  </property>"#
+        ),
+    )
+}
+
+fn channel(name: &str, properties: &str) -> String {
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+         <channel name=\"{name}\" version=\"1.0\">\n  {properties}\n</channel>\n"
+    )
+}

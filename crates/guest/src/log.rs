@@ -1,0 +1,100 @@
+//! The session's log: the last words of every program of the session, kept in memory.
+
+use std::{collections::VecDeque, os::fd::OwnedFd, sync::Arc, time::Instant};
+
+use parking_lot::Mutex;
+use tokio::{
+    io::{AsyncBufReadExt, AsyncReadExt, BufReader},
+    net::unix::pipe,
+};
+
+/// What is kept; older lines go first.
+const MAX_BYTES: usize = 512 << 10;
+/// A longer line is cut.
+const MAX_LINE: u64 = 4096;
+
+/// A cheap handle to the log.
+#[derive(Clone)]
+pub struct Log {
+    lines: Arc<Mutex<Lines>>,
+    began: Instant,
+}
+
+#[derive(Default)]
+struct Lines {
+    lines: VecDeque<String>,
+    bytes: usize,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self { lines: Arc::default(), began: Instant::now() }
+    }
+}
+
+impl Log {
+    /// Adds a line, with the time since the guest's start and the name of who said it.
+    pub fn line(&self, who: &str, text: &str) {
+        let line = format!("{:9.3} {who}: {}", self.began.elapsed().as_secs_f64(), text.trim_end());
+        let mut kept = self.lines.lock();
+        kept.bytes += line.len();
+        kept.lines.push_back(line);
+        while kept.bytes > MAX_BYTES {
+            let Some(dropped) = kept.lines.pop_front() else { break };
+            kept.bytes -= dropped.len();
+        }
+    }
+
+    /// All that is kept, oldest first.
+    pub fn text(&self) -> String {
+        let kept = self.lines.lock();
+        kept.lines.iter().fold(String::with_capacity(kept.bytes), |all, line| all + line + "\n")
+    }
+
+    /// The last `count` lines.
+    pub fn tail(&self, count: usize) -> String {
+        let kept = self.lines.lock();
+        let skip = kept.lines.len().saturating_sub(count);
+        kept.lines.iter().skip(skip).fold(String::new(), |all, line| all + line + "\n")
+    }
+
+    /// A pipe for a program's output; what is written there becomes lines under its name. The
+    /// reading ends when the last program that has it does.
+    pub fn pipe(&self, who: &str) -> std::io::Result<OwnedFd> {
+        let (reader, writer) = std::io::pipe()?;
+        let reader = OwnedFd::from(reader);
+        rustix::io::ioctl_fionbio(&reader, true)?;
+        let reader = pipe::Receiver::from_owned_fd(reader)?;
+        tokio::spawn(self.clone().read_lines(who.to_owned(), reader));
+        Ok(writer.into())
+    }
+
+    async fn read_lines(self, who: String, reader: pipe::Receiver) {
+        let mut reader = BufReader::new(reader);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            match (&mut reader).take(MAX_LINE).read_until(b'\n', &mut line).await {
+                Ok(0) | Err(_) => return,
+                Ok(_) => self.line(&who, &String::from_utf8_lossy(&line)),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_lines_make_room_for_new_ones() {
+        let log = Log::default();
+        for n in 0..10_000 {
+            log.line("test", &format!("{n} {}", "x".repeat(100)));
+        }
+        let text = log.text();
+        assert!(text.len() <= MAX_BYTES + 10_000);
+        assert!(text.lines().last().unwrap().contains("test: 9999 "));
+        assert_eq!(log.tail(2).lines().count(), 2);
+    }
+}

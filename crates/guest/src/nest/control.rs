@@ -1,0 +1,192 @@
+//! The control socket between guest and nest: requests with descriptors one way, answers back.
+//!
+//! What comes from inside is not trusted: it is read with limits, and it can only settle requests
+//! that are waiting.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    io,
+    io::{IoSlice, IoSliceMut},
+    mem::MaybeUninit,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use tokio::{sync::oneshot, time::timeout};
+
+use crate::{error::GuestError, log::Log};
+
+/// The largest message; the kernel's default socket buffer is hardly larger.
+const MAX_MESSAGE: usize = 200 << 10;
+/// The most descriptors in one message.
+const MAX_DESCRIPTORS: usize = 8;
+/// fork and exec take milliseconds.
+const SPAWN_DEADLINE: Duration = Duration::from_secs(10);
+
+/// A program to start.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Program {
+    /// A name to look up in PATH, or a path.
+    pub program: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Its whole environment.
+    pub env: BTreeMap<String, String>,
+}
+
+/// From guest to nest.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Request {
+    pub id: u64,
+    pub program: Program,
+    /// The numbers under which the attached descriptors are inherited.
+    pub targets: Vec<i32>,
+}
+
+/// From nest to guest.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// A program runs.
+    Started { id: u64, pid: u32 },
+    /// A program could not be started; `errno` says why.
+    Failed { id: u64, errno: i32 },
+    /// A program has ended.
+    Ended { pid: u32, status: String },
+}
+
+/// Why a program did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum SpawnError {
+    /// exec failed, or a descriptor did.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The nest does not answer.
+    #[error("the nested sandbox does not answer")]
+    NestGone,
+}
+
+/// The guest's end.
+pub struct Control {
+    socket: Arc<OwnedFd>,
+    waiting: Waiting,
+    next: AtomicU64,
+}
+
+type Waiting = Arc<Mutex<HashMap<u64, oneshot::Sender<Result<u32, i32>>>>>;
+
+/// Both ends of a new control socket.
+pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
+}
+
+impl Control {
+    /// Reads answers on a thread that ends with the nest.
+    pub fn new(socket: OwnedFd, log: Log) -> Result<Self, GuestError> {
+        let socket = Arc::new(socket);
+        let waiting = Waiting::default();
+        let reader = (socket.clone(), waiting.clone());
+        std::thread::Builder::new()
+            .name("nest-control".into())
+            .spawn(move || read_answers(&reader.0, &reader.1, &log))
+            .map_err(|e| GuestError::Io("control thread", e))?;
+        Ok(Self { socket, waiting, next: AtomicU64::new(1) })
+    }
+
+    /// Starts a program inside.
+    pub async fn spawn(
+        &self,
+        program: Program,
+        descriptors: Vec<(OwnedFd, i32)>,
+    ) -> Result<u32, SpawnError> {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let (answer, answered) = oneshot::channel();
+        self.waiting.lock().insert(id, answer);
+        let (fds, targets): (Vec<_>, Vec<_>) = descriptors.into_iter().unzip();
+        let borrowed: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
+        if let Err(error) = send(&self.socket, &Request { id, program, targets }, &borrowed) {
+            self.waiting.lock().remove(&id);
+            return Err(error.into());
+        }
+        match timeout(SPAWN_DEADLINE, answered).await {
+            Ok(Ok(Ok(pid))) => Ok(pid),
+            Ok(Ok(Err(errno))) => Err(io::Error::from_raw_os_error(errno).into()),
+            Ok(Err(_)) | Err(_) => {
+                self.waiting.lock().remove(&id);
+                Err(SpawnError::NestGone)
+            }
+        }
+    }
+}
+
+fn read_answers(socket: &OwnedFd, waiting: &Waiting, log: &Log) {
+    while let Ok(Some((answer, _))) = receive::<Answer>(socket) {
+        let (id, result) = match answer {
+            Answer::Started { id, pid } => (id, Ok(pid)),
+            Answer::Failed { id, errno } => (id, Err(errno)),
+            Answer::Ended { pid, status } => {
+                log.line("nest", &format!("process {pid} ended: {status}"));
+                continue;
+            }
+        };
+        if let Some(answer) = waiting.lock().remove(&id) {
+            // The caller may have given up meanwhile.
+            let _ = answer.send(result);
+        }
+    }
+    waiting.lock().clear();
+}
+
+/// Sends one message.
+pub fn send(
+    socket: impl AsFd,
+    message: &impl Serialize,
+    descriptors: &[BorrowedFd<'_>],
+) -> io::Result<()> {
+    let bytes = serde_json::to_vec(message)?;
+    if bytes.len() > MAX_MESSAGE || descriptors.len() > MAX_DESCRIPTORS {
+        return Err(io::Error::from_raw_os_error(rustix::io::Errno::TOOBIG.raw_os_error()));
+    }
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    if !descriptors.is_empty() {
+        ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
+    }
+    sendmsg(socket, &[IoSlice::new(&bytes)], &mut ancillary, SendFlags::NOSIGNAL)?;
+    Ok(())
+}
+
+/// Receives one message, or `None` when the other end is gone.
+pub fn receive<T: DeserializeOwned>(socket: impl AsFd) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
+    let mut bytes = vec![0; MAX_MESSAGE];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let received = loop {
+        let mut slices = [IoSliceMut::new(&mut bytes)];
+        match recvmsg(&socket, &mut slices, &mut ancillary, RecvFlags::CMSG_CLOEXEC) {
+            Err(rustix::io::Errno::INTR) => {}
+            other => break other?,
+        }
+    };
+    if received.bytes == 0 {
+        return Ok(None);
+    }
+    let mut descriptors = Vec::new();
+    for message in ancillary.drain() {
+        if let RecvAncillaryMessage::ScmRights(fds) = message {
+            descriptors.extend(fds);
+        }
+    }
+    let message = serde_json::from_slice(bytes.get(..received.bytes).unwrap_or_default())?;
+    Ok(Some((message, descriptors)))
+}

@@ -1,0 +1,139 @@
+//! What the guest answers: path → action. Nothing is decided here.
+
+use std::convert::Infallible;
+
+use axum::{
+    Json, Router,
+    body::Body,
+    extract::{DefaultBodyLimit, State},
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use bytes::Bytes;
+use futures_util::stream;
+use helmdeck_link::route;
+use helmdeck_wire::{
+    Action,
+    clipboard::Clipboard,
+    guest::{Begin, Hello, LINK_VERSION, Progress},
+    keyboard::{HoldKey, Key, Type},
+    pointer::{
+        Click, CursorPosition, DoubleClick, Drag, ModifierClick, MouseDown, MouseMove, MouseUp,
+        Scroll, TripleClick,
+    },
+    process::{Launch, Launched},
+    screen::{Format, Picture, Resize, Screenshot, Zoom, header},
+    status::{Wait, Waited},
+    window::{Focus, ListWindows},
+};
+use http::{HeaderName, HeaderValue, StatusCode, header::CONTENT_TYPE};
+use tokio::sync::mpsc;
+
+use crate::{act, begin::Guest, error::GuestError};
+
+/// The largest request: a long text to type, or a clipboard.
+const MAX_BODY: usize = 32 << 20;
+
+/// Routes actions to the display's methods: `Action => method as how_to_answer`.
+macro_rules! on_display {
+    ($router:expr, $($action:ident => $method:ident($($more:expr)?) as $answer:ident),* $(,)?) => {
+        $router$(.route(&route::act($action::NAME), post(
+            |State(guest): State<Guest>, Json(action): Json<$action>| async move {
+                let reply = guest.display()?.$method(&action $(, $more)?).await.map_err(GuestError::from)?;
+                Ok::<_, GuestError>($answer(reply))
+            },
+        )))*
+    };
+}
+
+/// Every route of the guest.
+pub fn router(guest: Guest) -> Router {
+    let router = Router::new()
+        .route(route::HELLO, get(hello))
+        .route(route::BEGIN, post(begin))
+        .route(route::LOG, get(log))
+        .route(&route::act(Launch::NAME), post(launch))
+        .route(&route::act(Wait::NAME), post(wait));
+    let router = on_display!(router,
+        Click => click() as Json,
+        DoubleClick => double_click() as Json,
+        TripleClick => triple_click() as Json,
+        ModifierClick => modifier_click() as Json,
+        MouseMove => mouse_move() as Json,
+        MouseDown => mouse_down() as Json,
+        MouseUp => mouse_up() as Json,
+        Drag => drag() as Json,
+        Scroll => scroll() as Json,
+        CursorPosition => cursor_position() as Json,
+        Type => type_text() as Json,
+        Key => key() as Json,
+        HoldKey => hold_key() as Json,
+        Clipboard => clipboard() as Json,
+        ListWindows => windows() as Json,
+        Focus => focus() as Json,
+        Resize => resize() as Json,
+        Screenshot => screenshot(Format::default()) as picture,
+        Zoom => zoom(Format::default()) as picture,
+    );
+    router.layer(DefaultBodyLimit::max(MAX_BODY)).with_state(guest)
+}
+
+async fn hello() -> Json<Hello> {
+    Json(Hello { link_version: LINK_VERSION })
+}
+
+async fn begin(
+    State(guest): State<Guest>,
+    Json(begin): Json<Begin>,
+) -> Result<Response, GuestError> {
+    let reports = guest.begin(begin)?;
+    Ok(Body::from_stream(stream::unfold(reports, next_line)).into_response())
+}
+
+async fn next_line(
+    mut reports: mpsc::Receiver<Progress>,
+) -> Option<(Result<Bytes, Infallible>, mpsc::Receiver<Progress>)> {
+    let mut line = serde_json::to_vec(&reports.recv().await?).ok()?;
+    line.push(b'\n');
+    Some((Ok(line.into()), reports))
+}
+
+async fn log(State(guest): State<Guest>) -> String {
+    guest.log.text()
+}
+
+async fn launch(
+    State(guest): State<Guest>,
+    Json(launch): Json<Launch>,
+) -> Result<Json<Launched>, GuestError> {
+    Ok(Json(act::launch(&guest.session()?, launch).await?))
+}
+
+async fn wait(Json(wait): Json<Wait>) -> Json<Waited> {
+    Json(act::wait(wait).await)
+}
+
+fn picture(picture: Picture) -> Response {
+    let facts = [
+        (header::ID, picture.id),
+        (header::SIZE, format!("{}x{}", picture.width, picture.height)),
+        (header::ORIGIN, format!("{},{}", picture.origin.0, picture.origin.1)),
+        (header::SCALE, picture.scale.to_string()),
+    ];
+    let mut response = Bytes::from(picture.bytes).into_response();
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(picture.format.media_type()));
+    for (name, value) in facts {
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    }
+    response
+}
+
+impl IntoResponse for GuestError {
+    fn into_response(self) -> Response {
+        // The link looks at the body; the status only tells answers from refusals.
+        (StatusCode::UNPROCESSABLE_ENTITY, Json(self.body())).into_response()
+    }
+}

@@ -1,0 +1,53 @@
+//! The X server: TigerVNC's, with its picture on a unix socket and no port at all.
+
+use std::{io, process::Stdio, time::Duration};
+
+use helmdeck_wire::size::Geometry;
+use tokio::{
+    io::AsyncReadExt,
+    net::unix::pipe,
+    process::{Child, Command},
+    time::timeout,
+};
+
+use crate::{error::GuestError, log::Log};
+
+/// The display of every session, as agents expect it.
+pub const DISPLAY: &str = ":99";
+/// It takes 30 ms on an idle machine.
+const START_DEADLINE: Duration = Duration::from_secs(20);
+
+/// Starts the X server and waits until it accepts clients.
+pub async fn start(geometry: Geometry, log: &Log) -> Result<Child, GuestError> {
+    let pipes = |e: io::Error| GuestError::Io("pipe of the X server", e);
+    let (ready, written) = std::io::pipe().map_err(pipes)?;
+    let output = log.pipe("xvnc").map_err(pipes)?;
+    let mut command = Command::new("Xtigervnc");
+    let written = helmdeck_spawn::keep_fd(command.as_std_mut(), written.into());
+    command.arg(DISPLAY).args(["-displayfd", &written.to_string()]);
+    command.args(["-geometry", &geometry.to_string(), "-depth", "24", "-noreset"]);
+    command.args(["-rfbport", "-1", "-rfbunixpath", "/run/helmdeck/rfb.sock"]);
+    command.args(["-rfbunixmode", "0600", "-SecurityTypes", "None", "-AlwaysShared"]);
+    // No abstract socket, no TCP, no remote reconfiguration, and a third of the memory.
+    command.args(["-nolisten", "local", "-nolisten", "tcp", "-AllowOverride", ""]);
+    command.args(["-extension", "GLX", "-desktop", "helmdeck"]);
+    command.stdin(Stdio::null()).stderr(output.try_clone().map_err(pipes)?).stdout(output);
+    command.kill_on_drop(true);
+    let spawned = command.spawn();
+    // Our end of the pipe must go, or its closing would never be seen.
+    drop(command);
+    let child =
+        spawned.map_err(|source| GuestError::Spawn { program: "Xtigervnc".into(), source })?;
+
+    let ready = std::os::fd::OwnedFd::from(ready);
+    rustix::io::ioctl_fionbio(&ready, true).map_err(|e| pipes(e.into()))?;
+    let mut ready = pipe::Receiver::from_owned_fd(ready).map_err(pipes)?;
+    let mut number = [0; 8];
+    match timeout(START_DEADLINE, ready.read(&mut number)).await {
+        Ok(Ok(1..)) => Ok(child),
+        Ok(_) => Err(GuestError::Ended("Xtigervnc")),
+        Err(_) => {
+            Err(GuestError::NotReady { program: "Xtigervnc", seconds: START_DEADLINE.as_secs() })
+        }
+    }
+}

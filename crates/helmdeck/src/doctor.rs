@@ -1,0 +1,153 @@
+//! `helmdeck doctor`: what this machine needs, one line each, with the command that helps.
+//!
+//! Each requirement is tried rather than looked up where trying is cheap. Nothing is changed:
+//! files and control groups made on the way are removed again.
+
+use std::fmt;
+use std::io::{self, IsTerminal, Write};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::ExitCode;
+
+mod attempt;
+mod fonts;
+mod limits;
+mod namespaces;
+mod places;
+mod programs;
+
+/// Whether a requirement is met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Ok,
+    /// Sessions run, but with something less.
+    Warn,
+    /// Sessions do not run.
+    Missing,
+}
+
+/// One requirement and how this machine meets it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Finding {
+    verdict: Verdict,
+    what: String,
+    detail: String,
+    /// A command, or what to do in a few words. Empty when nothing is to be done.
+    fix: String,
+}
+
+impl Finding {
+    fn ok(what: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { verdict: Verdict::Ok, what: what.into(), detail: detail.into(), fix: String::new() }
+    }
+
+    fn warn(what: impl Into<String>, detail: impl Into<String>, fix: impl Into<String>) -> Self {
+        let (what, detail, fix) = (what.into(), detail.into(), fix.into());
+        Self { verdict: Verdict::Warn, what, detail, fix }
+    }
+
+    fn missing(what: impl Into<String>, detail: impl Into<String>, fix: impl Into<String>) -> Self {
+        let (what, detail, fix) = (what.into(), detail.into(), fix.into());
+        Self { verdict: Verdict::Missing, what, detail, fix }
+    }
+}
+
+/// Checks everything for a server with these settings and prints it. Fails if anything that
+/// sessions cannot do without is missing.
+pub fn run(addr: SocketAddr, data_dir: &Path, run_dir: &Path) -> ExitCode {
+    let mut findings = programs::check();
+    findings.extend(namespaces::check());
+    findings.extend(fonts::check());
+    findings.push(limits::check());
+    findings.extend(places::check(addr, data_dir, run_dir));
+
+    let colour = if io::stdout().is_terminal() { Colour::Yes } else { Colour::No };
+    // A reader that went away, such as `head`, is no fault of the machine.
+    let _ = write!(io::stdout(), "{}", Sheet { findings: &findings, colour });
+    if findings.iter().any(|finding| finding.verdict == Verdict::Missing) {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Colour {
+    Yes,
+    No,
+}
+
+/// The findings as a person reads them.
+struct Sheet<'a> {
+    findings: &'a [Finding],
+    colour: Colour,
+}
+
+impl fmt::Display for Sheet<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for Finding { verdict, what, detail, fix } in self.findings {
+            let (mark, code) = match verdict {
+                Verdict::Ok => ("ok", "32"),
+                Verdict::Warn => ("warn", "33"),
+                Verdict::Missing => ("MISSING", "1;31"),
+            };
+            match self.colour {
+                Colour::Yes => write!(f, "\x1b[{code}m{mark:<7}\x1b[0m  {what:<22}  {detail}")?,
+                Colour::No => write!(f, "{mark:<7}  {what:<22}  {detail}")?,
+            }
+            if !fix.is_empty() {
+                write!(f, "; fix: {fix}")?;
+            }
+            writeln!(f)?;
+        }
+        let count = |wanted| self.findings.iter().filter(|f| f.verdict == wanted).count();
+        match (count(Verdict::Missing), count(Verdict::Warn)) {
+            (0, 0) => writeln!(f, "Everything is there."),
+            (0, warnings) => writeln!(f, "Sessions can run; {warnings} to look at."),
+            (missing, _) => writeln!(f, "{missing} missing; with that fixed, sessions can run."),
+        }
+    }
+}
+
+/// A command that needs root, as the person at hand would type it.
+fn as_root(command: &str) -> String {
+    if rustix::process::geteuid().is_root() {
+        command.to_owned()
+    } else {
+        format!("sudo {command}")
+    }
+}
+
+/// The command that installs a Debian package.
+fn install(package: &str) -> String {
+    as_root(&format!("apt-get install --no-install-recommends {package}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_requirement_is_one_line_with_its_fix() {
+        let findings = [
+            Finding::ok("bubblewrap", "0.8.0"),
+            Finding::warn("memory", "1 GB free", "close something"),
+            Finding::missing("Chromium", "not found", "apt-get install chromium"),
+        ];
+        assert_eq!(
+            Sheet { findings: &findings, colour: Colour::No }.to_string(),
+            "ok       bubblewrap              0.8.0\n\
+             warn     memory                  1 GB free; fix: close something\n\
+             MISSING  Chromium                not found; fix: apt-get install chromium\n\
+             1 missing; with that fixed, sessions can run.\n"
+        );
+    }
+
+    #[test]
+    fn colours_are_for_terminals() {
+        let findings = [Finding::ok("bubblewrap", "0.8.0")];
+        let sheet = |colour| Sheet { findings: &findings, colour }.to_string();
+        assert!(sheet(Colour::Yes).contains("\x1b["));
+        assert!(!sheet(Colour::No).contains("\x1b["));
+    }
+}

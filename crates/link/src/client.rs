@@ -1,0 +1,166 @@
+//! The server's end of the link: calls with deadlines over reused connections.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use helmdeck_wire::{
+    Action, ErrorBody,
+    guest::{Begin, Hello},
+};
+use http::{Method, Request, StatusCode, header::CONTENT_TYPE};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::{body::Incoming, client::conn::http1::SendRequest};
+use hyper_util::rt::TokioIo;
+use parking_lot::Mutex;
+use serde::Serialize;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    time::timeout,
+};
+
+use crate::{LinkError, ProgressStream, Reply, route};
+
+/// The largest answer: a 7680×4320 picture fits.
+const MAX_REPLY: usize = 128 << 20;
+/// Opening a connection is local work; a guest that needs longer is stuck.
+const CONNECT_DEADLINE: Duration = Duration::from_secs(5);
+/// More idle connections than this are closed instead of kept.
+const MAX_IDLE: usize = 8;
+
+/// Any stream of bytes to a guest.
+pub trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
+
+/// Opens new connections to one guest.
+#[async_trait]
+pub trait Connect: Send + Sync + 'static {
+    /// A fresh stream to the guest.
+    async fn connect(&self) -> std::io::Result<Box<dyn ByteStream>>;
+}
+
+/// A cheap handle to one guest.
+///
+/// Dropping the future of a call closes its connection, which makes the guest cancel the action.
+#[derive(Clone)]
+pub struct Link {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    connect: Box<dyn Connect>,
+    /// Connections that have answered their last call and wait for the next.
+    idle: Mutex<Vec<SendRequest<Full<Bytes>>>>,
+}
+
+impl Link {
+    /// A link that opens its connections with `connect`, when they are needed.
+    pub fn new(connect: impl Connect) -> Self {
+        let shared = Shared { connect: Box::new(connect), idle: Mutex::default() };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Asks the guest who it is, waiting until it answers.
+    pub async fn hello(&self, deadline: Duration) -> Result<Hello, LinkError> {
+        let reply = self.call(get(route::HELLO)?, deadline).await?;
+        serde_json::from_slice(&reply.body).map_err(|e| LinkError::Nonsense(e.to_string()))
+    }
+
+    /// Makes the guest a session. The stream reports its start and ends when the guest does.
+    pub async fn begin(&self, begin: &Begin) -> Result<ProgressStream, LinkError> {
+        let mut connection = within(CONNECT_DEADLINE, self.open()).await?;
+        let send = connection.send_request(post(route::BEGIN, begin)?);
+        let response = within(CONNECT_DEADLINE, async { send.await.map_err(LinkError::Broken) });
+        Ok(ProgressStream::new(connection, response.await?.into_body()))
+    }
+
+    /// Asks the guest to do something.
+    pub async fn act<A: Action>(&self, action: &A, deadline: Duration) -> Result<Reply, LinkError> {
+        self.call(post(&route::act(A::NAME), action)?, deadline).await
+    }
+
+    /// The guest's log.
+    pub async fn log(&self, deadline: Duration) -> Result<String, LinkError> {
+        let reply = self.call(get(route::LOG)?, deadline).await?;
+        Ok(String::from_utf8_lossy(&reply.body).into_owned())
+    }
+
+    async fn call(&self, request: Request<Full<Bytes>>, limit: Duration) -> Result<Reply, LinkError> {
+        within(limit, async {
+            let mut connection = self.connection().await?;
+            let response = connection.send_request(request).await.map_err(LinkError::Broken)?;
+            let (head, body) = response.into_parts();
+            let body = collect(body).await?;
+            self.keep(connection);
+            if head.status == StatusCode::OK {
+                return Ok(Reply { headers: head.headers, body });
+            }
+            match serde_json::from_slice::<ErrorBody>(&body) {
+                Ok(refusal) => Err(LinkError::Refused(refusal)),
+                Err(_) => Err(LinkError::Nonsense(format!("status {}", head.status))),
+            }
+        })
+        .await
+    }
+
+    /// An idle connection that is still alive, or a new one.
+    async fn connection(&self) -> Result<SendRequest<Full<Bytes>>, LinkError> {
+        while let Some(mut idle) = self.take_idle() {
+            if idle.ready().await.is_ok() {
+                return Ok(idle);
+            }
+        }
+        within(CONNECT_DEADLINE, self.open()).await
+    }
+
+    fn take_idle(&self) -> Option<SendRequest<Full<Bytes>>> {
+        self.shared.idle.lock().pop()
+    }
+
+    fn keep(&self, connection: SendRequest<Full<Bytes>>) {
+        let mut idle = self.shared.idle.lock();
+        if idle.len() < MAX_IDLE {
+            idle.push(connection);
+        }
+    }
+
+    async fn open(&self) -> Result<SendRequest<Full<Bytes>>, LinkError> {
+        let stream = self.shared.connect.connect().await.map_err(LinkError::Connect)?;
+        let (sender, connection) =
+            hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(LinkError::Broken)?;
+        // Ends by itself when `sender` is dropped or the guest hangs up.
+        tokio::spawn(connection);
+        Ok(sender)
+    }
+}
+
+async fn within<T>(
+    limit: Duration,
+    work: impl Future<Output = Result<T, LinkError>>,
+) -> Result<T, LinkError> {
+    timeout(limit, work).await.unwrap_or(Err(LinkError::Deadline))
+}
+
+async fn collect(body: Incoming) -> Result<Bytes, LinkError> {
+    let collected = Limited::new(body, MAX_REPLY).collect().await;
+    Ok(collected.map_err(|e| LinkError::Nonsense(e.to_string()))?.to_bytes())
+}
+
+fn get(path: &str) -> Result<Request<Full<Bytes>>, LinkError> {
+    request(Method::GET, path, Bytes::new())
+}
+
+fn post(path: &str, body: &impl Serialize) -> Result<Request<Full<Bytes>>, LinkError> {
+    let body = serde_json::to_vec(body).map_err(|e| LinkError::Nonsense(e.to_string()))?;
+    request(Method::POST, path, body.into())
+}
+
+fn request(method: Method, path: &str, body: Bytes) -> Result<Request<Full<Bytes>>, LinkError> {
+    Request::builder()
+        .method(method)
+        .uri(path)
+        .header(http::header::HOST, "guest")
+        .header(CONTENT_TYPE, "application/json")
+        .body(Full::new(body))
+        .map_err(|e| LinkError::Nonsense(e.to_string()))
+}

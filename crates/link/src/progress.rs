@@ -1,0 +1,47 @@
+//! The guest's report on its start, line by line.
+
+use bytes::{Bytes, BytesMut};
+use helmdeck_wire::guest::Progress;
+use http_body_util::{BodyExt, Full};
+use hyper::{body::Incoming, client::conn::http1::SendRequest};
+
+use crate::LinkError;
+
+/// No report is longer; a guest that sends more is broken or hostile.
+const MAX_LINE: usize = 256 << 10;
+
+/// Reports as they arrive. The end of the stream is the end of the guest.
+pub struct ProgressStream {
+    body: Incoming,
+    received: BytesMut,
+    /// Keeps the connection open for as long as the stream is.
+    _connection: SendRequest<Full<Bytes>>,
+}
+
+impl ProgressStream {
+    pub(crate) fn new(connection: SendRequest<Full<Bytes>>, body: Incoming) -> Self {
+        Self { body, received: BytesMut::new(), _connection: connection }
+    }
+
+    /// The next report, or `None` when the guest is gone. Cancel-safe.
+    pub async fn next(&mut self) -> Result<Option<Progress>, LinkError> {
+        loop {
+            if let Some(end) = self.received.iter().position(|byte| *byte == b'\n') {
+                let line = self.received.split_to(end + 1);
+                let report = serde_json::from_slice(&line);
+                return report.map(Some).map_err(|e| LinkError::Nonsense(e.to_string()));
+            }
+            if self.received.len() > MAX_LINE {
+                return Err(LinkError::Nonsense("a report without an end".into()));
+            }
+            match self.body.frame().await {
+                Some(Ok(frame)) => {
+                    if let Ok(data) = frame.into_data() {
+                        self.received.extend_from_slice(&data);
+                    }
+                }
+                Some(Err(_)) | None => return Ok(None),
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What every runtime must do. Each backend's tests run all of it.
+//!
+//! The checks speak no protocol: they only need a guest that accepts connections.
+
+use std::sync::Arc;
+
+use crate::{Runtime, RuntimeError, SandboxId, SandboxSpec};
+
+/// Runs every check; the first one that fails is named in the error.
+pub async fn check(runtime: Arc<dyn Runtime>) -> Result<(), String> {
+    a_started_sandbox_is_listed_and_can_be_reached(&*runtime).await?;
+    a_stopped_sandbox_is_gone(&*runtime).await?;
+    stopping_twice_is_fine(&*runtime).await?;
+    a_name_is_used_once(&*runtime).await?;
+    sandboxes_do_not_disturb_each_other(&*runtime).await
+}
+
+async fn a_started_sandbox_is_listed_and_can_be_reached(r: &dyn Runtime) -> Result<(), String> {
+    let id = start(r, "conformance-a").await?;
+    expect(list(r).await?.contains(&id), "a started sandbox is listed")?;
+    r.connect(&id).await.map(|_| ()).map_err(|e| format!("connect: {e}"))?;
+    stop(r, &id).await
+}
+
+async fn a_stopped_sandbox_is_gone(r: &dyn Runtime) -> Result<(), String> {
+    let id = start(r, "conformance-b").await?;
+    stop(r, &id).await?;
+    expect(!list(r).await?.contains(&id), "a stopped sandbox is not listed")?;
+    let gone = matches!(r.connect(&id).await, Err(RuntimeError::Gone(_)));
+    expect(gone, "connecting to a stopped sandbox answers Gone")
+}
+
+async fn stopping_twice_is_fine(r: &dyn Runtime) -> Result<(), String> {
+    let id = start(r, "conformance-c").await?;
+    stop(r, &id).await?;
+    stop(r, &id).await
+}
+
+async fn a_name_is_used_once(r: &dyn Runtime) -> Result<(), String> {
+    let id = start(r, "conformance-d").await?;
+    let again = r.start(&id, &SandboxSpec::default()).await;
+    expect(matches!(again, Err(RuntimeError::Exists)), "a second start of a name is refused")?;
+    r.connect(&id).await.map(|_| ()).map_err(|e| format!("the first one survives: {e}"))?;
+    stop(r, &id).await
+}
+
+async fn sandboxes_do_not_disturb_each_other(r: &dyn Runtime) -> Result<(), String> {
+    let (one, two) = (start(r, "conformance-e").await?, start(r, "conformance-f").await?);
+    stop(r, &one).await?;
+    r.connect(&two).await.map(|_| ()).map_err(|e| format!("the neighbour survives: {e}"))?;
+    stop(r, &two).await
+}
+
+async fn start(runtime: &dyn Runtime, name: &str) -> Result<SandboxId, String> {
+    let id = SandboxId::new(name).map_err(|e| e.to_string())?;
+    let spec = SandboxSpec::default();
+    runtime.start(&id, &spec).await.map_err(|e| format!("start {name}: {e}"))?;
+    Ok(id)
+}
+
+async fn stop(runtime: &dyn Runtime, id: &SandboxId) -> Result<(), String> {
+    runtime.stop(id).await.map_err(|e| format!("stop {id}: {e}"))
+}
+
+async fn list(runtime: &dyn Runtime) -> Result<Vec<SandboxId>, String> {
+    runtime.list().await.map_err(|e| format!("list: {e}"))
+}
+
+fn expect(holds: bool, what: &str) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(format!("not so: {what}")) }
+}

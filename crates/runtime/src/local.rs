@@ -1,0 +1,239 @@
+//! Sandboxes on this machine, by bubblewrap: no daemon, no root needed, works as root too.
+//!
+//! ```text
+//! <run dir>/<instance>/             0711, so that sandboxes can traverse it
+//!     bin/helmdeck                  what runs inside as the guest
+//!     sandboxes/<id>/               0711
+//!         etc/                      generated, bound read-only
+//!         guest.sock                the guest's listener, reachable from outside only
+//!         nested.bpf                system calls denied to what the agent runs
+//!         status                    written by bubblewrap: process and namespaces, exit code
+//!         log                       what bubblewrap and the guest say
+//!         uid                       the sandbox's own user id, when we are root
+//! ```
+
+mod arguments;
+mod etc;
+mod seccomp;
+mod status;
+mod uid;
+
+use std::{
+    fs,
+    io::Read,
+    os::{
+        fd::OwnedFd,
+        unix::{fs::PermissionsExt, net::UnixListener},
+    },
+    path::{Path, PathBuf},
+    process::Stdio,
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal},
+};
+use tokio::{net::UnixStream, process::Command, time::timeout};
+
+use crate::{ByteStream, Runtime, RuntimeError, SandboxId, SandboxSpec, error::Doing};
+
+/// bubblewrap has set up the namespaces by then, or never will.
+const START_DEADLINE: Duration = Duration::from_secs(10);
+/// Killing the first process of a namespace takes milliseconds.
+const STOP_DEADLINE_S: i64 = 10;
+/// How often to look whether bubblewrap has written its status.
+const STATUS_POLL: Duration = Duration::from_millis(1);
+/// How much of the log is quoted in an error.
+const LAST_WORDS: usize = 4096;
+
+/// The local backend.
+pub struct LocalRuntime {
+    /// `<run dir>/<instance>`.
+    root: PathBuf,
+    /// As root, each sandbox gets a user id of its own.
+    drop_privileges: bool,
+}
+
+impl LocalRuntime {
+    /// Prepares the run directory of one instance and puts `program` there as the guest.
+    pub fn new(run_dir: &Path, instance: &str, program: &Path) -> Result<Self, RuntimeError> {
+        make_dir(run_dir, 0o711)?;
+        let root = run_dir.join(instance);
+        make_dir(&root, 0o711)?;
+        make_dir(&root.join("sandboxes"), 0o711)?;
+        make_dir(&root.join("bin"), 0o755)?;
+        install(program, &root.join("bin/helmdeck"))?;
+        Ok(Self { root, drop_privileges: rustix::process::getuid().is_root() })
+    }
+
+    fn dir(&self, id: &SandboxId) -> PathBuf {
+        self.root.join("sandboxes").join(id.as_str())
+    }
+
+    async fn start_in(&self, dir: &Path, spec: &SandboxSpec) -> Result<(), RuntimeError> {
+        etc::generate(&dir.join("etc"))?;
+        fs::write(dir.join("nested.bpf"), seccomp::nested()?).doing("write", dir)?;
+        let socket = dir.join("guest.sock");
+        let listener = UnixListener::bind(&socket).doing("listen on", &socket)?;
+        fs::set_permissions(&socket, fs::Permissions::from_mode(0o600)).doing("protect", &socket)?;
+        let status = create(&dir.join("status"))?;
+        let log = create(&dir.join("log"))?;
+        let filter = helmdeck_spawn::sealed_file("seccomp", &seccomp::outer()?)
+            .map_err(|e| RuntimeError::System("the system call filter cannot be stored", e))?;
+
+        let mut command = Command::new("bwrap");
+        let std = command.as_std_mut();
+        helmdeck_spawn::new_session(std);
+        if self.drop_privileges {
+            helmdeck_spawn::drop_to(std, uid::claim(dir)?);
+        }
+        let descriptors = arguments::Descriptors {
+            status: helmdeck_spawn::keep_fd(std, status.into()),
+            filter: helmdeck_spawn::keep_fd(std, filter),
+            listener: helmdeck_spawn::keep_fd(std, listener.into()),
+        };
+        command.args(arguments::outer(&self.root, dir, spec, &descriptors));
+        let errors = log.try_clone().doing("open", dir)?;
+        command.stdin(Stdio::null()).stdout(log).stderr(errors);
+        // The child outlives us on purpose; when it ends while we live, tokio reaps it.
+        let mut child = command.spawn().map_err(|e| RuntimeError::Missing("bwrap", e))?;
+        // Our copy of the listener must go, or connecting to a dead guest would hang.
+        drop(command);
+
+        let started = async {
+            loop {
+                if status::read(dir).is_some() {
+                    return Ok(());
+                }
+                if let Ok(Some(_)) = child.try_wait() {
+                    return Err(RuntimeError::NotStarted(last_words(dir)));
+                }
+                tokio::time::sleep(STATUS_POLL).await;
+            }
+        };
+        timeout(START_DEADLINE, started).await.unwrap_or(Err(RuntimeError::Stuck))
+    }
+}
+
+#[async_trait]
+impl Runtime for LocalRuntime {
+    async fn start(&self, id: &SandboxId, spec: &SandboxSpec) -> Result<(), RuntimeError> {
+        let dir = self.dir(id);
+        match fs::create_dir(&dir) {
+            Ok(()) => {}
+            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
+                return Err(RuntimeError::Exists);
+            }
+            Err(e) => return Err(e).doing("create", &dir),
+        }
+        fs::set_permissions(&dir, fs::Permissions::from_mode(0o711)).doing("protect", &dir)?;
+        let started = self.start_in(&dir, spec).await;
+        if started.is_err() {
+            self.stop(id).await?;
+        }
+        started
+    }
+
+    async fn connect(&self, id: &SandboxId) -> Result<Box<dyn ByteStream>, RuntimeError> {
+        let dir = self.dir(id);
+        match UnixStream::connect(dir.join("guest.sock")).await {
+            Ok(stream) => Ok(Box::new(stream)),
+            Err(_) => Err(RuntimeError::Gone(last_words(&dir))),
+        }
+    }
+
+    async fn stop(&self, id: &SandboxId) -> Result<(), RuntimeError> {
+        let dir = self.dir(id);
+        if let Some(status) = status::read(&dir) {
+            kill(&status).await?;
+        }
+        uid::release(&dir);
+        match fs::remove_dir_all(&dir) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e).doing("remove", &dir),
+            _ => Ok(()),
+        }
+    }
+
+    async fn list(&self) -> Result<Vec<SandboxId>, RuntimeError> {
+        let dir = self.root.join("sandboxes");
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&dir).doing("list", &dir)? {
+            let name = entry.doing("list", &dir)?.file_name();
+            if let Ok(id) = SandboxId::new(&name.to_string_lossy()) {
+                found.push(id);
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+}
+
+/// Kills the first process of the sandbox's namespace, which takes all others along, and waits
+/// until it is gone. A process that is no longer the one bubblewrap wrote down is left alone.
+async fn kill(status: &status::Status) -> Result<(), RuntimeError> {
+    let gone = |e: rustix::io::Errno| e == rustix::io::Errno::SRCH;
+    let Some(pid) = status.pid() else { return Ok(()) };
+    let pidfd = match pidfd_open(pid, PidfdFlags::empty()) {
+        Ok(pidfd) => pidfd,
+        Err(e) if gone(e) => return Ok(()),
+        Err(e) => return Err(RuntimeError::System("the sandbox cannot be watched", e.into())),
+    };
+    // Checked with the pidfd open, so the number cannot be reused in between.
+    if !status.is_alive() {
+        return Ok(());
+    }
+    match pidfd_send_signal(&pidfd, Signal::KILL) {
+        Err(e) if !gone(e) => {
+            return Err(RuntimeError::System("the sandbox cannot be killed", e.into()));
+        }
+        _ => {}
+    }
+    let ended = tokio::task::spawn_blocking(move || wait_for_end(&pidfd)).await;
+    if ended.unwrap_or(false) { Ok(()) } else { Err(RuntimeError::Stuck) }
+}
+
+/// Blocks until the process is gone; false if it is not after the deadline.
+fn wait_for_end(pidfd: &OwnedFd) -> bool {
+    let deadline = Timespec { tv_sec: STOP_DEADLINE_S, tv_nsec: 0 };
+    let mut watched = [PollFd::new(pidfd, PollFlags::IN)];
+    matches!(poll(&mut watched, Some(&deadline)), Ok(1..))
+}
+
+/// Makes a directory of ours, or checks that the one that is there is ours.
+fn make_dir(path: &Path, mode: u32) -> Result<(), RuntimeError> {
+    use std::os::unix::fs::MetadataExt;
+    fs::create_dir_all(path).doing("create", path)?;
+    let found = fs::symlink_metadata(path).doing("inspect", path)?;
+    if !found.is_dir() || found.uid() != rustix::process::getuid().as_raw() {
+        let foreign = std::io::Error::other("it is not a directory of this user");
+        return Err(foreign).doing("use", path);
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).doing("protect", path)
+}
+
+/// Copies the program into place under a temporary name first, because running sandboxes have the
+/// old one mounted.
+fn install(program: &Path, target: &Path) -> Result<(), RuntimeError> {
+    let fresh = target.with_extension("new");
+    let _ = fs::remove_file(&fresh);
+    fs::copy(program, &fresh).doing("copy", program)?;
+    fs::set_permissions(&fresh, fs::Permissions::from_mode(0o755)).doing("protect", &fresh)?;
+    fs::rename(&fresh, target).doing("install", target)
+}
+
+fn create(path: &Path) -> Result<fs::File, RuntimeError> {
+    fs::OpenOptions::new().create_new(true).append(true).open(path).doing("create", path)
+}
+
+fn last_words(dir: &Path) -> String {
+    let mut text = String::new();
+    if let Ok(mut log) = fs::File::open(dir.join("log")) {
+        let mut bytes = Vec::new();
+        let _ = log.read_to_end(&mut bytes);
+        let tail = bytes.len().saturating_sub(LAST_WORDS);
+        text = String::from_utf8_lossy(bytes.get(tail..).unwrap_or_default()).trim().to_owned();
+    }
+    text
+}

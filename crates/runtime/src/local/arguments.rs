@@ -1,0 +1,76 @@
+//! The command line of the outer sandbox: what it sees of the host, and what of itself.
+
+use std::{
+    ffi::{OsStr, OsString},
+    os::fd::RawFd,
+    path::Path,
+};
+
+use super::etc;
+use crate::SandboxSpec;
+
+/// Descriptors that bubblewrap and the guest inherit.
+pub struct Descriptors {
+    /// Where bubblewrap writes the sandbox's process number.
+    pub status: RawFd,
+    /// The system call filter.
+    pub filter: RawFd,
+    /// The guest's listening socket.
+    pub listener: RawFd,
+}
+
+/// Arguments for bubblewrap, the guest's command line included.
+pub fn outer(
+    root: &Path,
+    dir: &Path,
+    spec: &SandboxSpec,
+    descriptors: &Descriptors,
+) -> Vec<OsString> {
+    let mut line = Line::default();
+    line.words("--unshare-user --unshare-pid --unshare-net --unshare-ipc --unshare-uts");
+    line.words("--unshare-cgroup-try --uid 1000 --gid 1000 --clearenv --hostname");
+    line.words(etc::HOST_NAME);
+    line.words("--setenv PATH /usr/local/bin:/usr/bin:/bin");
+    line.words("--ro-bind /usr /usr --symlink usr/bin /bin --symlink usr/sbin /sbin");
+    line.words("--symlink usr/lib /lib --symlink usr/lib64 /lib64");
+    line.words("--proc /proc --dev /dev");
+    for name in etc::GENERATED {
+        line.bind("--ro-bind", &dir.join("etc").join(name), &format!("/etc/{name}"));
+    }
+    for name in etc::FROM_HOST {
+        line.bind("--ro-bind-try", &Path::new("/etc").join(name), &format!("/etc/{name}"));
+    }
+    line.tmpfs("/tmp", spec.tmp_bytes);
+    line.words("--chmod 1777 /tmp --dir /tmp/.X11-unix --chmod 1777 /tmp/.X11-unix");
+    line.tmpfs("/home/agent", spec.home_bytes);
+    line.tmpfs("/run", 64 << 20);
+    line.words("--perms 0700 --dir /run/user/1000 --perms 0700 --dir /run/helmdeck");
+    line.words("--dir /var/tmp --dir /var/cache");
+    line.bind("--ro-bind", &root.join("bin/helmdeck"), "/opt/helmdeck/helmdeck");
+    line.bind("--ro-bind", &dir.join("nested.bpf"), "/run/helmdeck/nested.bpf");
+    line.words("--chdir /");
+    line.words(&format!("--json-status-fd {}", descriptors.status));
+    line.words(&format!("--seccomp {}", descriptors.filter));
+    line.words("/opt/helmdeck/helmdeck guest --listen-fd");
+    line.words(&descriptors.listener.to_string());
+    line.0
+}
+
+/// A command line in the making.
+#[derive(Default)]
+struct Line(Vec<OsString>);
+
+impl Line {
+    /// Adds words that hold no spaces themselves.
+    fn words(&mut self, words: &str) {
+        self.0.extend(words.split(' ').map(OsString::from));
+    }
+
+    fn bind(&mut self, kind: &str, from: &Path, to: &str) {
+        self.0.extend([OsStr::new(kind), from.as_os_str(), OsStr::new(to)].map(OsString::from));
+    }
+
+    fn tmpfs(&mut self, at: &str, bytes: u64) {
+        self.words(&format!("--size {bytes} --tmpfs {at}"));
+    }
+}

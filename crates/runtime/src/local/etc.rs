@@ -1,0 +1,78 @@
+//! The `/etc` that a sandbox sees: a few generated files, and single entries of the host's.
+//!
+//! Never the host's whole directory: it would show account names, and more.
+
+use std::{fmt::Write, fs, path::Path};
+
+use crate::{RuntimeError, error::Doing};
+
+/// Entries of the host's `/etc` that programs need and that hold nothing private.
+pub const FROM_HOST: [&str; 19] = [
+    "fonts",
+    "ssl",
+    "alternatives",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "localtime",
+    "gtk-3.0",
+    "xdg",
+    "mime.types",
+    "dbus-1",
+    "X11",
+    "chromium",
+    "chromium.d",
+    "services",
+    "protocols",
+    "ca-certificates.conf",
+    "bash.bashrc",
+    "profile",
+];
+
+/// The files that [`generate`] makes.
+pub const GENERATED: [&str; 7] =
+    ["passwd", "group", "nsswitch.conf", "hosts", "resolv.conf", "machine-id", "hostname"];
+
+/// The sandbox's host name.
+pub const HOST_NAME: &str = "helmdeck";
+
+/// Writes the generated files into `dir`.
+pub fn generate(dir: &Path) -> Result<(), RuntimeError> {
+    fs::create_dir(dir).doing("create", dir)?;
+    for name in GENERATED {
+        let path = dir.join(name);
+        fs::write(&path, content(name)?).doing("write", path)?;
+    }
+    Ok(())
+}
+
+fn content(name: &str) -> Result<String, RuntimeError> {
+    Ok(match name {
+        "passwd" => "root:x:0:0:root:/root:/usr/sbin/nologin\n\
+                     agent:x:1000:1000:Agent:/home/agent:/bin/bash\n\
+                     nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"
+            .into(),
+        "group" => "root:x:0:\nagent:x:1000:\nnogroup:x:65534:\n".into(),
+        "nsswitch.conf" => "passwd: files\ngroup: files\nshadow: files\nhosts: files\n\
+                            services: files\nprotocols: files\n"
+            .into(),
+        "hosts" => format!("127.0.0.1 localhost\n::1 localhost\n127.0.1.1 {HOST_NAME}\n"),
+        "hostname" => format!("{HOST_NAME}\n"),
+        "machine-id" => machine_id()?,
+        // There is no name server: names are resolved outside, by the proxy.
+        _ => String::new(),
+    })
+}
+
+fn machine_id() -> Result<String, RuntimeError> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|e| RuntimeError::System("no randomness", std::io::Error::other(e)))?;
+    let mut text = String::new();
+    for byte in bytes {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text.push('\n');
+    Ok(text)
+}

@@ -1,0 +1,61 @@
+//! A user id of its own for each sandbox, when the server is root.
+//!
+//! Ids come from a range that no account uses. A claim is a file that names the sandbox, made in a
+//! place that all servers of the machine share, so that two of them never choose the same id.
+
+use std::{
+    fs,
+    io::{ErrorKind, Write},
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+};
+
+use crate::{RuntimeError, error::Doing};
+
+const CLAIMS: &str = "/run/helmdeck-uids";
+/// Above everything that distributions, containers and home directories hand out.
+const FIRST: u32 = 2_000_000_000;
+const COUNT: u32 = 10_000;
+
+/// Claims a free id for the sandbox in `dir`.
+pub fn claim(dir: &Path) -> Result<u32, RuntimeError> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(CLAIMS).doing("create", CLAIMS)?;
+    for uid in FIRST..FIRST + COUNT {
+        let path = claim_file(uid);
+        if !owner_exists(&path) {
+            let _ = fs::remove_file(&path);
+        }
+        match fs::OpenOptions::new().write(true).create_new(true).open(&path) {
+            Ok(mut file) => {
+                file.write_all(dir.as_os_str().as_encoded_bytes()).doing("write", &path)?;
+                fs::write(dir.join("uid"), uid.to_string()).doing("write", dir)?;
+                return Ok(uid);
+            }
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
+            Err(e) => return Err(e).doing("create", path),
+        }
+    }
+    Err(std::io::Error::other("all user ids for sandboxes are taken")).doing("claim in", CLAIMS)
+}
+
+/// Gives the id of the sandbox in `dir` back. One without an id has nothing to give.
+pub fn release(dir: &Path) {
+    let uid = fs::read_to_string(dir.join("uid")).ok().and_then(|text| text.parse().ok());
+    if let Some(uid) = uid {
+        let _ = fs::remove_file(claim_file(uid));
+    }
+}
+
+fn claim_file(uid: u32) -> PathBuf {
+    Path::new(CLAIMS).join(uid.to_string())
+}
+
+/// A claim whose sandbox directory is gone was left by a server that died at the wrong moment.
+fn owner_exists(claim: &Path) -> bool {
+    match fs::read_to_string(claim) {
+        // Being written right now: not ours to judge.
+        Ok(owner) if owner.is_empty() => true,
+        Ok(owner) => Path::new(&owner).exists(),
+        Err(_) => true,
+    }
+}

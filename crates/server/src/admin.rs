@@ -1,0 +1,127 @@
+//! The admin account: made on the first start, or as configured.
+
+use helmdeck_store::Store;
+use secrecy::SecretString;
+use time::OffsetDateTime;
+
+use crate::{Config, ServerError, instance::make_data_dir, password};
+
+/// An account whose password was just made. Show it to the operator once; it is kept nowhere.
+#[derive(Debug, Clone)]
+pub struct NewAdmin {
+    /// The name to log in with.
+    pub username: String,
+    /// The password; prints as dots unless asked for.
+    pub password: SecretString,
+}
+
+/// Makes sure that there is an admin: as configured, else the one in the store, else a new one,
+/// which is returned.
+pub async fn ensure(store: &Store, config: &Config) -> Result<Option<NewAdmin>, ServerError> {
+    let kept = store.admin().await?;
+    match (&config.admin_password, kept) {
+        (Some(password), kept) => {
+            let username = &config.admin_username;
+            let unchanged = match kept {
+                Some(kept) if kept.username == *username => {
+                    password::fits(password.clone(), kept.password_hash).await?
+                }
+                _ => false,
+            };
+            if !unchanged {
+                set(store, username, password.clone()).await?;
+            }
+            Ok(None)
+        }
+        (None, Some(kept)) => {
+            if kept.username != config.admin_username {
+                let now = OffsetDateTime::now_utc();
+                store.set_admin(&config.admin_username, &kept.password_hash, now).await?;
+            }
+            Ok(None)
+        }
+        (None, None) => make(store, config).await.map(Some),
+    }
+}
+
+/// Gives the admin a new password. Works while a server runs; its sessions and tokens live on.
+pub async fn reset_password(config: &Config) -> Result<NewAdmin, ServerError> {
+    if config.admin_password.is_some() {
+        return Err(ServerError::PasswordConfigured);
+    }
+    make_data_dir(&config.data_dir)
+        .map_err(|source| ServerError::File { path: config.data_dir.clone(), source })?;
+    let store = Store::open(&config.data_dir).await?;
+    let admin = make(&store, config).await?;
+    store.close().await;
+    Ok(admin)
+}
+
+async fn make(store: &Store, config: &Config) -> Result<NewAdmin, ServerError> {
+    let password = password::generate()?;
+    set(store, &config.admin_username, password.clone()).await?;
+    Ok(NewAdmin { username: config.admin_username.clone(), password })
+}
+
+async fn set(store: &Store, username: &str, password: SecretString) -> Result<(), ServerError> {
+    let hash = password::hash(password).await?;
+    Ok(store.set_admin(username, &hash, OffsetDateTime::now_utc()).await?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn config(dir: &Path, env: &[(&str, &str)]) -> Config {
+        let dir = ("HELMDECK_DATA_DIR".to_owned(), dir.to_str().unwrap().to_owned());
+        let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Config::load(None, env.chain([dir])).unwrap()
+    }
+
+    async fn lets_in(store: &Store, password: SecretString) -> bool {
+        let kept = store.admin().await.unwrap().unwrap();
+        password::fits(password, kept.password_hash).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn the_first_start_makes_an_admin_and_the_second_keeps_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        let new = ensure(&store, &config(dir.path(), &[])).await.unwrap().unwrap();
+        assert!(lets_in(&store, new.password.clone()).await);
+        assert!(ensure(&store, &config(dir.path(), &[])).await.unwrap().is_none());
+        assert!(lets_in(&store, new.password).await);
+    }
+
+    #[tokio::test]
+    async fn a_configured_password_replaces_the_kept_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        let env = [("HELMDECK_ADMIN_USERNAME", "ada"), ("HELMDECK_ADMIN_PASSWORD", "first")];
+        assert!(ensure(&store, &config(dir.path(), &env)).await.unwrap().is_none());
+        assert!(lets_in(&store, SecretString::from("first")).await);
+
+        let kept = store.admin().await.unwrap().unwrap();
+        ensure(&store, &config(dir.path(), &env)).await.unwrap();
+        assert!(store.admin().await.unwrap() == Some(kept), "an unchanged password is left alone");
+
+        let env = [("HELMDECK_ADMIN_USERNAME", "ada"), ("HELMDECK_ADMIN_PASSWORD", "second")];
+        ensure(&store, &config(dir.path(), &env)).await.unwrap();
+        assert!(lets_in(&store, SecretString::from("second")).await);
+        assert_eq!(store.admin().await.unwrap().unwrap().username, "ada");
+    }
+
+    #[tokio::test]
+    async fn a_reset_makes_a_new_password_unless_one_is_configured() {
+        let dir = tempfile::tempdir().unwrap();
+        let new = reset_password(&config(dir.path(), &[])).await.unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        assert!(lets_in(&store, new.password).await);
+
+        let configured = config(dir.path(), &[("HELMDECK_ADMIN_PASSWORD", "x")]);
+        let refused = reset_password(&configured).await.unwrap_err();
+        assert!(matches!(refused, ServerError::PasswordConfigured));
+    }
+}

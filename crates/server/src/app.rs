@@ -1,0 +1,144 @@
+//! The whole server: build, serve, drain.
+
+use std::{collections::HashMap, net::SocketAddr, ops::Deref, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use helmdeck_runtime::Runtime;
+use helmdeck_sessions::Sessions;
+use helmdeck_store::Store;
+use helmdeck_wire::session::EndReason;
+use http::Method;
+use tokio::net::TcpListener;
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::{
+    Config, Instance, ServerError,
+    admin::{self, NewAdmin},
+    figures::Figures,
+    limits::Limits,
+    login::Login,
+    openapi,
+    router::{operations, router},
+    serve::serve,
+    token::Signer,
+};
+
+/// How often figures are folded.
+const TIDY_EVERY: Duration = Duration::from_secs(5);
+
+/// What the operator wants to know once the server listens.
+#[derive(Debug)]
+pub struct Started {
+    /// Where it listens, with the real port.
+    pub addr: SocketAddr,
+    /// The admin account, if this start made it. Its password is shown now or never.
+    pub new_admin: Option<NewAdmin>,
+}
+
+/// Serves until `shutdown`, then drains and ends every session. `announce` is called once the
+/// address answers.
+pub async fn run(
+    instance: Instance,
+    runtime: Arc<dyn Runtime>,
+    announce: impl FnOnce(Started),
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), ServerError> {
+    let Instance { config, store, .. } = &instance;
+    let listener = listen(config.addr).await?;
+    let addr = listener.local_addr().unwrap_or(config.addr);
+    let new_admin = admin::ensure(store, config).await?;
+    let app = App::build(config, store.clone(), runtime)?;
+    let _tidy = AbortOnDropHandle::new(tokio::spawn(tidy(app.figures.clone())));
+    tracing::info!(%addr, version = env!("CARGO_PKG_VERSION"), "Server listens on {addr}");
+    announce(Started { addr, new_admin });
+
+    let drain = Duration::from_secs(config.drain_seconds);
+    serve(listener, router(app.clone()), drain, shutdown).await;
+
+    app.sessions.end_all(EndReason::ServerStopped).await;
+    store.close().await;
+    tracing::info!("Server stopped");
+    Ok(())
+}
+
+/// What every handler can reach. Cheap to clone.
+#[derive(Clone)]
+pub struct App {
+    parts: Arc<Parts>,
+}
+
+/// The parts of an [`App`].
+pub struct Parts {
+    pub(crate) sessions: Sessions,
+    pub(crate) store: Store,
+    pub(crate) runtime: Arc<dyn Runtime>,
+    pub(crate) signer: Signer,
+    pub(crate) login: Login,
+    pub(crate) limits: Limits,
+    pub(crate) openapi: Bytes,
+    pub(crate) figures: Figures,
+    pub(crate) max_body_bytes: usize,
+    /// By path and method.
+    operation_ids: HashMap<(String, Method), &'static str>,
+}
+
+impl Deref for App {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.parts
+    }
+}
+
+impl App {
+    fn build(
+        config: &Config,
+        store: Store,
+        runtime: Arc<dyn Runtime>,
+    ) -> Result<Self, ServerError> {
+        let operations = operations();
+        let mut limits = Limits::default();
+        for input in operations.iter().filter_map(|operation| operation.input.as_ref()) {
+            limits.add(input.parsed_as, (input.limits)());
+        }
+        let session_limits = helmdeck_sessions::Config {
+            max_sessions: config.max_sessions,
+            idle_timeout_s: config.idle_timeout_s,
+        };
+        let parts = Parts {
+            sessions: Sessions::new(runtime.clone(), session_limits),
+            store,
+            runtime,
+            signer: Signer::load(config)?,
+            login: Login::new(),
+            limits,
+            openapi: openapi::document(&operations).to_string().into(),
+            figures: Figures::start()?,
+            max_body_bytes: config.max_body_bytes,
+            operation_ids: operations
+                .into_iter()
+                // One table per process, so the ids may stay for its life.
+                .map(|operation| ((operation.path, operation.method), &*operation.id.leak()))
+                .collect(),
+        };
+        Ok(Self { parts: Arc::new(parts) })
+    }
+
+    /// The operation at a matched path, for logs and figures.
+    pub(crate) fn operation_id(&self, method: &Method, path: &str) -> &'static str {
+        let key = (path.to_owned(), method.clone());
+        self.operation_ids.get(&key).copied().unwrap_or("none")
+    }
+}
+
+async fn listen(addr: SocketAddr) -> Result<TcpListener, ServerError> {
+    TcpListener::bind(addr).await.map_err(|source| ServerError::Listen { addr, source })
+}
+
+async fn tidy(figures: Figures) {
+    let mut ticks = tokio::time::interval(TIDY_EVERY);
+    loop {
+        ticks.tick().await;
+        figures.tidy();
+    }
+}

@@ -1,0 +1,155 @@
+//! What an operator can set: one TOML file, overridden by `HELMDECK_*` variables.
+//!
+//! Every setting has one name: `addr` in the file is `HELMDECK_ADDR` in the environment. This file
+//! composes and validates; where a value came from is the business of [`layers`].
+
+mod defaults;
+mod layers;
+mod show;
+
+use std::{net::SocketAddr, path::PathBuf, str::FromStr};
+
+use secrecy::SecretString;
+
+pub use layers::{ConfigError, Origin};
+use layers::Layers;
+
+/// The settings in effect.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// `HELMDECK_ADDR`: where to listen. `:3000` means every interface. Default 127.0.0.1:3000.
+    pub addr: SocketAddr,
+    /// `HELMDECK_DATA_DIR`: what survives a restart. Default `/var/lib/helmdeck` for root, else
+    /// `$XDG_DATA_HOME/helmdeck` or `~/.local/share/helmdeck`.
+    pub data_dir: PathBuf,
+    /// `HELMDECK_RUN_DIR`: what lives as long as the sandboxes. Default `/run/helmdeck` for root,
+    /// else `$XDG_RUNTIME_DIR/helmdeck` or `/tmp/helmdeck-<uid>`.
+    pub run_dir: PathBuf,
+    /// `HELMDECK_JWT_SECRET`: signs tokens, at least 32 bytes. Default: made once and kept in
+    /// `jwt.secret` in the data directory.
+    pub jwt_secret: Option<SecretString>,
+    /// `HELMDECK_ADMIN_USERNAME`: who logs in. Default `admin`.
+    pub admin_username: String,
+    /// `HELMDECK_ADMIN_PASSWORD`: with what. Default: made on the first start and printed once.
+    pub admin_password: Option<SecretString>,
+    /// `HELMDECK_MAX_SESSIONS`: the most sessions at once. Default: one for every 384 MB of
+    /// memory, at most eight for every processor core, and between 4 and 64.
+    pub max_sessions: usize,
+    /// `HELMDECK_IDLE_TIMEOUT_S`: seconds without a call after which a session ends unless it
+    /// chose otherwise; 0 for never. Default 300.
+    pub idle_timeout_s: u64,
+    /// `HELMDECK_MAX_BODY_BYTES`: the largest request body. Default 1 MiB.
+    pub max_body_bytes: usize,
+    /// `HELMDECK_DRAIN_SECONDS`: how long a stopping server waits for running requests. Default 10.
+    pub drain_seconds: u64,
+    /// `HELMDECK_LOG`: what is logged, as `RUST_LOG` filters are written. Default `info`.
+    pub log: String,
+    /// `HELMDECK_LOG_FORMAT`: `human` or `json`. Default `human`.
+    pub log_format: LogFormat,
+    /// Remarks for the operator: variables that look like ours and are not.
+    pub warnings: Vec<String>,
+    origins: Vec<(&'static str, Origin)>,
+}
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Human,
+    /// For programs: one JSON object per line.
+    Json,
+}
+
+impl LogFormat {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Human => "human",
+            Self::Json => "json",
+        }
+    }
+}
+
+impl FromStr for LogFormat {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        match text {
+            "human" => Ok(Self::Human),
+            "json" => Ok(Self::Json),
+            _ => Err(()),
+        }
+    }
+}
+
+impl Config {
+    /// Reads the settings. The file is `config_file`, else `HELMDECK_CONFIG`, else
+    /// `helmdeck.toml` in the data directory if there is one. `env` is the whole environment.
+    pub fn load(
+        config_file: Option<&std::path::Path>,
+        env: impl Iterator<Item = (String, String)>,
+    ) -> Result<Self, ConfigError> {
+        let mut layers = Layers::read(config_file, env)?;
+        let data_dir = defaults::data_dir(layers.environment());
+        let run_dir = defaults::run_dir(layers.environment());
+        let config = Self {
+            addr: layers.value("addr", "host:port or :port", address, || defaults::ADDR)?,
+            data_dir: layers.value("data_dir", "an absolute path", absolute, || data_dir)?,
+            run_dir: layers.value("run_dir", "an absolute path", absolute, || run_dir)?,
+            jwt_secret: layers.secret("jwt_secret", "at least 32 bytes", |s| s.len() >= 32)?,
+            admin_username: layers.value("admin_username", "1 to 200 characters", username, || {
+                "admin".to_owned()
+            })?,
+            admin_password: layers.secret("admin_password", "not empty", |s| !s.is_empty())?,
+            max_sessions: layers.value("max_sessions", "a number from 1 to 10000", |text| {
+                whole(text, 1, 10_000)
+            }, defaults::max_sessions)?,
+            idle_timeout_s: layers.value("idle_timeout_s", "seconds, or 0 for never", |text| {
+                whole(text, 0, u64::MAX)
+            }, || 300)?,
+            max_body_bytes: layers.value("max_body_bytes", "1024 to 1073741824", |text| {
+                whole(text, 1024, 1 << 30)
+            }, || 1 << 20)?,
+            drain_seconds: layers.value("drain_seconds", "a number from 0 to 3600", |text| {
+                whole(text, 0, 3600)
+            }, || 10)?,
+            log: layers.value("log", "a filter such as info or helmdeck=debug", filter, || {
+                "info".to_owned()
+            })?,
+            log_format: layers.value("log_format", "human or json", |text| text.parse().ok(), || {
+                LogFormat::Human
+            })?,
+            warnings: Vec::new(),
+            origins: Vec::new(),
+        };
+        let (origins, warnings) = layers.finish()?;
+        Ok(Self { warnings, origins, ..config })
+    }
+}
+
+/// `127.0.0.1:3000`, `[::1]:3000`, `localhost:3000`, or `:3000` for every interface.
+fn address(text: &str) -> Option<SocketAddr> {
+    match text.rsplit_once(':') {
+        Some(("", port)) => Some(SocketAddr::from(([0, 0, 0, 0], port.parse().ok()?))),
+        Some(("localhost", port)) => Some(SocketAddr::from(([127, 0, 0, 1], port.parse().ok()?))),
+        _ => text.parse().ok(),
+    }
+}
+
+fn absolute(text: &str) -> Option<PathBuf> {
+    Some(PathBuf::from(text)).filter(|path| path.is_absolute())
+}
+
+fn username(text: &str) -> Option<String> {
+    (1..=200).contains(&text.chars().count()).then(|| text.to_owned())
+}
+
+fn filter(text: &str) -> Option<String> {
+    tracing_subscriber::EnvFilter::try_new(text).ok().map(|_| text.to_owned())
+}
+
+fn whole<N: FromStr + PartialOrd>(text: &str, least: N, most: N) -> Option<N> {
+    text.parse().ok().filter(|number| (least..=most).contains(number))
+}
+
+#[cfg(test)]
+mod tests;

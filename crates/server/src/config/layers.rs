@@ -1,0 +1,184 @@
+//! The two places a setting can come from, and which one won.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use secrecy::SecretString;
+
+use super::defaults;
+
+const PREFIX: &str = "HELMDECK_";
+/// Variables that other parts of helmdeck read.
+const READ_ELSEWHERE: [&str; 4] =
+    ["HELMDECK_CONFIG", "HELMDECK_URL", "HELMDECK_TOKEN", "HELMDECK_UPDATE_SNAPSHOTS"];
+
+/// Where a value came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// Nobody set it.
+    Default,
+    /// This file.
+    File(PathBuf),
+    /// This variable.
+    Env(String),
+}
+
+/// Settings that make no sense.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file that was asked for cannot be read.
+    #[error("the configuration file {path} cannot be read")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The file is not TOML.
+    #[error("the configuration file {path} is not TOML")]
+    NotToml {
+        /// The file.
+        path: PathBuf,
+        /// Where it stops making sense.
+        #[source]
+        source: toml::de::Error,
+    },
+    /// The file has a key that helmdeck does not know.
+    #[error("{path}: unknown key {key:?}; known keys are {known}")]
+    UnknownKey {
+        /// The file.
+        path: PathBuf,
+        /// The key.
+        key: String,
+        /// What may stand there.
+        known: String,
+    },
+    /// A value is not allowed.
+    #[error("{name} is {value:?}: expected {allowed}")]
+    Value {
+        /// The variable, or the key and its file.
+        name: String,
+        /// What it was set to; dots for secrets.
+        value: String,
+        /// What is allowed.
+        allowed: &'static str,
+    },
+}
+
+/// Takes values out of the environment and the file, one setting at a time.
+pub struct Layers {
+    env: BTreeMap<String, String>,
+    file: BTreeMap<String, String>,
+    path: PathBuf,
+    origins: Vec<(&'static str, Origin)>,
+}
+
+impl Layers {
+    /// Reads the file, if there is one.
+    pub fn read(
+        config_file: Option<&Path>,
+        env: impl Iterator<Item = (String, String)>,
+    ) -> Result<Self, ConfigError> {
+        let env: BTreeMap<_, _> = env.collect();
+        let asked = config_file
+            .map(Path::to_owned)
+            .or_else(|| env.get("HELMDECK_CONFIG").filter(|v| !v.is_empty()).map(PathBuf::from));
+        let path = asked.clone().unwrap_or_else(|| {
+            let data_dir = env.get("HELMDECK_DATA_DIR").map(PathBuf::from);
+            data_dir.unwrap_or_else(|| defaults::data_dir(&env)).join("helmdeck.toml")
+        });
+        let file = match std::fs::read_to_string(&path) {
+            Ok(text) => parse(&path, &text)?,
+            Err(error) if asked.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
+                BTreeMap::new()
+            }
+            Err(source) => return Err(ConfigError::Unreadable { path, source }),
+        };
+        Ok(Self { env, file, path, origins: Vec::new() })
+    }
+
+    /// The whole environment, for defaults that follow the habits of the system.
+    pub fn environment(&self) -> &BTreeMap<String, String> {
+        &self.env
+    }
+
+    /// One setting, from where it is set last.
+    pub fn value<T>(
+        &mut self,
+        key: &'static str,
+        allowed: &'static str,
+        parse: impl FnOnce(&str) -> Option<T>,
+        default: impl FnOnce() -> T,
+    ) -> Result<T, ConfigError> {
+        let Some((name, text)) = self.take(key) else { return Ok(default()) };
+        parse(&text).ok_or(ConfigError::Value { name, value: text, allowed })
+    }
+
+    /// One setting that nobody may see.
+    pub fn secret(
+        &mut self,
+        key: &'static str,
+        allowed: &'static str,
+        check: impl FnOnce(&str) -> bool,
+    ) -> Result<Option<SecretString>, ConfigError> {
+        match self.take(key) {
+            None => Ok(None),
+            Some((_, text)) if check(&text) => Ok(Some(SecretString::from(text))),
+            Some((name, _)) => Err(ConfigError::Value { name, value: "••••".to_owned(), allowed }),
+        }
+    }
+
+    /// Call when every setting was taken: what is left is unknown, an error in the file and a
+    /// warning in the environment, which is not ours alone.
+    pub fn finish(self) -> Result<(Vec<(&'static str, Origin)>, Vec<String>), ConfigError> {
+        let known: Vec<_> = self.origins.iter().map(|(key, _)| *key).collect();
+        if let Some(key) = self.file.into_keys().find(|key| !known.contains(&key.as_str())) {
+            return Err(ConfigError::UnknownKey { path: self.path, key, known: known.join(", ") });
+        }
+        let known: Vec<_> = known.into_iter().map(variable).collect();
+        let ours = |name: &str| {
+            READ_ELSEWHERE.contains(&name) || known.iter().any(|variable| variable == name)
+        };
+        let warnings = self
+            .env
+            .into_keys()
+            .filter(|name| name.starts_with(PREFIX) && !ours(name))
+            .map(|name| format!("{name} is set, but helmdeck does not know it"))
+            .collect();
+        Ok((self.origins, warnings))
+    }
+
+    /// The text of a setting and how to call it in an error. An empty variable counts as unset.
+    fn take(&mut self, key: &'static str) -> Option<(String, String)> {
+        let variable = variable(key);
+        if let Some(text) = self.env.get(&variable).filter(|text| !text.is_empty()) {
+            self.origins.push((key, Origin::Env(variable.clone())));
+            return Some((variable, text.clone()));
+        }
+        if let Some(text) = self.file.get(key) {
+            self.origins.push((key, Origin::File(self.path.clone())));
+            return Some((format!("{key} in {}", self.path.display()), text.clone()));
+        }
+        self.origins.push((key, Origin::Default));
+        None
+    }
+}
+
+fn variable(key: &str) -> String {
+    format!("{PREFIX}{}", key.to_ascii_uppercase())
+}
+
+/// Every value as text, since the environment has nothing else; one parser then serves both.
+fn parse(path: &Path, text: &str) -> Result<BTreeMap<String, String>, ConfigError> {
+    let table: toml::Table = text
+        .parse()
+        .map_err(|source| ConfigError::NotToml { path: path.to_owned(), source })?;
+    let text = |value: toml::Value| match value {
+        toml::Value::String(text) => text,
+        other => other.to_string(),
+    };
+    Ok(table.into_iter().map(|(key, value)| (key, text(value))).collect())
+}

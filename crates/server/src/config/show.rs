@@ -1,0 +1,49 @@
+//! The settings in effect, as `helmdeck config` prints them.
+
+use std::fmt::Write;
+
+use super::{Config, Origin};
+
+impl Config {
+    /// The effective configuration as TOML, each value with its origin, secrets as dots.
+    pub fn show(&self) -> String {
+        let mut out = String::new();
+        for (key, origin) in &self.origins {
+            let origin = match origin {
+                Origin::Default => "default".to_owned(),
+                Origin::File(path) => format!("from {}", path.display()),
+                Origin::Env(variable) => format!("from {variable}"),
+            };
+            // Writing to a String cannot fail.
+            let _ = match self.rendered(key) {
+                Some(value) => writeln!(out, "{key} = {value}  # {origin}"),
+                None => writeln!(out, "# {key} is not set: helmdeck makes one and keeps it"),
+            };
+        }
+        out
+    }
+
+    /// A value as TOML, or nothing if it is not set.
+    fn rendered(&self, key: &str) -> Option<String> {
+        let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
+        let dots = |secret: &secrecy::SecretString| {
+            let _ = secret;
+            text("••••")
+        };
+        Some(match key {
+            "addr" => text(&self.addr.to_string()),
+            "data_dir" => text(&self.data_dir.to_string_lossy()),
+            "run_dir" => text(&self.run_dir.to_string_lossy()),
+            "jwt_secret" => self.jwt_secret.as_ref().map(dots)?,
+            "admin_username" => text(&self.admin_username),
+            "admin_password" => self.admin_password.as_ref().map(dots)?,
+            "max_sessions" => self.max_sessions.to_string(),
+            "idle_timeout_s" => self.idle_timeout_s.to_string(),
+            "max_body_bytes" => self.max_body_bytes.to_string(),
+            "drain_seconds" => self.drain_seconds.to_string(),
+            "log" => text(&self.log),
+            "log_format" => text(self.log_format.as_str()),
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,96 @@
+//! Where settings come from, and what is refused.
+
+use secrecy::ExposeSecret;
+
+use super::*;
+
+fn load(file: Option<&str>, env: &[(&str, &str)]) -> Result<Config, ConfigError> {
+    let dir = tempfile::tempdir().unwrap();
+    if let Some(text) = file {
+        std::fs::write(dir.path().join("helmdeck.toml"), text).unwrap();
+    }
+    let here = ("HELMDECK_DATA_DIR".to_owned(), dir.path().to_str().unwrap().to_owned());
+    let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    Config::load(None, env.chain([here]))
+}
+
+#[test]
+fn without_any_setting_only_this_machine_is_served() {
+    let config = load(None, &[]).unwrap();
+    assert_eq!(config.addr.to_string(), "127.0.0.1:3000");
+    assert_eq!(config.admin_username, "admin");
+    assert_eq!((config.idle_timeout_s, config.drain_seconds), (300, 10));
+    assert!((4..=64).contains(&config.max_sessions));
+    assert!(config.jwt_secret.is_none() && config.warnings.is_empty());
+}
+
+#[test]
+fn a_variable_beats_the_file_and_the_file_beats_the_default() {
+    let file = "max_sessions = 3\ndrain_seconds = 7\nlog_format = \"json\"";
+    let config = load(Some(file), &[("HELMDECK_MAX_SESSIONS", "5")]).unwrap();
+    assert_eq!((config.max_sessions, config.drain_seconds), (5, 7));
+    assert_eq!(config.log_format, LogFormat::Json);
+}
+
+#[test]
+fn an_address_without_a_host_means_every_interface() {
+    for (text, addr) in
+        [(":8080", "0.0.0.0:8080"), ("localhost:1", "127.0.0.1:1"), ("[::1]:9", "[::1]:9")]
+    {
+        assert_eq!(load(None, &[("HELMDECK_ADDR", text)]).unwrap().addr.to_string(), addr);
+    }
+}
+
+#[test]
+fn a_bad_value_is_reported_with_its_name_and_what_is_allowed() {
+    let message = |name, value| load(None, &[(name, value)]).unwrap_err().to_string();
+    assert_eq!(message("HELMDECK_ADDR", "x"), "HELMDECK_ADDR is \"x\": expected host:port or :port");
+    assert_eq!(
+        message("HELMDECK_MAX_SESSIONS", "0"),
+        "HELMDECK_MAX_SESSIONS is \"0\": expected a number from 1 to 10000"
+    );
+    assert!(message("HELMDECK_LOG_FORMAT", "xml").contains("human or json"));
+    assert!(message("HELMDECK_RUN_DIR", "here").contains("an absolute path"));
+    assert!(message("HELMDECK_LOG", "helmdeck=loud").contains("filter"));
+
+    let from_file = load(Some("drain_seconds = true"), &[]).unwrap_err().to_string();
+    assert!(from_file.starts_with("drain_seconds in /"), "{from_file}");
+}
+
+#[test]
+fn a_short_secret_is_refused_without_being_shown() {
+    let message = load(None, &[("HELMDECK_JWT_SECRET", "hunter2")]).unwrap_err().to_string();
+    assert!(message.contains("HELMDECK_JWT_SECRET") && message.contains("at least 32 bytes"));
+    assert!(!message.contains("hunter2"), "{message}");
+}
+
+#[test]
+fn an_unknown_key_is_an_error_and_an_unknown_variable_a_warning() {
+    let error = load(Some("adr = \":1\""), &[]).unwrap_err().to_string();
+    assert!(error.contains("unknown key \"adr\"") && error.contains("addr, data_dir"), "{error}");
+
+    let config = load(None, &[("HELMDECK_ADRR", ":1"), ("HELMDECK_TOKEN", "t")]).unwrap();
+    assert_eq!(config.warnings, ["HELMDECK_ADRR is set, but helmdeck does not know it"]);
+}
+
+#[test]
+fn a_file_that_was_asked_for_must_exist() {
+    let env = [("HELMDECK_CONFIG".to_owned(), "/nonexistent/helmdeck.toml".to_owned())];
+    let error = Config::load(None, env.into_iter()).unwrap_err();
+    assert!(error.to_string().contains("/nonexistent/helmdeck.toml"), "{error}");
+}
+
+#[test]
+fn the_effective_configuration_shows_origins_and_hides_secrets() {
+    let secret = "0123456789abcdef0123456789abcdef";
+    let config = load(Some("max_sessions = 3"), &[("HELMDECK_JWT_SECRET", secret)]).unwrap();
+    let shown = config.show();
+
+    assert!(shown.contains("addr = \"127.0.0.1:3000\"  # default"), "{shown}");
+    assert!(shown.contains("max_sessions = 3  # from /"), "{shown}");
+    assert!(shown.contains("jwt_secret = \"••••\"  # from HELMDECK_JWT_SECRET"), "{shown}");
+    assert!(shown.contains("# admin_password is not set"), "{shown}");
+    assert_eq!(config.jwt_secret.as_ref().unwrap().expose_secret(), secret);
+    assert!(!shown.contains(secret) && !format!("{config:?}").contains(secret));
+    shown.parse::<toml::Table>().unwrap();
+}

@@ -1,0 +1,188 @@
+//! How failures leave the server: one code, one status, one sentence.
+
+use std::{error::Error, net::SocketAddr, path::PathBuf, sync::Arc};
+
+use axum::{
+    Json,
+    response::{IntoResponse, Response},
+};
+use helmdeck_sessions::SessionError;
+use helmdeck_store::StoreError;
+use helmdeck_wire::{ErrorBody, ErrorCode};
+use http::{HeaderValue, StatusCode, header};
+
+use crate::{field, password::PasswordError, token::TokenError};
+
+/// What a handler answers with.
+pub type ApiResult<T> = Result<T, ApiError>;
+
+/// Why the server did not start, or had to stop.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// A directory or file of ours cannot be made or read.
+    #[error("{path} cannot be used")]
+    File {
+        /// Which one.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        source: std::io::Error,
+    },
+    /// Another server uses the data directory.
+    #[error(
+        "another helmdeck server (pid {pid}) uses {data_dir}: stop it, or choose another \
+         directory with HELMDECK_DATA_DIR"
+    )]
+    AlreadyRunning {
+        /// The other server's process.
+        pid: String,
+        /// The directory both want.
+        data_dir: PathBuf,
+    },
+    /// The address is taken or not ours.
+    #[error("cannot listen on {addr}: stop what uses it, or choose another with HELMDECK_ADDR")]
+    Listen {
+        /// The address.
+        addr: SocketAddr,
+        /// What the system says.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The password comes from the configuration, so a reset would not last.
+    #[error("HELMDECK_ADMIN_PASSWORD is set: change it there, or unset it first")]
+    PasswordConfigured,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Tokens cannot be signed.
+    #[error(transparent)]
+    Token(#[from] TokenError),
+    /// Passwords cannot be hashed.
+    #[error(transparent)]
+    Password(#[from] PasswordError),
+    /// The log could not be set up.
+    #[error("the log cannot be set up")]
+    Log(#[source] Box<dyn Error + Send + Sync>),
+}
+
+/// A failed request. The client gets code and message; the source is for the log.
+#[derive(Debug)]
+pub struct ApiError {
+    pub code: ErrorCode,
+    pub message: String,
+    pub source: Option<Box<dyn Error + Send + Sync>>,
+    /// Seconds until it makes sense to try again.
+    pub retry_after: Option<u64>,
+}
+
+impl ApiError {
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), source: None, retry_after: None }
+    }
+
+    /// A failure on our side, of which the client learns nothing but the request id.
+    pub fn internal(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        let message = "something went wrong on our side";
+        Self { source: Some(source.into()), ..Self::new(ErrorCode::Internal, message) }
+    }
+
+    /// Keeps what is behind the failure, for the log.
+    pub fn because(self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self { source: Some(source.into()), ..self }
+    }
+
+    pub fn retry_after(self, seconds: u64) -> Self {
+        Self { retry_after: Some(seconds), ..self }
+    }
+}
+
+impl From<SessionError> for ApiError {
+    fn from(error: SessionError) -> Self {
+        // No `_` arm: a new variant must choose its public code.
+        let code = match &error {
+            SessionError::NotFound(_) => ErrorCode::NotFound,
+            SessionError::InvalidSpec { field, .. } => field::codes(field).invalid,
+            SessionError::NotDesktop(_) => ErrorCode::NotDesktopMode,
+            SessionError::Starting(_) => ErrorCode::SessionStarting,
+            SessionError::Ended { .. } => ErrorCode::SessionEnded,
+            SessionError::TaskLimit { .. } => ErrorCode::TaskLimitReached,
+            SessionError::CapacityReached { .. } => ErrorCode::CapacityReached,
+            SessionError::StartFailed { .. } => ErrorCode::CreateFailed,
+            SessionError::Refused(body) => return Self::new(body.error, body.message.clone()),
+            SessionError::Timeout { .. } => ErrorCode::Timeout,
+            SessionError::GuestLost(_) => ErrorCode::GuestLost,
+            SessionError::Runtime(_) => ErrorCode::CreateFailed,
+        };
+        Self { source: Some(Box::new(error)), ..Self::new(code, error.to_string()) }
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        Self::internal(error)
+    }
+}
+
+impl From<TokenError> for ApiError {
+    fn from(error: TokenError) -> Self {
+        Self::internal(error)
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let body = Json(ErrorBody::new(self.code, self.message.as_str()));
+        let mut response = (status(self.code), body).into_response();
+        if matches!(self.code, ErrorCode::MissingBearer | ErrorCode::InvalidToken) {
+            let challenge = HeaderValue::from_static("Bearer realm=\"helmdeck\"");
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+        }
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+        }
+        // The seam logs it, once, with the request's id.
+        response.extensions_mut().insert(Arc::new(self));
+        response
+    }
+}
+
+/// The HTTP status of each public code.
+pub fn status(code: ErrorCode) -> StatusCode {
+    use ErrorCode as E;
+    match code {
+        E::InvalidJson
+        | E::InvalidInput
+        | E::MissingCredentials
+        | E::MissingSessionId
+        | E::NotDesktopMode
+        | E::InvalidButton
+        | E::InvalidCoordinates
+        | E::InvalidKeys
+        | E::MissingKeys
+        | E::InvalidDirection
+        | E::InvalidAmount
+        | E::InvalidRegion
+        | E::InvalidModifier
+        | E::MissingModifiers
+        | E::MissingText
+        | E::InvalidText
+        | E::InvalidSeconds
+        | E::InvalidGeometry
+        | E::InvalidFormat
+        | E::MissingCommand
+        | E::MissingWindowId
+        | E::InvalidWindowId => StatusCode::BAD_REQUEST,
+        E::InvalidCredentials | E::MissingBearer | E::InvalidToken => StatusCode::UNAUTHORIZED,
+        E::Forbidden => StatusCode::FORBIDDEN,
+        E::NotFound | E::CommandNotFound | E::WindowNotFound => StatusCode::NOT_FOUND,
+        E::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+        E::SessionStarting | E::TaskLimitReached | E::FocusRefused => StatusCode::CONFLICT,
+        E::SessionEnded => StatusCode::GONE,
+        E::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        E::TooManyAttempts => StatusCode::TOO_MANY_REQUESTS,
+        E::CreateFailed | E::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        E::GuestLost | E::DisplayLost | E::CommandFailed => StatusCode::BAD_GATEWAY,
+        E::CapacityReached | E::Overloaded | E::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        E::Timeout => StatusCode::GATEWAY_TIMEOUT,
+    }
+}

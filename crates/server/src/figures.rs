@@ -1,0 +1,63 @@
+//! What the server counts about itself. Labels are operation ids and statuses, so their number is
+//! bounded whatever strangers send.
+
+use std::{sync::OnceLock, time::Duration};
+
+use http::StatusCode;
+use metrics::{counter, gauge, histogram};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+
+use crate::ServerError;
+
+const REQUESTS: &str = "helmdeck_requests_total";
+const DURATION: &str = "helmdeck_request_duration_seconds";
+const SESSIONS: &str = "helmdeck_sessions";
+/// From a click to a cold start.
+const BUCKETS: [f64; 12] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
+
+/// The recorder is one per process; every app of the process shares it.
+static RECORDER: OnceLock<PrometheusHandle> = OnceLock::new();
+
+/// A handle to what was counted.
+#[derive(Clone)]
+pub struct Figures {
+    handle: PrometheusHandle,
+}
+
+impl Figures {
+    /// Starts counting, unless the process does already.
+    pub fn start() -> Result<Self, ServerError> {
+        if let Some(handle) = RECORDER.get() {
+            return Ok(Self { handle: handle.clone() });
+        }
+        let recorder = PrometheusBuilder::new()
+            .set_buckets_for_metric(Matcher::Full(DURATION.to_owned()), &BUCKETS)
+            .map_err(|error| ServerError::Log(Box::new(error)))?
+            .build_recorder();
+        let handle = RECORDER.get_or_init(|| recorder.handle()).clone();
+        // Fails only if another thread was faster; then that one counts.
+        let _ = metrics::set_global_recorder(recorder);
+        metrics::describe_counter!(REQUESTS, "Requests answered.");
+        metrics::describe_histogram!(DURATION, "How long requests took, in seconds.");
+        metrics::describe_gauge!(SESSIONS, "Sessions that are alive.");
+        Ok(Self { handle })
+    }
+
+    /// All figures as text.
+    pub fn render(&self, sessions: usize) -> String {
+        gauge!(SESSIONS).set(sessions as f64);
+        self.handle.render()
+    }
+
+    /// Folds samples into buckets, so that they do not pile up while nobody reads them.
+    pub fn tidy(&self) {
+        self.handle.run_upkeep();
+    }
+}
+
+/// Counts one request.
+pub fn request(operation: &'static str, status: StatusCode, took: Duration) {
+    counter!(REQUESTS, "operation" => operation, "status" => status.as_str().to_owned())
+        .increment(1);
+    histogram!(DURATION, "operation" => operation).record(took);
+}

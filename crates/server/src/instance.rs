@@ -1,0 +1,44 @@
+//! This server's claim on its data directory.
+
+use std::{fs::DirBuilder, io, os::unix::fs::DirBuilderExt, path::Path};
+
+use helmdeck_store::Store;
+
+use crate::{Config, ServerError, lock::Lock};
+
+/// A data directory that is ours alone, with its store open.
+#[derive(Debug)]
+pub struct Instance {
+    pub(crate) config: Config,
+    pub(crate) store: Store,
+    id: String,
+    _lock: Lock,
+}
+
+impl Instance {
+    /// Makes the data directory if needed, locks it and opens the store. Fails if another server
+    /// uses the directory.
+    pub async fn open(config: Config) -> Result<Self, ServerError> {
+        make_data_dir(&config.data_dir)
+            .map_err(|source| ServerError::File { path: config.data_dir.clone(), source })?;
+        let lock = Lock::take(&config.data_dir)?;
+        let store = Store::open(&config.data_dir).await?;
+        let id = store.instance_id().await?;
+        Ok(Self { config, store, id, _lock: lock })
+    }
+
+    /// Tells this installation from others on the same machine; the same after a restart.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The settings in effect.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+}
+
+/// A directory that only its owner may enter. One that exists is left as its owner made it.
+pub fn make_data_dir(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}

@@ -1,0 +1,111 @@
+//! From user name and password to a token.
+
+use std::{
+    net::IpAddr,
+    time::{Duration, Instant},
+};
+
+use helmdeck_store::Store;
+use helmdeck_wire::ErrorCode;
+use parking_lot::Mutex;
+use schemars::JsonSchema;
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+use tokio::sync::Semaphore;
+
+use crate::{
+    attempts::Attempts,
+    error::{ApiError, ApiResult},
+    password,
+    token::Signer,
+};
+
+/// How long the token of a login is good.
+const TOKEN_LIFE: Duration = Duration::from_secs(12 * 3600);
+/// Each check uses 19 MB and a core; more at once would let strangers use up the machine.
+const CHECKS_AT_ONCE: usize = 2;
+
+/// Log in with the admin's user name and password.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Credentials {
+    /// Who logs in.
+    #[schemars(length(min = 1, max = 200))]
+    pub username: String,
+    /// With what.
+    #[schemars(with = "String", length(min = 1, max = 1000))]
+    pub password: SecretString,
+}
+
+/// A token for the one who logged in.
+#[derive(Serialize, JsonSchema)]
+pub struct LoggedIn {
+    /// Send it as `Authorization: Bearer <token>`.
+    pub token: String,
+    /// Who logged in.
+    pub subject: String,
+    /// Until when the token is good.
+    #[serde(with = "time::serde::rfc3339")]
+    #[schemars(with = "String", extend("format" = "date-time"))]
+    pub expires_at: OffsetDateTime,
+}
+
+/// Checks passwords, slower the more often they are wrong.
+pub struct Login {
+    attempts: Mutex<Attempts>,
+    checks: Semaphore,
+}
+
+impl Login {
+    pub fn new() -> Self {
+        Self { attempts: Mutex::default(), checks: Semaphore::new(CHECKS_AT_ONCE) }
+    }
+
+    /// A token, if the password is right.
+    pub async fn log_in(
+        &self,
+        store: &Store,
+        signer: &Signer,
+        credentials: Credentials,
+        peer: IpAddr,
+    ) -> ApiResult<LoggedIn> {
+        let Credentials { username, password } = credentials;
+        self.attempts.lock().admit(&username, peer, Instant::now()).map_err(slow_down)?;
+        if !self.is_admin(store, &username, password).await? {
+            let message = "user name or password is wrong; `helmdeck admin reset-password` on the \
+                           server's machine makes a new one";
+            return Err(ApiError::new(ErrorCode::InvalidCredentials, message));
+        }
+        self.attempts.lock().forgive(&username, peer);
+        let now = OffsetDateTime::now_utc();
+        let token = signer.mint_for(&username, Some("ui"), &["admin".to_owned()], now, TOKEN_LIFE)?;
+        Ok(LoggedIn { token, subject: username, expires_at: whole_seconds(now + TOKEN_LIFE) })
+    }
+
+    /// The same work for an unknown name as for a known one.
+    async fn is_admin(
+        &self,
+        store: &Store,
+        username: &str,
+        password: SecretString,
+    ) -> ApiResult<bool> {
+        let admin = store.admin().await?.filter(|admin| admin.username == username);
+        let known = admin.is_some();
+        let hash = admin.map_or_else(|| password::DECOY.to_owned(), |admin| admin.password_hash);
+        let _turn = self.checks.acquire().await.map_err(ApiError::internal)?;
+        let fits = password::fits(password, hash).await.map_err(ApiError::internal)?;
+        Ok(known && fits)
+    }
+}
+
+fn slow_down(wait: Duration) -> ApiError {
+    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+    let message = format!("too many failed logins: try again in {seconds} s");
+    ApiError::new(ErrorCode::TooManyAttempts, message).retry_after(seconds)
+}
+
+/// The token's `exp` has no fraction, so what we say has none either.
+fn whole_seconds(time: OffsetDateTime) -> OffsetDateTime {
+    time.replace_nanosecond(0).unwrap_or(time)
+}

@@ -1,0 +1,187 @@
+//! The OpenAPI 3.1 document, made from the operation table.
+
+use helmdeck_wire::{ErrorBody, screen::header};
+use schemars::{SchemaGenerator, generate::SchemaSettings};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    Access, Operation,
+    operation::{Output, SchemaOf},
+};
+
+/// Describes every operation.
+pub fn document(operations: &[Operation]) -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.definitions_path = "/components/schemas".into();
+        settings.meta_schema = None;
+    });
+    let mut generator = settings.into_generator();
+    let error = generator.subschema_for::<ErrorBody>();
+    let mut paths = Map::new();
+    for operation in operations {
+        let described = describe(operation, &mut generator);
+        let path = paths.entry(operation.path.clone()).or_insert_with(|| json!({}));
+        if let Value::Object(path) = path {
+            path.insert(operation.method.as_str().to_ascii_lowercase(), described);
+        }
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "helmdeck",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "The computer for AI agents that people can watch.",
+            "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
+        },
+        "servers": [{ "url": "/" }],
+        "paths": paths,
+        "components": {
+            "schemas": generator.take_definitions(true),
+            "responses": {
+                "Error": {
+                    "description": "It did not work; the body says why and what to do next.",
+                    "content": { "application/json": { "schema": error } },
+                },
+            },
+            "securitySchemes": {
+                "bearer": { "type": "http", "scheme": "bearer", "bearerFormat": "JWT" },
+            },
+        },
+    })
+}
+
+fn describe(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
+    let (security, scope) = match operation.access {
+        Access::Open => (json!([]), None),
+        Access::Needs(scope) => (json!([{ "bearer": [scope.as_str()] }]), Some(scope.as_str())),
+    };
+    let mut described = json!({
+        "operationId": operation.id,
+        "tags": [tag(&operation.path)],
+        "summary": summary(&operation.doc),
+        "description": operation.doc,
+        "security": security,
+        "parameters": parameters(operation, generator),
+        "responses": {
+            operation.status.as_str(): success(operation.output, generator),
+            "default": { "$ref": "#/components/responses/Error" },
+        },
+    });
+    if let Value::Object(described) = &mut described {
+        if let Some(scope) = scope {
+            described.insert("x-scope".to_owned(), json!(scope));
+        }
+        if let Some(input) = &operation.input {
+            let schema = (input.schema)(generator);
+            let body = json!({
+                "required": input.required,
+                "content": { "application/json": { "schema": schema } },
+            });
+            described.insert("requestBody".to_owned(), body);
+        }
+    }
+    described
+}
+
+/// The noun an operation belongs to: the segment after the version.
+fn tag(path: &str) -> &str {
+    path.strip_prefix("/api/v1/")
+        .and_then(|rest| rest.split_once('/').map_or(Some(rest), |(noun, _)| Some(noun)))
+        .filter(|noun| !noun.contains('.'))
+        .unwrap_or("server")
+}
+
+/// The first sentence.
+fn summary(doc: &str) -> &str {
+    let paragraph = doc.split("\n\n").next().unwrap_or(doc);
+    let sentence = paragraph.split_once(". ").map_or(paragraph, |(first, _)| first);
+    sentence.trim_end_matches('.')
+}
+
+fn parameters(operation: &Operation, generator: &mut SchemaGenerator) -> Vec<Value> {
+    let names = operation.path.split('{').skip(1).filter_map(|rest| rest.split('}').next());
+    let in_path = names.map(|name| {
+        json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } })
+    });
+    in_path.chain(operation.query.into_iter().flat_map(|of| in_query(of, generator))).collect()
+}
+
+/// One parameter for each property of the query's type.
+fn in_query(schema: SchemaOf, generator: &mut SchemaGenerator) -> Vec<Value> {
+    let schema = schema(generator).to_value();
+    let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    let properties = schema.get("properties").and_then(Value::as_object).cloned();
+    let parameter = |(name, mut schema): (String, Value)| {
+        let doc = schema.as_object_mut().and_then(|schema| schema.remove("description"));
+        json!({
+            "required": required.contains(&json!(name)),
+            "name": name,
+            "in": "query",
+            "description": doc,
+            "schema": schema,
+        })
+    };
+    properties.unwrap_or_default().into_iter().map(parameter).collect()
+}
+
+fn success(output: Output, generator: &mut SchemaGenerator) -> Value {
+    match output {
+        Output::Json(schema) => {
+            let schema = schema(generator);
+            json!({ "description": "Done.", "content": { "application/json": { "schema": schema } } })
+        }
+        Output::Picture => {
+            let headers = header::ALL.map(|name| {
+                (name.to_owned(), json!({ "schema": { "type": "string" } }))
+            });
+            json!({
+                "description": "A picture.",
+                "headers": Map::from_iter(headers),
+                "content": { "image/png": {}, "image/webp": {}, "image/jpeg": {} },
+            })
+        }
+        Output::Text(media_type) => {
+            let schema = json!({ "type": "string" });
+            json!({ "description": "Text.", "content": { media_type: { "schema": schema } } })
+        }
+        Output::Nothing => json!({ "description": "Done." }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operations;
+
+    #[test]
+    fn every_reference_leads_somewhere() {
+        let document = document(&operations());
+        let text = document.to_string();
+        for reference in text.split("\"$ref\":\"#").skip(1).filter_map(|r| r.split('"').next()) {
+            assert!(document.pointer(reference).is_some(), "{reference}");
+        }
+    }
+
+    #[test]
+    fn an_action_is_described_with_its_session_and_its_docs() {
+        let document = document(&operations());
+        let click = document.pointer("/components/schemas/Click").unwrap();
+        assert_eq!(click["required"], json!(["session_id", "x", "y"]));
+        assert_eq!(click["additionalProperties"], json!(false));
+        let operation = &document["paths"]["/api/v1/desktop/click"]["post"];
+        assert_eq!(operation["summary"], "Click once at a point of the VISIBLE desktop");
+        assert_eq!(operation["x-scope"], "sessions:act");
+        assert_eq!(operation["tags"], json!(["desktop"]));
+    }
+
+    #[test]
+    fn operations_are_documented_and_named_once() {
+        let operations = operations();
+        let mut ids: Vec<_> = operations.iter().map(|operation| operation.id.as_str()).collect();
+        assert!(operations.iter().all(|operation| !operation.doc.is_empty()));
+        ids.sort_unstable();
+        let count = ids.len();
+        ids.dedup();
+        assert_eq!(ids.len(), count);
+    }
+}

@@ -1,0 +1,220 @@
+//! What an operation is. One value is the source of its route, its scope check, its place in the
+//! OpenAPI document and its row in the access test.
+
+use std::any::TypeId;
+
+use axum::{
+    handler::Handler,
+    routing::{MethodFilter, MethodRouter, on},
+};
+use helmdeck_sessions::Scope;
+use helmdeck_wire::Action;
+use http::{Method, StatusCode};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde_json::{Value, json};
+
+use crate::{
+    App,
+    limits::{self, Limit},
+    routes::desktop::{self, Pictured},
+};
+
+/// Who may call an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Anyone, without a token.
+    Open,
+    /// Whoever has a token with this scope.
+    Needs(Scope),
+}
+
+/// One operation of the API.
+pub struct Operation {
+    /// How it is called.
+    pub method: Method,
+    /// Where, with parameters in braces.
+    pub path: String,
+    /// By whom.
+    pub access: Access,
+    /// Its name in documents and figures.
+    pub id: String,
+    /// What it does, for people and models.
+    pub doc: String,
+    /// The status of success.
+    pub status: StatusCode,
+    pub(crate) input: Option<Input>,
+    pub(crate) query: Option<SchemaOf>,
+    pub(crate) output: Output,
+    pub(crate) handler: MethodRouter<App>,
+}
+
+/// Writes a type's schema, and those it refers to, into a document.
+pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
+
+/// The JSON body of a request.
+pub struct Input {
+    pub schema: SchemaOf,
+    pub required: bool,
+    pub parsed_as: TypeId,
+    pub limits: fn() -> Vec<Limit>,
+}
+
+/// The body of a success.
+#[derive(Clone, Copy)]
+pub enum Output {
+    Json(SchemaOf),
+    /// PNG, WebP or JPEG, with its facts in headers.
+    Picture,
+    Text(&'static str),
+    Nothing,
+}
+
+/// An operation that reads.
+pub fn get<H, T>(path: &str, access: Access, id: &str, handler: H) -> Operation
+where
+    H: Handler<T, App>,
+    T: 'static,
+{
+    Operation::new(Method::GET, path, access, id, on(MethodFilter::GET, handler))
+}
+
+/// An operation that does something.
+pub fn post<H, T>(path: &str, access: Access, id: &str, handler: H) -> Operation
+where
+    H: Handler<T, App>,
+    T: 'static,
+{
+    Operation::new(Method::POST, path, access, id, on(MethodFilter::POST, handler))
+}
+
+/// An operation that ends something.
+pub fn delete<H, T>(path: &str, access: Access, id: &str, handler: H) -> Operation
+where
+    H: Handler<T, App>,
+    T: 'static,
+{
+    Operation::new(Method::DELETE, path, access, id, on(MethodFilter::DELETE, handler))
+}
+
+/// An action that the guest does and answers with JSON.
+pub fn action<A: Action>() -> Operation
+where
+    A::Reply: JsonSchema,
+{
+    on_desktop::<A, _, _>(desktop::act::<A>).returns::<A::Reply>()
+}
+
+/// An action that the guest answers with a picture.
+pub fn picture<A: Pictured>() -> Operation {
+    let operation = on_desktop::<A, _, _>(desktop::look::<A>);
+    Operation { output: Output::Picture, ..operation }
+}
+
+/// An action under its own name, with the doc of its type.
+pub fn on_desktop<A, H, T>(handler: H) -> Operation
+where
+    A: Action,
+    H: Handler<T, App>,
+    T: 'static,
+{
+    let (path, id) = (format!("/api/v1/desktop/{}", A::NAME), format!("desktop_{}", A::NAME));
+    let input = Input {
+        schema: targeted::<A>,
+        required: true,
+        parsed_as: TypeId::of::<A>(),
+        limits: limits::of::<A>,
+    };
+    let operation = post(&path, Access::Needs(Scope::SessionsAct), &id, handler);
+    Operation { input: Some(input), ..operation }.doc(&description::<A>())
+}
+
+impl Operation {
+    fn new(
+        method: Method,
+        path: &str,
+        access: Access,
+        id: &str,
+        handler: MethodRouter<App>,
+    ) -> Self {
+        Self {
+            method,
+            path: path.to_owned(),
+            access,
+            id: id.to_owned(),
+            doc: String::new(),
+            status: StatusCode::OK,
+            input: None,
+            query: None,
+            output: Output::Nothing,
+            handler,
+        }
+    }
+
+    pub(crate) fn doc(self, doc: &str) -> Self {
+        Self { doc: doc.to_owned(), ..self }
+    }
+
+    pub(crate) fn query<T: JsonSchema>(self) -> Self {
+        Self { query: Some(T::json_schema), ..self }
+    }
+
+    pub(crate) fn takes<T: JsonSchema + 'static>(self) -> Self {
+        self.takes_as::<T>(|generator| generator.subschema_for::<T>(), true)
+    }
+
+    /// Takes a `T` that is documented in a wider shape than the one it has inside.
+    pub(crate) fn takes_as<T: JsonSchema + 'static>(
+        self,
+        schema: SchemaOf,
+        required: bool,
+    ) -> Self {
+        let parsed_as = TypeId::of::<T>();
+        Self { input: Some(Input { schema, required, parsed_as, limits: limits::of::<T> }), ..self }
+    }
+
+    pub(crate) fn returns<T: JsonSchema>(self) -> Self {
+        Self { output: Output::Json(|generator| generator.subschema_for::<T>()), ..self }
+    }
+
+    pub(crate) fn returns_text(self, media_type: &'static str) -> Self {
+        Self { output: Output::Text(media_type), ..self }
+    }
+
+    pub(crate) fn status(self, status: StatusCode) -> Self {
+        Self { status, ..self }
+    }
+}
+
+/// The doc comment of a type, line breaks of the source removed.
+fn description<T: JsonSchema>() -> String {
+    let schema = schemars::schema_for!(T);
+    let text = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+    let paragraphs: Vec<_> = text.split("\n\n").map(|text| text.replace('\n', " ")).collect();
+    paragraphs.join("\n\n")
+}
+
+/// An action's schema with the session that shall do it, as the body really looks.
+fn targeted<A: Action>(generator: &mut SchemaGenerator) -> Schema {
+    let session_id = json!({ "type": "string", "description": "Which session shall do it." });
+    let mut schema = A::json_schema(generator);
+    add_property(&mut schema, "session_id", session_id);
+    let object = schema.ensure_object();
+    if let Value::Array(required) = object.entry("required").or_insert(json!([])) {
+        required.insert(0, json!("session_id"));
+    }
+    define(generator, &A::schema_name(), schema)
+}
+
+/// Adds a property to an object's schema.
+pub fn add_property(schema: &mut Schema, name: &str, property: Value) {
+    let properties = schema.ensure_object().entry("properties").or_insert(json!({}));
+    if let Value::Object(properties) = properties {
+        properties.insert(name.to_owned(), property);
+    }
+}
+
+/// Puts a schema among the document's components and returns a reference to it.
+pub fn define(generator: &mut SchemaGenerator, name: &str, schema: Schema) -> Schema {
+    generator.definitions_mut().insert(name.to_owned(), schema.to_value());
+    Schema::new_ref(format!("#/components/schemas/{name}"))
+}

@@ -1,0 +1,103 @@
+//! Passwords: making, hashing and checking them. Slow on purpose, so never on an async thread.
+
+use std::fmt::Write;
+
+use argon2::{
+    Argon2,
+    password_hash::{PasswordHasher, PasswordVerifier, phc::PasswordHash},
+};
+use secrecy::{ExposeSecret, SecretString};
+
+/// A hash that no password fits, as costly to check as a real one: whoever tries an unknown user
+/// name must not get a faster answer.
+pub const DECOY: &str = "$argon2id$v=19$m=19456,t=2,p=1$ZGVjb3lkZWNveWRlY295$\
+                         AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+/// Why there is no password or no hash.
+#[derive(Debug, thiserror::Error)]
+pub enum PasswordError {
+    /// The hash could not be computed.
+    #[error("the password cannot be hashed")]
+    Hash(#[source] argon2::password_hash::Error),
+    /// The system has no random numbers.
+    #[error("the system gives no random numbers")]
+    Random(#[source] getrandom::Error),
+    /// The thread that computes hashes died.
+    #[error("the password check was interrupted")]
+    Interrupted(#[from] tokio::task::JoinError),
+}
+
+/// The hash of a password, off the async threads.
+pub async fn hash(password: SecretString) -> Result<String, PasswordError> {
+    tokio::task::spawn_blocking(move || {
+        let hash = Argon2::default().hash_password(password.expose_secret().as_bytes());
+        hash.map(|hash| hash.to_string()).map_err(PasswordError::Hash)
+    })
+    .await?
+}
+
+/// Whether a password fits a hash, off the async threads. A hash that makes no sense fits nothing.
+pub async fn fits(password: SecretString, hash: String) -> Result<bool, PasswordError> {
+    let fits = tokio::task::spawn_blocking(move || {
+        PasswordHash::new(&hash).is_ok_and(|hash| {
+            Argon2::default().verify_password(password.expose_secret().as_bytes(), &hash).is_ok()
+        })
+    });
+    Ok(fits.await?)
+}
+
+/// A new password with 80 random bits, in four groups that are easy to read aloud.
+pub fn generate() -> Result<SecretString, PasswordError> {
+    const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(PasswordError::Random)?;
+    let mut password = String::new();
+    for (at, byte) in bytes.iter().enumerate() {
+        if at > 0 && at % 4 == 0 {
+            password.push('-');
+        }
+        password.extend(ALPHABET.get(usize::from(byte & 31)).map(|c| char::from(*c)));
+    }
+    Ok(SecretString::from(password))
+}
+
+/// 128 random bits in hexadecimal.
+pub fn random_hex() -> Result<String, getrandom::Error> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes.iter().fold(String::new(), |mut hex, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn only_the_right_password_fits() {
+        let hash = hash(SecretString::from("correct horse")).await.unwrap();
+        assert!(fits(SecretString::from("correct horse"), hash.clone()).await.unwrap());
+        assert!(!fits(SecretString::from("wrong horse"), hash).await.unwrap());
+        assert!(!fits(SecretString::from(""), "nonsense".into()).await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn the_decoy_costs_as_much_as_a_real_hash() {
+        let cost = |hash: &str| hash.split('$').nth(3).unwrap().to_owned();
+        let real = hash(SecretString::from("any")).await.unwrap();
+        assert_eq!(cost(DECOY), cost(&real));
+        assert!(PasswordHash::new(DECOY).is_ok());
+        assert!(!fits(SecretString::from("any"), DECOY.into()).await.unwrap());
+    }
+
+    #[test]
+    fn a_generated_password_is_readable_and_never_the_same() {
+        let (one, two) = (generate().unwrap(), generate().unwrap());
+        assert_eq!(one.expose_secret().len(), 19);
+        assert_eq!(one.expose_secret().matches('-').count(), 3);
+        assert_ne!(one.expose_secret(), two.expose_secret());
+    }
+}

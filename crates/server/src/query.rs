@@ -1,0 +1,42 @@
+//! What stands after the question mark, and in the path.
+
+use axum::extract::{FromRequestParts, Path, Query};
+use helmdeck_wire::{ErrorCode, SessionId};
+use http::request::Parts;
+use serde::de::DeserializeOwned;
+
+use crate::{
+    App,
+    error::{ApiError, ApiResult},
+};
+
+/// The query string as a `T`.
+pub struct Params<T>(pub T);
+
+impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> ApiResult<Self> {
+        match Query::try_from_uri(&parts.uri) {
+            Ok(Query(params)) => Ok(Self(params)),
+            Err(rejection) => {
+                Err(ApiError::new(ErrorCode::InvalidInput, rejection.body_text()))
+            }
+        }
+    }
+}
+
+/// The session that the path names.
+pub struct Named(pub SessionId);
+
+impl FromRequestParts<App> for Named {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
+        match Path::from_request_parts(parts, app).await {
+            Ok(Path(id)) => Ok(Self(id)),
+            // Only text that is no UTF-8 gets here.
+            Err(_) => Err(ApiError::new(ErrorCode::NotFound, "there is no such session")),
+        }
+    }
+}

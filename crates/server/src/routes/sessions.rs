@@ -1,0 +1,102 @@
+//! Creating, seeing and ending sessions.
+
+use axum::{Extension, Json, extract::State, response::IntoResponse};
+use helmdeck_sessions::Caller;
+use helmdeck_wire::session::{Session, SessionList, SessionSpec};
+use http::{StatusCode, header};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{
+    App,
+    body::Spec,
+    error::ApiResult,
+    operation::{add_property, define},
+    query::{Named, Params},
+};
+
+/// How a session is created.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreateQuery {
+    /// Answer when the session is ready; with `false`, at once.
+    #[serde(default = "yes")]
+    wait: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// How much of a log is wanted.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LogsQuery {
+    /// Only this many of the last lines.
+    tail: Option<usize>,
+}
+
+/// A new session of the caller's.
+pub async fn create_session(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Params(query): Params<CreateQuery>,
+    Spec(spec): Spec,
+) -> ApiResult<impl IntoResponse> {
+    let session = app.sessions.create(&caller, spec, query.wait).await?.describe();
+    let location = format!("/api/v1/sessions/{}", session.id);
+    Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(session)))
+}
+
+/// The sessions the caller may see.
+pub async fn list_sessions(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+) -> Json<SessionList> {
+    let sessions = app.sessions.list(&caller);
+    Json(SessionList { sessions: sessions.iter().map(|session| session.describe()).collect() })
+}
+
+/// One of the caller's sessions.
+pub async fn show_session(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Named(id): Named,
+) -> ApiResult<Json<Session>> {
+    Ok(Json(app.sessions.get(&caller, &id)?.describe()))
+}
+
+/// The end of one of the caller's sessions.
+pub async fn end_session(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Named(id): Named,
+) -> ApiResult<StatusCode> {
+    app.sessions.end(&caller, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The log of one of the caller's sessions.
+pub async fn session_logs(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Named(id): Named,
+    Params(query): Params<LogsQuery>,
+) -> ApiResult<String> {
+    Ok(app.sessions.get(&caller, &id)?.logs(query.tail).await?)
+}
+
+/// The create body as clients may write it: flat, or under `spec`, with both names of the limit.
+pub fn create_schema(generator: &mut SchemaGenerator) -> Schema {
+    let nested = generator.subschema_for::<SessionSpec>();
+    let mut schema = SessionSpec::json_schema(generator);
+    add_property(&mut schema, "spec", nested.to_value());
+    let alias = json!({
+        "type": ["integer", "null"],
+        "minimum": 1,
+        "description": "Another name of `timeout_seconds`.",
+    });
+    add_property(&mut schema, "wallclock_timeout_s", alias);
+    define(generator, "CreateSession", schema)
+}

@@ -1,0 +1,132 @@
+//! Where every request enters and leaves: its id, its span, its figures, and the one place where a
+//! failure is logged.
+
+use std::{any::Any, sync::Arc, time::Instant};
+
+use axum::{
+    extract::{MatchedPath, Request, State},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use helmdeck_wire::{ErrorBody, ErrorCode};
+use http::{HeaderMap, HeaderName, HeaderValue, header};
+use tracing::Instrument;
+
+use crate::{
+    App,
+    error::{ApiError, status},
+    figures,
+};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const MAX_REQUEST_ID: usize = 128;
+
+/// Wraps every request, also those that match no operation.
+pub async fn pass(State(app): State<App>, request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    let operation = app.operation_id(request.method(), path.unwrap_or_default());
+    let id = request_id(request.headers());
+    let span = tracing::info_span!(
+        "request",
+        request.id = id.to_str().unwrap_or_default(),
+        operation,
+        caller = tracing::field::Empty
+    );
+
+    let mut response = next.run(request).instrument(span.clone()).await;
+
+    span.in_scope(|| {
+        if let Some(error) = response.extensions_mut().remove::<Arc<ApiError>>() {
+            log(&error);
+            if error.code == ErrorCode::Internal {
+                response = with_request_id(&error, &id);
+            }
+        }
+        let took = started.elapsed();
+        figures::request(operation, response.status(), took);
+        tracing::debug!(status = response.status().as_u16(), duration_ms = took.as_millis() as u64, "Answered");
+    });
+    let headers = response.headers_mut();
+    headers.insert(REQUEST_ID, id);
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+/// The answer to a request whose handler panicked.
+pub fn panicked(panic: Box<dyn Any + Send>) -> Response {
+    let reason = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("no message");
+    ApiError::internal(format!("a handler panicked: {reason}")).into_response()
+}
+
+/// The client's own id if it can stand in a log line, else a new one.
+fn request_id(headers: &HeaderMap) -> HeaderValue {
+    let sane = |value: &&HeaderValue| {
+        let bytes = value.as_bytes();
+        (1..=MAX_REQUEST_ID).contains(&bytes.len())
+            && bytes.iter().all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(b))
+    };
+    headers.get(REQUEST_ID).filter(sane).cloned().unwrap_or_else(new_request_id)
+}
+
+fn new_request_id() -> HeaderValue {
+    let mut bytes = [0; 8];
+    // An id that is not random still leads to the log line, by its time.
+    let _ = getrandom::fill(&mut bytes);
+    let id = format!("req-{:016x}", u64::from_be_bytes(bytes));
+    HeaderValue::try_from(id).unwrap_or(HeaderValue::from_static("req"))
+}
+
+/// A client's mistake is the client's to read; ours is the operator's. Messages of the former may
+/// quote the request, so they stay out of the log.
+fn log(error: &ApiError) {
+    let status = status(error.code);
+    if !status.is_server_error() {
+        tracing::debug!(error.code = error.code.as_str(), "Request refused");
+        return;
+    }
+    let mut reason = String::new();
+    let mut source: Option<&dyn std::error::Error> = error.source.as_deref().map(|s| s as _);
+    while let Some(cause) = source {
+        if !reason.is_empty() {
+            reason.push_str(": ");
+        }
+        reason.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    if status == http::StatusCode::SERVICE_UNAVAILABLE {
+        tracing::warn!(error.code = error.code.as_str(), reason, "Request turned away");
+    } else {
+        tracing::error!(error.code = error.code.as_str(), reason, "Request failed");
+    }
+}
+
+fn with_request_id(error: &ApiError, id: &HeaderValue) -> Response {
+    let id = id.to_str().unwrap_or_default();
+    let message = format!("{}; the server's log has the details under {id}", error.message);
+    (status(error.code), axum::Json(ErrorBody::new(error.code, message))).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id_for(sent: &str) -> String {
+        let headers = HeaderMap::from_iter([(REQUEST_ID, HeaderValue::try_from(sent).unwrap())]);
+        request_id(&headers).to_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn a_sane_request_id_is_kept_and_any_other_replaced() {
+        assert_eq!(id_for("trace-1.2:3_x"), "trace-1.2:3_x");
+        for bad in ["", "a b", "x\"y", &"x".repeat(129)] {
+            assert!(id_for(bad).starts_with("req-"), "{bad:?}");
+        }
+        assert_ne!(id_for(""), id_for(""));
+    }
+}

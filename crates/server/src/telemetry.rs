@@ -1,0 +1,22 @@
+//! The log: to stderr, for people or for programs.
+
+use std::io::{IsTerminal, stderr};
+
+use tracing_subscriber::EnvFilter;
+
+use crate::{Config, ServerError, config::LogFormat};
+
+/// Starts logging. Call once, before anything else is done.
+pub fn init(config: &Config) -> Result<(), ServerError> {
+    let filter = EnvFilter::try_new(&config.log).map_err(|e| ServerError::Log(Box::new(e)))?;
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr);
+    match config.log_format {
+        LogFormat::Human => lines.with_ansi(stderr().is_terminal()).with_target(false).try_init(),
+        LogFormat::Json => lines.json().flatten_event(true).try_init(),
+    }
+    .map_err(ServerError::Log)?;
+    for warning in &config.warnings {
+        tracing::warn!("{warning}");
+    }
+    Ok(())
+}

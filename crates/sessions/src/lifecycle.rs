@@ -1,0 +1,221 @@
+//! When a session may act and when it must end: pure decisions, with time passed in.
+//!
+//! ```text
+//! Starting ──ready──▶ Running ──end asked, limit reached, guest lost──▶ Over
+//!     └──────────────start failed, end asked───────────────────────────▶ Over
+//! ```
+
+use std::time::{Duration, Instant};
+
+use helmdeck_wire::session::{EndReason, Status};
+
+/// Where a session is in its life.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Phase {
+    /// Not ready yet.
+    Starting,
+    /// Calls are answered.
+    Running,
+    /// Nothing happens any more.
+    Over(EndReason),
+}
+
+/// How long a session may live.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Limits {
+    /// From creation, whatever happens.
+    pub wall_clock: Option<Duration>,
+    /// From the last call.
+    pub idle: Option<Duration>,
+    /// Actions.
+    pub max_tasks: Option<u64>,
+}
+
+/// The state that decisions are made on.
+#[derive(Debug, Clone)]
+pub struct Lifecycle {
+    limits: Limits,
+    created: Instant,
+    last_call: Instant,
+    /// Calls under way keep a session from being idle.
+    busy: usize,
+    tasks: u64,
+    phase: Phase,
+}
+
+/// Why a call is not admitted.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Not ready yet.
+    Starting,
+    /// Over.
+    Over(EndReason),
+    /// All of `max_tasks` are done or under way.
+    NoTasksLeft(u64),
+}
+
+impl Lifecycle {
+    /// A session that was asked for at `now`.
+    pub fn new(limits: Limits, now: Instant) -> Self {
+        Self { limits, created: now, last_call: now, busy: 0, tasks: 0, phase: Phase::Starting }
+    }
+
+    /// Where it is.
+    pub fn phase(&self) -> &Phase {
+        &self.phase
+    }
+
+    /// Actions admitted so far.
+    pub fn tasks(&self) -> u64 {
+        self.tasks
+    }
+
+    /// The phase as clients see it.
+    pub fn status(&self) -> Status {
+        match self.phase {
+            Phase::Starting => Status::Starting,
+            Phase::Running => Status::Running,
+            Phase::Over(EndReason::StartFailed | EndReason::GuestLost) => Status::Error,
+            Phase::Over(_) => Status::Terminated,
+        }
+    }
+
+    /// The start is complete. A session that was ended meanwhile stays so.
+    pub fn ready(&mut self, now: Instant) {
+        if self.phase == Phase::Starting {
+            self.phase = Phase::Running;
+            self.last_call = now;
+        }
+    }
+
+    /// It is over; the first reason stays.
+    pub fn end(&mut self, reason: EndReason) {
+        if !matches!(self.phase, Phase::Over(_)) {
+            self.phase = Phase::Over(reason);
+        }
+    }
+
+    /// Admits an action, or says why not.
+    pub fn begin_task(&mut self, now: Instant) -> Result<(), Refusal> {
+        match (&self.phase, self.limits.max_tasks) {
+            (Phase::Starting, _) => Err(Refusal::Starting),
+            (Phase::Over(reason), _) => Err(Refusal::Over(*reason)),
+            (Phase::Running, Some(limit)) if self.tasks >= limit => {
+                Err(Refusal::NoTasksLeft(limit))
+            }
+            (Phase::Running, _) => {
+                self.tasks += 1;
+                self.busy += 1;
+                self.last_call = now;
+                Ok(())
+            }
+        }
+    }
+
+    /// An admitted action is done, whatever came of it.
+    pub fn finish_task(&mut self, now: Instant) {
+        self.busy = self.busy.saturating_sub(1);
+        self.last_call = now;
+    }
+
+    /// Why the session must end at `now`, if it must.
+    pub fn due(&self, now: Instant) -> Option<EndReason> {
+        if matches!(self.phase, Phase::Over(_)) {
+            return None;
+        }
+        if self.wall_clock_end().is_some_and(|end| now >= end) {
+            return Some(EndReason::WallClock);
+        }
+        if self.idle_end().is_some_and(|end| now >= end) {
+            return Some(EndReason::Idle);
+        }
+        let spent = self.limits.max_tasks.is_some_and(|limit| self.tasks >= limit);
+        (spent && self.busy == 0).then_some(EndReason::MaxTasks)
+    }
+
+    /// The earliest moment at which [`Self::due`] may change by itself.
+    pub fn next_check(&self) -> Option<Instant> {
+        [self.wall_clock_end(), self.idle_end()].into_iter().flatten().min()
+    }
+
+    /// The moment of the wall-clock end, if there is one.
+    pub fn wall_clock_end(&self) -> Option<Instant> {
+        self.limits.wall_clock.map(|limit| self.created + limit)
+    }
+
+    fn idle_end(&self) -> Option<Instant> {
+        let waiting = self.phase == Phase::Running && self.busy == 0;
+        self.limits.idle.filter(|_| waiting).map(|limit| self.last_call + limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn running(limits: Limits) -> (Lifecycle, Instant) {
+        let start = Instant::now();
+        let mut life = Lifecycle::new(limits, start);
+        life.ready(start);
+        (life, start)
+    }
+
+    #[test]
+    fn a_session_without_limits_lives_on() {
+        let (life, start) = running(Limits::default());
+        assert_eq!(life.due(start + 1_000_000 * SECOND), None);
+        assert_eq!(life.next_check(), None);
+    }
+
+    #[test]
+    fn the_wall_clock_counts_from_creation_even_while_starting() {
+        let start = Instant::now();
+        let limits = Limits { wall_clock: Some(10 * SECOND), ..Limits::default() };
+        let life = Lifecycle::new(limits, start);
+        assert_eq!(life.due(start + 9 * SECOND), None);
+        assert_eq!(life.due(start + 10 * SECOND), Some(EndReason::WallClock));
+    }
+
+    #[test]
+    fn a_call_puts_the_idle_end_off_and_a_long_call_is_not_idle() {
+        let (mut life, start) = running(Limits { idle: Some(10 * SECOND), ..Limits::default() });
+        life.begin_task(start + 9 * SECOND).unwrap();
+        assert_eq!(life.due(start + 60 * SECOND), None);
+        life.finish_task(start + 60 * SECOND);
+        assert_eq!(life.due(start + 69 * SECOND), None);
+        assert_eq!(life.due(start + 70 * SECOND), Some(EndReason::Idle));
+        assert_eq!(life.next_check(), Some(start + 70 * SECOND));
+    }
+
+    #[test]
+    fn the_last_task_is_finished_before_the_session_ends() {
+        let (mut life, start) = running(Limits { max_tasks: Some(2), ..Limits::default() });
+        life.begin_task(start).unwrap();
+        life.finish_task(start);
+        life.begin_task(start).unwrap();
+        assert_eq!(life.begin_task(start), Err(Refusal::NoTasksLeft(2)));
+        assert_eq!(life.due(start), None);
+        life.finish_task(start);
+        assert_eq!(life.due(start), Some(EndReason::MaxTasks));
+    }
+
+    #[test]
+    fn the_first_end_stays_and_nothing_is_admitted_after_it() {
+        let (mut life, start) = running(Limits { idle: Some(SECOND), ..Limits::default() });
+        life.end(EndReason::Requested);
+        life.end(EndReason::GuestLost);
+        life.ready(start);
+        assert_eq!(life.status(), Status::Terminated);
+        assert_eq!(life.begin_task(start), Err(Refusal::Over(EndReason::Requested)));
+        assert_eq!(life.due(start + 60 * SECOND), None);
+    }
+
+    #[test]
+    fn nothing_is_admitted_before_it_is_ready() {
+        let mut life = Lifecycle::new(Limits::default(), Instant::now());
+        assert_eq!(life.begin_task(Instant::now()), Err(Refusal::Starting));
+        assert_eq!(life.status(), Status::Starting);
+    }
+}

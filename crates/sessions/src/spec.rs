@@ -1,0 +1,222 @@
+//! From what a client asked for to what a session will be.
+
+use std::time::Duration;
+
+use helmdeck_wire::{
+    guest::Begin,
+    session::{Mode, SessionSpec},
+    size::{Bytes, Geometry},
+};
+
+use crate::{SessionError, lifecycle::Limits};
+
+/// The size of /dev/shm if nothing else is asked for.
+const DEFAULT_SHM: Bytes = Bytes(2 << 30);
+/// All names and values of `env` together.
+const MAX_ENV_BYTES: usize = 64 << 10;
+/// A year: longer is a mistake, and would overflow clocks.
+const MAX_SECONDS: u64 = 365 * 24 * 3600;
+
+/// Fills in the defaults and refuses what makes no sense.
+pub fn complete(mut spec: SessionSpec, default_idle_s: u64) -> Result<SessionSpec, SessionError> {
+    length("label", &spec.label, 200)?;
+    length("image", &spec.image, 500)?;
+    environment(&spec)?;
+    let mode = named(&spec, "HELMDECK_MODE", "mode", spec.mode, |text| match text {
+        "headless" => Ok(Mode::Headless),
+        "desktop" => Ok(Mode::Desktop),
+        other => Err(format!("{other:?} is not a mode: expected headless or desktop")),
+    })?;
+    let geometry =
+        named(&spec, "HELMDECK_DISPLAY_GEOMETRY", "geometry", spec.geometry, |text| {
+            text.parse::<Geometry>().map_err(|e| e.to_string())
+        })?;
+    if let Some(cores) = spec.cpu_limit
+        && !(0.01..=1024.0).contains(&cores)
+    {
+        return Err(invalid("cpu_limit", format!("{cores} is not between 0.01 and 1024 cores")));
+    }
+    if let Some(seconds) = spec.timeout_seconds
+        && !(1..=MAX_SECONDS).contains(&seconds)
+    {
+        let reason = format!("{seconds} is not between 1 second and a year");
+        return Err(invalid("timeout_seconds", reason));
+    }
+    if spec.idle_timeout_s.is_some_and(|seconds| seconds > MAX_SECONDS) {
+        return Err(invalid("idle_timeout_s", "longer than a year; 0 means never".into()));
+    }
+    let in_zone = |c: char| c.is_ascii_alphanumeric() || "+-_/".contains(c);
+    spelled("timezone", spec.timezone.as_deref(), 64, in_zone, "a name such as Europe/Paris")?;
+    let in_locale = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    spelled("locale", spec.locale.as_deref(), 32, in_locale, "a language such as de-DE")?;
+    spec.mode = Some(mode.unwrap_or_default());
+    spec.geometry = Some(geometry.unwrap_or_default());
+    spec.shm_size.get_or_insert(DEFAULT_SHM);
+    spec.idle_timeout_s.get_or_insert(default_idle_s);
+    Ok(spec)
+}
+
+/// The spec as a reply shows it: values of the environment may be secrets, and stay out.
+pub fn for_reply(spec: &SessionSpec) -> SessionSpec {
+    let mut shown = spec.clone();
+    for (name, value) in &mut shown.env {
+        if !name.starts_with("HELMDECK_") {
+            *value = "•••".into();
+        }
+    }
+    shown
+}
+
+/// What the guest is told.
+pub fn for_guest(spec: &SessionSpec) -> Begin {
+    Begin {
+        mode: spec.mode.unwrap_or_default(),
+        geometry: spec.geometry.unwrap_or_default(),
+        timezone: spec.timezone.clone(),
+        locale: spec.locale.clone(),
+        shm_bytes: spec.shm_size.unwrap_or(DEFAULT_SHM).0,
+        env: spec.env.clone(),
+    }
+}
+
+/// How long it may live.
+pub fn limits(spec: &SessionSpec) -> Limits {
+    let seconds = |s: u64| (s > 0).then(|| Duration::from_secs(s));
+    Limits {
+        wall_clock: spec.timeout_seconds.and_then(seconds),
+        idle: spec.idle_timeout_s.and_then(seconds),
+        max_tasks: Some(spec.max_tasks).filter(|tasks| *tasks > 0),
+    }
+}
+
+/// Remarks about what was asked for and is not done.
+pub fn notes(spec: &SessionSpec) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !spec.image.is_empty() {
+        notes.push("image is recorded; the local runtime uses this machine's programs".into());
+    }
+    if spec.memory_limit.is_some() || spec.cpu_limit.is_some() {
+        notes.push("memory_limit and cpu_limit are recorded, not enforced yet".into());
+    }
+    notes
+}
+
+/// A value that may come as a field or as a variable, but not as two different ones.
+fn named<T: PartialEq>(
+    spec: &SessionSpec,
+    variable: &str,
+    field: &'static str,
+    given: Option<T>,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<Option<T>, SessionError> {
+    let from_env = spec.env.get(variable).map(|text| parse(text));
+    let wrong = |reason| invalid("env", format!("{variable}: {reason}"));
+    match (given, from_env.transpose().map_err(wrong)?) {
+        (Some(field_value), Some(variable_value)) if field_value != variable_value => {
+            Err(invalid(field, format!("differs from env.{variable}: give one of the two")))
+        }
+        (given, from_env) => Ok(given.or(from_env)),
+    }
+}
+
+fn environment(spec: &SessionSpec) -> Result<(), SessionError> {
+    for name in spec.env.keys() {
+        let good = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if name.is_empty() || !name.chars().all(good) || name.starts_with(|c: char| c.is_numeric())
+        {
+            return Err(invalid("env", format!("{name:?} is not a variable name")));
+        }
+    }
+    if spec.env.values().any(|value| value.contains('\0')) {
+        return Err(invalid("env", "a value holds a NUL character".into()));
+    }
+    let size: usize = spec.env.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
+    if size > MAX_ENV_BYTES {
+        return Err(invalid("env", format!("{size} bytes; at most {MAX_ENV_BYTES} are allowed")));
+    }
+    Ok(())
+}
+
+fn length(field: &'static str, text: &str, most: usize) -> Result<(), SessionError> {
+    if text.chars().count() > most || text.chars().any(char::is_control) {
+        return Err(invalid(field, format!("expected at most {most} printable characters")));
+    }
+    Ok(())
+}
+
+fn spelled(
+    field: &'static str,
+    text: Option<&str>,
+    most: usize,
+    good: impl Fn(char) -> bool,
+    expected: &str,
+) -> Result<(), SessionError> {
+    match text {
+        Some(text) if text.is_empty() || text.len() > most || !text.chars().all(good) => {
+            Err(invalid(field, format!("{text:?} is not {expected}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn invalid(field: &'static str, reason: String) -> SessionError {
+    SessionError::InvalidSpec { field, reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_env(name: &str, value: &str) -> SessionSpec {
+        let env = [(name.to_owned(), value.to_owned())].into();
+        SessionSpec { env, ..SessionSpec::default() }
+    }
+
+    #[test]
+    fn the_mode_may_come_from_the_environment() {
+        let spec = complete(with_env("HELMDECK_MODE", "desktop"), 300).unwrap();
+        assert_eq!(spec.mode, Some(Mode::Desktop));
+        assert_eq!(spec.geometry, Some(Geometry::default()));
+        assert_eq!(spec.idle_timeout_s, Some(300));
+        assert!(complete(with_env("HELMDECK_MODE", "window"), 300).is_err());
+        let both = SessionSpec {
+            mode: Some(Mode::Headless),
+            ..with_env("HELMDECK_MODE", "desktop")
+        };
+        assert!(complete(both, 300).is_err());
+    }
+
+    #[test]
+    fn secrets_in_the_environment_are_not_shown() {
+        let mut spec = with_env("API_KEY", "secret");
+        spec.env.insert("HELMDECK_MODE".into(), "desktop".into());
+        let shown = for_reply(&spec);
+        assert_eq!(shown.env.get("API_KEY").unwrap(), "•••");
+        assert_eq!(shown.env.get("HELMDECK_MODE").unwrap(), "desktop");
+        assert_eq!(for_guest(&spec).env.get("API_KEY").unwrap(), "secret");
+    }
+
+    #[test]
+    fn zero_means_no_limit() {
+        let spec = SessionSpec { idle_timeout_s: Some(0), ..SessionSpec::default() };
+        let limits = limits(&complete(spec, 300).unwrap());
+        assert!(limits.idle.is_none() && limits.wall_clock.is_none() && limits.max_tasks.is_none());
+    }
+
+    #[test]
+    fn nonsense_is_refused_by_name() {
+        let bad = |spec| match complete(spec, 300) {
+            Err(SessionError::InvalidSpec { field, .. }) => field,
+            other => panic!("{other:?}"),
+        };
+        let zone = Some("../../etc/passwd\n".to_owned());
+        assert_eq!(bad(SessionSpec { timezone: zone, ..SessionSpec::default() }), "timezone");
+        assert_eq!(bad(SessionSpec { cpu_limit: Some(-1.0), ..SessionSpec::default() }), "cpu_limit");
+        assert_eq!(
+            bad(SessionSpec { timeout_seconds: Some(0), ..SessionSpec::default() }),
+            "timeout_seconds"
+        );
+        assert_eq!(bad(with_env("A=B", "")), "env");
+        assert_eq!(bad(with_env("A", &"x".repeat(70_000))), "env");
+    }
+}

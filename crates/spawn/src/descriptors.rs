@@ -1,0 +1,65 @@
+//! File descriptors that a child shall inherit.
+
+use std::{
+    io,
+    os::fd::{AsRawFd, OwnedFd, RawFd},
+    process::Command,
+};
+
+use rustix::{
+    fs::{MemfdFlags, memfd_create},
+    io::{FdFlags, fcntl_setfd},
+};
+
+use crate::{check, in_child};
+
+/// Lets the child inherit `fd` under the number it has here, which is returned.
+pub fn keep_fd(command: &mut Command, fd: OwnedFd) -> RawFd {
+    let number = fd.as_raw_fd();
+    in_child(command, move || {
+        // SAFETY: the descriptor is open, because the closure owns it.
+        check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFD, 0) })
+    });
+    number
+}
+
+/// Lets the child inherit `fd` as number `target`, which must be below ten.
+///
+/// INVARIANT: the process has called [`reserve_low_descriptors`]; otherwise the pipe on which std
+/// reports a failed exec may have that very number and would be overwritten.
+pub fn place_fd(command: &mut Command, fd: OwnedFd, target: RawFd) {
+    in_child(command, move || {
+        // SAFETY: the descriptor is open, because the closure owns it; dup2 clears close-on-exec.
+        check(unsafe { libc::dup2(fd.as_raw_fd(), target) })
+    });
+}
+
+/// Occupies the descriptors below ten, so that [`place_fd`] never hits one that is in use.
+/// Call once, at the start of a program that uses it.
+pub fn reserve_low_descriptors() -> io::Result<()> {
+    loop {
+        let null = std::fs::File::open("/dev/null")?;
+        if null.as_raw_fd() >= 10 {
+            return Ok(());
+        }
+        // Open for the life of the process, on purpose. Rust opened it close-on-exec.
+        std::mem::forget(null);
+    }
+}
+
+/// Marks an inherited descriptor so that no child inherits it by accident.
+pub fn set_cloexec(fd: &OwnedFd) -> io::Result<()> {
+    Ok(fcntl_setfd(fd, FdFlags::CLOEXEC)?)
+}
+
+/// A file in memory that holds `bytes`, positioned at its start.
+pub fn sealed_file(name: &str, bytes: &[u8]) -> io::Result<OwnedFd> {
+    let fd = memfd_create(name, MemfdFlags::CLOEXEC)?;
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let written = rustix::io::write(&fd, rest)?;
+        rest = rest.get(written..).unwrap_or_default();
+    }
+    rustix::fs::seek(&fd, rustix::fs::SeekFrom::Start(0))?;
+    Ok(fd)
+}

@@ -1,0 +1,42 @@
+//! Child processes with chosen descriptors and fewer privileges.
+//!
+//! Everything here runs between fork and exec, where only async-signal-safe calls are allowed; it
+//! is kept in one crate so that this unsafe code is read in one place.
+
+mod descriptors;
+mod privilege;
+
+use std::{io, process::Command};
+
+pub use descriptors::{keep_fd, place_fd, reserve_low_descriptors, sealed_file, set_cloexec};
+pub use privilege::drop_to;
+
+use std::os::unix::process::CommandExt;
+
+/// Puts the child in a session of its own, so that no signal of our terminal reaches it.
+pub fn new_session(command: &mut Command) {
+    in_child(command, || check(
+        // SAFETY: no arguments, no memory involved.
+        unsafe { libc::setsid() },
+    ));
+}
+
+/// Kills the child when the thread that started it ends. Start it from a thread that lives long.
+pub fn die_with_parent(command: &mut Command) {
+    in_child(command, || check(
+        // SAFETY: only integers are passed.
+        unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) },
+    ));
+}
+
+/// Runs `work` in the child just before exec.
+fn in_child(command: &mut Command, work: impl FnMut() -> io::Result<()> + Send + Sync + 'static) {
+    // SAFETY: every closure of this crate makes plain system calls on values prepared before the
+    // fork; none allocates, locks or panics.
+    unsafe { command.pre_exec(work) };
+}
+
+/// Turns a C return value into a result.
+fn check(returned: libc::c_int) -> io::Result<()> {
+    if returned == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}

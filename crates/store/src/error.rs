@@ -1,0 +1,34 @@
+//! Why the store could not do what was asked.
+
+use std::path::PathBuf;
+
+/// A failure of the store.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The database file could not be made or opened.
+    #[error("the database {path} cannot be opened")]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The schema could not be brought up to date; perhaps a newer helmdeck wrote it.
+    #[error("the database schema cannot be brought up to date")]
+    Migrate(#[from] sqlx::migrate::MigrateError),
+    /// A query failed.
+    #[error("the database does not answer")]
+    Query(#[from] sqlx::Error),
+    /// A row holds something that no helmdeck wrote.
+    #[error("the database holds a {field} that makes no sense: {value:?}")]
+    Nonsense {
+        /// Which column.
+        field: &'static str,
+        /// What it holds.
+        value: String,
+    },
+    /// The system has no random numbers.
+    #[error("the system gives no random numbers")]
+    Random(#[source] getrandom::Error),
+}

@@ -1,0 +1,86 @@
+//! The database file: open it, bring it up to date, see whether it answers.
+
+use std::{fs::OpenOptions, os::unix::fs::OpenOptionsExt, path::Path, time::Duration};
+
+use sqlx::{
+    SqlitePool,
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+};
+
+use crate::StoreError;
+
+/// How long a statement waits for another process that holds the database.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a call waits for the connection before it fails.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A cheap handle to what survives a restart.
+#[derive(Debug, Clone)]
+pub struct Store {
+    /// One connection, so that writers queue here and never meet a locked database.
+    pub(crate) pool: SqlitePool,
+}
+
+impl Store {
+    /// Opens `helmdeck.db` in the data directory, which must exist, and brings its schema up to
+    /// date. A new file is readable by its owner only.
+    pub async fn open(data_dir: &Path) -> Result<Self, StoreError> {
+        let path = data_dir.join("helmdeck.db");
+        OpenOptions::new()
+            .create(true)
+            .append(true)
+            .mode(0o600)
+            .open(&path)
+            .map_err(|source| StoreError::Open { path: path.clone(), source })?;
+        let options = SqliteConnectOptions::new()
+            .filename(&path)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Normal)
+            .busy_timeout(BUSY_TIMEOUT)
+            .foreign_keys(true);
+        let pool = SqlitePoolOptions::new()
+            .max_connections(1)
+            .acquire_timeout(ACQUIRE_TIMEOUT)
+            .connect_with(options)
+            .await?;
+        sqlx::migrate!("./migrations").run(&pool).await?;
+        Ok(Self { pool })
+    }
+
+    /// Succeeds if the database answers.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        sqlx::query("SELECT 1").execute(&self.pool).await?;
+        Ok(())
+    }
+
+    /// Closes the file cleanly; later calls fail.
+    pub async fn close(&self) {
+        self.pool.close().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_database_is_private_and_opens_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        store.ping().await.unwrap();
+        store.close().await;
+        assert!(store.ping().await.is_err());
+
+        let mode = std::fs::metadata(dir.path().join("helmdeck.db")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        Store::open(dir.path()).await.unwrap().ping().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_missing_directory_is_named_in_the_error() {
+        let error = Store::open(Path::new("/nonexistent/place")).await.unwrap_err();
+        assert!(error.to_string().contains("/nonexistent/place/helmdeck.db"), "{error}");
+    }
+}

@@ -1,0 +1,126 @@
+//! A caller with a token.
+
+use std::net::SocketAddr;
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, Request};
+use http_body_util::{BodyExt, Full};
+use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use tokio::{net::TcpStream, sync::Mutex};
+
+/// A caller that speaks HTTP over one kept connection.
+pub struct Client {
+    address: SocketAddr,
+    token: Option<String>,
+    connection: Mutex<Option<SendRequest<Full<Bytes>>>>,
+}
+
+/// What the server answered.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The status code.
+    pub status: u16,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The whole body.
+    pub body: Bytes,
+}
+
+impl Client {
+    /// A caller with this token, or with none.
+    pub fn new(address: SocketAddr, token: Option<String>) -> Self {
+        Self { address, token, connection: Mutex::default() }
+    }
+
+    /// `GET path`.
+    pub async fn get(&self, path: &str) -> Answer {
+        self.send(Method::GET, path, &[], Bytes::new()).await
+    }
+
+    /// `DELETE path`.
+    pub async fn delete(&self, path: &str) -> Answer {
+        self.send(Method::DELETE, path, &[], Bytes::new()).await
+    }
+
+    /// `POST path` with a JSON body.
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.send(Method::POST, path, &[], body.to_string().into()).await
+    }
+
+    /// Any request.
+    pub async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Bytes,
+    ) -> Answer {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("host", self.address.to_string())
+            .header("content-type", "application/json");
+        if let Some(token) = &self.token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Full::new(body)).unwrap();
+        let mut connection = self.take().await;
+        let response = connection.send_request(request).await.expect("the server answers");
+        let (head, body) = response.into_parts();
+        let body = body.collect().await.expect("a whole body").to_bytes();
+        *self.connection.lock().await = Some(connection);
+        Answer { status: head.status.as_u16(), headers: head.headers, body }
+    }
+
+    async fn take(&self) -> SendRequest<Full<Bytes>> {
+        if let Some(mut kept) = self.connection.lock().await.take()
+            && kept.ready().await.is_ok()
+        {
+            return kept;
+        }
+        let stream = TcpStream::connect(self.address).await.expect("the server listens");
+        stream.set_nodelay(true).unwrap();
+        let (sender, connection) = handshake(TokioIo::new(stream)).await.unwrap();
+        tokio::spawn(connection);
+        sender
+    }
+}
+
+impl Answer {
+    /// The body as JSON.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|e| panic!("{e}: {:?}", String::from_utf8_lossy(&self.body)))
+    }
+
+    /// The body as text.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    /// A header's value, or nothing.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    /// Checks the status and returns the answer.
+    #[track_caller]
+    pub fn expect(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{}", self.text());
+        self
+    }
+
+    /// Checks that it is an error of this status and code, and returns its message.
+    #[track_caller]
+    pub fn expect_error(self, status: u16, code: &str) -> String {
+        let body = self.expect(status).json();
+        assert_eq!(body["error"], code, "{body}");
+        body["message"].as_str().expect("a message").to_owned()
+    }
+}

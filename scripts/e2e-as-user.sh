@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Runs the end-to-end tests once more as an ordinary user made for that, from copies of the
+# binaries in a place such a user can read. Needs root; leaves neither user nor files behind.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/say.sh
+source scripts/say.sh
+
+readonly user=helmdeck-test
+readonly deadline_s=900
+
+[[ $EUID -eq 0 ]] || die "Only root can make a user; as an ordinary user the tests already ran as one: cargo nextest run --package helmdeck"
+
+binaries=$(cargo nextest list --workspace --list-type binaries-only --message-format json)
+tests=$(jq -r '."rust-binaries"["helmdeck::e2e"]."binary-path" // empty' <<<"$binaries")
+server=$(jq -r '."rust-build-meta" | ."target-directory" + "/" +
+  (."non-test-binaries"[][] | select(.name == "helmdeck").path)' <<<"$binaries")
+[[ -x $tests && -x $server ]] || die "The test binary helmdeck::e2e or the helmdeck binary was not built."
+
+made_user=no
+# Short, because paths of unix sockets may not be longer than 107 bytes.
+dir=$(mktemp -d /tmp/hd.XXXXXX)
+
+# Zombies are left out: they have ended, and their parent is not ours to hurry.
+processes_of_user() { { ps -o pid=,stat=,args= -u "$user" 2>/dev/null || true; } | awk '$2 !~ /^Z/'; }
+
+clean_up() {
+  if [[ $made_user == yes ]]; then
+    for pid in $(processes_of_user | awk '{ print $1 }'); do
+      kill -KILL "$pid" 2>/dev/null || true
+    done
+    userdel "$user" 2>/dev/null || say "The user $user could not be removed; remove it with: userdel $user" >&2
+  fi
+  rm -rf "$dir"
+}
+trap clean_up EXIT
+
+if ! id "$user" >/dev/null 2>&1; then
+  useradd --system --user-group --no-create-home --home-dir "$dir/home" --shell /bin/bash "$user"
+  made_user=yes
+fi
+chmod 711 "$dir"
+for private in home run tmp; do
+  install -d -m 700 -o "$user" -g "$user" "$dir/$private"
+done
+install -m 755 "$server" "$dir/helmdeck"
+install -m 755 "$tests" "$dir/e2e"
+
+cd "$dir/home"
+timeout --kill-after=10 "$deadline_s" \
+  setpriv --reuid="$user" --regid="$user" --init-groups \
+  env -i PATH=/usr/local/bin:/usr/bin:/bin LANG=C.UTF-8 USER="$user" LOGNAME="$user" SHELL=/bin/bash \
+  HOME="$dir/home" XDG_RUNTIME_DIR="$dir/run" TMPDIR="$dir/tmp" HELMDECK_BIN="$dir/helmdeck" \
+  "$dir/e2e" --test-threads=2 "$@"
+
+for ((i = 0; i < 25; i++)); do
+  [[ -n $(processes_of_user) ]] || exit 0
+  sleep 0.2
+done
+processes_of_user >&2
+die "The tests passed but left the processes above running."

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# The one list of Debian packages helmdeck uses, each with its reason.
+#
+#   scripts/packages.sh list     [GROUP...]   the packages and why
+#   scripts/packages.sh missing  [GROUP...]   the names of those not installed
+#   scripts/packages.sh install  [GROUP...]   installs the missing ones
+#
+# Groups: runtime (to run sessions), build (to compile), test (tests and benchmarks only).
+# Without a group: runtime and build. SKIP_PACKAGES=1 turns `install` off.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/say.sh
+source scripts/say.sh
+
+list() {
+  local group name reason
+  while read -r group name reason; do
+    if [[ " $* " == *" $group "* ]]; then printf '%s\t%s\n' "$name" "$reason"; fi
+  done <<'PACKAGES'
+runtime bubblewrap                 makes the sandboxes that sessions run in
+runtime tigervnc-standalone-server the X server of a desktop session
+runtime x11-xkb-utils              keyboard maps: the X server calls xkbcomp at start
+runtime xkb-data                   keyboard layouts
+runtime chromium                   the browser of every session
+runtime xfwm4                      the window manager of a desktop session
+runtime xfce4-panel                the panel of a desktop session
+runtime dbus-daemon                the session bus that desktop programs expect
+runtime at-spi2-core               the accessibility tree: what is under a pixel
+runtime adwaita-icon-theme         icons and cursors
+runtime fontconfig                 finds fonts
+runtime fonts-dejavu-core          plain and fixed-width text
+runtime fonts-liberation           the metrics web pages were designed for
+runtime fonts-noto-cjk             Chinese, Japanese and Korean
+runtime fonts-noto-color-emoji     emoji
+runtime xterm                      the terminal of a desktop session
+runtime ca-certificates            trusted certificates for https
+runtime curl                       used by make up, and by the examples
+runtime jq                         reads JSON in scripts and examples
+build   build-essential            C compiler, linker and make for crates with C parts
+test    xdotool                    what clicks and keys are compared with
+test    scrot                      what screenshots are compared with
+test    xclip                      a foreign clipboard owner
+test    mousepad                   a GTK program to type into
+test    procps                     ps, to see that nothing is left running
+PACKAGES
+}
+
+# Names of the listed packages that dpkg does not have. Asks no network and no root.
+missing() {
+  local name reason installed
+  installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' 2>/dev/null | sed -n 's/^installed //p')
+  while IFS=$'\t' read -r name reason; do
+    grep -qxF -- "$name" <<<"$installed" || printf '%s\n' "$name"
+  done < <(list "$@")
+}
+
+distribution() { (. /etc/os-release 2>/dev/null && printf '%s' "${ID:-unknown}") || printf 'unknown'; }
+
+# Ubuntu ships Chromium as a snap, which cannot start inside another sandbox.
+ubuntu_has_chromium() {
+  local path
+  path=$(command -v chromium) || return 1
+  [[ $(readlink -f "$path") != */snap ]] && ! grep -qs '/snap/' "$path"
+}
+
+install() {
+  local wanted=() names name reason
+  [[ ${SKIP_PACKAGES:-} == 1 ]] && return 0
+  if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+    names=$(list "$@" | cut -f1 | tr '\n' ' ')
+    die "Packages are installed by apt on Debian 12 and 13 only; on this system install the counterparts of ${names% } yourself, then run again with SKIP_PACKAGES=1."
+  fi
+
+  mapfile -t wanted < <(missing "$@")
+  if [[ $(distribution) == ubuntu && " ${wanted[*]} " == *" chromium "* ]]; then
+    ubuntu_has_chromium || die "On Ubuntu, helmdeck needs a Chromium that is not a snap as 'chromium' on the PATH (a .deb build), and leave for bubblewrap to make user namespaces (sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile for /usr/bin/bwrap that allows userns); arrange both, then run this again."
+    mapfile -t wanted < <(printf '%s\n' "${wanted[@]}" | grep -vx chromium)
+  fi
+  [[ ${#wanted[@]} -eq 0 ]] && return 0
+
+  say "Debian packages to install:"
+  while IFS=$'\t' read -r name reason; do
+    if [[ " ${wanted[*]} " == *" $name "* ]]; then printf '  %-28s %s\n' "$name" "$reason"; fi
+  done < <(list "$@")
+  if [[ $EUID -ne 0 ]]; then
+    command -v sudo >/dev/null ||
+      die "apt needs root and there is no sudo here; as root, run: apt-get update && apt-get install --no-install-recommends ${wanted[*]}"
+    say "apt needs root, so sudo may ask for your password."
+  fi
+  local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300)
+  as_root "${apt[@]}" update || say "The package lists could not be refreshed; trying with the ones that are here."
+  as_root "${apt[@]}" install -y --no-install-recommends "${wanted[@]}"
+}
+
+command=${1:-}
+shift || true
+[[ $# -eq 0 ]] && set -- runtime build
+for group in "$@"; do
+  [[ $group =~ ^(runtime|build|test)$ ]] || die "There is no package group '$group'; the groups are runtime, build and test."
+done
+case $command in
+  list | missing | install) "$command" "$@" ;;
+  *) die "Usage: scripts/packages.sh list|missing|install [runtime] [build] [test]" ;;
+esac

@@ -1,0 +1,176 @@
+#!/usr/bin/env bash
+# The server of this checkout: build it, start it, stop it, look at it.
+#
+#   scripts/server.sh build|up|down|status|logs|doctor
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/say.sh
+source scripts/say.sh
+# shellcheck source=scripts/toolchain.sh
+source scripts/toolchain.sh
+
+readonly bin="${CARGO_TARGET_DIR:-target}/release/helmdeck"
+readonly start_deadline_s=30
+readonly stop_deadline_s=15
+
+build() {
+  scripts/packages.sh install build
+  need_rust
+  cargo build --release --package helmdeck
+}
+
+up() {
+  local pid token
+  scripts/packages.sh install runtime
+  build
+  read_config
+  if pid=$(server_pid); then
+    if cmp -s "/proc/$pid/exe" "$bin"; then
+      say "helmdeck is already running (pid $pid)."
+    else
+      say "helmdeck was rebuilt since it started; restarting it."
+      stop "$pid"
+      start
+    fi
+  else
+    start
+  fi
+  token=$("$bin" token --sub "$("$bin" config --get admin_username)" --scopes admin)
+  say ""
+  say "helmdeck: $(url)"
+  say "log:      $log   (make logs; stop with make down)"
+  say ""
+  say "To call the API from a shell, paste:"
+  say "export JWT=$token"
+}
+
+down() {
+  local pid
+  [[ -x $bin ]] || die "helmdeck is not built here; there is nothing to stop."
+  read_config
+  if pid=$(server_pid); then
+    stop "$pid"
+    say "helmdeck is stopped."
+  else
+    say "helmdeck is not running."
+  fi
+}
+
+status() {
+  local pid
+  [[ -x $bin ]] || die "helmdeck is not built yet; run: make up"
+  read_config
+  if ! pid=$(server_pid); then
+    say "helmdeck is not running; start it with: make up"
+  elif ready; then
+    say "helmdeck is running and ready: $(url) (pid $pid, since $(date -d "@$(stat -c %Y "/proc/$pid")" '+%F %T'))"
+    cmp -s "/proc/$pid/exe" "$bin" || say "It was rebuilt since it started; make up restarts it."
+  else
+    say "helmdeck is running (pid $pid) but not ready; its log: make logs"
+  fi
+}
+
+logs() {
+  [[ -x $bin ]] || die "helmdeck is not built yet; run: make up"
+  read_config
+  [[ -r $log ]] || die "There is no log yet at $log; start the server with: make up"
+  exec tail -n 100 -F "$log"
+}
+
+doctor() {
+  [[ -x $bin ]] || build
+  exec "$bin" doctor
+}
+
+# Sets what the running server would use; the binary is the only reader of configuration.
+read_config() {
+  local data_dir
+  addr=$("$bin" config --get addr)
+  data_dir=$("$bin" config --get data_dir)
+  log=$data_dir/server.log
+  pid_file=$data_dir/server.pid
+}
+
+# The pid of this checkout's server if it runs. A number left by a crash, or taken over by
+# another program since, does not count.
+server_pid() {
+  local pid
+  pid=$(cat "$pid_file" 2>/dev/null) || return 1
+  [[ $pid =~ ^[0-9]+$ && $(cat "/proc/$pid/comm" 2>/dev/null) == helmdeck ]] || return 1
+  tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -qx serve || return 1
+  printf '%s' "$pid"
+}
+
+start() {
+  local pid login seen_log
+  if answers; then
+    die "$addr is in use by another program; stop that one, or choose another address: HELMDECK_ADDR=127.0.0.1:3001 make up"
+  fi
+  login=$("$bin" admin init)
+  if [[ -n $login ]]; then
+    say ""
+    say "An administrator was made; this is shown once:"
+    say "  username  ${login%%$'\t'*}"
+    say "  password  ${login#*$'\t'}"
+  fi
+
+  umask 077
+  mkdir -p "$(dirname "$log")"
+  touch "$log"
+  seen_log=$(stat -c %s "$log")
+  setsid nohup "$bin" serve >>"$log" 2>&1 </dev/null &
+  pid=$!
+  for ((i = 0; i < start_deadline_s * 5; i++)); do
+    if ready; then return 0; fi
+    kill -0 "$pid" 2>/dev/null || break
+    sleep 0.2
+  done
+
+  say "The end of $log:" >&2
+  tail -c "+$((seen_log + 1))" "$log" | tail -n 30 >&2
+  if kill -0 "$pid" 2>/dev/null; then
+    die "helmdeck was started (pid $pid) but is not ready after $start_deadline_s s; 'make doctor' shows what is missing on this machine."
+  fi
+  die "helmdeck stopped while starting, for the reason above; 'make doctor' shows what is missing on this machine."
+}
+
+stop() {
+  kill -TERM "$1" 2>/dev/null || [[ ! -e /proc/$1 ]] ||
+    die "The server (pid $1) belongs to another user; stop it as that user."
+  for ((i = 0; i < stop_deadline_s * 5; i++)); do
+    [[ -e /proc/$1 ]] || return 0
+    sleep 0.2
+  done
+  die "helmdeck (pid $1) did not stop within $stop_deadline_s s; end it with: kill -KILL $1"
+}
+
+# Where this machine reaches the server: a wildcard address is answered on loopback.
+reachable_host() {
+  case ${addr%:*} in
+    0.0.0.0 | '' | '[::]') printf 127.0.0.1 ;;
+    *) printf '%s' "${addr%:*}" ;;
+  esac
+}
+
+# The address for people.
+url() {
+  local host
+  host=$(reachable_host)
+  [[ $host == 127.0.0.1 || $host == '[::1]' ]] && host=localhost
+  printf 'http://%s:%s' "$host" "${addr##*:}"
+}
+
+ready() { curl --noproxy '*' -fsS -m 2 -o /dev/null "http://$(reachable_host):${addr##*:}/readyz" 2>/dev/null; }
+
+# Whether anything listens on our address.
+answers() {
+  local host
+  host=$(reachable_host)
+  host=${host#[}
+  (exec 3<>"/dev/tcp/${host%]}/${addr##*:}") 2>/dev/null
+}
+
+case ${1:-} in
+  build | up | down | status | logs | doctor) "$1" ;;
+  *) die "Usage: scripts/server.sh build|up|down|status|logs|doctor" ;;
+esac

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Every check that must pass before a change is merged, the same by hand and in CI.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/say.sh
+source scripts/say.sh
+# shellcheck source=scripts/toolchain.sh
+source scripts/toolchain.sh
+
+current='' timings=''
+
+step() {
+  local began=$SECONDS
+  current=$1
+  heading "$1"
+  shift
+  "$@"
+  say "-- $current: $((SECONDS - began)) s"
+  timings+="$current $((SECONDS - began)) s, "
+}
+
+summary() {
+  local code=$?
+  if [[ $code -eq 0 ]]; then
+    say ""
+    say "make test: everything passed in $SECONDS s (${timings%, })"
+  else
+    printf '\n%smake test: FAILED in "%s" after %s s%s\n' "$red" "$current" "$SECONDS" "$plain" >&2
+  fi
+}
+trap summary EXIT
+
+toolchain() {
+  need_rust
+  cargo --version
+  if ! cargo nextest --version >/dev/null 2>&1; then
+    say "cargo-nextest is missing; it runs the tests side by side and ends the ones that hang. Installing it."
+    cargo install cargo-nextest --locked
+  fi
+}
+
+step "packages" scripts/packages.sh install runtime build test
+step "toolchain" toolchain
+step "format" cargo fmt --check
+step "clippy" cargo clippy --workspace --all-targets -- -D warnings
+step "tests" cargo nextest run --workspace
+if [[ $EUID -eq 0 ]]; then
+  # A server run by root and one run by a person build their sandboxes differently.
+  step "end-to-end as an ordinary user" scripts/e2e-as-user.sh
+fi

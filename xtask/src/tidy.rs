@@ -1,0 +1,112 @@
+//! Rules about the repository that the compiler does not know, checked in one go.
+//!
+//! Each rule is a file in `tidy/`, reads [`Repository`] and adds to [`Report`]. Nothing stops at
+//! the first violation: whoever runs this sees everything that is left to do.
+
+use std::fmt;
+use std::path::Path;
+
+mod architecture;
+mod decisions;
+mod layers;
+mod length;
+mod names;
+mod quoted;
+mod repository;
+mod routes;
+mod todo;
+mod words;
+
+pub use repository::{Crate, Dependency, Repository};
+
+/// One breach of a rule, with what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// Path from the root of the repository.
+    pub path: String,
+    /// Counted from one.
+    pub line: usize,
+    /// What is wrong.
+    pub what: String,
+    /// What to do.
+    pub fix: String,
+}
+
+/// What a run found.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Files looked at.
+    pub files: usize,
+    /// Must be fixed.
+    pub violations: Vec<Violation>,
+    /// Worth a look; does not fail.
+    pub warnings: Vec<Violation>,
+}
+
+impl Report {
+    fn refuse(&mut self, path: &str, line: usize, what: impl Into<String>, fix: impl Into<String>) {
+        self.violations.push(Violation {
+            path: path.to_owned(),
+            line,
+            what: what.into(),
+            fix: fix.into(),
+        });
+    }
+
+    fn warn(&mut self, path: &str, line: usize, what: impl Into<String>, fix: impl Into<String>) {
+        self.warnings.push(Violation {
+            path: path.to_owned(),
+            line,
+            what: what.into(),
+            fix: fix.into(),
+        });
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (kind, found) in [("warning: ", &self.warnings), ("", &self.violations)] {
+            for Violation { path, line, what, fix } in found {
+                writeln!(f, "{path}:{line}: {kind}{what}\n    fix: {fix}")?;
+            }
+        }
+        write!(
+            f,
+            "tidy: {} files, {} violations, {} warnings",
+            self.files,
+            self.violations.len(),
+            self.warnings.len()
+        )
+    }
+}
+
+/// Checks the repository at `root`.
+pub fn check(root: &Path) -> Report {
+    let mut report = Report::default();
+    match Repository::open(root) {
+        Ok(repository) => check_repository(&repository, &mut report),
+        Err(error) => report.refuse(
+            "Cargo.toml",
+            1,
+            format!("the repository could not be read: {error}"),
+            "make `cargo metadata --no-deps` work here",
+        ),
+    }
+    report
+}
+
+fn check_repository(repository: &Repository, report: &mut Report) {
+    report.files = repository.files().len();
+    layers::check(repository, report);
+    length::check(repository, report);
+    names::check(repository, report);
+    architecture::check(repository, report);
+    routes::check(repository, report);
+    quoted::check(repository, report);
+    decisions::check(repository, report);
+    todo::check(repository, report);
+    words::check(repository, report);
+}
+
+#[cfg(test)]
+mod tests;

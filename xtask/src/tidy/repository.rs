@@ -1,0 +1,167 @@
+//! The repository as the rules see it: its files and its crates.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Directories that hold what tools make; never looked into.
+const NOT_OURS: [&str; 3] = [".git", "target", "node_modules"];
+
+/// The files of a repository and the crates of its workspace.
+#[derive(Debug)]
+pub struct Repository {
+    root: PathBuf,
+    files: Vec<String>,
+    crates: Vec<Crate>,
+}
+
+/// A member of the workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Crate {
+    /// Package name.
+    pub name: String,
+    /// Path of its `Cargo.toml` from the root.
+    pub manifest: String,
+    /// What it depends on.
+    pub dependencies: Vec<Dependency>,
+}
+
+/// One line of a crate's dependencies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dependency {
+    /// Package name.
+    pub name: String,
+    /// Needed by tests only.
+    pub dev: bool,
+}
+
+impl Repository {
+    /// Reads the list of files and asks cargo for the crates.
+    pub fn open(root: &Path) -> io::Result<Self> {
+        let root = root.canonicalize()?;
+        let crates = crates(&root)?;
+        Self::with_crates(&root, crates)
+    }
+
+    /// A repository whose crates are already known.
+    pub fn with_crates(root: &Path, crates: Vec<Crate>) -> io::Result<Self> {
+        let mut files = match files_known_to_git(root) {
+            Some(files) => files,
+            None => {
+                let mut files = Vec::new();
+                walk(root, Path::new(""), &mut files)?;
+                files
+            }
+        };
+        files.sort_unstable();
+        Ok(Self { root: root.to_owned(), files, crates })
+    }
+
+    /// Paths of all files from the root, sorted.
+    pub fn files(&self) -> &[String] {
+        &self.files
+    }
+
+    /// Members of the workspace.
+    pub fn crates(&self) -> &[Crate] {
+        &self.crates
+    }
+
+    /// Whether a file or directory is there.
+    pub fn exists(&self, path: &str) -> bool {
+        self.root.join(path).exists()
+    }
+
+    /// The text of a file; `None` for pictures and other files that are not text.
+    pub fn text(&self, path: &str) -> Option<String> {
+        fs::read_to_string(self.root.join(path)).ok()
+    }
+
+    /// Paths and texts of the files whose name ends in one of `endings`.
+    pub fn texts<'a>(
+        &'a self,
+        endings: &'a [&str],
+    ) -> impl Iterator<Item = (&'a str, String)> + 'a {
+        self.files
+            .iter()
+            .filter(move |path| endings.iter().any(|ending| path.ends_with(ending)))
+            .filter_map(|path| Some((path.as_str(), self.text(path)?)))
+    }
+}
+
+/// Tracked files and new ones that are not ignored; `None` outside a git checkout.
+fn files_known_to_git(root: &Path) -> Option<Vec<String>> {
+    // A repository further up does not count: its list would be empty for an ignored folder.
+    if !root.join(".git").exists() {
+        return None;
+    }
+    let output = Command::new("git")
+        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+        .current_dir(root)
+        .output()
+        .ok()?;
+    if !output.status.success() {
+        return None;
+    }
+    let listed = String::from_utf8_lossy(&output.stdout);
+    Some(
+        listed
+            .split('\0')
+            .filter(|path| !path.is_empty() && root.join(path).is_file())
+            .map(str::to_owned)
+            .collect(),
+    )
+}
+
+fn walk(root: &Path, below: &Path, files: &mut Vec<String>) -> io::Result<()> {
+    for entry in fs::read_dir(root.join(below))? {
+        let entry = entry?;
+        let path = below.join(entry.file_name());
+        let kind = entry.file_type()?;
+        if kind.is_dir() && !NOT_OURS.iter().any(|name| entry.file_name() == *name) {
+            walk(root, &path, files)?;
+        } else if kind.is_file() {
+            files.push(path.to_string_lossy().into_owned());
+        }
+    }
+    Ok(())
+}
+
+fn crates(root: &Path) -> io::Result<Vec<Crate>> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .current_dir(root)
+        .output()?;
+    if !output.status.success() {
+        return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned()));
+    }
+    let metadata: Value = serde_json::from_slice(&output.stdout)?;
+    Ok(list(&metadata, "packages").iter().map(|package| read_crate(root, package)).collect())
+}
+
+fn read_crate(root: &Path, package: &Value) -> Crate {
+    let manifest = PathBuf::from(text(package, "manifest_path"));
+    Crate {
+        name: text(package, "name"),
+        manifest: manifest.strip_prefix(root).unwrap_or(&manifest).to_string_lossy().into_owned(),
+        dependencies: list(package, "dependencies")
+            .iter()
+            .map(|dependency| Dependency {
+                name: text(dependency, "name"),
+                dev: text(dependency, "kind") == "dev",
+            })
+            .collect(),
+    }
+}
+
+fn list<'a>(object: &'a Value, key: &str) -> &'a [Value] {
+    object.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+fn text(object: &Value, key: &str) -> String {
+    object.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+}

@@ -1,0 +1,241 @@
+//! Every rule is seen to fail on a planted violation, and this repository is seen to pass.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use super::{Crate, Dependency, Report, Repository, check, check_repository};
+
+/// A repository of a few files that breaks no rule until something is planted.
+struct Planted {
+    dir: TempDir,
+    crates: Vec<Crate>,
+}
+
+impl Planted {
+    fn new() -> Self {
+        let planted = Self { dir: TempDir::new().unwrap(), crates: Vec::new() };
+        planted.file("ARCHITECTURE.md", "# Architecture\n")
+    }
+
+    fn file(self, path: &str, text: &str) -> Self {
+        let path = self.dir.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+        self
+    }
+
+    fn with_crate(mut self, name: &str, dependencies: &[(&str, bool)]) -> Self {
+        let manifest = format!("crates/{}/Cargo.toml", name.trim_start_matches("helmdeck-"));
+        let dependencies = dependencies
+            .iter()
+            .map(|(name, dev)| Dependency { name: (*name).to_owned(), dev: *dev });
+        self.crates.push(Crate {
+            name: name.to_owned(),
+            manifest,
+            dependencies: dependencies.collect(),
+        });
+        self
+    }
+
+    fn report(self) -> Report {
+        let repository = Repository::with_crates(self.dir.path(), self.crates).unwrap();
+        let mut report = Report::default();
+        check_repository(&repository, &mut report);
+        report
+    }
+
+    /// `path:line: what` of each violation.
+    fn violations(self) -> Vec<String> {
+        let violations = self.report().violations;
+        violations.iter().map(|v| format!("{}:{}: {}", v.path, v.line, v.what)).collect()
+    }
+}
+
+#[test]
+fn this_repository_is_tidy() {
+    let report = check(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
+    assert!(report.files > 0);
+    assert!(report.violations.is_empty(), "\n{report}");
+}
+
+#[test]
+fn an_empty_repository_is_tidy() {
+    assert_eq!(Planted::new().violations(), [""; 0]);
+}
+
+#[test]
+fn a_crate_may_not_depend_on_its_own_row_or_a_higher_one() {
+    let planted = Planted::new()
+        .file("ARCHITECTURE.md", "`link` `helmdeck-wire` `crates/guest/src/lib.rs`")
+        .file("crates/guest/src/lib.rs", "//! Guest.\n")
+        .file("crates/link/Cargo.toml", "[dependencies]\nhelmdeck-runtime.workspace = true\n")
+        .with_crate("helmdeck-link", &[("helmdeck-runtime", false), ("helmdeck-wire", false)])
+        .with_crate("helmdeck-wire", &[("serde", false), ("helmdeck-sessions", true)])
+        .with_crate("helmdeck-guest", &[("helmdeck-testkit", true), ("helmdeck-link", false)]);
+    assert_eq!(
+        planted.violations(),
+        ["crates/link/Cargo.toml:2: helmdeck-link (row 1) depends on helmdeck-runtime (row 1); \
+          only lower rows are allowed"]
+    );
+}
+
+#[test]
+fn only_tests_may_use_the_testkit() {
+    let planted = Planted::new()
+        .file("ARCHITECTURE.md", "`guest`")
+        .with_crate("helmdeck-guest", &[("helmdeck-testkit", false)]);
+    assert_eq!(
+        planted.violations(),
+        ["crates/guest/Cargo.toml:1: helmdeck-guest depends on helmdeck-testkit outside its tests"]
+    );
+}
+
+#[test]
+fn a_crate_without_a_row_is_refused() {
+    let planted = Planted::new().file("ARCHITECTURE.md", "`new`").with_crate("helmdeck-new", &[]);
+    assert_eq!(
+        planted.violations(),
+        ["crates/new/Cargo.toml:1: the crate helmdeck-new has no row"]
+    );
+}
+
+#[test]
+fn a_crate_that_architecture_does_not_name_is_refused() {
+    let planted = Planted::new().with_crate("helmdeck-wire", &[]);
+    assert_eq!(planted.violations(), ["ARCHITECTURE.md:1: the crate helmdeck-wire is not named"]);
+}
+
+#[test]
+fn architecture_stays_under_three_hundred_lines() {
+    let planted = Planted::new().file("ARCHITECTURE.md", &"line\n".repeat(300));
+    assert_eq!(planted.violations(), ["ARCHITECTURE.md:300: 300 lines; it must stay under 300"]);
+}
+
+#[test]
+fn a_file_of_more_than_eight_hundred_lines_is_refused_and_of_four_hundred_warned_about() {
+    let lines = |count: usize| format!("//! Long.\n{}", "\n".repeat(count - 1));
+    let tested = format!("{}#[cfg(test)]\n{}", lines(400), "\n".repeat(900));
+    let report = Planted::new()
+        .file("crates/a/src/hard.rs", &lines(801))
+        .file("crates/a/src/soft.rs", &lines(401))
+        .file("crates/a/src/tested.rs", &tested)
+        .file("web/src/page.tsx", &"\n".repeat(801))
+        .report();
+    let paths = |found: &[super::Violation]| -> Vec<String> {
+        found.iter().map(|violation| violation.path.clone()).collect()
+    };
+    assert_eq!(paths(&report.violations), ["crates/a/src/hard.rs", "web/src/page.tsx"]);
+    assert_eq!(paths(&report.warnings), ["crates/a/src/soft.rs"]);
+}
+
+#[test]
+fn a_file_without_a_header_is_refused() {
+    let planted = Planted::new().file("crates/a/src/lib.rs", "use std::io;\n//! Too late.\n");
+    assert_eq!(planted.violations(), ["crates/a/src/lib.rs:1: no `//!` header"]);
+}
+
+#[test]
+fn names_that_say_nothing_are_refused() {
+    let planted = Planted::new()
+        .file("crates/a/src/data.rs", "//! Rows.\n")
+        .file("crates/a/src/data_dir.rs", "//! Fine.\n")
+        .file("crates/a/src/session_manager.rs", "//! Sessions.\n")
+        .file("crates/a/src/tree.rs", "//! A tree.\n\npub(crate) mod helpers {\n}\n")
+        .file("scripts/common.sh", "")
+        .file("web/src/utils/date.ts", "");
+    assert_eq!(
+        planted.violations(),
+        [
+            "crates/a/src/data.rs:1: `data` in the path says nothing",
+            "crates/a/src/session_manager.rs:1: `manager` in the path says nothing",
+            "scripts/common.sh:1: `common` in the path says nothing",
+            "web/src/utils/date.ts:1: `utils` in the path says nothing",
+            "crates/a/src/tree.rs:3: `helpers` in `mod helpers`",
+        ]
+    );
+}
+
+#[test]
+fn routes_without_tests_are_refused() {
+    let planted = Planted::new()
+        .file("crates/server/src/routes/health.rs", "//! Health.\n")
+        .file("crates/server/src/routes/login.rs", "//! Login.\n")
+        .file("crates/server/src/routes/screen.rs", "//! Screen.\n")
+        .file("crates/server/tests/api/login.rs", "//! Login.\n")
+        .file("crates/helmdeck/tests/e2e/screen.rs", "//! Screen.\n");
+    assert_eq!(
+        planted.violations(),
+        ["crates/server/src/routes/health.rs:1: these routes have no tests"]
+    );
+}
+
+#[test]
+fn a_quoted_path_that_does_not_exist_is_refused() {
+    let planted = Planted::new()
+        .file("scripts/up.sh", "")
+        .file(
+            "docs/start.md",
+            "Run `scripts/up.sh now`.\nSee `crates/gone/src/lib.rs:12`, `docs/start.md#top`.\n\
+             A pattern: `crates/<name>/src`, not ours: `usr/bin`, plain: crates/none\n",
+        )
+        .file("notes.md", "`crates/none`");
+    assert_eq!(planted.violations(), ["docs/start.md:2: `crates/gone/src/lib.rs` does not exist"]);
+}
+
+#[test]
+fn decision_records_have_a_number_of_their_own() {
+    let planted = Planted::new()
+        .file("docs/adr/0001-first.md", "")
+        .file("docs/adr/0001-second.md", "")
+        .file("docs/adr/2-Third.md", "")
+        .file("docs/adr/README.md", "");
+    assert_eq!(
+        planted.violations(),
+        [
+            "docs/adr/0001-second.md:1: docs/adr/0001-first.md has the same number",
+            "docs/adr/2-Third.md:1: not named like a decision record",
+        ]
+    );
+}
+
+#[test]
+fn a_note_without_a_reason_is_refused() {
+    let mark = concat!("TO", "DO");
+    let text = format!("//! Notes.\n// {mark}\n// {mark}: later\n// {mark}: waits for the store\n");
+    let planted = Planted::new().file("crates/a/src/lib.rs", &text);
+    let what = format!("`{mark}` without a reason");
+    assert_eq!(
+        planted.violations(),
+        [format!("crates/a/src/lib.rs:2: {what}"), format!("crates/a/src/lib.rs:3: {what}")]
+    );
+}
+
+#[test]
+fn the_writers_machine_and_package_hosts_are_not_named() {
+    let (folder, host) = (concat!("/ro", "ot/"), concat!("crates", ".io"));
+    let allowed = concat!("tidy:", " allow, ");
+    let text = format!(
+        "cp {folder}x y\n\"ch{folder}x\"\nhttps://{host}\ncp {folder}y # {allowed}a reason\n"
+    );
+    let planted = Planted::new().file("scripts/copy.sh", &text).file("Cargo.lock", host);
+    assert_eq!(
+        planted.violations(),
+        [
+            format!("scripts/copy.sh:1: the absolute path {folder} exists on one machine only"),
+            format!("scripts/copy.sh:3: names the package host {host}"),
+        ]
+    );
+}
+
+#[test]
+fn a_report_lists_every_violation_with_its_fix() {
+    let report = Planted::new()
+        .file("crates/a/src/util.rs", "fn a() {}\n")
+        .file("docs/adr/one.md", "")
+        .report();
+    let text = report.to_string();
+    assert_eq!(text.matches("\n    fix: ").count(), 3, "{text}");
+    assert!(text.ends_with("tidy: 3 files, 3 violations, 0 warnings"), "{text}");
+}
