@@ -16,9 +16,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{
-    connection::Connection, display::Display, error::DisplayError, stream::wait,
-};
+use crate::{connection::Connection, display::Display, error::DisplayError, stream::wait};
 use owner::Owner;
 
 /// More text than this is neither read nor kept.
@@ -64,7 +62,8 @@ impl ClipboardThread {
         let bell = Arc::new(bell.map_err(|error| DisplayError::Lost(error.into()))?);
         let (questions, inbox) = mpsc::channel(16);
         let owner = Owner::new(Connection::open(display)?)?;
-        let thread = Thread { display: display.to_owned(), inbox, bell: bell.clone(), owner: Some(owner) };
+        let thread =
+            Thread { display: display.to_owned(), inbox, bell: bell.clone(), owner: Some(owner) };
         std::thread::Builder::new()
             .name("clipboard".to_owned())
             .spawn(|| thread.run())

@@ -41,8 +41,7 @@ impl Connection {
         xfixes.reply()?;
         xkb.reply()?;
         let atoms = atoms.reply()?;
-        let root =
-            x.setup().roots.get(screen).ok_or(DisplayError::Unsupported("the screen"))?.root;
+        let root = x.setup().roots.get(screen).ok_or(DisplayError::Unsupported("the screen"))?.root;
         Ok(Self { x, root, atoms })
     }
 

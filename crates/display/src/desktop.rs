@@ -39,7 +39,17 @@ impl Display {
             x.open_font(font, b"cursor")?;
             let (black, white) = (0, u16::MAX);
             x.create_glyph_cursor(
-                cursor, font, font, LEFT_PTR, LEFT_PTR + 1, black, black, black, white, white, white,
+                cursor,
+                font,
+                font,
+                LEFT_PTR,
+                LEFT_PTR + 1,
+                black,
+                black,
+                black,
+                white,
+                white,
+                white,
             )?;
             let aux = ChangeWindowAttributesAux::new().background_pixel(colour);
             x.change_window_attributes(x.root, &aux)?;

@@ -96,7 +96,8 @@ impl Input<'_> {
     /// The point as X wants it, if it is on the screen.
     pub(crate) fn point(&self, x: i32, y: i32) -> Result<(i16, i16), DisplayError> {
         let off = DisplayError::OffScreen { x, y, width: self.width, height: self.height };
-        let inside = (0..i32::from(self.width)).contains(&x) && (0..i32::from(self.height)).contains(&y);
+        let inside =
+            (0..i32::from(self.width)).contains(&x) && (0..i32::from(self.height)).contains(&y);
         match (i16::try_from(x), i16::try_from(y)) {
             (Ok(x), Ok(y)) if inside => Ok((x, y)),
             _ => Err(off),

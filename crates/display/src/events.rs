@@ -33,8 +33,12 @@ impl AsRawFd for Socket {
 
 impl Events {
     pub(crate) fn of(connection: &Arc<Connection>) -> Result<Self, DisplayError> {
-        let fd = AsyncFd::with_interest(Socket(connection.clone()), Interest::READABLE);
-        Ok(Self { fd: fd.map_err(DisplayError::Lost)? })
+        // SAFETY: the socket keeps the connection, which has one file descriptor and closes it when
+        // dropped, for as long as the `AsyncFd` lives.
+        let fd = unsafe {
+            AsyncFd::register_with_interest(Socket(connection.clone()), Interest::READABLE)
+        };
+        Ok(Self { fd: fd.map_err(|error| DisplayError::Lost(error.into()))? })
     }
 
     /// The next event, or nothing at the deadline.

@@ -37,7 +37,8 @@ pub(crate) struct Stroke {
 impl Keymap {
     pub(crate) fn read(connection: &Connection) -> Result<Self, DisplayError> {
         let (min, max) = (connection.setup().min_keycode, connection.setup().max_keycode);
-        let mapping = connection.get_keyboard_mapping(min, max.saturating_sub(min).saturating_add(1))?;
+        let mapping =
+            connection.get_keyboard_mapping(min, max.saturating_sub(min).saturating_add(1))?;
         let modifiers = connection.get_modifier_mapping()?;
         let mapping = mapping.reply()?;
         let mut modifiers = modifiers.reply()?.keycodes;
@@ -131,7 +132,8 @@ mod tests {
     use super::*;
 
     fn keymap(keys: &[(Keycode, [u32; 2])]) -> Keymap {
-        let keys = keys.iter().map(|(code, symbols)| Key { code: *code, symbols: symbols.to_vec() });
+        let keys =
+            keys.iter().map(|(code, symbols)| Key { code: *code, symbols: symbols.to_vec() });
         Keymap::new(keys.collect(), vec![50])
     }
 

@@ -6,9 +6,7 @@ use x11rb::{
     connection::Connection as _,
     protocol::{
         xkb::{ConnectionExt as _, Group, ID},
-        xproto::{
-            ConnectionExt as _, KEY_PRESS_EVENT, KEY_RELEASE_EVENT, Keycode, ModMask,
-        },
+        xproto::{ConnectionExt as _, KEY_PRESS_EVENT, KEY_RELEASE_EVENT, Keycode, ModMask},
         xtest::ConnectionExt as _,
     },
 };
@@ -29,7 +27,10 @@ pub(crate) struct Neutral {
 }
 
 impl Neutral {
-    pub(crate) fn make(connection: &Arc<Connection>, keymap: &Keymap) -> Result<Self, DisplayError> {
+    pub(crate) fn make(
+        connection: &Arc<Connection>,
+        keymap: &Keymap,
+    ) -> Result<Self, DisplayError> {
         let state = connection.xkb_get_state(KEYBOARD.into())?;
         let down = connection.query_keymap()?;
         let state = state.reply()?;

@@ -267,9 +267,11 @@ fn steps(path: &[(i16, i16)]) -> Vec<(i16, i16)> {
     let per_leg = (STEPS_PER_DRAG / legs).clamp(1, STEPS_PER_LEG);
     let mut steps: Vec<_> = path.first().copied().into_iter().collect();
     for (from, to) in path.iter().zip(path.iter().skip(1)) {
-        steps.extend((1..=per_leg).map(|nth| {
-            (between(from.0, to.0, nth, per_leg), between(from.1, to.1, nth, per_leg))
-        }));
+        steps.extend(
+            (1..=per_leg).map(|nth| {
+                (between(from.0, to.0, nth, per_leg), between(from.1, to.1, nth, per_leg))
+            }),
+        );
     }
     steps
 }

@@ -27,8 +27,8 @@ impl Display {
     /// Changes the size of the screen; programs are told and adapt.
     pub async fn resize(&self, action: &Resize) -> Result<Resized, DisplayError> {
         let Resize { width, height } = *action;
-        let geometry = Geometry::new(width, height)
-            .map_err(|_| DisplayError::Geometry { width, height })?;
+        let geometry =
+            Geometry::new(width, height).map_err(|_| DisplayError::Geometry { width, height })?;
         let input = self.input().await?;
         block_in_place(|| {
             let x = &input.connection;
@@ -114,7 +114,8 @@ fn set_mode(
     let millimetres = |pixels: u16| (f64::from(pixels) / DPI * 25.4).round() as u32;
     let configure = |mode: Mode, outputs: &[Output]| {
         let stamp = resources.config_timestamp;
-        let set = x.randr_set_crtc_config(crtc, 0, stamp, 0, 0, mode, Rotation::ROTATE0, outputs)?;
+        let set =
+            x.randr_set_crtc_config(crtc, 0, stamp, 0, 0, mode, Rotation::ROTATE0, outputs)?;
         match set.reply()?.status {
             SetConfig::SUCCESS => Ok(()),
             status => Err(DisplayError::Refused(format!("{status:?} for SetCrtcConfig"))),

@@ -26,9 +26,8 @@ impl Display {
     ) -> Result<Picture, DisplayError> {
         let format = action.format.unwrap_or(format);
         block_in_place(|| {
-            let pixels = self.capture(action.cursor, |width, height| {
-                Ok(Region { x: 0, y: 0, width, height })
-            })?;
+            let pixels = self
+                .capture(action.cursor, |width, height| Ok(Region { x: 0, y: 0, width, height }))?;
             let Pixels { width, height, .. } = pixels.1;
             let to = action.max_width.map_or(width, |max| max.max(MIN_WIDTH)).min(width);
             let scale = f64::from(to) / f64::from(width);
@@ -116,13 +115,8 @@ mod tests {
 
     #[test]
     fn corners_may_come_in_any_order_but_not_off_the_screen() {
-        let zoom = |x1, y1, x2, y2| Zoom {
-            x1: Px(x1),
-            y1: Px(y1),
-            x2: Px(x2),
-            y2: Px(y2),
-            format: None,
-        };
+        let zoom =
+            |x1, y1, x2, y2| Zoom { x1: Px(x1), y1: Px(y1), x2: Px(x2), y2: Px(y2), format: None };
         let expected = Some(Region { x: 10, y: 20, width: 90, height: 30 });
         assert_eq!(region(&zoom(10, 20, 100, 50), 100, 50), expected);
         assert_eq!(region(&zoom(100, 50, 10, 20), 100, 50), expected);

@@ -20,9 +20,7 @@ use x11rb::{
     },
 };
 
-use crate::{
-    connection::Connection, error::DisplayError, events::Events, window::active_window,
-};
+use crate::{connection::Connection, error::DisplayError, events::Events, window::active_window};
 
 /// A program that has not answered a ping for this long is not waited for again.
 const PING_DEADLINE: Duration = Duration::from_secs(1);
@@ -43,7 +41,12 @@ pub(crate) struct Settle {
 impl Settle {
     pub(crate) fn on(connection: &Arc<Connection>) -> Result<Self, DisplayError> {
         listen(connection, EventMask::SUBSTRUCTURE_NOTIFY)?;
-        Ok(Self { connection: connection.clone(), events: Events::of(connection)?, token: 0, deaf: None })
+        Ok(Self {
+            connection: connection.clone(),
+            events: Events::of(connection)?,
+            token: 0,
+            deaf: None,
+        })
     }
 
     /// Returns when the active program has read everything sent so far.
@@ -69,7 +72,8 @@ impl Settle {
             x.get_property(false, window, x.atoms.WM_PROTOCOLS, AtomEnum::ATOM, 0, 64)?;
         // The window may be gone by now, and then nobody answers.
         let Ok(protocols) = protocols.reply() else { return Ok(None) };
-        let pings = protocols.value32().is_some_and(|mut all| all.any(|p| p == x.atoms._NET_WM_PING));
+        let pings =
+            protocols.value32().is_some_and(|mut all| all.any(|p| p == x.atoms._NET_WM_PING));
         Ok(pings.then_some(window))
     }
 

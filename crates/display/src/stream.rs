@@ -30,8 +30,10 @@ impl DeadlineStream {
         for address in parsed.connect_instruction() {
             match DefaultStream::connect(&address) {
                 Ok((stream, (family, address))) => {
-                    let (name, data) =
-                        get_auth(family, &address, parsed.display).ok().flatten().unwrap_or_default();
+                    let (name, data) = get_auth(family, &address, parsed.display)
+                        .ok()
+                        .flatten()
+                        .unwrap_or_default();
                     let connection = RustConnection::connect_to_stream_with_auth_info(
                         Self(stream),
                         screen,

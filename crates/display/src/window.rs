@@ -228,7 +228,11 @@ impl<'a> Question<'a> {
         let geometry = self.geometry.reply();
         let place = self.place.reply()?;
         let (title, old_title, geometry) = (title?, old_title?, geometry?);
-        let name = if title.value.is_empty() { latin_or_utf8(&old_title.value) } else { text(&title.value) };
+        let name = if title.value.is_empty() {
+            latin_or_utf8(&old_title.value)
+        } else {
+            text(&title.value)
+        };
         let hidden = x.atoms._NET_WM_STATE_HIDDEN;
         Ok(WindowFacts {
             id: self.id.to_string(),

@@ -1,2 +1,91 @@
-//! The helmdeck program.
-fn main() {}
+//! The `helmdeck` program: one command per role, each in a file of its name.
+
+mod admin;
+mod config;
+mod doctor;
+mod serve;
+mod token;
+
+use std::{error::Error, path::PathBuf, process::ExitCode};
+
+use clap::{Parser, Subcommand};
+use helmdeck_server::Config;
+
+/// The computer for AI agents that people can watch.
+#[derive(Parser)]
+#[command(version, about, arg_required_else_help = true)]
+struct Cli {
+    /// The settings file; else HELMDECK_CONFIG, else helmdeck.toml in the data directory.
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the server in the foreground; Ctrl-C ends it with its sessions.
+    Serve,
+    /// Check that this machine has what sessions need, and say how to get what is missing.
+    Doctor,
+    /// Show the settings in effect, and where each comes from.
+    Config(config::Args),
+    /// Print a token for a client.
+    Token(token::Args),
+    /// Look after the admin account.
+    #[command(subcommand)]
+    Admin(admin::Action),
+    /// Run inside a sandbox; started by the server.
+    #[command(hide = true)]
+    Guest {
+        #[arg(long)]
+        listen_fd: i32,
+    },
+    /// Run inside the nested sandbox; started by the guest.
+    #[command(hide = true)]
+    Nest {
+        #[arg(long)]
+        control_fd: i32,
+    },
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("helmdeck: {}", with_causes(&*error));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
+    let load = || Config::load(cli.config.as_deref(), std::env::vars());
+    match cli.command {
+        Command::Serve => serve::run(load()?)?,
+        Command::Doctor => {
+            let config = load()?;
+            return Ok(doctor::run(config.addr, &config.data_dir, &config.run_dir));
+        }
+        Command::Config(args) => config::run(&load()?, &args)?,
+        Command::Token(args) => token::run(&load()?, &args)?,
+        Command::Admin(action) => admin::run(&load()?, &action)?,
+        Command::Guest { listen_fd } => helmdeck_guest::run(listen_fd)?,
+        Command::Nest { control_fd } => helmdeck_guest::run_nest(control_fd)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// An error and its causes in one line.
+fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        let inner_text = inner.to_string();
+        if !text.ends_with(&inner_text) {
+            text = format!("{text}: {inner_text}");
+        }
+        cause = inner.source();
+    }
+    text
+}

@@ -44,17 +44,29 @@ pub async fn ensure(store: &Store, config: &Config) -> Result<Option<NewAdmin>, 
     }
 }
 
+/// [`ensure`] without a server: for scripts that start one in the background.
+pub async fn init(config: &Config) -> Result<Option<NewAdmin>, ServerError> {
+    let store = open_store(config).await?;
+    let made = ensure(&store, config).await?;
+    store.close().await;
+    Ok(made)
+}
+
 /// Gives the admin a new password. Works while a server runs; its sessions and tokens live on.
 pub async fn reset_password(config: &Config) -> Result<NewAdmin, ServerError> {
     if config.admin_password.is_some() {
         return Err(ServerError::PasswordConfigured);
     }
-    make_data_dir(&config.data_dir)
-        .map_err(|source| ServerError::File { path: config.data_dir.clone(), source })?;
-    let store = Store::open(&config.data_dir).await?;
+    let store = open_store(config).await?;
     let admin = make(&store, config).await?;
     store.close().await;
     Ok(admin)
+}
+
+async fn open_store(config: &Config) -> Result<Store, ServerError> {
+    make_data_dir(&config.data_dir)
+        .map_err(|source| ServerError::File { path: config.data_dir.clone(), source })?;
+    Ok(Store::open(&config.data_dir).await?)
 }
 
 async fn make(store: &Store, config: &Config) -> Result<NewAdmin, ServerError> {

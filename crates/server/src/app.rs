@@ -12,7 +12,7 @@ use tokio::net::TcpListener;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::{
-    Config, Instance, ServerError,
+    Config, Instance, Operation, ServerError,
     admin::{self, NewAdmin},
     figures::Figures,
     limits::Limits,
@@ -48,8 +48,9 @@ pub async fn run(
     let addr = listener.local_addr().unwrap_or(config.addr);
     let new_admin = admin::ensure(store, config).await?;
     let app = App::build(config, store.clone(), runtime)?;
+    app.sessions.clean_up().await?;
     let _tidy = AbortOnDropHandle::new(tokio::spawn(tidy(app.figures.clone())));
-    tracing::info!(%addr, version = env!("CARGO_PKG_VERSION"), "Server listens on {addr}");
+    tracing::info!(%addr, version = env!("CARGO_PKG_VERSION"), "Server listens on http://{addr}");
     announce(Started { addr, new_admin });
 
     let drain = Duration::from_secs(config.drain_seconds);
@@ -78,8 +79,8 @@ pub struct Parts {
     pub(crate) openapi: Bytes,
     pub(crate) figures: Figures,
     pub(crate) max_body_bytes: usize,
-    /// By path and method.
-    operation_ids: HashMap<(String, Method), &'static str>,
+    /// Operation ids by path; a path has few methods.
+    operation_ids: HashMap<String, Vec<(Method, Arc<str>)>>,
 }
 
 impl Deref for App {
@@ -115,20 +116,24 @@ impl App {
             openapi: openapi::document(&operations).to_string().into(),
             figures: Figures::start()?,
             max_body_bytes: config.max_body_bytes,
-            operation_ids: operations
-                .into_iter()
-                // One table per process, so the ids may stay for its life.
-                .map(|operation| ((operation.path, operation.method), &*operation.id.leak()))
-                .collect(),
+            operation_ids: operation_ids(operations),
         };
         Ok(Self { parts: Arc::new(parts) })
     }
 
     /// The operation at a matched path, for logs and figures.
-    pub(crate) fn operation_id(&self, method: &Method, path: &str) -> &'static str {
-        let key = (path.to_owned(), method.clone());
-        self.operation_ids.get(&key).copied().unwrap_or("none")
+    pub(crate) fn operation_id(&self, method: &Method, path: &str) -> Option<Arc<str>> {
+        let at_path = self.operation_ids.get(path)?;
+        at_path.iter().find(|(known, _)| known == method).map(|(_, id)| id.clone())
     }
+}
+
+fn operation_ids(operations: Vec<Operation>) -> HashMap<String, Vec<(Method, Arc<str>)>> {
+    let mut ids: HashMap<_, Vec<_>> = HashMap::new();
+    for Operation { path, method, id, .. } in operations {
+        ids.entry(path).or_default().push((method, id.into()));
+    }
+    ids
 }
 
 async fn listen(addr: SocketAddr) -> Result<TcpListener, ServerError> {

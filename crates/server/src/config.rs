@@ -12,7 +12,7 @@ use std::{net::SocketAddr, path::PathBuf, str::FromStr};
 use secrecy::SecretString;
 
 pub use layers::{ConfigError, Origin};
-use layers::Layers;
+use layers::{Layers, Origins};
 
 /// The settings in effect.
 #[derive(Debug, Clone)]
@@ -48,7 +48,7 @@ pub struct Config {
     pub log_format: LogFormat,
     /// Remarks for the operator: variables that look like ours and are not.
     pub warnings: Vec<String>,
-    origins: Vec<(&'static str, Origin)>,
+    origins: Origins,
 }
 
 /// How log lines look.
@@ -96,28 +96,46 @@ impl Config {
             data_dir: layers.value("data_dir", "an absolute path", absolute, || data_dir)?,
             run_dir: layers.value("run_dir", "an absolute path", absolute, || run_dir)?,
             jwt_secret: layers.secret("jwt_secret", "at least 32 bytes", |s| s.len() >= 32)?,
-            admin_username: layers.value("admin_username", "1 to 200 characters", username, || {
-                "admin".to_owned()
-            })?,
+            admin_username: layers.value(
+                "admin_username",
+                "1 to 200 characters",
+                username,
+                || "admin".to_owned(),
+            )?,
             admin_password: layers.secret("admin_password", "not empty", |s| !s.is_empty())?,
-            max_sessions: layers.value("max_sessions", "a number from 1 to 10000", |text| {
-                whole(text, 1, 10_000)
-            }, defaults::max_sessions)?,
-            idle_timeout_s: layers.value("idle_timeout_s", "seconds, or 0 for never", |text| {
-                whole(text, 0, u64::MAX)
-            }, || 300)?,
-            max_body_bytes: layers.value("max_body_bytes", "1024 to 1073741824", |text| {
-                whole(text, 1024, 1 << 30)
-            }, || 1 << 20)?,
-            drain_seconds: layers.value("drain_seconds", "a number from 0 to 3600", |text| {
-                whole(text, 0, 3600)
-            }, || 10)?,
+            max_sessions: layers.value(
+                "max_sessions",
+                "a number from 1 to 10000",
+                |text| whole(text, 1, 10_000),
+                defaults::max_sessions,
+            )?,
+            idle_timeout_s: layers.value(
+                "idle_timeout_s",
+                "seconds, or 0 for never",
+                |text| whole(text, 0, u64::MAX),
+                || 300,
+            )?,
+            max_body_bytes: layers.value(
+                "max_body_bytes",
+                "1024 to 1073741824",
+                |text| whole(text, 1024, 1 << 30),
+                || 1 << 20,
+            )?,
+            drain_seconds: layers.value(
+                "drain_seconds",
+                "a number from 0 to 3600",
+                |text| whole(text, 0, 3600),
+                || 10,
+            )?,
             log: layers.value("log", "a filter such as info or helmdeck=debug", filter, || {
                 "info".to_owned()
             })?,
-            log_format: layers.value("log_format", "human or json", |text| text.parse().ok(), || {
-                LogFormat::Human
-            })?,
+            log_format: layers.value(
+                "log_format",
+                "human or json",
+                |text| text.parse().ok(),
+                || LogFormat::Human,
+            )?,
             warnings: Vec::new(),
             origins: Vec::new(),
         };

@@ -60,6 +60,9 @@ pub enum ServerError {
     /// Passwords cannot be hashed.
     #[error(transparent)]
     Password(#[from] PasswordError),
+    /// Sandboxes of an earlier server could not be stopped.
+    #[error("sandboxes of an earlier server cannot be stopped")]
+    CleanUp(#[from] SessionError),
     /// The log could not be set up.
     #[error("the log cannot be set up")]
     Log(#[source] Box<dyn Error + Send + Sync>),
@@ -83,7 +86,7 @@ impl ApiError {
     /// A failure on our side, of which the client learns nothing but the request id.
     pub fn internal(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         let message = "something went wrong on our side";
-        Self { source: Some(source.into()), ..Self::new(ErrorCode::Internal, message) }
+        Self::new(ErrorCode::Internal, message).because(source)
     }
 
     /// Keeps what is behind the failure, for the log.
@@ -113,7 +116,7 @@ impl From<SessionError> for ApiError {
             SessionError::GuestLost(_) => ErrorCode::GuestLost,
             SessionError::Runtime(_) => ErrorCode::CreateFailed,
         };
-        Self { source: Some(Box::new(error)), ..Self::new(code, error.to_string()) }
+        Self::new(code, error.to_string()).because(error)
     }
 }
 

@@ -1,7 +1,10 @@
 //! What the server counts about itself. Labels are operation ids and statuses, so their number is
 //! bounded whatever strangers send.
 
-use std::{sync::OnceLock, time::Duration};
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use http::StatusCode;
 use metrics::{counter, gauge, histogram};
@@ -56,8 +59,8 @@ impl Figures {
 }
 
 /// Counts one request.
-pub fn request(operation: &'static str, status: StatusCode, took: Duration) {
-    counter!(REQUESTS, "operation" => operation, "status" => status.as_str().to_owned())
-        .increment(1);
-    histogram!(DURATION, "operation" => operation).record(took);
+pub fn request(operation: &Arc<str>, status: StatusCode, took: Duration) {
+    let status = status.as_str().to_owned();
+    counter!(REQUESTS, "operation" => operation.clone(), "status" => status).increment(1);
+    histogram!(DURATION, "operation" => operation.clone()).record(took);
 }

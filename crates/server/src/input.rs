@@ -22,10 +22,7 @@ pub fn parse<T: DeserializeOwned + 'static>(
         .map_err(|error| refusal(&error, also_known))
 }
 
-fn refusal(
-    error: &serde_path_to_error::Error<serde_json::Error>,
-    also_known: &[&str],
-) -> ApiError {
+fn refusal(error: &serde_path_to_error::Error<serde_json::Error>, also_known: &[&str]) -> ApiError {
     let reason = error.inner().to_string();
     let field = error.path().iter().find_map(|segment| match segment {
         Segment::Map { key } => Some(key.as_str()),
@@ -120,7 +117,10 @@ mod tests {
     fn a_bad_value_is_named_with_what_is_allowed() {
         let (code, message) = refused::<Click>(json!({"x": 1, "y": 1, "button": "upper"}));
         assert_eq!(code, "invalid_button");
-        assert!(message.starts_with("button: unknown variant `upper`, expected one of"), "{message}");
+        assert!(
+            message.starts_with("button: unknown variant `upper`, expected one of"),
+            "{message}"
+        );
         assert!(message.contains("`left`"), "{message}");
 
         let (code, message) = refused::<Click>(json!({"x": "left edge", "y": 1}));
@@ -139,7 +139,8 @@ mod tests {
 
     #[test]
     fn a_value_deep_inside_answers_for_its_field() {
-        let (code, message) = refused::<ModifierClick>(json!({"x": 1, "y": 1, "modifiers": ["hyper"]}));
+        let (code, message) =
+            refused::<ModifierClick>(json!({"x": 1, "y": 1, "modifiers": ["hyper"]}));
         assert_eq!(code, "invalid_modifier");
         assert!(message.starts_with("modifiers[0]: unknown variant `hyper`"), "{message}");
 

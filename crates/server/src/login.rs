@@ -79,7 +79,8 @@ impl Login {
         }
         self.attempts.lock().forgive(&username, peer);
         let now = OffsetDateTime::now_utc();
-        let token = signer.mint_for(&username, Some("ui"), &["admin".to_owned()], now, TOKEN_LIFE)?;
+        let token =
+            signer.mint_for(&username, Some("ui"), &["admin".to_owned()], now, TOKEN_LIFE)?;
         Ok(LoggedIn { token, subject: username, expires_at: whole_seconds(now + TOKEN_LIFE) })
     }
 

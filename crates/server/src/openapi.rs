@@ -131,9 +131,8 @@ fn success(output: Output, generator: &mut SchemaGenerator) -> Value {
             json!({ "description": "Done.", "content": { "application/json": { "schema": schema } } })
         }
         Output::Picture => {
-            let headers = header::ALL.map(|name| {
-                (name.to_owned(), json!({ "schema": { "type": "string" } }))
-            });
+            let headers = header::ALL
+                .map(|name| (name.to_owned(), json!({ "schema": { "type": "string" } })));
             json!({
                 "description": "A picture.",
                 "headers": Map::from_iter(headers),

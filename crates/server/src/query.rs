@@ -19,9 +19,7 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
     async fn from_request_parts(parts: &mut Parts, _: &App) -> ApiResult<Self> {
         match Query::try_from_uri(&parts.uri) {
             Ok(Query(params)) => Ok(Self(params)),
-            Err(rejection) => {
-                Err(ApiError::new(ErrorCode::InvalidInput, rejection.body_text()))
-            }
+            Err(rejection) => Err(ApiError::new(ErrorCode::InvalidInput, rejection.body_text())),
         }
     }
 }

@@ -1,10 +1,6 @@
 //! Every operation of the API: the table of contents, and the routes made from it.
 
-use axum::{
-    Router,
-    extract::Request,
-    middleware::from_fn_with_state,
-};
+use axum::{Router, extract::Request, middleware::from_fn_with_state};
 use helmdeck_sessions::Scope::{MetricsRead, SessionsRead, SessionsWrite};
 use helmdeck_wire::{
     Done, ErrorCode,
@@ -78,10 +74,15 @@ pub fn operations() -> Vec<Operation> {
         delete("/api/v1/sessions/{id}", Needs(SessionsWrite), "end_session", sessions::end_session)
             .doc("End a session. Succeeds if there is none, or none of the caller's.")
             .status(StatusCode::NO_CONTENT),
-        get("/api/v1/sessions/{id}/logs", Needs(SessionsRead), "session_logs", sessions::session_logs)
-            .doc("What the session's programs wrote, newest last.")
-            .query::<sessions::LogsQuery>()
-            .returns_text("text/plain"),
+        get(
+            "/api/v1/sessions/{id}/logs",
+            Needs(SessionsRead),
+            "session_logs",
+            sessions::session_logs,
+        )
+        .doc("What the session's programs wrote, newest last.")
+        .query::<sessions::LogsQuery>()
+        .returns_text("text/plain"),
         // The screen.
         picture::<Screenshot>(),
         picture::<Zoom>(),

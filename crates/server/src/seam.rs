@@ -25,12 +25,13 @@ const MAX_REQUEST_ID: usize = 128;
 pub async fn pass(State(app): State<App>, request: Request, next: Next) -> Response {
     let started = Instant::now();
     let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
-    let operation = app.operation_id(request.method(), path.unwrap_or_default());
+    let operation = path.and_then(|path| app.operation_id(request.method(), path));
+    let operation = operation.unwrap_or_else(|| "none".into());
     let id = request_id(request.headers());
     let span = tracing::info_span!(
         "request",
         request.id = id.to_str().unwrap_or_default(),
-        operation,
+        operation = &*operation,
         caller = tracing::field::Empty
     );
 
@@ -44,8 +45,9 @@ pub async fn pass(State(app): State<App>, request: Request, next: Next) -> Respo
             }
         }
         let took = started.elapsed();
-        figures::request(operation, response.status(), took);
-        tracing::debug!(status = response.status().as_u16(), duration_ms = took.as_millis() as u64, "Answered");
+        figures::request(&operation, response.status(), took);
+        let (status, duration_ms) = (response.status().as_u16(), took.as_millis() as u64);
+        tracing::debug!(status, duration_ms, "Request answered");
     });
     let headers = response.headers_mut();
     headers.insert(REQUEST_ID, id);

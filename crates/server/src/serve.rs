@@ -61,7 +61,10 @@ pub async fn serve(
     stop.soon.cancel();
     connections.close();
     if tokio::time::timeout(drain, connections.wait()).await.is_err() {
-        tracing::warn!(requests = connections.len(), "Requests still running at the end of the drain are cut off");
+        tracing::warn!(
+            requests = connections.len(),
+            "Requests still running at the end of the drain are cut off"
+        );
         stop.now.cancel();
         connections.wait().await;
     }

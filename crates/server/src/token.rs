@@ -201,7 +201,8 @@ fn kept_secret(data_dir: &Path) -> Result<SecretString, TokenError> {
 /// Writes a file that nobody ever sees half written, unless it is there already.
 fn put_once(path: &Path, content: &str) -> std::io::Result<()> {
     let draft = path.with_extension(format!("{}.new", std::process::id()));
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
+    let mut file =
+        OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
     file.write_all(content.as_bytes())?;
     file.sync_all()?;
     let linked = fs::hard_link(&draft, path);

@@ -184,7 +184,10 @@ impl Owner {
 
     fn handle(&mut self, event: Event) -> Result<(), DisplayError> {
         match event {
-            Event::SelectionRequest(request) => self.hand_over(&request),
+            // Anybody can forge a request; one in our own name would stop us listening.
+            Event::SelectionRequest(request) if request.requestor != self.window => {
+                self.hand_over(&request)
+            }
             Event::SelectionClear(event) if event.selection == self.x.atoms.CLIPBOARD => {
                 self.own = None;
                 Ok(())

@@ -62,8 +62,7 @@ impl Transfers {
         x: &Connection,
         event: &PropertyNotifyEvent,
     ) -> Result<(), DisplayError> {
-        let wanted =
-            |t: &Transfer| t.requestor == event.window && t.property == event.atom;
+        let wanted = |t: &Transfer| t.requestor == event.window && t.property == event.atom;
         let Some(at) = self.0.iter().position(wanted) else { return Ok(()) };
         let Some(transfer) = self.0.get_mut(at).filter(|_| event.state == Property::DELETE) else {
             return Ok(());

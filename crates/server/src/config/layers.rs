@@ -25,6 +25,9 @@ pub enum Origin {
     Env(String),
 }
 
+/// Every setting, in order, and where its value came from.
+pub type Origins = Vec<(&'static str, Origin)>;
+
 /// Settings that make no sense.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
@@ -73,7 +76,7 @@ pub struct Layers {
     env: BTreeMap<String, String>,
     file: BTreeMap<String, String>,
     path: PathBuf,
-    origins: Vec<(&'static str, Origin)>,
+    origins: Origins,
 }
 
 impl Layers {
@@ -127,13 +130,15 @@ impl Layers {
         match self.take(key) {
             None => Ok(None),
             Some((_, text)) if check(&text) => Ok(Some(SecretString::from(text))),
-            Some((name, _)) => Err(ConfigError::Value { name, value: "••••".to_owned(), allowed }),
+            Some((name, _)) => {
+                Err(ConfigError::Value { name, value: "••••".to_owned(), allowed })
+            }
         }
     }
 
     /// Call when every setting was taken: what is left is unknown, an error in the file and a
     /// warning in the environment, which is not ours alone.
-    pub fn finish(self) -> Result<(Vec<(&'static str, Origin)>, Vec<String>), ConfigError> {
+    pub fn finish(self) -> Result<(Origins, Vec<String>), ConfigError> {
         let known: Vec<_> = self.origins.iter().map(|(key, _)| *key).collect();
         if let Some(key) = self.file.into_keys().find(|key| !known.contains(&key.as_str())) {
             return Err(ConfigError::UnknownKey { path: self.path, key, known: known.join(", ") });
@@ -173,9 +178,8 @@ fn variable(key: &str) -> String {
 
 /// Every value as text, since the environment has nothing else; one parser then serves both.
 fn parse(path: &Path, text: &str) -> Result<BTreeMap<String, String>, ConfigError> {
-    let table: toml::Table = text
-        .parse()
-        .map_err(|source| ConfigError::NotToml { path: path.to_owned(), source })?;
+    let table: toml::Table =
+        text.parse().map_err(|source| ConfigError::NotToml { path: path.to_owned(), source })?;
     let text = |value: toml::Value| match value {
         toml::Value::String(text) => text,
         other => other.to_string(),

@@ -44,7 +44,10 @@ fn an_address_without_a_host_means_every_interface() {
 #[test]
 fn a_bad_value_is_reported_with_its_name_and_what_is_allowed() {
     let message = |name, value| load(None, &[(name, value)]).unwrap_err().to_string();
-    assert_eq!(message("HELMDECK_ADDR", "x"), "HELMDECK_ADDR is \"x\": expected host:port or :port");
+    assert_eq!(
+        message("HELMDECK_ADDR", "x"),
+        "HELMDECK_ADDR is \"x\": expected host:port or :port"
+    );
     assert_eq!(
         message("HELMDECK_MAX_SESSIONS", "0"),
         "HELMDECK_MAX_SESSIONS is \"0\": expected a number from 1 to 10000"

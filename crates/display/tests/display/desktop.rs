@@ -1,0 +1,87 @@
+//! Windows, and the start of a desktop.
+
+use std::time::Duration;
+
+use helmdeck_wire::{
+    ErrorCode,
+    window::{Focus, ListWindows, WindowId},
+};
+use tokio::time::Instant;
+
+use crate::world::{World, soon};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn waits_end_at_their_deadline() {
+    let world = World::bare();
+    let deadline = || Instant::now() + Duration::from_millis(100);
+    let error = world.display.wait_for_window_manager(deadline()).await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Timeout);
+    let error = world.display.wait_until_painted("XTerm", deadline()).await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Timeout);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn windows_are_listed_and_focused() {
+    let (world, _manager) = World::managed().await;
+    let display = &world.display;
+    assert_eq!(display.windows(&ListWindows {}).await.unwrap().count, 0);
+    display.paint_root([1, 2, 3]).await.unwrap();
+    let arguments = |title| ["-title", title, "-geometry", "40x10+50+60"];
+    let _one = world.run("xterm", &arguments("öne"));
+    let one = world.window("öne").await;
+    display.wait_until_painted("XTerm", soon()).await.unwrap();
+    let _two = world.run("xterm", &arguments("two"));
+    let two = world.window("two").await;
+    assert_eq!(one.class, "XTerm");
+    assert!(one.pid.is_some());
+    assert!(one.width > 100 && one.x >= 50 && one.y >= 60, "{one:?}");
+
+    let listed = display.windows(&ListWindows {}).await.unwrap();
+    let ids: Vec<_> = listed.windows.iter().map(|window| window.id.clone()).collect();
+    assert_eq!(ids, [one.id.clone(), two.id.clone()]);
+    let id = WindowId(one.id.parse().unwrap());
+    display.focus(&Focus { window_id: id }).await.unwrap();
+    let listed = display.windows(&ListWindows {}).await.unwrap().windows;
+    assert!(listed[0].focused && !listed[1].focused);
+
+    for missing in [1, 0, u32::MAX] {
+        let focus = Focus { window_id: WindowId(missing) };
+        let error = display.focus(&focus).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::WindowNotFound);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_minimised_window_is_restored_by_focus() {
+    let (world, _manager) = World::managed().await;
+    let _terminal = world.run("xterm", &["-iconic", "-title", "small"]);
+    let deadline = soon();
+    let window = loop {
+        let windows = world.display.windows(&ListWindows {}).await.unwrap().windows;
+        match windows.into_iter().find(|window| window.minimized) {
+            Some(window) => break window,
+            None => assert!(Instant::now() < deadline),
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    };
+    let id = WindowId(window.id.parse().unwrap());
+    world.display.focus(&Focus { window_id: id }).await.unwrap();
+    let windows = world.display.windows(&ListWindows {}).await.unwrap().windows;
+    assert!(windows[0].focused && !windows[0].minimized, "{windows:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_window_manager_that_is_gone_refuses_focus_in_time() {
+    let (world, manager) = World::managed().await;
+    let _terminal = world.run("xterm", &["-title", "one"]);
+    let window = world.window("one").await;
+    let _other = world.run("xterm", &["-title", "two"]);
+    world.window("two").await;
+    drop(manager);
+    let begin = Instant::now();
+    let focus = Focus { window_id: WindowId(window.id.parse().unwrap()) };
+    let error = world.display.focus(&focus).await.unwrap_err();
+    // Openbox takes its list of windows along, so the window may also be unknown by now.
+    assert!(matches!(error.code(), ErrorCode::FocusRefused | ErrorCode::WindowNotFound));
+    assert!(begin.elapsed() < Duration::from_secs(3));
+}

@@ -1,0 +1,159 @@
+//! Clicks, drags and wheels, as a program sees them.
+
+use helmdeck_wire::{
+    ErrorBody, ErrorCode,
+    pointer::{
+        Button, Click, CursorPosition, Direction, DoubleClick, Drag, Modifier, ModifierClick,
+        MouseDown, MouseMove, MouseUp, Point, Px, Scroll, TripleClick,
+    },
+};
+
+use crate::{
+    witness::{Seen, Witness},
+    world::World,
+};
+
+const SHIFT_AND_CTRL: u16 = 1 | 4;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clicks_arrive_where_they_should() {
+    let world = World::bare();
+    let witness = Witness::on(&world.name);
+    let display = &world.display;
+
+    for (x, y, button) in [
+        (0, 0, Button::Left),
+        (1279, 799, Button::Right),
+        (5, 7, Button::Middle),
+        (9, 9, Button::Back),
+    ] {
+        let reply = display.click(&Click { x: Px(x), y: Px(y), button }).await.unwrap();
+        assert_eq!(reply.button, button.number().to_string());
+        let (x, y, n) = (x as i16, y as i16, button.number());
+        let seen = witness.seen();
+        assert!(
+            seen.ends_with(&[Seen::Move(x, y), Seen::Press(n, x, y, 0), Seen::Release(n, x, y)]),
+            "{seen:?}"
+        );
+    }
+    display.double_click(&DoubleClick { x: Px(1), y: Px(1), button: Button::Left }).await.unwrap();
+    assert_eq!(presses(&witness.seen()), [(1, 0); 2]);
+    display.triple_click(&TripleClick { x: Px(1), y: Px(1), button: Button::Left }).await.unwrap();
+    assert_eq!(presses(&witness.seen()), [(1, 0); 3]);
+    let modifiers = vec![Modifier::Shift, Modifier::Ctrl, Modifier::Ctrl];
+    let click = ModifierClick { x: Px(1), y: Px(1), button: Button::Left, modifiers };
+    display.modifier_click(&click).await.unwrap();
+    assert_eq!(presses(&witness.seen()), [(1, SHIFT_AND_CTRL)]);
+    assert!(!witness.anything_down());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_button_stays_down_until_it_is_let_go() {
+    let world = World::bare();
+    let witness = Witness::on(&world.name);
+    let down = MouseDown { x: Some(Px(30)), y: Some(Px(40)), button: Button::Left };
+    let reply = world.display.mouse_down(&down).await.unwrap();
+    assert_eq!((reply.x, reply.y), (Px(30), Px(40)));
+    assert!(witness.anything_down());
+    world.display.mouse_move(&MouseMove { x: Px(50), y: Px(60) }).await.unwrap();
+    let up = MouseUp { x: None, y: None, button: Button::Left };
+    let reply = world.display.mouse_up(&up).await.unwrap();
+    assert_eq!((reply.x, reply.y), (Px(50), Px(60)));
+    assert!(!witness.anything_down());
+    let at = world.display.cursor_position(&CursorPosition {}).await.unwrap();
+    assert_eq!(at, Point { x: Px(50), y: Px(60) });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_drag_moves_in_steps_with_the_button_down() {
+    let world = World::bare();
+    let witness = Witness::on(&world.name);
+    let mut drag = Drag {
+        start_x: Some(Px(100)),
+        start_y: Some(Px(100)),
+        end_x: Some(Px(400)),
+        end_y: Some(Px(300)),
+        path: Vec::new(),
+        button: Button::Left,
+        modifiers: vec![Modifier::Shift],
+    };
+    let reply = world.display.drag(&drag).await.unwrap();
+    assert_eq!((reply.start_x, reply.end_y), (Px(100), Px(300)));
+    let seen = witness.seen();
+    let press = seen.iter().position(|s| matches!(s, Seen::Press(1, 100, 100, 1))).unwrap();
+    let release = seen.iter().position(|s| matches!(s, Seen::Release(1, 400, 300))).unwrap();
+    assert!(release - press > 10, "{seen:?}");
+    assert!(!witness.anything_down());
+
+    let point = |x, y| Point { x: Px(x), y: Px(y) };
+    drag.path = vec![point(10, 10), point(200, 10), point(200, 200)];
+    drag.modifiers.clear();
+    world.display.drag(&drag).await.unwrap();
+    let seen = witness.seen();
+    assert!(seen.contains(&Seen::Press(1, 10, 10, 0)), "{seen:?}");
+    assert!(seen.contains(&Seen::Move(200, 10)), "{seen:?}");
+    assert!(seen.contains(&Seen::Release(1, 200, 200)), "{seen:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_wheel_turns_each_way_and_at_most_fifty_notches() {
+    let world = World::bare();
+    let witness = Witness::on(&world.name);
+    let scroll = |direction, amount| Scroll {
+        x: Some(Px(0)),
+        y: Some(Px(0)),
+        direction,
+        amount,
+        modifiers: vec![Modifier::Ctrl],
+    };
+    let ways = [Direction::Up, Direction::Down, Direction::Left, Direction::Right];
+    for (direction, button) in ways.into_iter().zip(4..) {
+        let reply = world.display.scroll(&scroll(direction, 3)).await.unwrap();
+        assert_eq!(reply.amount, 3);
+        assert_eq!(presses(&witness.seen()), [(button, 4); 3]);
+    }
+    assert_eq!(world.display.scroll(&scroll(Direction::Up, 1000)).await.unwrap().amount, 50);
+    assert_eq!(presses(&witness.seen()).len(), 50);
+    assert!(!witness.anything_down());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_on_the_screen_is_refused_with_its_size() {
+    let world = World::bare();
+    let witness = Witness::on(&world.name);
+    let click = Click { x: Px(1280), y: Px(0), button: Button::Left };
+    let error = ErrorBody::from(world.display.click(&click).await.unwrap_err());
+    assert_eq!(error.error, ErrorCode::InvalidCoordinates);
+    assert!(error.message.contains("1280x800"), "{}", error.message);
+
+    let scroll =
+        |x, amount| Scroll { x, y: None, direction: Direction::Up, amount, modifiers: vec![] };
+    let error = world.display.scroll(&scroll(Some(Px(1)), 1)).await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::InvalidCoordinates);
+    let error = world.display.scroll(&scroll(None, 0)).await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::InvalidAmount);
+    let click = ModifierClick { x: Px(1), y: Px(1), button: Button::Left, modifiers: vec![] };
+    let error = world.display.modifier_click(&click).await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::MissingModifiers);
+    let drag: Drag = Drag {
+        start_x: Some(Px(1)),
+        start_y: Some(Px(1)),
+        end_x: None,
+        end_y: None,
+        path: vec![],
+        button: Button::Left,
+        modifiers: vec![],
+    };
+    let error = world.display.drag(&drag).await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::InvalidCoordinates);
+    assert_eq!(witness.seen(), []);
+}
+
+/// The buttons that were pressed, with the modifiers held.
+fn presses(seen: &[Seen]) -> Vec<(u8, u16)> {
+    let press = |seen: &Seen| match seen {
+        Seen::Press(button, _, _, held) => Some((*button, *held)),
+        _ => None,
+    };
+    seen.iter().filter_map(press).collect()
+}

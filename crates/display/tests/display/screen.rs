@@ -1,0 +1,153 @@
+//! Pictures of the screen, and its size.
+
+use std::io::Cursor;
+
+use helmdeck_wire::{
+    ErrorCode,
+    pointer::{Button, Click, MouseMove, Px},
+    screen::{Format, Picture, Resize, Screenshot, Zoom},
+};
+
+use crate::{witness::Witness, world::World};
+
+const COLOUR: [u8; 3] = [0x20, 0x80, 0xf0];
+
+/// The size and the pixels of a lossless picture.
+fn decoded(picture: &Picture) -> (u32, u32, Vec<u8>) {
+    let mut pixels;
+    match picture.format {
+        Format::Png => {
+            let mut reader = png::Decoder::new(Cursor::new(&picture.bytes)).read_info().unwrap();
+            pixels = vec![0; reader.output_buffer_size().unwrap()];
+            let info = reader.next_frame(&mut pixels).unwrap();
+            (info.width, info.height, pixels)
+        }
+        Format::Webp => {
+            let mut reader = image_webp::WebPDecoder::new(Cursor::new(&picture.bytes)).unwrap();
+            pixels = vec![0; reader.output_buffer_size().unwrap()];
+            reader.read_image(&mut pixels).unwrap();
+            (reader.dimensions().0, reader.dimensions().1, pixels)
+        }
+        Format::Jpeg => panic!("not lossless"),
+    }
+}
+
+fn shot() -> Screenshot {
+    Screenshot::default()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pictures_of_every_format_show_the_screen() {
+    let world = World::bare();
+    let display = &world.display;
+    display.paint_root(COLOUR).await.unwrap();
+    let mut ids = Vec::new();
+    for format in [Format::Png, Format::Webp] {
+        let picture = display.screenshot(&shot(), format).await.unwrap();
+        let (width, height, pixels) = decoded(&picture);
+        assert_eq!((width, height), (1280, 800));
+        assert_eq!((picture.width, picture.height), (1280, 800));
+        assert_eq!((picture.origin, picture.scale), ((0, 0), 1.0));
+        assert!(pixels.chunks(3).all(|pixel| pixel == COLOUR));
+        ids.push(picture.id);
+    }
+    assert_ne!(ids[0], ids[1]);
+    let asked = Screenshot { format: Some(Format::Jpeg), ..shot() };
+    let jpeg = display.screenshot(&asked, Format::Png).await.unwrap();
+    assert_eq!(jpeg.format, Format::Jpeg);
+    assert!(jpeg.bytes.starts_with(&[0xff, 0xd8, 0xff]));
+    assert!(jpeg.bytes.ends_with(&[0xff, 0xd9]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_picture_is_scaled_down_but_never_up() {
+    let world = World::bare();
+    world.display.paint_root(COLOUR).await.unwrap();
+    for (max_width, size, scale) in
+        [(640, (640, 400), 0.5), (5000, (1280, 800), 1.0), (100, (100, 63), 0.078_125)]
+    {
+        let action = Screenshot { max_width: Some(max_width), ..shot() };
+        let picture = world.display.screenshot(&action, Format::Png).await.unwrap();
+        assert_eq!((picture.width, picture.height), size);
+        assert_eq!(picture.scale, scale);
+        let (width, height, pixels) = decoded(&picture);
+        assert_eq!((width, height), size);
+        assert!(pixels.chunks(3).all(|pixel| pixel == COLOUR));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_pointer_is_drawn_on_request() {
+    let world = World::bare();
+    world.display.paint_root(COLOUR).await.unwrap();
+    world.display.mouse_move(&MouseMove { x: Px(600), y: Px(400) }).await.unwrap();
+    let plain = world.display.screenshot(&shot(), Format::Png).await.unwrap();
+    let action = Screenshot { cursor: true, ..shot() };
+    let with = world.display.screenshot(&action, Format::Png).await.unwrap();
+    let (plain, with) = (decoded(&plain).2, decoded(&with).2);
+    let differs =
+        |x: usize, y: usize| plain[(y * 1280 + x) * 3..][..3] != with[(y * 1280 + x) * 3..][..3];
+    let changed: Vec<_> =
+        (0..1280 * 800).map(|i| (i % 1280, i / 1280)).filter(|(x, y)| differs(*x, *y)).collect();
+    assert!(changed.len() > 20, "{}", changed.len());
+    assert!(changed.iter().all(|(x, y)| x.abs_diff(600) < 32 && y.abs_diff(400) < 32));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_zoom_says_where_it_is_from_and_how_large() {
+    let world = World::bare();
+    world.display.paint_root(COLOUR).await.unwrap();
+    let zoom =
+        |x1, y1, x2, y2| Zoom { x1: Px(x1), y1: Px(y1), x2: Px(x2), y2: Px(y2), format: None };
+    let picture = world.display.zoom(&zoom(900, 700, 100, 100), Format::Png).await.unwrap();
+    assert_eq!(picture.origin, (100, 100));
+    assert_eq!((picture.width, picture.height, picture.scale), (1024, 768, 1.28));
+    let (width, height, pixels) = decoded(&picture);
+    assert_eq!((width, height), (1024, 768));
+    assert!(pixels.chunks(3).all(|pixel| pixel == COLOUR));
+    let whole = world.display.zoom(&zoom(0, 0, 1280, 800), Format::Webp).await.unwrap();
+    assert_eq!((whole.width, whole.height, whole.scale), (1024, 640, 0.8));
+    for bad in [zoom(0, 0, 1281, 10), zoom(5, 5, 5, 10), zoom(0, 0, 10, 801)] {
+        let error = world.display.zoom(&bad, Format::Png).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::InvalidRegion);
+        assert!(error.to_string().contains("1280x800"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_screen_takes_any_size_between_the_limits() {
+    let world = World::bare();
+    let display = &world.display;
+    for (width, height) in [
+        (1920, 1080),
+        (320, 200),
+        (1366, 768),
+        (1023, 601),
+        (7680, 4320),
+        (1280, 800),
+        (1920, 1080),
+    ] {
+        let reply = display.resize(&Resize { width, height }).await.unwrap();
+        assert_eq!((reply.width, reply.height), (width, height));
+        let size = display.size().await.unwrap();
+        assert_eq!((u32::from(size.0), u32::from(size.1)), (width, height));
+        let picture = display.screenshot(&shot(), Format::Jpeg).await.unwrap();
+        assert_eq!((picture.width, picture.height), (width, height));
+        let corner =
+            Click { x: Px(width as i32 - 1), y: Px(height as i32 - 1), button: Button::Left };
+        display.click(&corner).await.unwrap();
+    }
+    for (width, height) in [(319, 200), (320, 199), (7681, 1000), (70_000, 70_000)] {
+        let error = display.resize(&Resize { width, height }).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::InvalidGeometry);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_window_is_seen_in_the_picture() {
+    let world = World::bare();
+    world.display.paint_root(COLOUR).await.unwrap();
+    let _witness = Witness::on(&world.name);
+    let picture = world.display.screenshot(&shot(), Format::Png).await.unwrap();
+    assert!(decoded(&picture).2.chunks(3).all(|pixel| pixel == [0x10, 0x20, 0x30]));
+}

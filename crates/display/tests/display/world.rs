@@ -1,0 +1,161 @@
+//! An X server of our own per test, and programs on it. All of them end with the test.
+
+use std::{
+    io::{BufRead as _, BufReader},
+    os::unix::process::CommandExt as _,
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use helmdeck_display::Display;
+use helmdeck_wire::window::{ListWindows, Window};
+use tempfile::TempDir;
+use tokio::time::Instant;
+
+/// An X server without programs, and a display on it.
+pub struct World {
+    pub display: Display,
+    pub name: String,
+    pub home: TempDir,
+    server: Program,
+}
+
+impl World {
+    pub fn bare() -> Self {
+        Self::sized("1280x800")
+    }
+
+    pub fn sized(geometry: &str) -> Self {
+        let mut command = Command::new("Xtigervnc");
+        command.args("-displayfd 1 -rfbport -1 -nolisten local -nolisten tcp".split(' '));
+        command.args("-extension GLX -SecurityTypes None -depth 24 -geometry".split(' '));
+        command.arg(geometry).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut server = Program::start(command);
+        let mut number = String::new();
+        BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut number).unwrap();
+        let name = format!(":{}", number.trim());
+        let display = Display::connect(&name).unwrap();
+        Self { display, name, home: tempfile::tempdir().unwrap(), server }
+    }
+
+    /// An X server with a window manager.
+    pub async fn managed() -> (Self, Program) {
+        let world = Self::bare();
+        let manager = world.run("openbox", &[]);
+        world.display.wait_for_window_manager(soon()).await.unwrap();
+        (world, manager)
+    }
+
+    pub fn run(&self, program: &str, arguments: &[&str]) -> Program {
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .env("DISPLAY", &self.name)
+            .env("HOME", self.home.path())
+            .env("XDG_CONFIG_HOME", self.home.path())
+            .env("XDG_RUNTIME_DIR", self.home.path())
+            .env("LC_ALL", "C.UTF-8")
+            .env("GSETTINGS_BACKEND", "memory")
+            .env("NO_AT_BRIDGE", "1")
+            .env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        Program::start(command)
+    }
+
+    /// A Chromium that shows `page`, a piece of HTML.
+    pub async fn chromium(&self, page: &str) -> Program {
+        let url = format!("data:text/html;charset=utf-8,{page}");
+        let data = format!("--user-data-dir={}", self.home.path().join("chromium").display());
+        let mut arguments = vec![
+            "--no-first-run",
+            "--disable-gpu",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--password-store=basic",
+            &data,
+            &url,
+        ];
+        if rustix::process::geteuid().is_root() {
+            arguments.push("--no-sandbox");
+        }
+        let program = self.run("chromium", &arguments);
+        self.display.wait_until_painted("Chromium", soon()).await.unwrap();
+        program
+    }
+
+    /// The window whose title contains `title`, as soon as there is one that is active.
+    pub async fn window(&self, title: &str) -> Window {
+        let deadline = soon();
+        loop {
+            let windows = self.display.windows(&ListWindows {}).await.unwrap().windows;
+            if let Some(window) = windows.iter().find(|w| w.name.contains(title) && w.focused) {
+                return window.clone();
+            }
+            assert!(Instant::now() < deadline, "no {title:?} among {windows:?}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Ends the X server, as a crash would.
+    pub fn end_server(&mut self) {
+        self.server.end();
+    }
+
+    /// Stops the X server where it is, as a hang would.
+    pub fn freeze_server(&self) {
+        let pid = rustix::process::Pid::from_child(&self.server.0);
+        rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+    }
+}
+
+/// A program that ends with the test, and with it whatever it started.
+pub struct Program(Child);
+
+impl Program {
+    fn start(mut command: Command) -> Self {
+        command.stdin(Stdio::null()).process_group(0);
+        // SAFETY: one system call, which may be made between fork and exec.
+        unsafe {
+            command.pre_exec(|| {
+                let signal = Some(rustix::process::Signal::KILL);
+                Ok(rustix::process::set_parent_process_death_signal(signal)?)
+            });
+        }
+        Self(command.spawn().unwrap())
+    }
+
+    fn end(&mut self) {
+        let group = rustix::process::Pid::from_child(&self.0);
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        let _ = self.0.wait();
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// A deadline that only a broken program misses.
+pub fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(20)
+}
+
+/// The content of a file, once it has `length` bytes or stopped growing.
+pub async fn content(file: &Path, length: usize) -> Vec<u8> {
+    let mut last = (Vec::new(), Instant::now());
+    loop {
+        let now = std::fs::read(file).unwrap_or_default();
+        if now.len() != last.0.len() {
+            last = (now, Instant::now());
+        }
+        if last.0.len() >= length || last.1.elapsed() > Duration::from_secs(3) {
+            return last.0;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}

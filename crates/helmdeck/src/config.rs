@@ -1,0 +1,29 @@
+//! `helmdeck config`: the settings in effect.
+
+use std::error::Error;
+
+use helmdeck_server::Config;
+
+/// What to show.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Print one value only: addr, data_dir, run_dir or admin_username.
+    #[arg(long, value_name = "NAME")]
+    get: Option<String>,
+}
+
+/// Prints the settings, secrets as dots.
+pub fn run(config: &Config, args: &Args) -> Result<(), Box<dyn Error>> {
+    match args.get.as_deref() {
+        None => print!("{}", config.show()),
+        Some("addr") => println!("{}", config.addr),
+        Some("data_dir") => println!("{}", config.data_dir.display()),
+        Some("run_dir") => println!("{}", config.run_dir.display()),
+        Some("admin_username") => println!("{}", config.admin_username),
+        Some(other) => {
+            let names = "addr, data_dir, run_dir or admin_username";
+            return Err(format!("{other:?} cannot be shown alone: expected {names}").into());
+        }
+    }
+    Ok(())
+}

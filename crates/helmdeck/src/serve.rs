@@ -1,0 +1,46 @@
+//! `helmdeck serve`: the control plane in the foreground.
+
+use std::{
+    error::Error,
+    io::{IsTerminal, stderr},
+    sync::Arc,
+};
+
+use helmdeck_runtime::LocalRuntime;
+use helmdeck_server::{Config, Instance, Started, telemetry};
+use secrecy::ExposeSecret;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// Serves until SIGINT or SIGTERM.
+pub fn run(config: Config) -> Result<(), Box<dyn Error>> {
+    telemetry::init(&config)?;
+    let program = std::env::current_exe()?;
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
+        let (interrupt, terminate) =
+            (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        let instance = Instance::open(config).await?;
+        let runtime = LocalRuntime::new(&instance.config().run_dir, instance.id(), &program)?;
+        let shutdown = either(interrupt, terminate);
+        helmdeck_server::run(instance, Arc::new(runtime), announce, shutdown).await?;
+        Ok(())
+    })
+}
+
+/// Tells a person at the terminal what they need; a log file never sees a password.
+fn announce(started: Started) {
+    if !stderr().is_terminal() {
+        return;
+    }
+    eprintln!("helmdeck listens on http://{}", started.addr);
+    if let Some(admin) = started.new_admin {
+        eprintln!("login: {}  password: {}", admin.username, admin.password.expose_secret());
+        eprintln!("The password is shown once; `helmdeck admin reset-password` makes a new one.");
+    }
+}
+
+async fn either(mut interrupt: Signal, mut terminate: Signal) {
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+}

@@ -1,0 +1,47 @@
+//! Who may call what, for every row of the operation table.
+
+use helmdeck_server::{Access, operations};
+use helmdeck_sessions::Scope;
+
+use crate::client::TestServer;
+
+const SCOPES: [Scope; 4] =
+    [Scope::SessionsRead, Scope::SessionsWrite, Scope::SessionsAct, Scope::MetricsRead];
+
+#[test]
+fn nothing_is_open_but_what_is_listed_here() {
+    let operations = operations();
+    let open = operations.iter().filter(|operation| operation.access == Access::Open);
+    let open: Vec<_> = open.map(|operation| operation.id.as_str()).collect();
+    assert_eq!(open, ["home", "healthz", "readyz", "version", "openapi", "login"]);
+}
+
+#[tokio::test]
+async fn every_operation_asks_for_its_scope_and_for_no_other() {
+    let server = TestServer::start().await;
+    for operation in operations() {
+        let path = operation.path.replace("{id}", "sess-none");
+        let call = async |token: &str| {
+            server.send(server.request(operation.method.clone(), &path, token), "").await
+        };
+        let Access::Needs(scope) = operation.access else {
+            assert_ne!(call("").await.status.as_u16(), 403, "{path}");
+            continue;
+        };
+        let refused = call("").await;
+        refused.assert_error(401, "missing_bearer");
+        assert_eq!(refused.header("www-authenticate"), "Bearer realm=\"helmdeck\"");
+
+        for other in SCOPES.into_iter().filter(|other| *other != scope) {
+            let message =
+                call(&server.token(&[other.as_str()])).await.assert_error(403, "forbidden");
+            assert!(message.contains(scope.as_str()), "{path}: {message}");
+        }
+        call(&server.token(&[])).await.assert_error(403, "forbidden");
+
+        for enough in [scope.as_str(), "admin"] {
+            let status = call(&server.token(&[enough])).await.status.as_u16();
+            assert!(status != 401 && status != 403, "{path} refused {enough}: {status}");
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Health, readiness and version.
+
+use serde_json::json;
+
+use crate::{client::TestServer, nowhere::Nowhere};
+
+#[tokio::test]
+async fn a_healthy_server_says_so_to_anyone() {
+    let server = TestServer::start().await;
+    assert_eq!(server.get("/healthz", "").await.json(), json!({"status": "ok"}));
+    assert_eq!(server.get("/readyz", "").await.json(), json!({"status": "ok"}));
+    let version = server.get("/version", "").await.json();
+    assert_eq!(version, json!({"version": env!("CARGO_PKG_VERSION")}));
+}
+
+#[tokio::test]
+async fn a_server_without_its_runtime_is_healthy_and_not_ready() {
+    let server = TestServer::start_with(&[], Nowhere { broken: true }).await;
+    assert_eq!(server.get("/healthz", "").await.status, 200);
+    let message = server.get("/readyz", "").await.assert_error(503, "unavailable");
+    assert_eq!(message, "the runtime does not answer");
+}
+
+#[tokio::test]
+async fn a_stopped_server_is_gone_and_lets_its_data_directory_go() {
+    let server = TestServer::start().await;
+    let (addr, config) = (server.addr, server.config.clone());
+    let refused = helmdeck_server::Instance::open(config).await.unwrap_err().to_string();
+    assert!(refused.contains(&format!("pid {}", std::process::id())), "{refused}");
+    server.stop().await;
+    assert!(tokio::net::TcpStream::connect(addr).await.is_err());
+}

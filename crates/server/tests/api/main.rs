@@ -1,0 +1,15 @@
+//! The API through its front door: the real server on a real socket, one module per routes file.
+//!
+//! Nothing here starts a sandbox; what needs one is tested end to end elsewhere.
+
+mod access;
+mod auth;
+mod client;
+mod desktop;
+mod health;
+mod home;
+mod metrics;
+mod nowhere;
+mod openapi;
+mod paths;
+mod sessions;

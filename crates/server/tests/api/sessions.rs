@@ -1,0 +1,66 @@
+//! Session bodies, queries and ids; the sessions themselves are tested end to end.
+
+use serde_json::json;
+
+use crate::client::TestServer;
+
+const SESSIONS: &str = "/api/v1/sessions";
+
+#[tokio::test]
+async fn there_are_no_sessions_at_first() {
+    let server = TestServer::start().await;
+    let token = server.token(&["sessions:*"]);
+    assert_eq!(server.get(SESSIONS, &token).await.json(), json!({"sessions": []}));
+    let message =
+        server.get("/api/v1/sessions/sess-x", &token).await.assert_error(404, "not_found");
+    assert!(message.contains("sess-x"), "{message}");
+    server.get("/api/v1/sessions/sess-x/logs", &token).await.assert_error(404, "not_found");
+}
+
+#[tokio::test]
+async fn ending_what_does_not_exist_succeeds() {
+    let server = TestServer::start().await;
+    for _ in 0..2 {
+        let answer = server.delete("/api/v1/sessions/sess-x", &server.token(&["sessions:write"]));
+        let answer = answer.await;
+        assert_eq!((answer.status.as_u16(), answer.text()), (204, ""));
+    }
+}
+
+#[tokio::test]
+async fn a_bad_create_body_is_refused_by_name() {
+    let server = TestServer::start().await;
+    let token = server.token(&["sessions:write"]);
+    for (body, code, part) in [
+        ("{", "invalid_json", "not JSON"),
+        ("[]", "invalid_json", "an array"),
+        (r#"{"lable": "x"}"#, "invalid_input", "unknown field \"lable\""),
+        (r#"{"spec": {"lable": "x"}}"#, "invalid_input", "unknown field \"lable\""),
+        (r#"{"spec": 5}"#, "invalid_input", "spec is a number"),
+        (r#"{"label": "a", "spec": {"label": "b"}}"#, "invalid_input", "label stands both"),
+        (r#"{"mode": "window"}"#, "invalid_input", "`headless`"),
+        (r#"{"geometry": "9x9"}"#, "invalid_geometry", "320x200"),
+        (r#"{"memory_limit": "lots"}"#, "invalid_input", "512m"),
+        (r#"{"timeout_seconds": 0}"#, "invalid_input", "at least 1"),
+        (r#"{"wallclock_timeout_s": 0}"#, "invalid_input", "at least 1"),
+        (r#"{"cpu_limit": -1}"#, "invalid_input", "0.01 to 1024"),
+        (r#"{"env": {"A": 1}}"#, "invalid_input", "env.A"),
+    ] {
+        let message = server.post(SESSIONS, &token, body).await.assert_error(400, code);
+        assert!(message.contains(part), "{body}: {message}");
+    }
+}
+
+#[tokio::test]
+async fn a_bad_query_is_refused() {
+    let server = TestServer::start().await;
+    let token = server.token(&["sessions:*"]);
+    let path = "/api/v1/sessions?wait=maybe";
+    let message = server.post(path, &token, "{}").await.assert_error(400, "invalid_input");
+    assert!(message.contains("wait"), "{message}");
+    let path = "/api/v1/sessions?wiat=false";
+    let message = server.post(path, &token, "{}").await.assert_error(400, "invalid_input");
+    assert!(message.contains("wiat"), "{message}");
+    let path = "/api/v1/sessions/s/logs?tail=all";
+    server.get(path, &token).await.assert_error(400, "invalid_input");
+}
