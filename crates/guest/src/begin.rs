@@ -8,6 +8,7 @@ use std::{
 
 use helmdeck_display::Display;
 use helmdeck_wire::{
+    error::with_causes,
     guest::{Begin, Progress, Stage},
     session::Mode,
 };
@@ -103,9 +104,9 @@ impl Guest {
                 }
             }
             Err(error) => {
-                self.log.line("guest", &format!("stage {} failed: {error}", stage.as_str()));
-                let log_tail = self.log.tail(TAIL_LINES);
-                report(Progress::Failed { stage, reason: error.to_string(), log_tail });
+                let reason = with_causes(&error);
+                self.log.line("guest", &format!("stage {} failed: {reason}", stage.as_str()));
+                report(Progress::Failed { stage, reason, log_tail: self.log.tail(TAIL_LINES) });
             }
         }
         // The open channel is the sign of life; it closes with the guest.

@@ -4,7 +4,7 @@ use std::{io, process::Stdio, time::Duration};
 
 use helmdeck_wire::size::Geometry;
 use tokio::{
-    io::AsyncReadExt,
+    io::{AsyncBufReadExt, BufReader},
     net::unix::pipe,
     process::{Child, Command},
     time::timeout,
@@ -41,9 +41,10 @@ pub async fn start(geometry: Geometry, log: &Log) -> Result<Child, GuestError> {
 
     let ready = std::os::fd::OwnedFd::from(ready);
     rustix::io::ioctl_fionbio(&ready, true).map_err(|e| pipes(e.into()))?;
-    let mut ready = pipe::Receiver::from_owned_fd(ready).map_err(pipes)?;
-    let mut number = [0; 8];
-    match timeout(START_DEADLINE, ready.read(&mut number)).await {
+    let ready = pipe::Receiver::from_owned_fd(ready).map_err(pipes)?;
+    // To the end of the line: the server dies if the pipe closes while it writes.
+    let mut line = String::new();
+    match timeout(START_DEADLINE, BufReader::new(ready).read_line(&mut line)).await {
         Ok(Ok(1..)) => Ok(child),
         Ok(_) => Err(GuestError::Ended("Xtigervnc")),
         Err(_) => {

@@ -10,6 +10,7 @@ use std::{error::Error, path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 use helmdeck_server::Config;
+use helmdeck_wire::error::with_causes;
 
 /// The computer for AI agents that people can watch.
 #[derive(Parser)]
@@ -74,18 +75,4 @@ fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
         Command::Nest { control_fd } => helmdeck_guest::run_nest(control_fd)?,
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// An error and its causes in one line.
-fn with_causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        let inner_text = inner.to_string();
-        if !text.ends_with(&inner_text) {
-            text = format!("{text}: {inner_text}");
-        }
-        cause = inner.source();
-    }
-    text
 }

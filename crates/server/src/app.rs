@@ -46,9 +46,10 @@ pub async fn run(
     let Instance { config, store, .. } = &instance;
     let listener = listen(config.addr).await?;
     let addr = listener.local_addr().unwrap_or(config.addr);
-    let new_admin = admin::ensure(store, config).await?;
     let app = App::build(config, store.clone(), runtime)?;
     app.sessions.clean_up().await?;
+    // Last of what can fail: a password that is made must also be announced.
+    let new_admin = admin::ensure(store, config).await?;
     let _tidy = AbortOnDropHandle::new(tokio::spawn(tidy(app.figures.clone())));
     tracing::info!(%addr, version = env!("CARGO_PKG_VERSION"), "Server listens on http://{addr}");
     announce(Started { addr, new_admin });

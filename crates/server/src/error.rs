@@ -111,6 +111,9 @@ impl From<SessionError> for ApiError {
             SessionError::TaskLimit { .. } => ErrorCode::TaskLimitReached,
             SessionError::CapacityReached { .. } => ErrorCode::CapacityReached,
             SessionError::StartFailed { .. } => ErrorCode::CreateFailed,
+            SessionError::Refused(ErrorBody { error: ErrorCode::Internal, message }) => {
+                return Self::internal(message.clone());
+            }
             SessionError::Refused(body) => return Self::new(body.error, body.message.clone()),
             SessionError::Timeout { .. } => ErrorCode::Timeout,
             SessionError::GuestLost(_) => ErrorCode::GuestLost,

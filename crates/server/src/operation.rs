@@ -186,7 +186,7 @@ impl Operation {
 }
 
 /// The doc comment of a type, line breaks of the source removed.
-fn description<T: JsonSchema>() -> String {
+pub fn description<T: JsonSchema>() -> String {
     let schema = schemars::schema_for!(T);
     let text = schema.get("description").and_then(Value::as_str).unwrap_or_default();
     let paragraphs: Vec<_> = text.split("\n\n").map(|text| text.replace('\n', " ")).collect();

@@ -14,7 +14,7 @@ use helmdeck_wire::{
     screen::{Resize, Screenshot, Zoom},
     session::{Session, SessionList, SessionSpec},
     status::{AgentStatus, Wait},
-    window::{Focus, Windows},
+    window::{Focus, ListWindows, Windows},
 };
 use http::StatusCode;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -26,7 +26,7 @@ use crate::{
     login::{Credentials, LoggedIn},
     operation::{
         Access::{Needs, Open},
-        Operation, action, delete, get, on_desktop, picture, post,
+        Operation, action, delete, description, get, on_desktop, picture, post,
     },
     routes::{auth as login, desktop, health, home, metrics, openapi, sessions},
     seam,
@@ -106,7 +106,7 @@ pub fn operations() -> Vec<Operation> {
         // Programs and windows.
         action::<Launch>(),
         get("/api/v1/desktop/windows", desktop::ACT, "desktop_windows", desktop::list_windows)
-            .doc("List the windows on the VISIBLE desktop, at most 1024.")
+            .doc(&description::<ListWindows>())
             .query::<desktop::WindowsQuery>()
             .returns::<Windows>(),
         action::<Focus>(),

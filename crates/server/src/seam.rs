@@ -123,6 +123,23 @@ mod tests {
         request_id(&headers).to_str().unwrap().to_owned()
     }
 
+    async fn body(response: Response) -> ErrorBody {
+        let body = axum::body::to_bytes(response.into_body(), 1024).await.unwrap();
+        serde_json::from_slice(&body).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_panic_tells_the_client_its_request_id_and_nothing_else() {
+        let mut response = panicked(Box::new("secret detail".to_owned()));
+        let error = response.extensions_mut().remove::<Arc<ApiError>>().unwrap();
+        assert!(error.source.as_ref().unwrap().to_string().contains("secret detail"));
+        assert!(!body(response).await.message.contains("secret"));
+
+        let told = body(with_request_id(&error, &HeaderValue::from_static("req-7"))).await;
+        assert_eq!(told.error, ErrorCode::Internal);
+        assert!(told.message.contains("req-7") && !told.message.contains("secret"));
+    }
+
     #[test]
     fn a_sane_request_id_is_kept_and_any_other_replaced() {
         assert_eq!(id_for("trace-1.2:3_x"), "trace-1.2:3_x");

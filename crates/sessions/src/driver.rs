@@ -8,6 +8,7 @@ use std::{
 use helmdeck_link::ProgressStream;
 use helmdeck_runtime::{Runtime, SandboxSpec};
 use helmdeck_wire::{
+    error::with_causes,
     guest::{LINK_VERSION, Progress, Stage},
     session::{EndReason, StageTiming},
 };
@@ -50,7 +51,7 @@ pub(crate) async fn drive(session: Session, runtime: Arc<dyn Runtime>) {
         None => {}
     }
     if let Err(problem) = runtime.stop(&inner.sandbox).await {
-        error!(session.id = id, error = chain(&problem), "Sandbox could not be stopped");
+        error!(session.id = id, error = with_causes(&problem), "Sandbox could not be stopped");
     }
     info!(session.id = id, phase = ?inner.life.lock().phase(), "Session is over");
     inner.progress.send_replace(Driven::Stopped);
@@ -62,13 +63,13 @@ async fn start(session: &Session, runtime: &dyn Runtime) -> Result<ProgressStrea
     let sandbox = |reason: String| fail(Stage::Sandbox, reason);
     let work = async {
         let spec = SandboxSpec::default();
-        runtime.start(&inner.sandbox, &spec).await.map_err(|e| sandbox(chain(&e)))?;
-        let hello = inner.link.hello(HELLO_DEADLINE).await.map_err(|e| sandbox(chain(&e)))?;
+        runtime.start(&inner.sandbox, &spec).await.map_err(|e| sandbox(with_causes(&e)))?;
+        let hello = inner.link.hello(HELLO_DEADLINE).await.map_err(|e| sandbox(with_causes(&e)))?;
         if hello.link_version != LINK_VERSION {
             return Err(sandbox(format!("its guest speaks link {}", hello.link_version)));
         }
         let begin = spec::for_guest(&inner.spec);
-        let mut reports = inner.link.begin(&begin).await.map_err(|e| sandbox(chain(&e)))?;
+        let mut reports = inner.link.begin(&begin).await.map_err(|e| sandbox(with_causes(&e)))?;
         let mut last = Stage::Sandbox;
         loop {
             match reports.next().await {
@@ -83,7 +84,7 @@ async fn start(session: &Session, runtime: &dyn Runtime) -> Result<ProgressStrea
                     return Err(Failure { stage: stage.as_str(), reason, log_tail });
                 }
                 Ok(None) => return Err(fail(last, gone(runtime, session).await)),
-                Err(error) => return Err(fail(last, chain(&error))),
+                Err(error) => return Err(fail(last, with_causes(&error))),
             }
         }
     };
@@ -135,7 +136,7 @@ async fn over(session: &Session) {
 /// What a sandbox that is gone said last.
 async fn gone(runtime: &dyn Runtime, session: &Session) -> String {
     match runtime.connect(&session.inner.sandbox).await {
-        Err(error) => chain(&error),
+        Err(error) => with_causes(&error),
         Ok(_) => "the guest hung up".to_owned(),
     }
 }
@@ -146,15 +147,4 @@ fn fail(stage: Stage, reason: String) -> Failure {
 
 fn elapsed_ms(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
-}
-
-/// An error with its causes, in one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text = format!("{text}: {inner}");
-        cause = inner.source();
-    }
-    text
 }

@@ -29,6 +29,20 @@ impl fmt::Display for ErrorBody {
 
 impl std::error::Error for ErrorBody {}
 
+/// An error with its causes in one line, each said once.
+pub fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        let inner_text = inner.to_string();
+        if !text.ends_with(&inner_text) {
+            text = format!("{text}: {inner_text}");
+        }
+        cause = inner.source();
+    }
+    text
+}
+
 /// Declares the codes once: variant, name on the wire, meaning.
 macro_rules! error_codes {
     ($($variant:ident $name:literal $doc:literal)*) => {

@@ -6,9 +6,7 @@ use x11rb::{
     connection::Connection as _,
     protocol::{
         Event,
-        xproto::{
-            ConnectionExt as _, CreateWindowAux, EventMask, GetKeyboardMappingReply, WindowClass,
-        },
+        xproto::{ConnectionExt as _, CreateWindowAux, EventMask, WindowClass},
     },
     rust_connection::RustConnection,
 };
@@ -16,7 +14,6 @@ use x11rb::{
 pub struct Witness {
     pub x: RustConnection,
     pub root: u32,
-    pub window: u32,
 }
 
 /// What arrived: number or key code, x, y, and the modifiers held.
@@ -31,10 +28,7 @@ pub enum Seen {
 
 impl Witness {
     pub fn on(display: &str) -> Self {
-        let (x, screen) = x11rb::connect(Some(display)).map_or_else(
-            |error| panic!("{error}"),
-            |_| RustConnection::connect(Some(display)).unwrap(),
-        );
+        let (x, screen) = RustConnection::connect(Some(display)).unwrap();
         let root = x.setup().roots[screen].root;
         let window = x.generate_id().unwrap();
         let events = EventMask::BUTTON_PRESS
@@ -55,7 +49,7 @@ impl Witness {
                 break;
             }
         }
-        let witness = Self { x, root, window };
+        let witness = Self { x, root };
         witness.seen();
         witness
     }
@@ -79,12 +73,10 @@ impl Witness {
         seen
     }
 
-    pub fn layout(&self) -> GetKeyboardMappingReply {
-        let setup = self.x.setup();
-        let (min, max) = (setup.min_keycode, setup.max_keycode);
-        let mut layout = self.x.get_keyboard_mapping(min, max - min + 1).unwrap().reply().unwrap();
-        layout.sequence = 0;
-        layout
+    /// What every key makes.
+    pub fn layout(&self) -> Vec<u32> {
+        let (min, max) = (self.x.setup().min_keycode, self.x.setup().max_keycode);
+        self.x.get_keyboard_mapping(min, max - min + 1).unwrap().reply().unwrap().keysyms
     }
 
     /// Whether any key or button is down.

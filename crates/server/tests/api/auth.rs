@@ -14,7 +14,7 @@ const SESSIONS: &str = "/api/v1/sessions";
 
 async fn with_password() -> TestServer {
     let env = [("HELMDECK_ADMIN_PASSWORD", "correct horse")];
-    TestServer::start_with(&env, Nowhere { broken: false }).await
+    TestServer::start_with(&env, Nowhere::default()).await
 }
 
 fn signed(claims: serde_json::Value, secret: &str) -> String {

@@ -33,7 +33,7 @@ pub struct Answer {
 
 impl TestServer {
     pub async fn start() -> Self {
-        Self::start_with(&[], Nowhere { broken: false }).await
+        Self::start_with(&[], Nowhere::default()).await
     }
 
     pub async fn start_with(env: &[(&str, &str)], runtime: Nowhere) -> Self {

@@ -1,5 +1,7 @@
 //! Health, readiness and version.
 
+use std::sync::atomic::Ordering;
+
 use serde_json::json;
 
 use crate::{client::TestServer, nowhere::Nowhere};
@@ -15,7 +17,10 @@ async fn a_healthy_server_says_so_to_anyone() {
 
 #[tokio::test]
 async fn a_server_without_its_runtime_is_healthy_and_not_ready() {
-    let server = TestServer::start_with(&[], Nowhere { broken: true }).await;
+    let runtime = Nowhere::default();
+    let broken = runtime.broken.clone();
+    let server = TestServer::start_with(&[], runtime).await;
+    broken.store(true, Ordering::Relaxed);
     assert_eq!(server.get("/healthz", "").await.status, 200);
     let message = server.get("/readyz", "").await.assert_error(503, "unavailable");
     assert_eq!(message, "the runtime does not answer");

@@ -6,6 +6,7 @@ mod access;
 mod auth;
 mod client;
 mod desktop;
+mod drain;
 mod health;
 mod home;
 mod metrics;

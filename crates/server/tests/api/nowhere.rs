@@ -1,13 +1,20 @@
 //! A runtime that has no sandboxes.
 
-use std::io;
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use async_trait::async_trait;
 use helmdeck_runtime::{ByteStream, Runtime, RuntimeError, SandboxId, SandboxSpec};
 
-/// Starts nothing. `broken` makes even the question what runs fail.
+/// Starts nothing. Once `broken`, even the question what runs fails.
+#[derive(Default)]
 pub struct Nowhere {
-    pub broken: bool,
+    pub broken: Arc<AtomicBool>,
 }
 
 #[async_trait]
@@ -25,7 +32,7 @@ impl Runtime for Nowhere {
     }
 
     async fn list(&self) -> Result<Vec<SandboxId>, RuntimeError> {
-        if self.broken {
+        if self.broken.load(Ordering::Relaxed) {
             return Err(RuntimeError::System("nobody is at home", io::Error::other("broken")));
         }
         Ok(Vec::new())

@@ -20,9 +20,9 @@ async fn there_are_no_sessions_at_first() {
 #[tokio::test]
 async fn ending_what_does_not_exist_succeeds() {
     let server = TestServer::start().await;
+    let token = server.token(&["sessions:write"]);
     for _ in 0..2 {
-        let answer = server.delete("/api/v1/sessions/sess-x", &server.token(&["sessions:write"]));
-        let answer = answer.await;
+        let answer = server.delete("/api/v1/sessions/sess-x", &token).await;
         assert_eq!((answer.status.as_u16(), answer.text()), (204, ""));
     }
 }
@@ -63,4 +63,15 @@ async fn a_bad_query_is_refused() {
     assert!(message.contains("wiat"), "{message}");
     let path = "/api/v1/sessions/s/logs?tail=all";
     server.get(path, &token).await.assert_error(400, "invalid_input");
+}
+
+#[tokio::test]
+async fn a_session_that_cannot_start_says_why_and_leaves_nothing() {
+    let server = TestServer::start().await;
+    let token = server.token(&["sessions:*"]);
+    for body in ["", "{}", r#"{"spec": {"env": {"HELMDECK_MODE": "desktop"}}}"#] {
+        let message = server.post(SESSIONS, &token, body).await.assert_error(500, "create_failed");
+        assert!(message.contains("there is nowhere to start it"), "{message}");
+    }
+    assert_eq!(server.get(SESSIONS, &token).await.json(), json!({"sessions": []}));
 }
