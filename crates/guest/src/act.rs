@@ -24,7 +24,9 @@ impl Guest {
 /// Starts the agent's program.
 pub async fn launch(session: &Session, launch: Launch) -> Result<Launched, GuestError> {
     let Launch { command, args } = launch;
-    match session.nest.spawn(Start { program: &command, args, ..Start::default() }).await {
+    let env: Vec<_> = session.agent_env.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+    let start = Start { program: &command, args, env: &env, ..Start::default() };
+    match session.nest.spawn(start).await {
         Ok(pid) => Ok(Launched { ok: true, command, pid }),
         Err(SpawnError::NestGone) => Err(GuestError::NestGone),
         Err(SpawnError::Io(error)) => {

@@ -51,6 +51,8 @@ pub struct Session {
     pub display: Option<Display>,
     /// Where programs are started.
     pub nest: Nest,
+    /// Variables of the agent's own programs.
+    pub agent_env: Arc<BTreeMap<String, String>>,
     /// Kept alive with the session.
     _parts: Arc<Parts>,
 }
@@ -143,7 +145,8 @@ impl Guest {
         display.wait_until_painted(browser::WINDOW_CLASS, deadline).await?;
         report(Progress::Done(Stage::Browser));
         let parts = Parts { _xvnc: Some(xvnc), _browser: browser };
-        Ok(Session { display: Some(display), nest, _parts: Arc::new(parts) })
+        let agent_env = Arc::new(begin.env.clone());
+        Ok(Session { display: Some(display), nest, agent_env, _parts: Arc::new(parts) })
     }
 
     async fn start_headless(
@@ -157,7 +160,8 @@ impl Guest {
         let browser = Browser::start(&nest, begin).await?;
         report(Progress::Done(Stage::Browser));
         let parts = Parts { _xvnc: None, _browser: browser };
-        Ok(Session { display: None, nest, _parts: Arc::new(parts) })
+        let agent_env = Arc::new(begin.env.clone());
+        Ok(Session { display: None, nest, agent_env, _parts: Arc::new(parts) })
     }
 
     fn start_nest(&self, begin: &Begin) -> Result<Nest, GuestError> {
@@ -175,7 +179,8 @@ impl Guest {
     }
 }
 
-/// The environment of the agent's programs: what a desktop sets, then what the client asked for.
+/// The environment of every program of the session. What the client asked for comes on top, for
+/// the agent's own programs only.
 fn environment(begin: &Begin) -> BTreeMap<String, String> {
     let language = match &begin.locale {
         Some(locale) => format!("{}.UTF-8", locale.replace('-', "_")),
@@ -202,6 +207,5 @@ fn environment(begin: &Begin) -> BTreeMap<String, String> {
     if let Some(timezone) = &begin.timezone {
         env.insert("TZ".into(), timezone.clone());
     }
-    env.extend(begin.env.clone());
     env
 }

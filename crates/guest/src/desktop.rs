@@ -19,10 +19,18 @@ const NO_BRIDGE: &[(&str, &str)] = &[("NO_AT_BRIDGE", "1")];
 /// The colour behind all windows.
 pub const BACKGROUND: [u8; 3] = [0x1d, 0x27, 0x33];
 
-/// Writes the settings that the window manager and the panel read when they start.
+/// What xterm and its kin look like, unless their command line says otherwise.
+const X_DEFAULTS: &str = "XTerm*faceName: DejaVu Sans Mono\n\
+    XTerm*faceSize: 11\n\
+    XTerm*foreground: #e6e6e6\n\
+    XTerm*background: #1d2733\n\
+    XTerm*saveLines: 5000\n";
+
+/// Writes the settings that the desktop's programs read when they start.
 pub fn write_settings() -> io::Result<()> {
     let dir = Path::new(HOME).join(".config/xfce4/xfconf/xfce-perchannel-xml");
     fs::create_dir_all(&dir)?;
+    fs::write(Path::new(HOME).join(".Xdefaults"), X_DEFAULTS)?;
     // The margin is there before the panel is, so that no window moves when it appears.
     fs::write(dir.join("xfwm4.xml"), xfwm4_settings())?;
     fs::write(dir.join("xfce4-panel.xml"), panel_settings())

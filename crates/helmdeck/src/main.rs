@@ -61,7 +61,7 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
-    let load = || Config::load(cli.config.as_deref(), std::env::vars());
+    let load = || Config::load(cli.config.as_deref(), environment());
     match cli.command {
         Command::Serve => serve::run(load()?)?,
         Command::Doctor => {
@@ -75,4 +75,11 @@ fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
         Command::Nest { control_fd } => helmdeck_guest::run_nest(control_fd)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The environment, less what is not text: none of our settings is.
+fn environment() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os().filter_map(|(name, value)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    })
 }

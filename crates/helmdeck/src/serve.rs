@@ -28,13 +28,17 @@ pub fn run(config: Config) -> Result<(), Box<dyn Error>> {
 
 /// Tells a person at the terminal what they need; a log file never sees a password.
 fn announce(started: Started) {
-    if !stderr().is_terminal() {
-        return;
+    let at_terminal = stderr().is_terminal();
+    if at_terminal {
+        eprintln!("helmdeck listens on http://{}", started.addr);
     }
-    eprintln!("helmdeck listens on http://{}", started.addr);
-    if let Some(admin) = started.new_admin {
-        eprintln!("login: {}  password: {}", admin.username, admin.password.expose_secret());
-        eprintln!("The password is shown once; `helmdeck admin reset-password` makes a new one.");
+    match started.new_admin {
+        Some(admin) if at_terminal => {
+            eprintln!("login: {}  password: {}", admin.username, admin.password.expose_secret());
+            eprintln!("The password is shown once; `helmdeck admin reset-password` makes another.");
+        }
+        Some(_) => eprintln!("An admin was made; `helmdeck admin reset-password` shows a password."),
+        None => {}
     }
 }
 

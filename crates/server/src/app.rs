@@ -124,6 +124,7 @@ impl App {
 
     /// The operation at a matched path, for logs and figures.
     pub(crate) fn operation_id(&self, method: &Method, path: &str) -> Option<Arc<str>> {
+        let method = if method == Method::HEAD { &Method::GET } else { method };
         let at_path = self.operation_ids.get(path)?;
         at_path.iter().find(|(known, _)| known == method).map(|(_, id)| id.clone())
     }

@@ -1,7 +1,7 @@
 //! What an operator can set: one TOML file, overridden by `HELMDECK_*` variables.
 //!
 //! Every setting has one name: `addr` in the file is `HELMDECK_ADDR` in the environment. This file
-//! composes and validates; where a value came from is the business of [`layers`].
+//! composes and validates; where a value came from is the business of `config/layers.rs`.
 
 mod defaults;
 mod layers;

@@ -1,8 +1,8 @@
 //! The control plane: REST, authentication, configuration.
 //!
-//! Read [`router`] first: it lists every operation. A request passes [`seam`] (request id, log,
-//! panics), [`auth`] (token and scope), a handler in [`routes`] that decides nothing, and then
-//! belongs to `helmdeck-sessions`.
+//! Read `router.rs` first: it lists every operation. A request passes `seam.rs` (request id, log,
+//! panics), `auth.rs` (token and scope) and a handler in `routes/` that decides nothing; then it
+//! belongs to [`helmdeck_sessions`].
 
 mod accept;
 pub mod admin;

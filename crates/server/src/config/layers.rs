@@ -11,8 +11,13 @@ use super::defaults;
 
 const PREFIX: &str = "HELMDECK_";
 /// Variables that other parts of helmdeck read.
-const READ_ELSEWHERE: [&str; 4] =
-    ["HELMDECK_CONFIG", "HELMDECK_URL", "HELMDECK_TOKEN", "HELMDECK_UPDATE_SNAPSHOTS"];
+const READ_ELSEWHERE: [&str; 5] = [
+    "HELMDECK_BIN",
+    "HELMDECK_CONFIG",
+    "HELMDECK_TOKEN",
+    "HELMDECK_UPDATE_SNAPSHOTS",
+    "HELMDECK_URL",
+];
 
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]

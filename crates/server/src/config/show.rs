@@ -17,7 +17,9 @@ impl Config {
             // Writing to a String cannot fail.
             let _ = match self.rendered(key) {
                 Some(value) => writeln!(out, "{key} = {value}  # {origin}"),
-                None => writeln!(out, "# {key} is not set: helmdeck makes one and keeps it"),
+                None => {
+                    writeln!(out, "# {key} is not set: helmdeck makes its own on the first start")
+                }
             };
         }
         out

@@ -1,0 +1,99 @@
+//! Actions over HTTP with a token, end to end, against a process per action.
+
+use std::time::Instant;
+
+use helmdeck_testkit::{Desk, Server};
+use serde_json::{Value, json};
+
+use super::{
+    peers::{self, Technique},
+    table::{Row, Samples, print},
+};
+
+const FIFTY: &str = "The quick brown fox jumps over 13 lazy dogs, twice";
+
+const TECHNIQUES: [Technique; 8] = [
+    Technique { name: "click", command: "xdotool mousemove 600 500 click 1", times: 30 },
+    Technique {
+        name: "click0",
+        command: "xdotool mousemove 600 500 click --delay 0 1",
+        times: 30,
+    },
+    Technique { name: "move", command: "xdotool mousemove 600 500", times: 50 },
+    Technique {
+        name: "scroll",
+        command: "xdotool mousemove 600 500 click --repeat 5 5",
+        times: 20,
+    },
+    Technique {
+        name: "type",
+        command: "xdotool type -- 'The quick brown fox jumps over 13 lazy dogs, twice'",
+        times: 10,
+    },
+    Technique {
+        name: "png",
+        command: "scrot -o /tmp/shot.png && cat /tmp/shot.png",
+        times: 20,
+    },
+    Technique {
+        name: "jpeg",
+        command: "scrot -o -q 80 /tmp/shot.jpg && cat /tmp/shot.jpg",
+        times: 20,
+    },
+    Technique {
+        name: "zoom",
+        command: "scrot -o /tmp/z.png && \
+                  convert /tmp/z.png -crop 800x600+0+0 -resize 1024x1024 /tmp/o.png && cat /tmp/o.png",
+        times: 10,
+    },
+];
+
+/// Measures and prints the table.
+pub async fn run(server: &Server) {
+    let client = server.admin();
+    let desk = Desk::create(&client, &json!({ "mode": "desktop", "idle_timeout_s": 0 })).await;
+    // Focus the address bar, so that typing has somewhere to go.
+    desk.act("key", json!({ "keys": "ctrl+l" })).await;
+    let point = json!({ "x": 600, "y": 500 });
+    let scroll = json!({ "x": 600, "y": 500, "direction": "down", "amount": 5 });
+    let zoom = json!({ "x1": 0, "y1": 0, "x2": 800, "y2": 600 });
+    let click = time(&desk, "click", &point, 300).await;
+    let moved = time(&desk, "mouse_move", &point, 300).await;
+    let scrolled = time(&desk, "scroll", &scroll, 100).await;
+    desk.act("key", json!({ "keys": "ctrl+l" })).await;
+    let typed = time(&desk, "type", &json!({ "text": FIFTY }), 30).await;
+    let png = time(&desk, "screenshot", &json!({}), 60).await;
+    let jpeg = time(&desk, "screenshot", &json!({ "format": "jpeg" }), 60).await;
+    let zoomed = time(&desk, "zoom", &zoom, 60).await;
+    desk.act("key", json!({ "keys": "ctrl+l" })).await;
+    let mut peer = peers::measure(&desk, &TECHNIQUES).await;
+    desk.end().await;
+
+    let mut row = |what, name: &str, ours: &Samples, bar| {
+        let technique = TECHNIQUES.iter().find(|t| t.name == name).map_or("", |t| t.command);
+        let peer = peer.remove(name).unwrap_or_default();
+        Row { what, ours: ours.clone(), peer, technique, bar }
+    };
+    println!("\n## Actions at 1920×1080, end to end over HTTP with a token\n");
+    print(&[
+        row("click", "click", &click, Some(50.0)),
+        row("click, peer without its delay", "click0", &click, None),
+        row("move", "move", &moved, None),
+        row("scroll 5", "scroll", &scrolled, Some(20.0)),
+        row("type 50 characters", "type", &typed, Some(3.0)),
+        row("screenshot PNG", "png", &png, Some(8.0)),
+        row("screenshot JPEG", "jpeg", &jpeg, None),
+        row("zoom 800×600", "zoom", &zoomed, None),
+    ]);
+}
+
+async fn time(desk: &Desk<'_>, action: &str, body: &Value, times: usize) -> Samples {
+    desk.ask(action, body.clone()).await.expect(200);
+    let mut samples = Samples::default();
+    for _ in 0..times {
+        let began = Instant::now();
+        desk.ask(action, body.clone()).await.expect(200);
+        samples.0.push(began.elapsed().as_secs_f64() * 1000.0);
+    }
+    samples
+}

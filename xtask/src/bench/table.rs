@@ -1,0 +1,61 @@
+//! Samples and the table they end in.
+
+/// Durations in milliseconds.
+#[derive(Debug, Clone, Default)]
+pub struct Samples(pub Vec<f64>);
+
+impl Samples {
+    /// The value that `share` of all samples do not exceed.
+    pub fn percentile(&self, share: f64) -> f64 {
+        let mut sorted = self.0.clone();
+        sorted.sort_by(f64::total_cmp);
+        let last = sorted.len().saturating_sub(1);
+        let at = (last as f64 * share).round() as usize;
+        sorted.get(at).copied().unwrap_or(f64::NAN)
+    }
+
+    /// Half of the samples are faster.
+    pub fn p50(&self) -> f64 {
+        self.percentile(0.5)
+    }
+
+    /// One in twenty is slower.
+    pub fn p95(&self) -> f64 {
+        self.percentile(0.95)
+    }
+}
+
+/// One line of a comparison.
+pub struct Row {
+    /// What was done.
+    pub what: &'static str,
+    /// By us.
+    pub ours: Samples,
+    /// By the peer's technique; empty if it could not be run.
+    pub peer: Samples,
+    /// How the peer does it.
+    pub technique: &'static str,
+    /// The ratio we promise, if we promise one.
+    pub bar: Option<f64>,
+}
+
+/// Prints a comparison as Markdown.
+pub fn print(rows: &[Row]) {
+    println!("| action | ours p50 / p95 ms | peer p50 / p95 ms | ratio of p50 | bar | peer |");
+    println!("|---|---|---|---|---|---|");
+    for row in rows {
+        let ratio = row.peer.p50() / row.ours.p50();
+        let bar = row.bar.map_or("–".to_owned(), |bar| {
+            format!("≥ {bar}× {}", if ratio >= bar { "met" } else { "MISSED" })
+        });
+        println!(
+            "| {} | {:.2} / {:.2} | {:.1} / {:.1} | {ratio:.1}× | {bar} | `{}` |",
+            row.what,
+            row.ours.p50(),
+            row.ours.p95(),
+            row.peer.p50(),
+            row.peer.p95(),
+            row.technique,
+        );
+    }
+}
