@@ -119,7 +119,7 @@ fn arguments(spec: &NestSpec) -> String {
          --symlink usr/lib /lib --symlink usr/lib64 /lib64 --ro-bind /etc /etc \
          --proc /proc --dev /dev --size {shm} --perms 1777 --tmpfs /dev/shm \
          --size 1073741824 --perms 1777 --tmpfs /tmp {display} \
-         --bind {HOME} {HOME} --dir /var/tmp --dir /var/cache \
+         --bind {HOME} {HOME} --dir /var/tmp --ro-bind /var/cache /var/cache \
          --dir /run --bind {RUNTIME_DIR} {RUNTIME_DIR} \
          --ro-bind /opt/helmdeck /opt/helmdeck --chdir {HOME}"
     )

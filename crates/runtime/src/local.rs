@@ -3,6 +3,7 @@
 //! ```text
 //! <run dir>/<instance>/             0711, so that sandboxes can traverse it
 //!     bin/helmdeck                  what runs inside as the guest
+//!     fonts/                        what fontconfig knows of the fonts in /usr
 //!     sandboxes/<id>/               0711
 //!         etc/                      generated, bound read-only
 //!         guest.sock                the guest's listener, reachable from outside only
@@ -65,6 +66,7 @@ impl LocalRuntime {
         make_dir(&root.join("sandboxes"), 0o711)?;
         make_dir(&root.join("bin"), 0o755)?;
         install(program, &root.join("bin/helmdeck"))?;
+        copy_font_cache(&root.join("fonts"))?;
         Ok(Self { root, drop_privileges: rustix::process::getuid().is_root() })
     }
 
@@ -221,6 +223,19 @@ fn install(program: &Path, target: &Path) -> Result<(), RuntimeError> {
     fs::copy(program, &fresh).doing("copy", program)?;
     fs::set_permissions(&fresh, fs::Permissions::from_mode(0o755)).doing("protect", &fresh)?;
     fs::rename(&fresh, target).doing("install", target)
+}
+
+/// Without fontconfig's cache, every first program of every session would read all fonts anew. It
+/// only speaks of files in /usr; where the host has none, sessions make their own.
+fn copy_font_cache(target: &Path) -> Result<(), RuntimeError> {
+    make_dir(target, 0o755)?;
+    for entry in fs::read_dir("/var/cache/fontconfig").into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.extension().is_some_and(|kind| kind.to_string_lossy().starts_with("cache-")) {
+            fs::copy(&path, target.join(entry.file_name())).doing("copy", path)?;
+        }
+    }
+    Ok(())
 }
 
 fn create(path: &Path) -> Result<fs::File, RuntimeError> {

@@ -1,6 +1,6 @@
 //! A caller with a token.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Duration};
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request};
@@ -8,7 +8,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
-use tokio::{net::TcpStream, sync::Mutex};
+use tokio::{io::AsyncWriteExt, net::TcpStream, sync::Mutex};
 
 /// A caller that speaks HTTP over one kept connection.
 pub struct Client {
@@ -75,6 +75,20 @@ impl Client {
         let body = body.collect().await.expect("a whole body").to_bytes();
         *self.connection.lock().await = Some(connection);
         Answer { status: head.status.as_u16(), headers: head.headers, body }
+    }
+
+    /// `POST path` with a JSON body by a client that goes away after a while, answered or not.
+    pub async fn abandon(&self, path: &str, body: &Value, after: Duration) {
+        let mut stream = TcpStream::connect(self.address).await.expect("the server listens");
+        let (body, token) = (body.to_string(), self.token.clone().unwrap_or_default());
+        let request = format!(
+            "POST {path} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {token}\r\n\
+             content-length: {}\r\n\r\n{body}",
+            self.address,
+            body.len(),
+        );
+        stream.write_all(request.as_bytes()).await.unwrap();
+        tokio::time::sleep(after).await;
     }
 
     async fn take(&self) -> SendRequest<Full<Bytes>> {

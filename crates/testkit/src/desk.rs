@@ -1,8 +1,16 @@
 //! A session to act in.
 
+use std::{
+    sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
+};
+
 use serde_json::{Value, json};
 
-use crate::{Answer, Client};
+use crate::{Answer, Client, eventually};
+
+/// Programs on a busy machine, with eight sessions side by side.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A session of one client.
 pub struct Desk<'a> {
@@ -43,10 +51,92 @@ impl<'a> Desk<'a> {
         reply["windows"].as_array().expect("a list").clone()
     }
 
+    /// Waits for a window like that, and returns it.
+    pub async fn window(&self, what: &str, is_it: impl Fn(&Value) -> bool) -> Value {
+        let look = async || self.windows().await.into_iter().find(&is_it);
+        let Some(window) = eventually(PATIENCE, look).await else {
+            panic!("no window is {what}: {:#?}", self.windows().await);
+        };
+        window
+    }
+
+    /// Waits for a window whose title begins like that, and returns it.
+    pub async fn titled(&self, title: &str) -> Value {
+        let begins = |window: &Value| window["name"].as_str().unwrap().starts_with(title);
+        self.window(&format!("titled {title:?}"), begins).await
+    }
+
+    /// Waits until a window of this class has the keyboard, and returns it.
+    pub async fn focused(&self, class: &str) -> Value {
+        let has_it = |window: &Value| window["focused"] == true && window["class"] == class;
+        self.window(&format!("a focused {class}"), has_it).await
+    }
+
     /// What the clipboard holds.
     pub async fn clipboard(&self) -> String {
         let reply = self.act("clipboard", json!({})).await;
         reply["text"].as_str().expect("text").to_owned()
+    }
+
+    /// Waits until the clipboard holds that.
+    #[track_caller]
+    pub fn expect_clipboard(&self, text: &str) -> impl Future<Output = ()> {
+        let caller = std::panic::Location::caller();
+        async move {
+            let look = async || (self.clipboard().await == text).then_some(());
+            if eventually(PATIENCE, look).await.is_none() {
+                assert_eq!(self.clipboard().await, text, "at {caller}");
+            }
+        }
+    }
+
+    /// Shows a page in the browser, through its address bar, and waits until it has this title.
+    pub async fn browse(&self, page: &str, title: &str) {
+        self.focused("Chromium").await;
+        let page = page.replace('%', "%25").replace('#', "%23");
+        self.act("key", json!({ "keys": "ctrl+l" })).await;
+        self.act("type", json!({ "text": format!("data:text/html;charset=utf-8,{page}\n") })).await;
+        self.titled(title).await;
+    }
+
+    /// Shows an empty text field that has the keyboard and fills the page. Returns the height on
+    /// the screen of its first line.
+    pub async fn open_field(&self) -> i64 {
+        let style = "position:fixed;inset:0;width:100%;height:100%;font:20px monospace";
+        let ready = "onfocus=\"document.title='field '+(screenY+outerHeight-innerHeight)\"";
+        let page = format!("<textarea autofocus style='{style}' {ready}></textarea>");
+        self.browse(&page, "field ").await;
+        let window = self.titled("field ").await;
+        let top = window["name"].as_str().unwrap().split(' ').nth(1).unwrap();
+        top.parse::<i64>().unwrap() + 14
+    }
+
+    /// Selects and copies all that the program with the keyboard holds.
+    pub async fn copy_all(&self) {
+        self.act("key", json!({ "keys": "ctrl+a ctrl+c" })).await;
+    }
+
+    /// Runs a script inside the session and returns all it writes.
+    pub async fn shell(&self, script: &str) -> String {
+        static RUN: AtomicU32 = AtomicU32::new(0);
+        let tag = format!("run-{}", RUN.fetch_add(1, Ordering::Relaxed));
+        // What it writes is told from all else in the log by the tag; the last line is the end.
+        let wrapper = r#"bash -c "$1" 2>&1 </dev/null | sed "s/^/$2 /"; echo "$2.""#;
+        let args = json!(["-c", wrapper, "shell", script, tag]);
+        self.act("launch", json!({ "command": "bash", "args": args })).await;
+        let end = format!("bash: {tag}.");
+        let look = async || Some(self.log().await).filter(|log| log.contains(&end));
+        let Some(log) = eventually(PATIENCE, look).await else {
+            panic!("the script did not end: {script}\n{}", self.log().await);
+        };
+        let line = format!(" bash: {tag} ");
+        let said = log.lines().filter_map(|all| Some(all.split_once(&line)?.1));
+        said.flat_map(|line| [line, "\n"]).collect()
+    }
+
+    /// What the session's programs wrote.
+    pub async fn log(&self) -> String {
+        self.client.get(&format!("/api/v1/sessions/{}/logs", self.id)).await.expect(200).text()
     }
 
     /// The session as its owner sees it.

@@ -1,12 +1,24 @@
 //! A real server for tests and benchmarks: the binary itself, on a port and directories of its own.
 //!
 //! Everything here panics when the world is not as a test needs it.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::missing_panics_doc)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc
+)]
 
 mod client;
 mod desk;
+mod host;
+mod installation;
+mod patience;
 mod server;
 
 pub use client::{Answer, Client};
 pub use desk::Desk;
-pub use server::{Server, binary};
+pub use host::{Process, is_root};
+pub use installation::{Installation, Outcome, binary};
+pub use patience::eventually;
+pub use server::Server;

@@ -2,19 +2,16 @@
 
 use std::{
     ffi::OsStr,
-    fs,
     io::{BufRead, BufReader},
     net::SocketAddr,
-    os::unix::fs::PermissionsExt,
     path::PathBuf,
-    process::{Child, Command, Stdio},
+    process::{Child, Stdio},
     time::{Duration, Instant},
 };
 
 use rustix::process::{Pid, Signal, kill_process};
-use tempfile::TempDir;
 
-use crate::Client;
+use crate::{Client, Installation, Process};
 
 /// The server says where it listens within milliseconds.
 const START_DEADLINE: Duration = Duration::from_secs(30);
@@ -24,19 +21,11 @@ const STOP_DEADLINE: Duration = Duration::from_secs(30);
 /// A running server. It is ended, with its sessions, when this is dropped.
 pub struct Server {
     process: Child,
-    dirs: TempDir,
+    env: Vec<(String, String)>,
+    /// Its directories.
+    pub installation: Installation,
     /// Where it listens.
     pub address: SocketAddr,
-}
-
-/// The binary under test: `HELMDECK_BIN`, or the one that cargo built beside the test.
-pub fn binary() -> PathBuf {
-    if let Some(path) = std::env::var_os("HELMDECK_BIN") {
-        return path.into();
-    }
-    let test = std::env::current_exe().unwrap();
-    let dir = test.parent().and_then(|deps| deps.parent()).unwrap();
-    dir.join("helmdeck")
 }
 
 impl Server {
@@ -47,32 +36,42 @@ impl Server {
 
     /// Starts a server with further environment variables.
     pub fn start_with(env: &[(&str, &str)]) -> Self {
-        let dirs = tempfile::Builder::new().prefix("helmdeck-test-").tempdir().unwrap();
-        // Sandboxes of other user ids must be able to pass.
-        fs::set_permissions(dirs.path(), fs::Permissions::from_mode(0o711)).unwrap();
-        let mut command = command(&dirs, ["serve"]);
-        command.env("HELMDECK_ADDR", "127.0.0.1:0").envs(env.iter().copied());
-        let mut process = command.stderr(Stdio::piped()).spawn().expect("the binary is built");
-        let address = listening_address(&mut process);
-        Self { process, dirs, address }
+        Self::start_in(Installation::new(), env)
+    }
+
+    /// Starts a server on directories that may have been used before.
+    pub fn start_in(installation: Installation, env: &[(&str, &str)]) -> Self {
+        let env: Vec<_> = env.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+        let (process, address) = spawn(&installation, &env);
+        Self { process, env, installation, address }
+    }
+
+    /// Starts the server again, on the same directories, after it was stopped or killed.
+    pub fn restart(&mut self) {
+        self.stop();
+        (self.process, self.address) = spawn(&self.installation, &self.env);
     }
 
     /// Runs another command of the binary on this server's directories, and returns what it says.
+    #[track_caller]
     pub fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> String {
-        let output = command(&self.dirs, args).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+        self.installation.run(args)
     }
 
     /// A caller with these scopes, separated by commas.
     pub fn client(&self, subject: &str, scopes: &str) -> Client {
         let token = self.run(["token", "--sub", subject, "--scopes", scopes]);
-        Client::new(self.address, Some(token))
+        self.bearer(token)
     }
 
     /// A caller that may do everything.
     pub fn admin(&self) -> Client {
         self.client("admin", "admin")
+    }
+
+    /// A caller with this token.
+    pub fn bearer(&self, token: String) -> Client {
+        Client::new(self.address, Some(token))
     }
 
     /// A caller without a token.
@@ -82,12 +81,12 @@ impl Server {
 
     /// The data directory.
     pub fn data_dir(&self) -> PathBuf {
-        self.dirs.path().join("data")
+        self.installation.data_dir()
     }
 
     /// The run directory.
     pub fn run_dir(&self) -> PathBuf {
-        self.dirs.path().join("run")
+        self.installation.run_dir()
     }
 
     /// The server's process number.
@@ -109,20 +108,33 @@ impl Server {
             std::thread::sleep(Duration::from_millis(5));
         }
     }
+
+    /// Ends the server as a crash would: it cannot end anything itself.
+    pub fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
         self.stop();
+        // A server that was killed by a test that then failed ends nothing itself. In a test that
+        // passes, what is left over is a fault and stays to be found.
+        if std::thread::panicking() {
+            for process in Process::in_sandboxes(&self.run_dir()) {
+                process.kill();
+            }
+        }
     }
 }
 
-fn command<S: AsRef<OsStr>>(dirs: &TempDir, args: impl IntoIterator<Item = S>) -> Command {
-    let mut command = Command::new(binary());
-    command.args(args).stdin(Stdio::null()).env("HELMDECK_LOG", "info");
-    command.env("HELMDECK_DATA_DIR", dirs.path().join("data"));
-    command.env("HELMDECK_RUN_DIR", dirs.path().join("run"));
-    command
+fn spawn(installation: &Installation, env: &[(String, String)]) -> (Child, SocketAddr) {
+    let mut command = installation.command(["serve"]);
+    command.envs(env.iter().map(|(name, value)| (name, value))).stderr(Stdio::piped());
+    let mut process = command.spawn().expect("the binary is built");
+    let address = listening_address(&mut process);
+    (process, address)
 }
 
 /// Reads the log up to the line that says where the server listens; the rest goes to our own

@@ -5,6 +5,7 @@ use std::{
     os::unix::process::CommandExt as _,
     path::Path,
     process::{Child, Command, Stdio},
+    sync::atomic::{AtomicU32, Ordering},
     time::Duration,
 };
 
@@ -27,14 +28,18 @@ impl World {
     }
 
     pub fn sized(geometry: &str) -> Self {
+        // Servers that choose their number by themselves take each other's socket.
+        static SERVERS: AtomicU32 = AtomicU32::new(0);
+        let nth = SERVERS.fetch_add(1, Ordering::Relaxed);
+        let name = format!(":{}", 1000 + std::process::id() % 10_000 + nth * 10_000);
         let mut command = Command::new("Xtigervnc");
+        command.arg(&name);
         command.args("-displayfd 1 -rfbport -1 -nolisten local -nolisten tcp".split(' '));
         command.args("-extension GLX -SecurityTypes None -depth 24 -geometry".split(' '));
         command.arg(geometry).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut server = Program::start(command);
-        let mut number = String::new();
-        BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut number).unwrap();
-        let name = format!(":{}", number.trim());
+        let mut ready = String::new();
+        BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut ready).unwrap();
         let display = Display::connect(&name).unwrap();
         Self { display, name, home: tempfile::tempdir().unwrap(), server }
     }

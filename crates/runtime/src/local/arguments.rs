@@ -45,7 +45,8 @@ pub fn outer(
     line.tmpfs("/home/agent", spec.home_bytes);
     line.tmpfs("/run", 64 << 20);
     line.words("--perms 0700 --dir /run/user/1000 --perms 0700 --dir /run/helmdeck");
-    line.words("--dir /var/tmp --dir /var/cache");
+    line.words("--dir /var/tmp");
+    line.bind("--ro-bind", &root.join("fonts"), "/var/cache/fontconfig");
     line.bind("--ro-bind", &root.join("bin/helmdeck"), "/opt/helmdeck/helmdeck");
     line.bind("--ro-bind", &dir.join("nested.bpf"), "/run/helmdeck/nested.bpf");
     line.words("--chdir /");

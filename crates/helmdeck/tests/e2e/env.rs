@@ -1,0 +1,49 @@
+//! What a client may set about the world inside, and who gets to see it.
+
+use helmdeck_testkit::{Desk, Server};
+use serde_json::json;
+
+#[tokio::test]
+async fn variables_reach_the_agents_programs_and_stay_out_of_replies() {
+    let server = Server::start();
+    let client = server.client("agent", "sessions:*");
+    let secret = "correct horse; $(battery) 'staple'";
+    let env = json!({ "HELMDECK_MODE": "desktop", "HELMDECK_DISPLAY_GEOMETRY": "800x600",
+                      "NAME": secret, "HELMDECK_NOTE": "shown" });
+    let body = json!({ "spec": { "env": env } });
+    let created = client.post("/api/v1/sessions", &body).await.expect(201);
+    let session = created.json();
+    let desk = Desk { client: &client, id: session["id"].as_str().unwrap().to_owned() };
+    assert_eq!(session["spec"]["geometry"], "800x600");
+    assert_eq!(session["spec"]["env"]["HELMDECK_NOTE"], "shown");
+    assert!(session["spec"]["env"].get("NAME").is_some(), "the name is shown, its value is not");
+
+    let list = client.get("/api/v1/sessions").await.text();
+    for reply in [created.text(), desk.describe().await.to_string(), list] {
+        assert!(!reply.contains("battery"), "{reply}");
+    }
+    assert!(!desk.log().await.contains("battery"));
+    assert_eq!(desk.shell(r#"echo "GOT=$NAME""#).await, format!("GOT={secret}\n"));
+
+    // The desktop's own programs do not get it: what they start or crash with is not the agent's.
+    let others =
+        "for p in xfwm4 dbus-daemon; do tr '\\0' '\\n' < /proc/$(pgrep -x $p)/environ; done";
+    let environment = desk.shell(others).await;
+    assert!(
+        environment.contains("HOME=/home/agent") && !environment.contains("NAME=c"),
+        "{environment}"
+    );
+}
+
+#[tokio::test]
+async fn the_clock_and_the_language_inside_are_as_asked() {
+    let server = Server::start();
+    let client = server.client("agent", "sessions:*");
+    let spec = json!({ "mode": "desktop", "geometry": "800x600", "timezone": "Asia/Tokyo",
+                       "locale": "de-DE" });
+    let desk = Desk::create(&client, &spec).await;
+    assert_eq!(desk.shell("date +%Z; echo $LANG").await, "JST\nde_DE.UTF-8\n");
+    let page = "<script>document.title = Intl.DateTimeFormat().resolvedOptions().timeZone + ' ' + \
+                navigator.language</script>";
+    desk.browse(page, "Asia/Tokyo de").await;
+}

@@ -1,0 +1,218 @@
+//! What a session cannot see or touch: the host, the guest, and the X server's own sockets.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process,
+};
+
+use helmdeck_testkit::{Desk, Process, Server, is_root};
+use serde_json::json;
+
+/// Files of the host that no session may find. Removed when this is dropped.
+struct Canaries {
+    name: String,
+    paths: Vec<PathBuf>,
+}
+
+impl Canaries {
+    const CONTENT: &str = "tweet-9f2c";
+
+    fn plant(server: &Server) -> Self {
+        let name = format!("helmdeck-canary-{}", process::id());
+        let mut dirs: Vec<PathBuf> = ["/tmp", "/var/tmp"].map(PathBuf::from).to_vec();
+        dirs.extend([server.data_dir(), server.run_dir(), server.installation.path().to_owned()]);
+        if is_root() {
+            dirs.extend(
+                ["/", "/home", "/root", "/run", "/var", "/var/lib", "/etc"].map(PathBuf::from),
+            );
+        } else {
+            let own = ["HOME", "XDG_RUNTIME_DIR"].iter().filter_map(std::env::var_os);
+            dirs.extend(own.map(PathBuf::from).filter(|dir| dir.is_dir()));
+        }
+        let paths: Vec<_> = dirs.iter().map(|dir| dir.join(&name)).collect();
+        for path in &paths {
+            fs::write(path, Self::CONTENT).unwrap();
+        }
+        Self { name, paths }
+    }
+}
+
+impl Drop for Canaries {
+    fn drop(&mut self) {
+        for path in &self.paths {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+#[tokio::test]
+async fn nothing_of_the_hosts_own_files_is_visible() {
+    let server = Server::start();
+    let client = server.client("agent", "sessions:*");
+    let canaries = Canaries::plant(&server);
+    let desk = Desk::desktop(&client).await;
+
+    // The search works: it finds what is there.
+    let find = |name: &str| {
+        format!(
+            "find / -path /proc -prune -o -path /usr -prune -o -name '{name}*' -print 2>/dev/null"
+        )
+    };
+    desk.shell("touch ~/own-canary").await;
+    assert_eq!(desk.shell(&find("own-canary")).await, "/home/agent/own-canary\n");
+
+    assert_eq!(desk.shell(&find(&canaries.name)).await, "");
+    for path in &canaries.paths {
+        let seen = desk.shell(&format!("cat {}", path.display())).await;
+        assert!(seen.contains("No such file") || seen.contains("Permission denied"), "{seen}");
+        assert!(!seen.contains(Canaries::CONTENT), "{seen}");
+    }
+    // Nor through another process's view of the file system.
+    let through_proc =
+        format!("cat /proc/[0-9]*/root/tmp/{0} /proc/[0-9]*/root/root/{0}", canaries.name);
+    assert!(!desk.shell(&through_proc).await.contains(Canaries::CONTENT));
+
+    let visible = desk.shell("ls -A / /home /run /var; ls -A /root").await;
+    let host_home = fs::read_dir("/home").unwrap().map_while(Result::ok);
+    for name in host_home.map(|entry| entry.file_name().into_string().unwrap()) {
+        assert!(
+            name == "agent" || !visible.lines().any(|line| line == name),
+            "{name} in {visible}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_accounts_and_the_name_of_the_host_are_not_told() {
+    let server = Server::start();
+    let client = server.client("agent", "sessions:*");
+    let desk = Desk::desktop(&client).await;
+    let accounts = desk.shell("cut -d: -f1 /etc/passwd").await;
+    assert_eq!(accounts, "root\nagent\nnobody\n");
+    assert_eq!(desk.shell("id -un; id -u; hostname").await, "agent\n1000\nhelmdeck\n");
+    assert!(desk.shell("cat /etc/shadow").await.contains("No such file"));
+    let machine = fs::read_to_string("/etc/machine-id").unwrap_or_default();
+    assert_ne!(desk.shell("cat /etc/machine-id").await, machine);
+    let capabilities = desk.shell("grep CapEff /proc/self/status").await;
+    assert_eq!(capabilities.trim(), "CapEff:\t0000000000000000");
+}
+
+#[tokio::test]
+async fn only_the_agents_own_processes_are_visible() {
+    let server = Server::start();
+    let client = server.client("agent", "sessions:*");
+    let desk = Desk::desktop(&client).await;
+    let commands = desk.shell("cat /proc/[0-9]*/cmdline | tr '\\0' ' '; echo; ps axo args").await;
+    assert!(commands.contains("xfwm4") && commands.contains("helmdeck nest"), "{commands}");
+    for hidden in ["helmdeck guest", "Xtigervnc", "helmdeck serve", "--json-status-fd"] {
+        assert!(!commands.contains(hidden), "{hidden} in {commands}");
+    }
+    let highest = desk.shell("ls -d /proc/[0-9]* | wc -l").await.trim().parse::<usize>().unwrap();
+    assert!(highest < Process::in_sandboxes(&server.run_dir()).len() + 10, "{highest}");
+    // The nested sandbox's own first process holds nothing that is worth reading.
+    let first = desk.shell("tr '\\0' '\\n' </proc/1/environ; ls -l /proc/1/fd /proc/2/fd").await;
+    assert!(!first.contains("HELMDECK_") && !first.contains("sock ->"), "{first}");
+}
+
+#[tokio::test]
+async fn the_sockets_of_guest_and_x_server_cannot_be_reached() {
+    let server = Server::start();
+    let client = server.client("agent", "sessions:*");
+    let desk = Desk::desktop(&client).await;
+    let sockets = desk.shell("find / -path /proc -prune -o -type s -print 2>/dev/null").await;
+    assert!(sockets.contains("/tmp/.X11-unix/X99"), "{sockets}");
+    for hidden in ["guest.sock", "rfb.sock"] {
+        assert!(!sockets.contains(hidden), "{sockets}");
+    }
+    let connect = "perl -MIO::Socket::UNIX -e \
+                   'print IO::Socket::UNIX->new(Peer=>$ARGV[0]) ? \"open\" : \"closed: $!\"' --";
+    assert_eq!(desk.shell(&format!("{connect} /tmp/.X11-unix/X99")).await, "open\n");
+    let rfb = desk.shell(&format!("{connect} /run/helmdeck/rfb.sock")).await;
+    assert!(rfb.starts_with("closed: No such file"), "{rfb}");
+
+    let named = desk.shell("cat /proc/net/unix").await;
+    assert!(!named.contains("@/tmp/.X11-unix"), "an abstract X socket: {named}");
+    assert!(!named.contains("guest.sock"), "{named}");
+}
+
+#[tokio::test]
+async fn a_bus_service_of_the_agents_runs_no_closer_to_the_guest() {
+    let server = Server::start();
+    let client = server.client("agent", "sessions:*");
+    let desk = Desk::desktop(&client).await;
+    let spy = "mkdir -p ~/.local/share/dbus-1/services
+        printf '#!/bin/bash\\n(readlink /proc/self/ns/pid; ps axo args; ls /run) >~/seen.part\\n\
+                mv ~/seen.part ~/seen\\n' >~/spy
+        chmod +x ~/spy
+        printf '[D-BUS Service]\\nName=org.helmdeck.Spy\\nExec=/home/agent/spy\\n' \
+            >~/.local/share/dbus-1/services/org.helmdeck.Spy.service
+        timeout 5 dbus-send --session --print-reply --reply-timeout=3000 \
+            --dest=org.freedesktop.DBus / org.freedesktop.DBus.StartServiceByName string:org.helmdeck.Spy uint32:0
+        for i in $(seq 100); do [ -e ~/seen ] && break; sleep 0.05; done
+        cat ~/seen";
+    let seen = desk.shell(spy).await;
+    let here = desk.shell("readlink /proc/self/ns/pid").await;
+    assert!(seen.contains(here.trim()), "it ran elsewhere, or not at all: {seen}");
+    assert!(!seen.contains("helmdeck guest") && !seen.contains("Xtigervnc"), "{seen}");
+    assert!(!seen.lines().any(|line| line == "helmdeck"), "/run/helmdeck is visible: {seen}");
+}
+
+#[tokio::test]
+async fn mounting_is_refused_even_in_a_namespace_of_ones_own() {
+    let server = Server::start();
+    let client = server.client("agent", "sessions:*");
+    let desk = Desk::desktop(&client).await;
+    let plain = desk.shell("mount -t tmpfs none /tmp && echo mounted").await;
+    assert!(!plain.contains("mounted"), "{plain}");
+    let unshared =
+        desk.shell("unshare -Ur --mount --propagation unchanged true && echo possible").await;
+    assert_eq!(unshared, "possible\n", "else the next line proves nothing");
+    let script =
+        "unshare -Ur --mount --propagation unchanged mount -t tmpfs none /tmp && echo mounted";
+    let nested = desk.shell(script).await;
+    assert!(!nested.contains("mounted"), "{nested}");
+    let written = desk.shell("touch /usr/x /etc/x /opt/helmdeck/x && echo written").await;
+    assert!(!written.contains("written"), "{written}");
+}
+
+#[tokio::test]
+async fn sandboxes_run_as_nobody_in_particular() {
+    let server = Server::start();
+    let client = server.client("agent", "sessions:*");
+    let one = Desk::create(&client, &json!({})).await;
+    let first = Process::in_sandboxes(&server.run_dir());
+    let two = Desk::create(&client, &json!({})).await;
+    let second: Vec<_> = Process::in_sandboxes(&server.run_dir())
+        .into_iter()
+        .filter(|process| first.iter().all(|known| known.pid != process.pid))
+        .filter(|process| process.command.contains(&two.id) || process.command.contains("guest"))
+        .collect();
+    assert!(first.len() > 5 && !second.is_empty(), "{first:#?} {second:#?}");
+    assert!(one.id != two.id);
+    if is_root() {
+        let uid = first[0].uid;
+        assert!(uid >= 2_000_000_000, "{uid}");
+        assert!(first.iter().all(|process| process.uid == uid), "{first:#?}");
+        assert!(second.iter().all(|p| p.uid >= 2_000_000_000 && p.uid != uid), "{second:#?}");
+    } else {
+        let own = fs_uid();
+        assert!(first.iter().chain(&second).all(|process| process.uid == own), "{first:#?}");
+    }
+    for process in first.iter().chain(&second) {
+        if let Some(capabilities) = process.status("CapPrm").filter(|_| is_outer(process)) {
+            assert_eq!(capabilities, "0000000000000000", "{process:?}");
+        }
+    }
+}
+
+/// Whether it is the guest itself, which no namespace of its own children holds.
+fn is_outer(process: &Process) -> bool {
+    process.command.starts_with("/opt/helmdeck/helmdeck guest")
+}
+
+/// The user id under which this test runs.
+fn fs_uid() -> u32 {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata(Path::new("/proc/self")).unwrap().uid()
+}

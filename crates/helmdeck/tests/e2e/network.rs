@@ -1,0 +1,65 @@
+//! No way out of a session, and no way in.
+
+use std::net::{TcpListener, TcpStream};
+
+use helmdeck_testkit::{Desk, Server};
+use serde_json::json;
+
+/// Reads a line from a port of the session's own loopback.
+fn read_from(port: u16) -> String {
+    format!("exec 3<>/dev/tcp/127.0.0.1/{port} && head -n1 <&3")
+}
+
+#[tokio::test]
+async fn a_session_listens_on_no_port_and_has_no_route() {
+    let server = Server::start();
+    let client = server.client("agent", "sessions:*");
+    let desk = Desk::desktop(&client).await;
+    desk.focused("Chromium").await;
+    let listening = desk.shell("cat /proc/net/tcp /proc/net/tcp6 | awk '$4 == \"0A\"'").await;
+    assert_eq!(listening, "");
+    assert_eq!(desk.shell("tail -n +2 /proc/net/route").await, "");
+    let interfaces = desk.shell("tail -n +3 /proc/net/dev | cut -d: -f1").await;
+    assert_eq!(interfaces.trim(), "lo");
+}
+
+#[tokio::test]
+async fn the_hosts_loopback_is_not_the_sessions() {
+    let server = Server::start();
+    let client = server.client("agent", "sessions:*");
+    let desk = Desk::desktop(&client).await;
+    TcpStream::connect(server.address).expect("the host itself reaches the server");
+    let refused = desk.shell(&read_from(server.address.port())).await;
+    assert!(refused.contains("Connection refused"), "{refused}");
+    let outside = desk.shell("timeout 5 bash -c 'exec 3<>/dev/tcp/192.0.2.1/80'").await;
+    assert!(outside.contains("unreachable"), "{outside}");
+}
+
+#[tokio::test]
+async fn a_port_opened_inside_is_reachable_inside_only() {
+    let server = Server::start();
+    let client = server.client("agent", "sessions:*");
+    let (one, two) = tokio::join!(Desk::desktop(&client), Desk::desktop(&client));
+    let port = free_port();
+    let listen = format!(
+        "perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(Listen => 5, ReuseAddr => 1, \
+         LocalAddr => \"0.0.0.0\", LocalPort => {port}) or die $!; \
+         while ($c = $s->accept) {{ print $c \"hello from inside\\n\"; close $c }}'"
+    );
+    one.act("launch", json!({ "command": "bash", "args": ["-c", listen] })).await;
+    let wait = format!(
+        "for i in $(seq 100); do ({}) 2>/dev/null && break; sleep 0.05; done",
+        read_from(port)
+    );
+    assert_eq!(one.shell(&wait).await, "hello from inside\n");
+
+    let from_host = TcpStream::connect(("127.0.0.1", port));
+    assert!(from_host.is_err(), "the host reaches a session's port");
+    let from_other = two.shell(&read_from(port)).await;
+    assert!(from_other.contains("Connection refused"), "{from_other}");
+}
+
+/// A port that nothing on the host uses.
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}

@@ -1,0 +1,86 @@
+//! Nothing outlives a session.
+
+use std::{fs, path::Path, time::Duration};
+
+use helmdeck_testkit::{Desk, Installation, Process, Server, eventually, is_root};
+use serde_json::json;
+
+/// A killed namespace is gone in milliseconds; the machine may be busy.
+const SOON: Duration = Duration::from_secs(5);
+
+/// A desktop and a headless session, with a program that does not want to end.
+async fn populate(server: &Server) -> Vec<Process> {
+    let client = server.client("agent", "sessions:*");
+    let (desk, _headless) = (Desk::desktop(&client).await, Desk::create(&client, &json!({})).await);
+    let stubborn = "trap '' TERM HUP INT; (trap '' TERM HUP; setsid sleep 1000 &); sleep 1000";
+    desk.act("launch", json!({ "command": "bash", "args": ["-c", stubborn] })).await;
+    let look = async || {
+        let found = Process::in_sandboxes(&server.run_dir());
+        found.iter().any(|process| process.command.contains("sleep 1000")).then_some(found)
+    };
+    let found = eventually(SOON, look).await.expect("the program runs");
+    assert!(found.iter().any(|process| process.command.contains("Xtigervnc")), "{found:#?}");
+    assert!(found.len() > 20, "{found:#?}");
+    found
+}
+
+/// Checks that all of them are gone, with their directories and user ids.
+async fn expect_gone(processes: &[Process], installation: &Installation) {
+    let gone = async || processes.iter().all(|process| !process.is_alive()).then_some(());
+    if eventually(SOON, gone).await.is_none() {
+        let left: Vec<_> = processes.iter().filter(|process| process.is_alive()).collect();
+        panic!("left running: {left:#?}");
+    }
+    assert_eq!(installation.sandboxes(), [""; 0]);
+    assert_eq!(Process::in_sandboxes(&installation.run_dir()), []);
+    assert_eq!(claims(installation), [""; 0]);
+    if is_root() {
+        let uids: Vec<_> = processes.iter().map(|process| process.uid).collect();
+        let others = Process::all().into_iter().filter(|process| uids.contains(&process.uid));
+        // Another test may have been given the same id since; its sandbox is not ours.
+        let ours = others.filter(|process| processes.iter().any(|known| known == process));
+        assert_eq!(ours.collect::<Vec<_>>(), []);
+    }
+}
+
+/// User ids that are still claimed for sandboxes of this installation.
+fn claims(installation: &Installation) -> Vec<String> {
+    let entries = fs::read_dir("/run/helmdeck-uids").into_iter().flatten().map_while(Result::ok);
+    let owners = entries.filter_map(|entry| fs::read_to_string(entry.path()).ok());
+    owners.filter(|owner| Path::new(owner).starts_with(installation.path())).collect()
+}
+
+#[tokio::test]
+async fn deleting_sessions_leaves_no_process_no_directory_and_no_user_id() {
+    let server = Server::start();
+    let found = populate(&server).await;
+    if is_root() {
+        assert_eq!(claims(&server.installation).len(), 2);
+    }
+    let client = server.admin();
+    for id in server.installation.sandboxes() {
+        client.delete(&format!("/api/v1/sessions/{id}")).await.expect(204);
+    }
+    expect_gone(&found, &server.installation).await;
+}
+
+#[tokio::test]
+async fn stopping_the_server_ends_its_sessions() {
+    let mut server = Server::start();
+    let found = populate(&server).await;
+    server.stop();
+    expect_gone(&found, &server.installation).await;
+}
+
+#[tokio::test]
+async fn a_server_that_was_killed_leaves_sandboxes_to_its_successor_who_ends_them() {
+    let mut server = Server::start();
+    let found = populate(&server).await;
+    server.kill();
+    assert!(found.iter().any(Process::is_alive), "else the successor has nothing to do");
+    server.restart();
+    let client = server.admin();
+    expect_gone(&found, &server.installation).await;
+    assert_eq!(client.get("/api/v1/sessions").await.expect(200).json()["sessions"], json!([]));
+    Desk::create(&client, &json!({})).await;
+}

@@ -1,0 +1,15 @@
+//! The local runtime against the list that every backend must pass.
+
+use std::sync::Arc;
+
+use helmdeck_runtime::{LocalRuntime, conformance};
+use helmdeck_testkit::{Installation, Process, binary};
+
+#[tokio::test]
+async fn the_local_runtime_does_what_every_runtime_must() {
+    let installation = Installation::new();
+    let runtime = LocalRuntime::new(&installation.run_dir(), "conformance", &binary()).unwrap();
+    conformance::check(Arc::new(runtime)).await.unwrap();
+    assert_eq!(installation.sandboxes(), [""; 0]);
+    assert_eq!(Process::in_sandboxes(&installation.run_dir()), []);
+}

@@ -1,0 +1,64 @@
+//! Windows and the keyboard focus.
+
+use helmdeck_testkit::{Desk, Server};
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn a_new_desktop_has_a_maximised_browser_with_the_keyboard() {
+    let server = Server::start();
+    let client = server.client("agent", "sessions:*");
+    let desk = Desk::desktop(&client).await;
+    let path = format!("/api/v1/desktop/windows?session_id={}", desk.id);
+    let reply = client.get(&path).await.expect(200).json();
+    let windows = reply["windows"].as_array().expect("a list");
+    assert_eq!(reply["count"], windows.len());
+    let browser = windows.iter().find(|window| window["class"] == "Chromium").expect("a browser");
+    assert!(browser["name"].as_str().unwrap().starts_with("about:blank"), "{browser}");
+    assert_eq!((&browser["x"], &browser["width"]), (&json!(0), &json!(1280)), "{browser}");
+    assert_eq!(browser["focused"], true, "{browser}");
+}
+
+#[tokio::test]
+async fn a_launched_programs_window_is_listed_and_can_be_focused() {
+    let server = Server::start();
+    let client = server.client("agent", "sessions:*");
+    let desk = Desk::desktop(&client).await;
+    let mut terminals = Vec::new();
+    for place in ["40x10+10+30", "40x10+500+300"] {
+        let args = json!(["-geometry", place, "-title", place]);
+        let launched = desk.act("launch", json!({ "command": "xterm", "args": args })).await;
+        terminals.push((place, launched["pid"].clone(), desk.titled(place).await));
+    }
+    for (_, pid, window) in &terminals {
+        assert_eq!(&window["pid"], pid, "{window}");
+        assert_eq!(window["class"], "XTerm");
+        assert_eq!(window["minimized"], false);
+        assert!(window["width"].as_u64().unwrap() > 100 && window["height"].as_u64().unwrap() > 50);
+        let id = window["id"].as_str().expect("text");
+        assert!(id.bytes().all(|byte| byte.is_ascii_digit()), "{id}");
+    }
+    let place = |window: &Value| (window["x"].as_i64().unwrap(), window["y"].as_i64().unwrap());
+    let ((_, _, left), (_, _, right)) = (&terminals[0], &terminals[1]);
+    assert!(place(left) < place(right), "{left} {right}");
+
+    for (title, _, window) in terminals.iter().chain(&terminals) {
+        desk.act("focus", json!({ "window_id": window["id"] })).await;
+        let focused: Vec<_> =
+            desk.windows().await.into_iter().filter(|window| window["focused"] == true).collect();
+        assert_eq!(focused.len(), 1, "{focused:?}");
+        assert_eq!(focused[0]["name"], *title);
+    }
+}
+
+#[tokio::test]
+async fn focusing_restores_a_minimised_window() {
+    let server = Server::start();
+    let client = server.client("agent", "sessions:*");
+    let desk = Desk::desktop(&client).await;
+    desk.act("launch", json!({ "command": "xterm", "args": ["-iconic", "-title", "small"] })).await;
+    let is_minimised = |window: &Value| window["name"] == "small" && window["minimized"] == true;
+    let window = desk.window("minimised", is_minimised).await;
+    desk.act("focus", json!({ "window_id": window["id"] })).await;
+    let window = desk.titled("small").await;
+    assert_eq!((&window["minimized"], &window["focused"]), (&json!(false), &json!(true)));
+}
