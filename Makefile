@@ -9,7 +9,7 @@ help: ## Show this list
 up: ## Install what is missing, build, start the server, print how to log in
 	@scripts/server.sh up
 
-down: ## Stop the server
+down: ## Stop the server and end its sessions
 	@scripts/server.sh down
 
 status: ## Say whether the server runs, and where

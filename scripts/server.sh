@@ -29,7 +29,7 @@ up() {
       say "helmdeck is already running (pid $pid)."
     else
       say "helmdeck was rebuilt since it started; restarting it."
-      stop "$pid"
+      stop "$pid" TERM
       start
     fi
   else
@@ -49,7 +49,7 @@ down() {
   [[ -x $bin ]] || die "helmdeck is not built here; there is nothing to stop."
   read_config
   if pid=$(server_pid); then
-    stop "$pid"
+    stop "$pid" INT
     say "helmdeck is stopped."
   else
     say "helmdeck is not running."
@@ -134,8 +134,9 @@ start() {
   die "helmdeck stopped while starting, for the reason above; 'make doctor' shows what is missing on this machine."
 }
 
+# stop PID SIGNAL: with INT the sessions end too, with TERM the next server adopts them.
 stop() {
-  kill -TERM "$1" 2>/dev/null || [[ ! -e /proc/$1 ]] ||
+  kill -"$2" "$1" 2>/dev/null || [[ ! -e /proc/$1 ]] ||
     die "The server (pid $1) belongs to another user; stop it as that user."
   for ((i = 0; i < stop_deadline_s * 5; i++)); do
     [[ -e /proc/$1 ]] || return 0

@@ -1,6 +1,7 @@
 //! One connection to the X server: immune to grabs, remade when it breaks.
 
 use std::{
+    io,
     ops::Deref,
     os::fd::{AsFd, BorrowedFd},
     sync::Arc,
@@ -83,26 +84,29 @@ impl AsFd for Connection {
 #[derive(Debug)]
 pub(crate) struct Line {
     display: String,
-    current: Mutex<Arc<Connection>>,
+    /// Nothing after it broke.
+    current: Mutex<Option<Arc<Connection>>>,
 }
 
 impl Line {
     pub(crate) fn open(display: &str) -> Result<Self, DisplayError> {
-        let current = Mutex::new(Arc::new(Connection::open(display)?));
+        let current = Mutex::new(Some(Arc::new(Connection::open(display)?)));
         Ok(Self { display: display.to_owned(), current })
     }
 
     /// A connection that worked a moment ago, and the screen's size.
     pub(crate) fn ready(&self) -> Result<(Arc<Connection>, (u16, u16)), DisplayError> {
         let mut current = self.current.lock();
-        let size = current.drop_events().and_then(|()| current.size());
-        let size = match size {
-            Err(DisplayError::Lost(_)) => {
-                *current = Arc::new(Connection::open(&self.display)?);
-                current.size()?
+        if let Some(connection) = current.take() {
+            match connection.drop_events().and_then(|()| connection.size()) {
+                Ok(size) => return Ok((current.insert(connection).clone(), size)),
+                // One that hangs would make a new connection hang as well.
+                Err(DisplayError::Lost(error)) if error.kind() != io::ErrorKind::TimedOut => {}
+                Err(error) => return Err(error),
             }
-            size => size?,
-        };
-        Ok((current.clone(), size))
+        }
+        let connection = Arc::new(Connection::open(&self.display)?);
+        let size = connection.size()?;
+        Ok((current.insert(connection).clone(), size))
     }
 }

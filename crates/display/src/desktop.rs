@@ -34,9 +34,10 @@ impl Display {
         let colour = u32::from_be_bytes([0, red, green, blue]);
         self.shared.background.store(colour, Ordering::Relaxed);
         block_in_place(|| {
-            let x = Connection::open(&self.shared.name)?;
+            // Of a pointer whose maker has disconnected, the server gives nobody a picture.
+            let (x, _) = self.query()?;
             let (font, cursor) = (x.generate_id()?, x.generate_id()?);
-            x.open_font(font, b"cursor")?;
+            x.open_font(font, b"cursor")?.ignore_error();
             let (black, white) = (0, u16::MAX);
             x.create_glyph_cursor(
                 cursor,
@@ -50,13 +51,15 @@ impl Display {
                 white,
                 white,
                 white,
-            )?;
+            )?
+            .ignore_error();
             let aux = ChangeWindowAttributesAux::new().background_pixel(colour);
-            x.change_window_attributes(x.root, &aux)?;
+            x.change_window_attributes(x.root, &aux)?.check()?;
             x.clear_area(false, x.root, 0, 0, 0, 0)?;
             // A server without fonts keeps the pointer it has.
             let aux = ChangeWindowAttributesAux::new().cursor(cursor);
-            x.change_window_attributes(x.root, &aux)?;
+            x.change_window_attributes(x.root, &aux)?.ignore_error();
+            x.close_font(font)?.ignore_error();
             x.round_trip()
         })
     }

@@ -86,7 +86,7 @@ static NAMES: LazyLock<HashMap<String, RawKeysym>> = LazyLock::new(|| {
     let mut names = HashMap::new();
     for symbol in NAMED.into_iter().flatten() {
         if let Some(name) = Keysym::new(symbol).name() {
-            let name = name.strip_prefix("XK_").unwrap_or(name).replacen("XF86_", "XF86", 1);
+            let name = name.replacen("XK_", "", 1);
             names.entry(name.to_ascii_lowercase()).or_insert(symbol);
             names.insert(name, symbol);
         }

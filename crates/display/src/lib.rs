@@ -20,6 +20,7 @@ mod keys;
 mod neutral;
 mod picture;
 mod pointer;
+mod quiet;
 mod resize;
 mod screen;
 mod segment;

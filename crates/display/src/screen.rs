@@ -63,7 +63,12 @@ impl Display {
             })?;
             drop(segment);
             if cursor {
-                pixels.draw(&pointer(&connection)?);
+                match pointer(&connection) {
+                    Ok(cursor) => pixels.draw(&cursor),
+                    // Whoever made this pointer is gone, and the server shows it to nobody.
+                    Err(DisplayError::Refused(_)) => {}
+                    Err(error) => return Err(error),
+                }
             }
             Ok((region, pixels))
         };

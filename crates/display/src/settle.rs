@@ -1,7 +1,7 @@
 //! Making sure that the program with the focus has read what we sent.
 //!
 //! X events are ordered per program, so a program that answers a ping has read all that came
-//! before it. Programs that do not know pings are given a moment.
+//! before it. Programs that do not know pings are watched until they are quiet.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,14 +20,16 @@ use x11rb::{
     },
 };
 
-use crate::{connection::Connection, error::DisplayError, events::Events, window::active_window};
+use crate::{
+    connection::Connection, error::DisplayError, events::Events, quiet, window::active_window,
+};
 
-/// A program that has not answered a ping for this long is not waited for again.
-const PING_DEADLINE: Duration = Duration::from_secs(1);
+/// A program that has never answered a ping for this long does not know pings after all.
+const FIRST_PING: Duration = Duration::from_secs(1);
+/// A program that is this late with its answer hangs.
+const NEXT_PING: Duration = Duration::from_secs(10);
 /// What a program that answered may still need, if it reads its keyboard by another connection.
 const AFTER_PING: Duration = Duration::from_millis(2);
-/// What a program that knows no pings is given.
-const WITHOUT_PING: Duration = Duration::from_millis(30);
 
 /// Listens for the answers to pings while it lives.
 pub(crate) struct Settle {
@@ -35,56 +37,58 @@ pub(crate) struct Settle {
     events: Events,
     /// Tells the answer to this ping from those to earlier ones.
     token: u32,
+    /// The window that answered last, and the one that did not.
+    answered: Option<Window>,
     deaf: Option<Window>,
 }
 
 impl Settle {
     pub(crate) fn on(connection: &Arc<Connection>) -> Result<Self, DisplayError> {
         listen(connection, EventMask::SUBSTRUCTURE_NOTIFY)?;
-        Ok(Self {
-            connection: connection.clone(),
-            events: Events::of(connection)?,
-            token: 0,
-            deaf: None,
-        })
+        let events = Events::of(connection)?;
+        Ok(Self { connection: connection.clone(), events, token: 0, answered: None, deaf: None })
     }
 
     /// Returns when the active program has read everything sent so far.
     pub(crate) async fn wait(&mut self) -> Result<(), DisplayError> {
-        match block_in_place(|| self.pingable())? {
-            Some(window) if self.deaf != Some(window) => {
-                if self.ping(window).await? {
-                    sleep(AFTER_PING).await;
-                } else {
-                    self.deaf = Some(window);
-                }
-            }
-            _ => sleep(WITHOUT_PING).await,
+        let Some(window) = block_in_place(|| active_window(&self.connection))? else {
+            return quiet::wait(&self.connection, None).await;
+        };
+        if self.deaf == Some(window) || !block_in_place(|| self.knows_pings(window))? {
+            return quiet::wait(&self.connection, Some(window)).await;
         }
-        Ok(())
+        let known = self.answered == Some(window);
+        let patience = if known { NEXT_PING } else { FIRST_PING };
+        if self.ping(window, patience).await? {
+            self.answered = Some(window);
+            sleep(AFTER_PING).await;
+            return Ok(());
+        }
+        if known {
+            let what = "an answer of the program that has the keyboard".to_owned();
+            return Err(DisplayError::Timeout { what, waited: patience });
+        }
+        self.deaf = Some(window);
+        quiet::wait(&self.connection, Some(window)).await
     }
 
-    /// The active window, if it answers pings.
-    fn pingable(&self) -> Result<Option<Window>, DisplayError> {
+    fn knows_pings(&self, window: Window) -> Result<bool, DisplayError> {
         let x = &self.connection;
-        let Some(window) = active_window(x)? else { return Ok(None) };
         let protocols =
             x.get_property(false, window, x.atoms.WM_PROTOCOLS, AtomEnum::ATOM, 0, 64)?;
         // The window may be gone by now, and then nobody answers.
-        let Ok(protocols) = protocols.reply() else { return Ok(None) };
-        let pings =
-            protocols.value32().is_some_and(|mut all| all.any(|p| p == x.atoms._NET_WM_PING));
-        Ok(pings.then_some(window))
+        let Ok(protocols) = protocols.reply() else { return Ok(false) };
+        Ok(protocols.value32().is_some_and(|mut all| all.any(|p| p == x.atoms._NET_WM_PING)))
     }
 
     /// Whether the window answered in time.
-    async fn ping(&mut self, window: Window) -> Result<bool, DisplayError> {
+    async fn ping(&mut self, window: Window, patience: Duration) -> Result<bool, DisplayError> {
         self.token = self.token.wrapping_add(1);
         let x = &self.connection;
         let ping = [x.atoms._NET_WM_PING, self.token, window, 0, 0];
         let message = ClientMessageEvent::new(32, window, x.atoms.WM_PROTOCOLS, ping);
         x.send_event(false, window, EventMask::NO_EVENT, message)?;
-        let deadline = Instant::now() + PING_DEADLINE;
+        let deadline = Instant::now() + patience;
         while let Some(event) = self.events.next(deadline).await? {
             if let Event::ClientMessage(answer) = event
                 && answer.window == x.root

@@ -27,7 +27,7 @@ pub async fn launch(session: &Session, launch: Launch) -> Result<Launched, Guest
     let env: Vec<_> = session.agent_env.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
     let start = Start { program: &command, args, env: &env, ..Start::default() };
     match session.nest.spawn(start).await {
-        Ok(pid) => Ok(Launched { ok: true, command, pid }),
+        Ok(spawned) => Ok(Launched { ok: true, command, pid: spawned.pid }),
         Err(SpawnError::NestGone) => Err(GuestError::NestGone),
         Err(SpawnError::Io(error)) => {
             let body = match error.kind() {

@@ -9,19 +9,21 @@ use std::{
 use helmdeck_display::Display;
 use helmdeck_wire::{
     error::with_causes,
-    guest::{Begin, Progress, Stage},
+    guest::{Begin, Part, Progress, Stage},
     session::Mode,
 };
 use parking_lot::Mutex;
-use tokio::{process::Child, sync::mpsc, time::Instant};
+use tokio::{process::Child, time::Instant};
 
 use crate::{
+    alone::{self, Activity},
     browser::{self, Browser},
     desktop,
     error::GuestError,
     log::Log,
     nest::{HOME, Nest, NestSpec, RUNTIME_DIR},
-    xvnc,
+    reports::Reports,
+    supervise, xvnc,
 };
 
 /// A cold start on a busy machine.
@@ -33,6 +35,8 @@ const TAIL_LINES: usize = 30;
 #[derive(Clone, Default)]
 pub struct Guest {
     pub log: Log,
+    pub reports: Reports,
+    pub activity: Activity,
     state: Arc<Mutex<State>>,
 }
 
@@ -53,13 +57,13 @@ pub struct Session {
     pub nest: Nest,
     /// Variables of the agent's own programs.
     pub agent_env: Arc<BTreeMap<String, String>>,
-    /// Kept alive with the session.
-    _parts: Arc<Parts>,
 }
 
-struct Parts {
-    _xvnc: Option<Child>,
-    _browser: Browser,
+/// What the stages of a start leave behind.
+struct Started {
+    session: Session,
+    xvnc: Option<Child>,
+    browser: Browser,
 }
 
 impl Guest {
@@ -71,8 +75,8 @@ impl Guest {
         }
     }
 
-    /// Becomes a session. Reports go to `reports`, which is kept open while the session lives.
-    pub fn begin(&self, begin: Begin) -> Result<mpsc::Receiver<Progress>, GuestError> {
+    /// Becomes a session; the reports tell how it goes.
+    pub fn begin(&self, begin: Begin) -> Result<(), GuestError> {
         {
             let mut state = self.state.lock();
             if !matches!(*state, State::Empty) {
@@ -80,51 +84,57 @@ impl Guest {
             }
             *state = State::Begun;
         }
-        // Few reports are ever sent; a server that does not read them does not stop the start.
-        let (reports, receiver) = mpsc::channel(32);
-        tokio::spawn(self.clone().start(begin, reports));
-        Ok(receiver)
+        let (reports, activity) = (self.reports.clone(), self.activity.clone());
+        let alone = alone::must_end(begin.alone, reports, activity, self.log.clone());
+        // The guest's end is the sandbox's.
+        tokio::spawn(async {
+            alone.await;
+            std::process::exit(0)
+        });
+        tokio::spawn(self.clone().start(begin));
+        Ok(())
     }
 
-    async fn start(self, begin: Begin, reports: mpsc::Sender<Progress>) {
-        let report = |progress| {
-            let _ = reports.try_send(progress);
-        };
-        report(Progress::Done(Stage::Sandbox));
+    async fn start(self, begin: Begin) {
+        self.reports.tell(Progress::Done(Stage::Sandbox));
         let mut stage = Stage::Display;
         let started = match begin.mode {
-            Mode::Desktop => self.start_desktop(&begin, &mut stage, &report).await,
-            Mode::Headless => self.start_headless(&begin, &mut stage, &report).await,
+            Mode::Desktop => self.start_desktop(&begin, &mut stage).await,
+            Mode::Headless => self.start_headless(&begin, &mut stage).await,
         };
         match started {
-            Ok(session) => {
-                let nest = session.nest.clone();
-                *self.state.lock() = State::Ready(session);
-                report(Progress::Ready);
-                if begin.mode == Mode::Desktop {
-                    desktop::start_extras(&nest, &self.log).await;
-                }
-            }
+            Ok(started) => self.live(begin, started).await,
             Err(error) => {
                 let reason = with_causes(&error);
                 self.log.line("guest", &format!("stage {} failed: {reason}", stage.as_str()));
-                report(Progress::Failed { stage, reason, log_tail: self.log.tail(TAIL_LINES) });
+                let log_tail = self.log.tail(TAIL_LINES);
+                self.reports.tell(Progress::Failed { stage, reason, log_tail });
             }
         }
-        // The open channel is the sign of life; it closes with the guest.
-        std::future::pending::<()>().await;
+    }
+
+    /// From ready to the end of the guest.
+    async fn live(self, begin: Begin, started: Started) {
+        let Started { session, xvnc, browser } = started;
+        let (reports, log, nest) = (self.reports.clone(), self.log.clone(), session.nest.clone());
+        *self.state.lock() = State::Ready(session);
+        reports.tell(Progress::Ready);
+        if let Some(xvnc) = xvnc {
+            tokio::spawn(supervise::watch_display(xvnc, reports.clone(), log.clone()));
+            desktop::start_extras(&nest, &log).await;
+        }
+        supervise::keep_browser(browser, nest, begin, reports, log).await;
     }
 
     async fn start_desktop(
         &self,
         begin: &Begin,
         stage: &mut Stage,
-        report: &impl Fn(Progress),
-    ) -> Result<Session, GuestError> {
+    ) -> Result<Started, GuestError> {
         let xvnc = xvnc::start(begin.geometry, &self.log).await?;
         let display = Display::connect(xvnc::DISPLAY)?;
         display.paint_root(desktop::BACKGROUND).await?;
-        report(Progress::Done(Stage::Display));
+        self.reports.tell(Progress::Done(Stage::Display));
 
         *stage = Stage::Desktop;
         let deadline = Instant::now() + PAINT_DEADLINE;
@@ -135,46 +145,43 @@ impl Guest {
         // Chromium starts while the window manager does; neither waits for the other.
         let browser = Browser::start(&nest, begin);
         let manager = async {
-            let ready = display.wait_for_window_manager(deadline).await;
-            report(Progress::Done(Stage::Desktop));
-            Ok::<_, GuestError>(ready?)
+            display.wait_for_window_manager(deadline).await?;
+            self.reports.tell(Progress::Done(Stage::Desktop));
+            Ok::<_, GuestError>(())
         };
         let (browser, ()) = tokio::try_join!(browser, manager)?;
 
         *stage = Stage::Browser;
         display.wait_until_painted(browser::WINDOW_CLASS, deadline).await?;
-        report(Progress::Done(Stage::Browser));
-        let parts = Parts { _xvnc: Some(xvnc), _browser: browser };
+        self.reports.tell(Progress::Done(Stage::Browser));
         let agent_env = Arc::new(begin.env.clone());
-        Ok(Session { display: Some(display), nest, agent_env, _parts: Arc::new(parts) })
+        let session = Session { display: Some(display), nest, agent_env };
+        Ok(Started { session, xvnc: Some(xvnc), browser })
     }
 
     async fn start_headless(
         &self,
         begin: &Begin,
         stage: &mut Stage,
-        report: &impl Fn(Progress),
-    ) -> Result<Session, GuestError> {
+    ) -> Result<Started, GuestError> {
         *stage = Stage::Browser;
         let nest = self.start_nest(begin)?;
         let browser = Browser::start(&nest, begin).await?;
-        report(Progress::Done(Stage::Browser));
-        let parts = Parts { _xvnc: None, _browser: browser };
+        self.reports.tell(Progress::Done(Stage::Browser));
         let agent_env = Arc::new(begin.env.clone());
-        Ok(Session { display: None, nest, agent_env, _parts: Arc::new(parts) })
+        Ok(Started { session: Session { display: None, nest, agent_env }, xvnc: None, browser })
     }
 
     fn start_nest(&self, begin: &Begin) -> Result<Nest, GuestError> {
-        let log = self.log.clone();
+        let (log, reports) = (self.log.clone(), self.reports.clone());
         let spec = NestSpec {
             with_display: begin.mode == Mode::Desktop,
             shm_bytes: begin.shm_bytes,
             env: environment(begin),
         };
-        // Without it there is no session left to serve; the server sees the socket close.
         Nest::start(spec, self.log.clone(), move || {
             log.line("guest", "the nested sandbox has ended");
-            std::process::exit(70)
+            supervise::tell_lost(Part::Nest, &reports, &log);
         })
     }
 }

@@ -11,7 +11,7 @@ use tokio::{
 
 use crate::{
     error::GuestError,
-    nest::{HOME, Nest, Start},
+    nest::{HOME, Nest, Spawned, Start},
 };
 
 /// A cold start on a busy machine.
@@ -23,7 +23,7 @@ pub const WINDOW_CLASS: &str = "chromium";
 const QUIET: &str = "--no-first-run --no-default-browser-check --password-store=basic \
     --disable-background-networking --disable-component-update --disable-sync \
     --disable-breakpad --disable-crash-reporter --disable-domain-reliability --no-pings \
-    --disable-default-apps --disable-gpu --disable-quic \
+    --disable-default-apps --hide-crash-restore-bubble --disable-gpu --disable-quic \
     --force-webrtc-ip-handling-policy=disable_non_proxied_udp \
     --disable-features=OptimizationHints,OptimizationGuideModelDownloading,\
 NetworkTimeServiceQuerying,MediaRouter,Translate";
@@ -31,6 +31,7 @@ NetworkTimeServiceQuerying,MediaRouter,Translate";
 /// The running browser. Dropping it closes the pipe, which ends the browser.
 pub struct Browser {
     _commands: pipe::Sender,
+    process: Spawned,
 }
 
 impl Browser {
@@ -41,7 +42,8 @@ impl Browser {
         let (our_input, their_output) = std::io::pipe().map_err(pipes)?;
         let descriptors = vec![(their_input.into(), 3), (their_output.into(), 4)];
         let args = arguments(begin);
-        nest.require(Start { program: "chromium", args, descriptors, ..Start::default() }).await?;
+        let start = Start { program: "chromium", args, descriptors, ..Start::default() };
+        let process = nest.require(start).await?;
         let commands = pipe::Sender::from_owned_fd(nonblocking(our_output.into())?);
         let answers = pipe::Receiver::from_owned_fd(nonblocking(our_input.into())?);
         let (mut commands, answers) = (commands.map_err(pipes)?, answers.map_err(pipes)?);
@@ -64,7 +66,12 @@ impl Browser {
             let mut ignored = tokio::io::sink();
             let _ = tokio::io::copy_buf(&mut answers, &mut ignored).await;
         });
-        Ok(Self { _commands: commands })
+        Ok(Self { _commands: commands, process })
+    }
+
+    /// Waits for its end, and says how it ended.
+    pub async fn ended(&mut self) -> String {
+        (&mut self.process.ended).await.unwrap_or_else(|_| "with the nested sandbox".to_owned())
     }
 }
 

@@ -65,7 +65,8 @@ pub async fn start_bus(nest: &Nest) -> Result<(), GuestError> {
 /// Starts the window manager. Whether it is ready shows on the display.
 pub async fn start_window_manager(nest: &Nest) -> Result<(), GuestError> {
     let args = vec!["--compositor=off".to_owned()];
-    nest.require(Start { program: "xfwm4", args, env: NO_BRIDGE, ..Start::default() }).await
+    let start = Start { program: "xfwm4", args, env: NO_BRIDGE, ..Start::default() };
+    nest.require(start).await.map(|_| ())
 }
 
 /// Starts what a desktop has besides, when everything else is ready. A failure here is a line in

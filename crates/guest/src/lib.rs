@@ -10,13 +10,16 @@
 //! ```
 
 mod act;
+mod alone;
 mod begin;
 mod browser;
 mod desktop;
 mod error;
 mod log;
 mod nest;
+mod reports;
 mod router;
+mod supervise;
 mod xvnc;
 
 use std::{

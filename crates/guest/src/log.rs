@@ -10,6 +10,8 @@ use tokio::{
 
 /// What is kept; older lines go first.
 const MAX_BYTES: usize = 512 << 10;
+/// What goes to standard error as well, a file outside that survives us; then no more.
+const MAX_OUTSIDE: usize = 1 << 20;
 /// A longer line is cut.
 const MAX_LINE: u64 = 4096;
 
@@ -24,6 +26,7 @@ pub struct Log {
 struct Lines {
     lines: VecDeque<String>,
     bytes: usize,
+    outside: usize,
 }
 
 impl Default for Log {
@@ -37,6 +40,10 @@ impl Log {
     pub fn line(&self, who: &str, text: &str) {
         let line = format!("{:9.3} {who}: {}", self.began.elapsed().as_secs_f64(), text.trim_end());
         let mut kept = self.lines.lock();
+        if kept.outside < MAX_OUTSIDE {
+            kept.outside += line.len();
+            eprintln!("{line}");
+        }
         kept.bytes += line.len();
         kept.lines.push_back(line);
         while kept.bytes > MAX_BYTES {

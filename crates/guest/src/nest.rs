@@ -14,7 +14,7 @@ use std::{
     sync::Arc,
 };
 
-pub use control::{Program, SpawnError};
+pub use control::{Program, SpawnError, Spawned};
 pub use inside::run_inside;
 
 use crate::{error::GuestError, log::Log};
@@ -67,9 +67,8 @@ impl Nest {
         Ok(Self { control: Arc::new(control), env: Arc::new(spec.env), log })
     }
 
-    /// Starts a program inside; its output goes to the log under its name. Returns the process
-    /// number as programs inside see it.
-    pub async fn spawn(&self, start: Start<'_>) -> Result<u32, SpawnError> {
+    /// Starts a program inside; its output goes to the log under its name.
+    pub async fn spawn(&self, start: Start<'_>) -> Result<Spawned, SpawnError> {
         let output = self.log.pipe(start.program)?;
         let mut descriptors = start.descriptors;
         descriptors.push((output.try_clone()?, 1));
@@ -81,10 +80,10 @@ impl Nest {
     }
 
     /// Starts a program that the session cannot do without.
-    pub async fn require(&self, start: Start<'_>) -> Result<(), GuestError> {
+    pub async fn require(&self, start: Start<'_>) -> Result<Spawned, GuestError> {
         let program = start.program.to_owned();
         match self.spawn(start).await {
-            Ok(_) => Ok(()),
+            Ok(spawned) => Ok(spawned),
             Err(SpawnError::Io(source)) => Err(GuestError::Spawn { program, source }),
             Err(SpawnError::NestGone) => Err(GuestError::NestGone),
         }

@@ -1,21 +1,19 @@
 //! What the guest answers: path → action. Nothing is decided here.
 
-use std::convert::Infallible;
-
 use axum::{
     Json, Router,
     body::Body,
-    extract::{DefaultBodyLimit, State},
+    extract::{DefaultBodyLimit, Request, State},
+    middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
     routing::{get, post},
 };
 use bytes::Bytes;
-use futures_util::stream;
 use helmdeck_link::route;
 use helmdeck_wire::{
     Action,
     clipboard::Clipboard,
-    guest::{Begin, Hello, LINK_VERSION, Progress},
+    guest::{Begin, Hello, LINK_VERSION},
     keyboard::{HoldKey, Key, Type},
     pointer::{
         Click, CursorPosition, DoubleClick, Drag, ModifierClick, MouseDown, MouseMove, MouseUp,
@@ -27,7 +25,6 @@ use helmdeck_wire::{
     window::{Focus, ListWindows},
 };
 use http::{HeaderName, HeaderValue, StatusCode, header::CONTENT_TYPE};
-use tokio::sync::mpsc;
 
 use crate::{act, begin::Guest, error::GuestError};
 
@@ -49,9 +46,6 @@ macro_rules! on_display {
 /// Every route of the guest.
 pub fn router(guest: Guest) -> Router {
     let router = Router::new()
-        .route(route::HELLO, get(hello))
-        .route(route::BEGIN, post(begin))
-        .route(route::LOG, get(log))
         .route(&route::act(Launch::NAME), post(launch))
         .route(&route::act(Wait::NAME), post(wait));
     let router = on_display!(router,
@@ -75,27 +69,33 @@ pub fn router(guest: Guest) -> Router {
         Screenshot => screenshot(Format::default()) as picture,
         Zoom => zoom(Format::default()) as picture,
     );
-    router.layer(DefaultBodyLimit::max(MAX_BODY)).with_state(guest)
+    // Only actions count as activity: looking at the log or asking who it is keeps nobody awake.
+    let actions = router.route_layer(from_fn_with_state(guest.clone(), count));
+    let routes = actions
+        .route(route::HELLO, get(hello))
+        .route(route::BEGIN, post(begin))
+        .route(route::WATCH, get(watch))
+        .route(route::LOG, get(log));
+    routes.layer(DefaultBodyLimit::max(MAX_BODY)).with_state(guest)
 }
 
-async fn hello() -> Json<Hello> {
-    Json(Hello { link_version: LINK_VERSION })
+async fn count(State(guest): State<Guest>, request: Request, next: Next) -> Response {
+    guest.activity.count();
+    let response = next.run(request).await;
+    guest.activity.touch();
+    response
 }
 
-async fn begin(
-    State(guest): State<Guest>,
-    Json(begin): Json<Begin>,
-) -> Result<Response, GuestError> {
-    let reports = guest.begin(begin)?;
-    Ok(Body::from_stream(stream::unfold(reports, next_line)).into_response())
+async fn hello(State(guest): State<Guest>) -> Json<Hello> {
+    Json(Hello { link_version: LINK_VERSION, actions: guest.activity.actions() })
 }
 
-async fn next_line(
-    mut reports: mpsc::Receiver<Progress>,
-) -> Option<(Result<Bytes, Infallible>, mpsc::Receiver<Progress>)> {
-    let mut line = serde_json::to_vec(&reports.recv().await?).ok()?;
-    line.push(b'\n');
-    Some((Ok(line.into()), reports))
+async fn begin(State(guest): State<Guest>, Json(begin): Json<Begin>) -> Result<(), GuestError> {
+    guest.begin(begin)
+}
+
+async fn watch(State(guest): State<Guest>) -> Body {
+    Body::from_stream(guest.reports.lines())
 }
 
 async fn log(State(guest): State<Guest>) -> String {

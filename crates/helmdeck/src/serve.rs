@@ -7,11 +7,11 @@ use std::{
 };
 
 use helmdeck_runtime::LocalRuntime;
-use helmdeck_server::{Config, Instance, Started, telemetry};
+use helmdeck_server::{Config, Instance, Shutdown, Started, telemetry};
 use secrecy::ExposeSecret;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Serves until SIGINT or SIGTERM.
+/// Serves until SIGINT, which ends the sessions, or SIGTERM, which keeps them.
 pub fn run(config: Config) -> Result<(), Box<dyn Error>> {
     telemetry::init(&config)?;
     let program = std::env::current_exe()?;
@@ -20,7 +20,7 @@ pub fn run(config: Config) -> Result<(), Box<dyn Error>> {
             (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
         let instance = Instance::open(config).await?;
         let runtime = LocalRuntime::new(&instance.config().run_dir, instance.id(), &program)?;
-        let shutdown = either(interrupt, terminate);
+        let shutdown = asked_to_stop(interrupt, terminate);
         helmdeck_server::run(instance, Arc::new(runtime), announce, shutdown).await?;
         Ok(())
     })
@@ -42,9 +42,11 @@ fn announce(started: Started) {
     }
 }
 
-async fn either(mut interrupt: Signal, mut terminate: Signal) {
+/// A person's Ctrl-C ends the sessions too; a service manager's SIGTERM leaves them to the next
+/// server, which may be an upgrade.
+async fn asked_to_stop(mut interrupt: Signal, mut terminate: Signal) -> Shutdown {
     tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
+        _ = interrupt.recv() => Shutdown::EndSessions,
+        _ = terminate.recv() => Shutdown::KeepSessions,
     }
 }

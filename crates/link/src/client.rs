@@ -66,10 +66,15 @@ impl Link {
         serde_json::from_slice(&reply.body).map_err(|e| LinkError::Nonsense(e.to_string()))
     }
 
-    /// Makes the guest a session. The stream reports its start and ends when the guest does.
-    pub async fn begin(&self, begin: &Begin) -> Result<ProgressStream, LinkError> {
+    /// Makes the guest a session; [`Self::watch`] tells how it goes.
+    pub async fn begin(&self, begin: &Begin, deadline: Duration) -> Result<(), LinkError> {
+        self.call(post(route::BEGIN, begin)?, deadline).await.map(|_| ())
+    }
+
+    /// The guest's reports from the beginning on. The stream ends when the guest does.
+    pub async fn watch(&self) -> Result<ProgressStream, LinkError> {
         let mut connection = within(CONNECT_DEADLINE, self.open()).await?;
-        let send = connection.send_request(post(route::BEGIN, begin)?);
+        let send = connection.send_request(get(route::WATCH)?);
         let response = within(CONNECT_DEADLINE, async { send.await.map_err(LinkError::Broken) });
         Ok(ProgressStream::new(connection, response.await?.into_body()))
     }

@@ -7,7 +7,7 @@ pub mod conformance;
 mod error;
 pub mod local;
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use async_trait::async_trait;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -45,6 +45,8 @@ impl fmt::Display for SandboxId {
 /// What a sandbox shall be.
 #[derive(Debug, Clone)]
 pub struct SandboxSpec {
+    /// What whoever lists sandboxes later wants to know about this one. No secrets.
+    pub labels: BTreeMap<String, String>,
     /// The most its home may hold.
     pub home_bytes: u64,
     /// The most its `/tmp` may hold.
@@ -53,8 +55,19 @@ pub struct SandboxSpec {
 
 impl Default for SandboxSpec {
     fn default() -> Self {
-        Self { home_bytes: 4 << 30, tmp_bytes: 1 << 30 }
+        Self { labels: BTreeMap::new(), home_bytes: 4 << 30, tmp_bytes: 1 << 30 }
     }
+}
+
+/// A sandbox that was started and not stopped.
+#[derive(Debug, Clone)]
+pub struct Sandbox {
+    /// Its name.
+    pub id: SandboxId,
+    /// Whether its processes still run; one that ended by itself stays listed until it is stopped.
+    pub running: bool,
+    /// As given at its start.
+    pub labels: BTreeMap<String, String>,
 }
 
 /// Any stream of bytes to a guest.
@@ -74,6 +87,6 @@ pub trait Runtime: Send + Sync + 'static {
     /// Stops a sandbox and removes all it left. Stopping one that is already gone succeeds.
     async fn stop(&self, id: &SandboxId) -> Result<(), RuntimeError>;
 
-    /// Every sandbox we own, so that a restarted server knows about them.
-    async fn list(&self) -> Result<Vec<SandboxId>, RuntimeError>;
+    /// Every sandbox we own, so that a restarted server can adopt or stop them.
+    async fn list(&self) -> Result<Vec<Sandbox>, RuntimeError>;
 }

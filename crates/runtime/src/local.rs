@@ -9,6 +9,7 @@
 //!         guest.sock                the guest's listener, reachable from outside only
 //!         nested.bpf                system calls denied to what the agent runs
 //!         status                    written by bubblewrap: process and namespaces, exit code
+//!         labels                    as given at the start
 //!         log                       what bubblewrap and the guest say
 //!         uid                       the sandbox's own user id, when we are root
 //! ```
@@ -20,6 +21,7 @@ mod status;
 mod uid;
 
 use std::{
+    collections::BTreeMap,
     fs,
     io::Read,
     os::{
@@ -38,7 +40,9 @@ use rustix::{
 };
 use tokio::{net::UnixStream, process::Command, time::timeout};
 
-use crate::{ByteStream, Runtime, RuntimeError, SandboxId, SandboxSpec, error::Doing};
+use crate::{
+    ByteStream, Runtime, RuntimeError, Sandbox, SandboxId, SandboxSpec, error::Doing,
+};
 
 /// bubblewrap has set up the namespaces by then, or never will.
 const START_DEADLINE: Duration = Duration::from_secs(10);
@@ -76,6 +80,8 @@ impl LocalRuntime {
 
     async fn start_in(&self, dir: &Path, spec: &SandboxSpec) -> Result<(), RuntimeError> {
         etc::generate(&dir.join("etc"))?;
+        let labels = serde_json::to_vec(&spec.labels).map_err(std::io::Error::from);
+        fs::write(dir.join("labels"), labels.doing("describe", dir)?).doing("write", dir)?;
         fs::write(dir.join("nested.bpf"), seccomp::nested()?).doing("write", dir)?;
         let socket = dir.join("guest.sock");
         let listener = UnixListener::bind(&socket).doing("listen on", &socket)?;
@@ -158,18 +164,26 @@ impl Runtime for LocalRuntime {
         }
     }
 
-    async fn list(&self) -> Result<Vec<SandboxId>, RuntimeError> {
-        let dir = self.root.join("sandboxes");
+    async fn list(&self) -> Result<Vec<Sandbox>, RuntimeError> {
+        let parent = self.root.join("sandboxes");
         let mut found = Vec::new();
-        for entry in fs::read_dir(&dir).doing("list", &dir)? {
-            let name = entry.doing("list", &dir)?.file_name();
-            if let Ok(id) = SandboxId::new(&name.to_string_lossy()) {
-                found.push(id);
+        for entry in fs::read_dir(&parent).doing("list", &parent)? {
+            let dir = entry.doing("list", &parent)?.path();
+            let name = dir.file_name().unwrap_or_default().to_string_lossy();
+            if let Ok(id) = SandboxId::new(&name) {
+                let running = status::read(&dir).is_some_and(|status| status.is_alive());
+                found.push(Sandbox { id, running, labels: read_labels(&dir) });
             }
         }
-        found.sort();
+        found.sort_by(|one, other| one.id.cmp(&other.id));
         Ok(found)
     }
+}
+
+/// A sandbox whose labels cannot be read has none; then nobody will adopt it.
+fn read_labels(dir: &Path) -> BTreeMap<String, String> {
+    let text = fs::read(dir.join("labels")).unwrap_or_default();
+    serde_json::from_slice(&text).unwrap_or_default()
 }
 
 /// Kills the first process of the sandbox's namespace, which takes all others along, and waits

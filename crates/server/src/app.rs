@@ -35,19 +35,28 @@ pub struct Started {
     pub new_admin: Option<NewAdmin>,
 }
 
-/// Serves until `shutdown`, then drains and ends every session. `announce` is called once the
-/// address answers.
+/// What becomes of the sessions when the server stops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shutdown {
+    /// They live on, for the next server to adopt.
+    KeepSessions,
+    /// They end.
+    EndSessions,
+}
+
+/// Serves until `shutdown`, then drains and does with the sessions what it says. `announce` is
+/// called once the address answers.
 pub async fn run(
     instance: Instance,
     runtime: Arc<dyn Runtime>,
     announce: impl FnOnce(Started),
-    shutdown: impl Future<Output = ()>,
+    shutdown: impl Future<Output = Shutdown>,
 ) -> Result<(), ServerError> {
     let Instance { config, store, .. } = &instance;
     let listener = listen(config.addr).await?;
     let addr = listener.local_addr().unwrap_or(config.addr);
     let app = App::build(config, store.clone(), runtime)?;
-    app.sessions.clean_up().await?;
+    app.sessions.adopt().await?;
     // Last of what can fail: a password that is made must also be announced.
     let new_admin = admin::ensure(store, config).await?;
     let _tidy = AbortOnDropHandle::new(tokio::spawn(tidy(app.figures.clone())));
@@ -55,9 +64,10 @@ pub async fn run(
     announce(Started { addr, new_admin });
 
     let drain = Duration::from_secs(config.drain_seconds);
-    serve(listener, router(app.clone()), drain, shutdown).await;
-
-    app.sessions.end_all(EndReason::ServerStopped).await;
+    let sessions = serve(listener, router(app.clone()), drain, shutdown).await;
+    if sessions == Shutdown::EndSessions {
+        app.sessions.end_all(EndReason::ServerStopped).await;
+    }
     store.close().await;
     tracing::info!("Server stopped");
     Ok(())

@@ -8,7 +8,7 @@ use axum::{
 };
 use helmdeck_sessions::SessionError;
 use helmdeck_store::StoreError;
-use helmdeck_wire::{ErrorBody, ErrorCode};
+use helmdeck_wire::{ErrorBody, ErrorCode, session::EndReason};
 use http::{HeaderValue, StatusCode, header};
 
 use crate::{field, password::PasswordError, token::TokenError};
@@ -107,7 +107,8 @@ impl From<SessionError> for ApiError {
             SessionError::InvalidSpec { field, .. } => field::codes(field).invalid,
             SessionError::NotDesktop(_) => ErrorCode::NotDesktopMode,
             SessionError::Starting(_) => ErrorCode::SessionStarting,
-            SessionError::Ended { .. } => ErrorCode::SessionEnded,
+            SessionError::Outdated(_) => ErrorCode::SessionOutdated,
+            SessionError::Ended { reason, .. } => ended(*reason),
             SessionError::TaskLimit { .. } => ErrorCode::TaskLimitReached,
             SessionError::CapacityReached { .. } => ErrorCode::CapacityReached,
             SessionError::StartFailed { .. } => ErrorCode::CreateFailed,
@@ -120,6 +121,22 @@ impl From<SessionError> for ApiError {
             SessionError::Runtime(_) => ErrorCode::CreateFailed,
         };
         Self::new(code, error.to_string()).because(error)
+    }
+}
+
+/// What a caller of a session that is over is told.
+fn ended(reason: EndReason) -> ErrorCode {
+    match reason {
+        EndReason::GuestLost => ErrorCode::GuestLost,
+        EndReason::DisplayLost => ErrorCode::DisplayLost,
+        EndReason::BrowserLost => ErrorCode::BrowserLost,
+        EndReason::OutOfMemory => ErrorCode::OutOfMemory,
+        EndReason::StartFailed => ErrorCode::CreateFailed,
+        EndReason::Requested
+        | EndReason::WallClock
+        | EndReason::Idle
+        | EndReason::MaxTasks
+        | EndReason::ServerStopped => ErrorCode::SessionEnded,
     }
 }
 
@@ -182,12 +199,16 @@ pub fn status(code: ErrorCode) -> StatusCode {
         E::Forbidden => StatusCode::FORBIDDEN,
         E::NotFound | E::CommandNotFound | E::WindowNotFound => StatusCode::NOT_FOUND,
         E::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-        E::SessionStarting | E::TaskLimitReached | E::FocusRefused => StatusCode::CONFLICT,
+        E::SessionStarting | E::SessionOutdated | E::TaskLimitReached | E::FocusRefused => {
+            StatusCode::CONFLICT
+        }
         E::SessionEnded => StatusCode::GONE,
         E::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         E::TooManyAttempts => StatusCode::TOO_MANY_REQUESTS,
         E::CreateFailed | E::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-        E::GuestLost | E::DisplayLost | E::CommandFailed => StatusCode::BAD_GATEWAY,
+        E::GuestLost | E::DisplayLost | E::BrowserLost | E::OutOfMemory | E::CommandFailed => {
+            StatusCode::BAD_GATEWAY
+        }
         E::CapacityReached | E::Overloaded | E::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         E::Timeout => StatusCode::GATEWAY_TIMEOUT,
     }

@@ -30,7 +30,7 @@ mod serve;
 pub mod telemetry;
 pub mod token;
 
-pub use app::{App, Started, run};
+pub use app::{App, Shutdown, Started, run};
 pub use config::Config;
 pub use error::ServerError;
 pub use instance::Instance;

@@ -39,24 +39,25 @@ struct Stop {
     now: CancellationToken,
 }
 
-/// Serves until `shutdown`, then lets running requests end for as long as `drain`.
-pub async fn serve(
+/// Serves until `shutdown`, then lets running requests end for as long as `drain`. Returns what
+/// `shutdown` returned.
+pub async fn serve<T>(
     listener: TcpListener,
     router: Router,
     drain: Duration,
-    shutdown: impl Future<Output = ()>,
-) {
+    shutdown: impl Future<Output = T>,
+) -> T {
     let (connections, stop) = (TaskTracker::new(), Stop::default());
     let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let mut shutdown = pin!(shutdown);
-    loop {
-        let accepted = tokio::select! {
-            () = &mut shutdown => break,
-            accepted = accept(&listener, &slots) => accepted,
-        };
-        let Some((stream, peer, slot)) = accepted else { break };
-        connections.spawn(connection(stream, peer, router.clone(), stop.clone(), slot));
-    }
+    let asked = loop {
+        tokio::select! {
+            asked = &mut shutdown => break asked,
+            (stream, peer, slot) = accept(&listener, &slots) => {
+                connections.spawn(connection(stream, peer, router.clone(), stop.clone(), slot));
+            }
+        }
+    };
     drop(listener);
     stop.soon.cancel();
     connections.close();
@@ -68,17 +69,19 @@ pub async fn serve(
         stop.now.cancel();
         connections.wait().await;
     }
+    asked
 }
 
 /// The next connection, once there is room for one.
 async fn accept(
     listener: &TcpListener,
     slots: &Arc<Semaphore>,
-) -> Option<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
-    let slot = slots.clone().acquire_owned().await.ok()?;
+) -> (TcpStream, SocketAddr, Option<OwnedSemaphorePermit>) {
+    // The semaphore is never closed, so there always is a slot.
+    let slot = slots.clone().acquire_owned().await.ok();
     loop {
         match listener.accept().await {
-            Ok((stream, peer)) => return Some((stream, peer, slot)),
+            Ok((stream, peer)) => return (stream, peer, slot),
             Err(error) => {
                 tracing::warn!(%error, "Accepting a connection failed");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -92,7 +95,7 @@ async fn connection(
     peer: SocketAddr,
     router: Router,
     stop: Stop,
-    _slot: OwnedSemaphorePermit,
+    _slot: Option<OwnedSemaphorePermit>,
 ) {
     // A click is a small packet that must not wait for another.
     let _ = stream.set_nodelay(true);

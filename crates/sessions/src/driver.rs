@@ -1,4 +1,4 @@
-//! The one task that leads a session from its start to its end.
+//! The one task that leads a session from its start, or its adoption, to its end.
 
 use std::{
     sync::Arc,
@@ -9,7 +9,7 @@ use helmdeck_link::ProgressStream;
 use helmdeck_runtime::{Runtime, SandboxSpec};
 use helmdeck_wire::{
     error::with_causes,
-    guest::{LINK_VERSION, Progress, Stage},
+    guest::{LINK_VERSION, Part, Progress, Stage},
     session::{EndReason, StageTiming},
 };
 use tokio::time::{sleep_until, timeout};
@@ -18,7 +18,7 @@ use tracing::{error, info, warn};
 use crate::{
     Session,
     lifecycle::Phase,
-    session::{Driven, Failure},
+    session::{ADOPTION_DEADLINE, Driven, Failure},
     spec,
 };
 
@@ -27,29 +27,44 @@ const START_DEADLINE: Duration = Duration::from_secs(120);
 /// A guest answers milliseconds after its sandbox runs.
 const HELLO_DEADLINE: Duration = Duration::from_secs(20);
 
-/// Leads `session` until nothing of it is left.
+/// Leads a new session until nothing of it is left.
 pub(crate) async fn drive(session: Session, runtime: Arc<dyn Runtime>) {
-    let inner = &session.inner;
-    let id = inner.id.as_str();
     let started = tokio::select! {
         started = start(&session, &*runtime) => Some(started),
         () = over(&session) => None,
     };
     match started {
-        Some(Ok(reports)) => {
-            inner.life.lock().ready(Instant::now());
-            inner.progress.send_replace(Driven::Running);
-            info!(session.id = id, duration_ms = elapsed_ms(inner.began), "Session is ready");
-            live(&session, reports).await;
-        }
-        Some(Err(failure)) => {
-            let Failure { stage, reason, .. } = &failure;
-            warn!(session.id = id, stage, reason, "Session failed to start");
-            *inner.failure.lock() = Some(failure);
-            inner.life.lock().end(EndReason::StartFailed);
-        }
+        Some(Ok(reports)) => live(&session, &*runtime, reports).await,
+        Some(Err(failure)) => fail(&session, EndReason::StartFailed, failure),
         None => {}
     }
+    stop(&session, &*runtime).await;
+}
+
+/// Leads a session that an earlier server started.
+pub(crate) async fn drive_adopted(session: Session, runtime: Arc<dyn Runtime>) {
+    let adopted = tokio::select! {
+        adopted = adopt(&session, &*runtime) => Some(adopted),
+        () = over(&session) => None,
+    };
+    match adopted {
+        Some(Ok(Adopted::Current(reports))) => live(&session, &*runtime, reports).await,
+        Some(Ok(Adopted::Outdated)) => {
+            warn!(session.id = session.id().as_str(), "Session is of another version");
+            session.inner.life.lock().outdated();
+            session.inner.progress.send_replace(Driven::Running);
+            over(&session).await;
+        }
+        Some(Err(failure)) => fail(&session, EndReason::GuestLost, failure),
+        None => {}
+    }
+    stop(&session, &*runtime).await;
+}
+
+/// Stops the sandbox; then nothing of the session is left.
+async fn stop(session: &Session, runtime: &dyn Runtime) {
+    let inner = &session.inner;
+    let id = inner.id.as_str();
     if let Err(problem) = runtime.stop(&inner.sandbox).await {
         error!(session.id = id, error = with_causes(&problem), "Sandbox could not be stopped");
     }
@@ -57,51 +72,130 @@ pub(crate) async fn drive(session: Session, runtime: Arc<dyn Runtime>) {
     inner.progress.send_replace(Driven::Stopped);
 }
 
+fn fail(session: &Session, reason: EndReason, failure: Failure) {
+    let stage = failure.stage.map_or("running", Stage::as_str);
+    warn!(session.id = session.id().as_str(), stage, reason = failure.reason, "Session failed");
+    *session.inner.failure.lock() = Some(failure);
+    session.inner.life.lock().end(reason);
+}
+
 /// All stages of the start. Each that is done leaves its time in the session.
 async fn start(session: &Session, runtime: &dyn Runtime) -> Result<ProgressStream, Failure> {
     let inner = &session.inner;
-    let sandbox = |reason: String| fail(Stage::Sandbox, reason);
     let work = async {
-        let spec = SandboxSpec::default();
-        runtime.start(&inner.sandbox, &spec).await.map_err(|e| sandbox(with_causes(&e)))?;
-        let hello = inner.link.hello(HELLO_DEADLINE).await.map_err(|e| sandbox(with_causes(&e)))?;
+        let failed = |e: &dyn std::error::Error| failure(Stage::Sandbox, with_causes(e));
+        let labels = inner.record.to_labels();
+        let spec = SandboxSpec { labels, ..SandboxSpec::default() };
+        runtime.start(&inner.sandbox, &spec).await.map_err(|e| failed(&e))?;
+        let hello = inner.link.hello(HELLO_DEADLINE).await.map_err(|e| failed(&e))?;
         if hello.link_version != LINK_VERSION {
-            return Err(sandbox(format!("its guest speaks link {}", hello.link_version)));
+            let reason = format!("its guest speaks link {}", hello.link_version);
+            return Err(failure(Stage::Sandbox, reason));
         }
-        let begin = spec::for_guest(&inner.spec);
-        let mut reports = inner.link.begin(&begin).await.map_err(|e| sandbox(with_causes(&e)))?;
-        let mut last = Stage::Sandbox;
-        loop {
-            match reports.next().await {
-                Ok(Some(Progress::Done(stage))) => {
-                    last = stage;
-                    let done_ms = elapsed_ms(inner.began);
-                    let stage = stage.as_str().to_owned();
-                    inner.timings.lock().push(StageTiming { stage, done_ms });
-                }
-                Ok(Some(Progress::Ready)) => return Ok(reports),
-                Ok(Some(Progress::Failed { stage, reason, log_tail })) => {
-                    return Err(Failure { stage: stage.as_str(), reason, log_tail });
-                }
-                Ok(None) => return Err(fail(last, gone(runtime, session).await)),
-                Err(error) => return Err(fail(last, with_causes(&error))),
-            }
-        }
+        let begin = spec::for_guest(&inner.record.spec);
+        inner.link.begin(&begin, HELLO_DEADLINE).await.map_err(|e| failed(&e))?;
+        let mut reports = inner.link.watch().await.map_err(|e| failed(&e))?;
+        ready(session, runtime, &mut reports, |stage| {
+            let done_ms = elapsed_ms(inner.began);
+            let stage = stage.as_str().to_owned();
+            inner.timings.lock().push(StageTiming { stage, done_ms });
+        })
+        .await?;
+        info!(session.id = inner.id.as_str(), duration_ms = elapsed_ms(inner.began),
+              "Session is ready");
+        Ok(reports)
     };
-    let late = || fail(Stage::Browser, format!("not ready after {} s", START_DEADLINE.as_secs()));
+    let late =
+        || failure(Stage::Browser, format!("not ready after {} s", START_DEADLINE.as_secs()));
     timeout(START_DEADLINE, work).await.unwrap_or_else(|_| Err(late()))
 }
 
-/// Waits for the end of a running session: asked for, due, or because its guest is lost.
-async fn live(session: &Session, mut reports: ProgressStream) {
-    let lost = async { while let Ok(Some(_)) = reports.next().await {} };
+/// What became of a session that was found running.
+enum Adopted {
+    Current(ProgressStream),
+    Outdated,
+}
+
+async fn adopt(session: &Session, runtime: &dyn Runtime) -> Result<Adopted, Failure> {
+    let inner = &session.inner;
+    let failed = |e: &dyn std::error::Error| failure(Stage::Sandbox, with_causes(e));
+    let hello = inner.link.hello(ADOPTION_DEADLINE).await.map_err(|e| failed(&e))?;
+    if hello.link_version != LINK_VERSION {
+        return Ok(Adopted::Outdated);
+    }
+    inner.life.lock().set_tasks(hello.actions);
+    let mut reports = inner.link.watch().await.map_err(|e| failed(&e))?;
+    let begun = timeout(START_DEADLINE, ready(session, runtime, &mut reports, |_| {})).await;
+    begun.unwrap_or_else(|_| Err(failure(Stage::Browser, "not ready in time".into())))?;
+    info!(session.id = inner.id.as_str(), owner = inner.record.owner, "Session is adopted");
+    Ok(Adopted::Current(reports))
+}
+
+/// Reads reports until the guest is ready.
+async fn ready(
+    session: &Session,
+    runtime: &dyn Runtime,
+    reports: &mut ProgressStream,
+    on_stage: impl Fn(Stage),
+) -> Result<(), Failure> {
+    let mut last = Stage::Sandbox;
+    loop {
+        match reports.next().await {
+            Ok(Some(Progress::Done(stage))) => {
+                last = stage;
+                on_stage(stage);
+            }
+            Ok(Some(Progress::Ready)) => return Ok(()),
+            Ok(Some(Progress::Event(_))) => {}
+            Ok(Some(Progress::Failed { stage, reason, log_tail })) => {
+                return Err(Failure { stage: Some(stage), reason, log_tail });
+            }
+            Ok(Some(Progress::Lost { part, log_tail })) => {
+                let reason = format!("the {} is gone", name(part));
+                return Err(Failure { stage: Some(last), reason, log_tail });
+            }
+            Ok(None) => return Err(failure(last, last_words(session, runtime).await)),
+            Err(error) => return Err(failure(last, with_causes(&error))),
+        }
+    }
+}
+
+/// Waits for the end of a running session: asked for, due, or because a part of it is lost.
+async fn live(session: &Session, runtime: &dyn Runtime, mut reports: ProgressStream) {
+    session.inner.life.lock().ready(Instant::now());
+    session.inner.progress.send_replace(Driven::Running);
     tokio::select! {
         () = over(session) => {}
-        () = lost => {
-            session.inner.life.lock().end(EndReason::GuestLost);
-            let reason = "the guest is gone".to_owned();
-            let failure = Failure { stage: "running", reason, log_tail: String::new() };
-            *session.inner.failure.lock() = Some(failure);
+        (reason, failure) = lost(session, runtime, &mut reports) => fail(session, reason, failure),
+    }
+}
+
+/// Waits until the guest reports a loss, or is itself lost.
+async fn lost(
+    session: &Session,
+    runtime: &dyn Runtime,
+    reports: &mut ProgressStream,
+) -> (EndReason, Failure) {
+    loop {
+        match reports.next().await {
+            Ok(Some(Progress::Event(event))) => {
+                info!(session.id = session.id().as_str(), event, "Session reports");
+            }
+            Ok(Some(Progress::Lost { part, log_tail })) => {
+                let end = match part {
+                    Part::Display => EndReason::DisplayLost,
+                    Part::Browser => EndReason::BrowserLost,
+                    Part::Nest => EndReason::GuestLost,
+                };
+                let reason = format!("the {} is gone", name(part));
+                return (end, Failure { stage: None, reason, log_tail });
+            }
+            Ok(Some(Progress::Done(_) | Progress::Ready | Progress::Failed { .. })) => {}
+            Ok(None) | Err(_) => {
+                let log_tail = last_words(session, runtime).await;
+                let reason = "the guest is gone".to_owned();
+                return (EndReason::GuestLost, Failure { stage: None, reason, log_tail });
+            }
         }
     }
 }
@@ -134,15 +228,23 @@ async fn over(session: &Session) {
 }
 
 /// What a sandbox that is gone said last.
-async fn gone(runtime: &dyn Runtime, session: &Session) -> String {
+async fn last_words(session: &Session, runtime: &dyn Runtime) -> String {
     match runtime.connect(&session.inner.sandbox).await {
         Err(error) => with_causes(&error),
         Ok(_) => "the guest hung up".to_owned(),
     }
 }
 
-fn fail(stage: Stage, reason: String) -> Failure {
-    Failure { stage: stage.as_str(), reason, log_tail: String::new() }
+fn name(part: Part) -> &'static str {
+    match part {
+        Part::Display => "X server",
+        Part::Browser => "browser",
+        Part::Nest => "nested sandbox",
+    }
+}
+
+fn failure(stage: Stage, reason: String) -> Failure {
+    Failure { stage: Some(stage), reason, log_tail: String::new() }
 }
 
 fn elapsed_ms(since: Instant) -> u64 {

@@ -27,8 +27,11 @@ pub enum SessionError {
     /// The session is not ready yet.
     #[error("session {0} is still starting: ask again in a second")]
     Starting(SessionId),
+    /// The session's guest is of another version.
+    #[error("session {0} was made by another version of helmdeck: it can be watched and ended")]
+    Outdated(SessionId),
     /// The session is over.
-    #[error("session {id} has ended ({reason:?}): create a new one")]
+    #[error("session {id} has ended ({}): create a new one", .reason.as_str())]
     Ended {
         /// Which session.
         id: SessionId,
@@ -50,12 +53,10 @@ pub enum SessionError {
         limit: usize,
     },
     /// A stage of the start failed.
-    #[error("the session failed to start at stage {stage}: {reason}{}", tail(.log_tail))]
+    #[error("the session {sentence}{}", tail(.log_tail))]
     StartFailed {
-        /// sandbox, display, desktop or browser.
-        stage: &'static str,
-        /// What happened.
-        reason: String,
+        /// Which stage, and what happened.
+        sentence: String,
         /// The last lines of the session's log.
         log_tail: String,
     },

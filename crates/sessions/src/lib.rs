@@ -7,6 +7,7 @@ mod caller;
 mod driver;
 mod error;
 mod lifecycle;
+mod record;
 mod registry;
 mod session;
 mod spec;

@@ -1,8 +1,9 @@
 //! When a session may act and when it must end: pure decisions, with time passed in.
 //!
 //! ```text
-//! Starting ──ready──▶ Running ──end asked, limit reached, guest lost──▶ Over
-//!     └──────────────start failed, end asked───────────────────────────▶ Over
+//! Starting ──ready──▶ Running ───end asked, limit reached, a part lost──▶ Over
+//!     ├──other link version──▶ Outdated ──end asked, limit reached──▶ Over
+//!     └──start failed, end asked──▶ Over
 //! ```
 
 use std::time::{Duration, Instant};
@@ -16,6 +17,8 @@ pub enum Phase {
     Starting,
     /// Calls are answered.
     Running,
+    /// Its guest is of another version: it lives, and cannot act.
+    Outdated,
     /// Nothing happens any more.
     Over(EndReason),
 }
@@ -48,6 +51,8 @@ pub struct Lifecycle {
 pub enum Refusal {
     /// Not ready yet.
     Starting,
+    /// Of another version.
+    Outdated,
     /// Over.
     Over(EndReason),
     /// All of `max_tasks` are done or under way.
@@ -55,9 +60,9 @@ pub enum Refusal {
 }
 
 impl Lifecycle {
-    /// A session that was asked for at `now`.
-    pub fn new(limits: Limits, now: Instant) -> Self {
-        Self { limits, created: now, last_call: now, busy: 0, tasks: 0, phase: Phase::Starting }
+    /// A session that was asked for at `created`.
+    pub fn new(limits: Limits, created: Instant) -> Self {
+        Self { limits, created, last_call: created, busy: 0, tasks: 0, phase: Phase::Starting }
     }
 
     /// Where it is.
@@ -75,8 +80,21 @@ impl Lifecycle {
         match self.phase {
             Phase::Starting => Status::Starting,
             Phase::Running => Status::Running,
-            Phase::Over(EndReason::StartFailed | EndReason::GuestLost) => Status::Error,
+            Phase::Outdated => Status::Outdated,
+            Phase::Over(reason) if is_failure(reason) => Status::Error,
             Phase::Over(_) => Status::Terminated,
+        }
+    }
+
+    /// The actions that an adopted session had done before.
+    pub fn set_tasks(&mut self, tasks: u64) {
+        self.tasks = tasks;
+    }
+
+    /// Its guest turned out to be of another version.
+    pub fn outdated(&mut self) {
+        if self.phase == Phase::Starting {
+            self.phase = Phase::Outdated;
         }
     }
 
@@ -99,6 +117,7 @@ impl Lifecycle {
     pub fn begin_task(&mut self, now: Instant) -> Result<(), Refusal> {
         match (&self.phase, self.limits.max_tasks) {
             (Phase::Starting, _) => Err(Refusal::Starting),
+            (Phase::Outdated, _) => Err(Refusal::Outdated),
             (Phase::Over(reason), _) => Err(Refusal::Over(*reason)),
             (Phase::Running, Some(limit)) if self.tasks >= limit => {
                 Err(Refusal::NoTasksLeft(limit))
@@ -146,6 +165,22 @@ impl Lifecycle {
     fn idle_end(&self) -> Option<Instant> {
         let waiting = self.phase == Phase::Running && self.busy == 0;
         self.limits.idle.filter(|_| waiting).map(|limit| self.last_call + limit)
+    }
+}
+
+/// Whether something broke, rather than ran out or was asked for.
+fn is_failure(reason: EndReason) -> bool {
+    match reason {
+        EndReason::StartFailed
+        | EndReason::GuestLost
+        | EndReason::DisplayLost
+        | EndReason::BrowserLost
+        | EndReason::OutOfMemory => true,
+        EndReason::Requested
+        | EndReason::WallClock
+        | EndReason::Idle
+        | EndReason::MaxTasks
+        | EndReason::ServerStopped => false,
     }
 }
 

@@ -1,6 +1,6 @@
 //! All sessions of this server, and the only way to one of them.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use helmdeck_runtime::{Runtime, RuntimeError, SandboxId};
 use helmdeck_wire::{
@@ -12,9 +12,7 @@ use tokio::time::timeout;
 use tracing::{info, warn};
 
 use crate::{
-    Caller, Session, SessionError, driver,
-    session::Driven,
-    spec,
+    Caller, Session, SessionError, driver, record::Record, session::Driven, spec,
 };
 
 /// How many sessions that are over can still be looked at.
@@ -40,8 +38,8 @@ pub struct Sessions {
 struct Shared {
     runtime: Arc<dyn Runtime>,
     config: Config,
-    /// By creation, because each gets a higher number than the one before.
-    sessions: Mutex<BTreeMap<u64, Session>>,
+    /// Oldest first.
+    sessions: Mutex<Vec<Session>>,
 }
 
 impl Sessions {
@@ -50,12 +48,22 @@ impl Sessions {
         Self { shared: Arc::new(Shared { runtime, config, sessions: Mutex::default() }) }
     }
 
-    /// Stops sandboxes that an earlier server left behind.
-    pub async fn clean_up(&self) -> Result<(), SessionError> {
+    /// Takes over the sessions that an earlier server left running, and clears away what it left
+    /// dead. Returns at once; calls for a session wait until it is known again.
+    pub async fn adopt(&self) -> Result<(), SessionError> {
         for sandbox in self.shared.runtime.list().await? {
-            info!(%sandbox, "Stopping a sandbox of an earlier server");
-            self.shared.runtime.stop(&sandbox).await?;
+            let record = Record::from_labels(&sandbox.labels).filter(|_| sandbox.running);
+            let Some(record) = record else {
+                info!(sandbox = %sandbox.id, "Clearing away a sandbox of an earlier server");
+                self.shared.runtime.stop(&sandbox.id).await?;
+                continue;
+            };
+            let runtime = self.shared.runtime.clone();
+            let session = Session::adopted(sandbox.id, record, runtime.clone());
+            self.shared.sessions.lock().push(session.clone());
+            tokio::spawn(driver::drive_adopted(session, runtime));
         }
+        self.shared.sessions.lock().sort_by_key(|session| session.inner.record.created_at);
         Ok(())
     }
 
@@ -90,7 +98,7 @@ impl Sessions {
     /// The caller's session; an admin may have anyone's. Others do not exist.
     pub fn get(&self, caller: &Caller, id: &SessionId) -> Result<Session, SessionError> {
         let sessions = self.shared.sessions.lock();
-        let mut visible = sessions.values().filter(|session| session.belongs_to(caller));
+        let mut visible = sessions.iter().filter(|session| session.belongs_to(caller));
         visible
             .find(|session| session.id() == id)
             .cloned()
@@ -100,7 +108,7 @@ impl Sessions {
     /// The sessions the caller may see, oldest first.
     pub fn list(&self, caller: &Caller) -> Vec<Session> {
         let sessions = self.shared.sessions.lock();
-        sessions.values().filter(|session| session.belongs_to(caller)).cloned().collect()
+        sessions.iter().filter(|session| session.belongs_to(caller)).cloned().collect()
     }
 
     /// Ends the caller's session and forgets it. One that does not exist is ended already.
@@ -114,12 +122,12 @@ impl Sessions {
 
     /// How many sessions are alive.
     pub fn count(&self) -> usize {
-        self.shared.sessions.lock().values().filter(|session| session.is_alive()).count()
+        self.shared.sessions.lock().iter().filter(|session| session.is_alive()).count()
     }
 
     /// Ends every session; nothing is left when it returns.
     pub async fn end_all(&self, reason: EndReason) {
-        let all: Vec<Session> = self.shared.sessions.lock().values().cloned().collect();
+        let all: Vec<Session> = self.shared.sessions.lock().iter().cloned().collect();
         for session in &all {
             session.request_end(reason);
         }
@@ -140,23 +148,23 @@ impl Sessions {
         let runtime = self.shared.runtime.clone();
         let session = Session::new(id, sandbox, caller, spec, runtime);
         let mut sessions = self.shared.sessions.lock();
-        let alive = sessions.values().filter(|session| session.is_alive()).count();
+        let alive = sessions.iter().filter(|session| session.is_alive()).count();
         let limit = self.shared.config.max_sessions;
         if alive >= limit {
             return Err(SessionError::CapacityReached { limit });
         }
-        let over = sessions.iter().filter(|(_, session)| !session.is_alive());
-        let excess: Vec<u64> = over.map(|(number, _)| *number).collect();
-        for number in excess.iter().take(excess.len().saturating_sub(REMEMBERED)) {
-            sessions.remove(number);
-        }
-        let number = sessions.last_key_value().map_or(0, |(last, _)| last + 1);
-        sessions.insert(number, session.clone());
+        let mut excess = (sessions.len() - alive).saturating_sub(REMEMBERED);
+        sessions.retain(|session| {
+            let forgotten = excess > 0 && !session.is_alive();
+            excess -= usize::from(forgotten);
+            !forgotten
+        });
+        sessions.push(session.clone());
         Ok(session)
     }
 
     fn forget(&self, id: &SessionId) {
-        self.shared.sessions.lock().retain(|_, session| session.id() != id);
+        self.shared.sessions.lock().retain(|session| session.id() != id);
     }
 }
 

@@ -10,15 +10,20 @@ use helmdeck_link::{ByteStream, Connect, Link, LinkError, Reply};
 use helmdeck_runtime::{Runtime, SandboxId};
 use helmdeck_wire::{
     Action, ErrorBody, ErrorCode, SessionId,
+    guest::Stage,
     session::{self, EndReason, Mode, SessionSpec, StageTiming},
 };
 use parking_lot::Mutex;
 use time::OffsetDateTime;
-use tokio::sync::{Notify, watch};
+use tokio::{
+    sync::{Notify, watch},
+    time::timeout,
+};
 
 use crate::{
     Caller, SessionError,
     lifecycle::{Lifecycle, Phase, Refusal},
+    record::Record,
     spec,
 };
 
@@ -26,6 +31,8 @@ use crate::{
 const ACTION_DEADLINE: Duration = Duration::from_secs(30);
 /// An action that asks for more time than this is refused.
 const LONGEST_ACTION: Duration = Duration::from_secs(600);
+/// A call for a session that is being adopted waits this long for it.
+pub(crate) const ADOPTION_DEADLINE: Duration = Duration::from_secs(5);
 /// The longest status line.
 const MAX_STATUS: usize = 500;
 
@@ -38,11 +45,11 @@ pub struct Session {
 pub(crate) struct Inner {
     pub id: SessionId,
     pub sandbox: SandboxId,
-    pub owner: String,
-    pub created_at: OffsetDateTime,
+    /// Its spec may hold secrets: never shown whole.
+    pub record: Record,
     pub began: Instant,
-    /// As asked for, defaults filled in. May hold secrets: never shown whole.
-    pub spec: SessionSpec,
+    /// Whether another server started it.
+    adopted: bool,
     pub link: Link,
     pub life: Mutex<Lifecycle>,
     pub timings: Mutex<Vec<StageTiming>>,
@@ -66,31 +73,62 @@ pub(crate) enum Driven {
 /// What went wrong in a session.
 #[derive(Debug, Clone)]
 pub(crate) struct Failure {
-    pub stage: &'static str,
+    /// The stage of the start that failed; none if it had started.
+    pub stage: Option<Stage>,
     pub reason: String,
     pub log_tail: String,
 }
 
+impl Failure {
+    fn sentence(&self) -> String {
+        match self.stage {
+            Some(stage) => format!("failed to start at stage {}: {}", stage.as_str(), self.reason),
+            None => self.reason.clone(),
+        }
+    }
+}
+
 impl Session {
+    /// A session that `caller` asks for now.
     pub(crate) fn new(
         id: SessionId,
         sandbox: SandboxId,
-        owner: &Caller,
+        caller: &Caller,
         spec: SessionSpec,
         runtime: Arc<dyn Runtime>,
     ) -> Self {
-        let began = Instant::now();
+        let created_at = OffsetDateTime::now_utc();
+        let record = Record { owner: caller.subject.clone(), created_at, spec };
+        Self::with_record(id, sandbox, record, runtime, false)
+    }
+
+    /// A session that an earlier server left running.
+    pub(crate) fn adopted(sandbox: SandboxId, record: Record, runtime: Arc<dyn Runtime>) -> Self {
+        let id = SessionId::new(sandbox.as_str());
+        Self::with_record(id, sandbox, record, runtime, true)
+    }
+
+    fn with_record(
+        id: SessionId,
+        sandbox: SandboxId,
+        record: Record,
+        runtime: Arc<dyn Runtime>,
+        adopted: bool,
+    ) -> Self {
         let link = Link::new(ToSandbox { runtime, sandbox: sandbox.clone() });
+        let age = OffsetDateTime::now_utc() - record.created_at;
+        let age = Duration::try_from(age).unwrap_or_default();
+        let began = Instant::now().checked_sub(age).unwrap_or_else(Instant::now);
+        let life = Lifecycle::new(spec::limits(&record.spec), began);
         Self {
             inner: Arc::new(Inner {
                 id,
                 sandbox,
-                owner: owner.subject.clone(),
-                created_at: OffsetDateTime::now_utc(),
+                record,
                 began,
+                adopted,
                 link,
-                life: Mutex::new(Lifecycle::new(spec::limits(&spec), began)),
-                spec,
+                life: Mutex::new(life),
                 timings: Mutex::default(),
                 failure: Mutex::default(),
                 agent_status: Mutex::default(),
@@ -109,26 +147,26 @@ impl Session {
     pub fn describe(&self) -> session::Session {
         let inner = &self.inner;
         let life = inner.life.lock().clone();
-        let lifetime = inner.spec.timeout_seconds.map(Duration::from_secs);
+        let lifetime = inner.record.spec.timeout_seconds.map(Duration::from_secs);
         let failure = inner.failure.lock().clone();
         session::Session {
             id: inner.id.clone(),
             container_id: inner.sandbox.to_string(),
             status: life.status(),
             mode: self.mode(),
-            owner: inner.owner.clone(),
-            created_at: inner.created_at,
-            expires_at: lifetime.map(|lifetime| inner.created_at + lifetime),
+            owner: inner.record.owner.clone(),
+            created_at: inner.record.created_at,
+            expires_at: lifetime.map(|lifetime| inner.record.created_at + lifetime),
             end_reason: match life.phase() {
                 Phase::Over(reason) => Some(*reason),
-                Phase::Starting | Phase::Running => None,
+                Phase::Starting | Phase::Running | Phase::Outdated => None,
             },
-            error: failure.map(|failure| SessionError::from(failure).to_string()),
+            error: failure.map(|failure| failure.sentence()),
             timings: inner.timings.lock().clone(),
             tasks: life.tasks(),
             agent_status: inner.agent_status.lock().clone(),
-            notes: spec::notes(&inner.spec),
-            spec: spec::for_reply(&inner.spec),
+            notes: spec::notes(&inner.record.spec),
+            spec: spec::for_reply(&inner.record.spec),
         }
     }
 
@@ -141,6 +179,7 @@ impl Session {
             let reason = format!("{} would take {} s: send it in parts", A::NAME, asked.as_secs());
             return Err(SessionError::Refused(ErrorBody::new(ErrorCode::InvalidInput, reason)));
         }
+        self.adoption().await;
         let _task = self.begin_desktop_task()?;
         let deadline = ACTION_DEADLINE + asked;
         self.inner.link.act(action, deadline).await.map_err(|error| match error {
@@ -177,12 +216,12 @@ impl Session {
             Phase::Over(reason) => {
                 Err(SessionError::Ended { id: self.inner.id.clone(), reason: *reason })
             }
-            Phase::Starting | Phase::Running => Ok(()),
+            Phase::Starting | Phase::Running | Phase::Outdated => Ok(()),
         }
     }
 
     pub(crate) fn belongs_to(&self, caller: &Caller) -> bool {
-        caller.is_admin() || caller.subject == self.inner.owner
+        caller.is_admin() || caller.subject == self.inner.record.owner
     }
 
     /// Ends it and waits until nothing of it is left.
@@ -197,6 +236,13 @@ impl Session {
         self.inner.changed.notify_one();
     }
 
+    /// Waits until a session that an earlier server started is known again, or the wait gets long.
+    async fn adoption(&self) {
+        if self.inner.adopted {
+            let _ = timeout(ADOPTION_DEADLINE, self.driven_to(Driven::Running)).await;
+        }
+    }
+
     /// Waits until the driver is at least that far.
     pub(crate) async fn driven_to(&self, wanted: Driven) {
         // The sender lives in `inner`, so this cannot fail while we hold it.
@@ -204,7 +250,7 @@ impl Session {
     }
 
     fn mode(&self) -> Mode {
-        self.inner.spec.mode.unwrap_or_default()
+        self.inner.record.spec.mode.unwrap_or_default()
     }
 
     fn begin_desktop_task(&self) -> Result<Task, SessionError> {
@@ -215,6 +261,7 @@ impl Session {
         match self.inner.life.lock().begin_task(Instant::now()) {
             Ok(()) => Ok(Task { session: self.clone() }),
             Err(Refusal::Starting) => Err(SessionError::Starting(id())),
+            Err(Refusal::Outdated) => Err(SessionError::Outdated(id())),
             Err(Refusal::Over(reason)) => Err(SessionError::Ended { id: id(), reason }),
             Err(Refusal::NoTasksLeft(limit)) => Err(SessionError::TaskLimit { id: id(), limit }),
         }
@@ -249,7 +296,6 @@ impl Connect for ToSandbox {
 
 impl From<Failure> for SessionError {
     fn from(failure: Failure) -> Self {
-        let Failure { stage, reason, log_tail } = failure;
-        Self::StartFailed { stage, reason, log_tail }
+        Self::StartFailed { sentence: failure.sentence(), log_tail: failure.log_tail }
     }
 }

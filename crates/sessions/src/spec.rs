@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use helmdeck_wire::{
-    guest::Begin,
+    guest::{Alone, Begin},
     session::{Mode, SessionSpec},
     size::{Bytes, Geometry},
 };
@@ -12,6 +12,8 @@ use crate::{SessionError, lifecycle::Limits};
 
 /// The size of /dev/shm if nothing else is asked for.
 const DEFAULT_SHM: Bytes = Bytes(2 << 30);
+/// How long a guest waits for a server to come back.
+const ALONE_AT_MOST: Duration = Duration::from_secs(600);
 /// All names and values of `env` together.
 const MAX_ENV_BYTES: usize = 64 << 10;
 /// A year: longer is a mistake, and would overflow clocks.
@@ -69,7 +71,15 @@ pub fn for_reply(spec: &SessionSpec) -> SessionSpec {
 
 /// What the guest is told.
 pub fn for_guest(spec: &SessionSpec) -> Begin {
+    let limits = limits(spec);
+    let millis = |limit: Duration| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+    let alone = Alone {
+        wall_clock_ms: limits.wall_clock.map(millis),
+        idle_ms: limits.idle.map(millis),
+        server_gone_ms: millis(ALONE_AT_MOST),
+    };
     Begin {
+        alone,
         mode: spec.mode.unwrap_or_default(),
         geometry: spec.geometry.unwrap_or_default(),
         timezone: spec.timezone.clone(),

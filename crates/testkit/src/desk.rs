@@ -121,7 +121,7 @@ impl<'a> Desk<'a> {
         static RUN: AtomicU32 = AtomicU32::new(0);
         let tag = format!("run-{}", RUN.fetch_add(1, Ordering::Relaxed));
         // What it writes is told from all else in the log by the tag; the last line is the end.
-        let wrapper = r#"bash -c "$1" 2>&1 </dev/null | sed "s/^/$2 /"; echo "$2.""#;
+        let wrapper = r#"bash -c "$1" 2>&1 </dev/null | sed "s/^/$2 /"; echo; echo "$2.""#;
         let args = json!(["-c", wrapper, "shell", script, tag]);
         self.act("launch", json!({ "command": "bash", "args": args })).await;
         let end = format!("bash: {tag}.");

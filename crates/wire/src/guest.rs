@@ -25,9 +25,22 @@ pub struct Begin {
     pub shm_bytes: u64,
     /// Environment of the agent's programs.
     pub env: BTreeMap<String, String>,
+    /// When the guest ends by itself while no server is there to do it.
+    pub alone: Alone,
 }
 
-/// A line of the guest's report on its start.
+/// How long a guest lives without a server.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Alone {
+    /// Milliseconds from now to the session's wall-clock end.
+    pub wall_clock_ms: Option<u64>,
+    /// Milliseconds without an action.
+    pub idle_ms: Option<u64>,
+    /// Milliseconds without a server, whatever else.
+    pub server_gone_ms: u64,
+}
+
+/// A line of the guest's report on its start and its life.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Progress {
@@ -44,6 +57,27 @@ pub enum Progress {
         /// The last lines of the log.
         log_tail: String,
     },
+    /// Something happened that did not end the session; a sentence for the log.
+    Event(String),
+    /// A part that the session cannot do without is gone: the session is over.
+    Lost {
+        /// What is gone.
+        part: Part,
+        /// The last lines of the log.
+        log_tail: String,
+    },
+}
+
+/// What a session cannot do without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// The X server.
+    Display,
+    /// Chromium, which could not be brought back.
+    Browser,
+    /// The nested sandbox.
+    Nest,
 }
 
 /// The stages of a start, in order.
@@ -77,4 +111,6 @@ impl Stage {
 pub struct Hello {
     /// The guest's [`LINK_VERSION`].
     pub link_version: u32,
+    /// Actions it was asked for so far.
+    pub actions: u64,
 }

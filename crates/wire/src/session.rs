@@ -79,6 +79,8 @@ pub enum Status {
     Starting,
     /// Ready: calls are answered.
     Running,
+    /// Running, but made by another version of the server: it can be watched and ended.
+    Outdated,
     /// Over, as asked or at a limit.
     Terminated,
     /// Over, because something broke.
@@ -103,6 +105,30 @@ pub enum EndReason {
     StartFailed,
     /// The guest stopped answering.
     GuestLost,
+    /// The X server is gone.
+    DisplayLost,
+    /// Chromium is gone and could not be brought back.
+    BrowserLost,
+    /// The session used more memory than it may.
+    OutOfMemory,
+}
+
+impl EndReason {
+    /// Its name in replies and messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Requested => "requested",
+            Self::WallClock => "wall_clock",
+            Self::Idle => "idle",
+            Self::MaxTasks => "max_tasks",
+            Self::ServerStopped => "server_stopped",
+            Self::StartFailed => "start_failed",
+            Self::GuestLost => "guest_lost",
+            Self::DisplayLost => "display_lost",
+            Self::BrowserLost => "browser_lost",
+            Self::OutOfMemory => "out_of_memory",
+        }
+    }
 }
 
 /// How long one stage of the start took.

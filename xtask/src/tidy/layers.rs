@@ -5,7 +5,7 @@ use super::{Crate, Report, Repository};
 /// Rows from the bottom up. A crate sees the rows below its own, never its own row.
 const ROWS: [&[&str]; 5] = [
     &["helmdeck-wire", "helmdeck-spawn"],
-    &["helmdeck-runtime", "helmdeck-store", "helmdeck-link", "helmdeck-display"],
+    &["helmdeck-runtime", "helmdeck-store", "helmdeck-link", "helmdeck-display", "helmdeck-egress"],
     &["helmdeck-sessions"],
     &["helmdeck-server", "helmdeck-guest"],
     &["helmdeck"],

@@ -65,14 +65,13 @@ impl Owner {
         Ok(text.to_owned())
     }
 
-    /// The clipboard's text; empty if there is none, or if its owner does not hand it over in time.
+    /// The clipboard's text; empty if there is none.
     pub(super) fn read(&mut self, deadline: Instant) -> Result<String, DisplayError> {
         self.serve()?;
         if let Some((text, _)) = &self.own {
             return Ok(String::from_utf8_lossy(text).into_owned());
         }
-        let selection = self.x.atoms.CLIPBOARD;
-        if self.x.get_selection_owner(selection)?.reply()?.owner == x11rb::NONE {
+        if self.has_no_owner()? {
             return Ok(String::new());
         }
         if let Some(utf8) = self.convert(self.x.atoms.UTF8_STRING, deadline)? {
@@ -80,6 +79,11 @@ impl Owner {
         }
         let latin = self.convert(AtomEnum::STRING.into(), deadline)?.unwrap_or_default();
         Ok(latin.into_iter().map(char::from).collect())
+    }
+
+    fn has_no_owner(&self) -> Result<bool, DisplayError> {
+        let owner = self.x.get_selection_owner(self.x.atoms.CLIPBOARD)?.reply()?.owner;
+        Ok(owner == x11rb::NONE)
     }
 
     /// Asks the owner for its text in one form; nothing if it does not have it.
@@ -98,6 +102,8 @@ impl Owner {
         match answer {
             Some(Event::SelectionNotify(answer)) if answer.property != x11rb::NONE => {}
             Some(_) => return Ok(None),
+            // The owner may have ended before it could answer.
+            None if self.has_no_owner()? => return Ok(None),
             None => return Err(self.late()),
         }
         let whole = self.take_property(property)?;

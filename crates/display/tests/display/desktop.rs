@@ -27,10 +27,10 @@ async fn windows_are_listed_and_focused() {
     assert_eq!(display.windows(&ListWindows {}).await.unwrap().count, 0);
     display.paint_root([1, 2, 3]).await.unwrap();
     let arguments = |title| ["-title", title, "-geometry", "40x10+50+60"];
-    let _one = world.run("xterm", &arguments("öne"));
+    let _one = world.xterm(&arguments("öne"));
     let one = world.window("öne").await;
     display.wait_until_painted("XTerm", soon()).await.unwrap();
-    let _two = world.run("xterm", &arguments("two"));
+    let _two = world.xterm(&arguments("two"));
     let two = world.window("two").await;
     assert_eq!(one.class, "XTerm");
     assert!(one.pid.is_some());
@@ -54,7 +54,7 @@ async fn windows_are_listed_and_focused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_minimised_window_is_restored_by_focus() {
     let (world, _manager) = World::managed().await;
-    let _terminal = world.run("xterm", &["-iconic", "-title", "small"]);
+    let _terminal = world.xterm(&["-iconic", "-title", "small"]);
     let deadline = soon();
     let window = loop {
         let windows = world.display.windows(&ListWindows {}).await.unwrap().windows;
@@ -73,9 +73,9 @@ async fn a_minimised_window_is_restored_by_focus() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_window_manager_that_is_gone_refuses_focus_in_time() {
     let (world, manager) = World::managed().await;
-    let _terminal = world.run("xterm", &["-title", "one"]);
+    let _terminal = world.xterm(&["-title", "one"]);
     let window = world.window("one").await;
-    let _other = world.run("xterm", &["-title", "two"]);
+    let _other = world.xterm(&["-title", "two"]);
     world.window("two").await;
     drop(manager);
     let begin = Instant::now();

@@ -62,12 +62,12 @@ async fn a_server_that_hangs_is_a_lost_display_in_time() {
     let world = World::bare();
     world.freeze_server();
     let begin = Instant::now();
-    let (click, shot) = tokio::join!(world.display.click(&CLICK), async {
-        // Other work goes on meanwhile.
-        tokio::time::sleep(Duration::from_millis(10)).await;
-        assert!(begin.elapsed() < Duration::from_secs(1));
-    });
-    let ((), error) = (shot, click.unwrap_err());
+    let display = world.display.clone();
+    let click = tokio::spawn(async move { display.click(&CLICK).await });
+    // Other work goes on meanwhile.
+    tokio::time::sleep(Duration::from_millis(10)).await;
+    assert!(begin.elapsed() < Duration::from_secs(1));
+    let error = click.await.unwrap().unwrap_err();
     assert_eq!(error.code(), ErrorCode::DisplayLost);
-    assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", begin.elapsed());
+    assert!(begin.elapsed() < Duration::from_secs(8), "{:?}", begin.elapsed());
 }

@@ -80,7 +80,7 @@ async fn terminal(world: &World) -> (crate::world::Program, std::path::PathBuf) 
     let file = world.home.path().join("typed");
     let script =
         format!("stty raw -echo; printf '\\033]0;ready\\007'; exec cat > {}", file.display());
-    let program = world.run("xterm", &["-u8", "-e", "sh", "-c", &script]);
+    let program = world.xterm(&["-u8", "-e", "sh", "-c", &script]);
     world.window("ready").await;
     (program, file)
 }

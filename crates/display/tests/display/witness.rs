@@ -44,6 +44,7 @@ impl Witness {
         let kind = WindowClass::INPUT_OUTPUT;
         x.create_window(0, window, root, 0, 0, 8000, 8000, 0, kind, 0, &aux).unwrap();
         x.map_window(window).unwrap();
+        x.flush().unwrap();
         loop {
             if let Event::Expose(_) = x.wait_for_event().unwrap() {
                 break;

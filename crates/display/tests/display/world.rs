@@ -69,6 +69,11 @@ impl World {
         Program::start(command)
     }
 
+    /// A terminal that does not wait five seconds for a window manager that has just started.
+    pub fn xterm(&self, arguments: &[&str]) -> Program {
+        self.run("xterm", &[&["-xrm", "*wmTimeout: 100"], arguments].concat())
+    }
+
     /// A Chromium that shows `page`, a piece of HTML.
     pub async fn chromium(&self, page: &str) -> Program {
         let url = format!("data:text/html;charset=utf-8,{page}");

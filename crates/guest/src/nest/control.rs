@@ -83,7 +83,15 @@ pub struct Control {
     next: AtomicU64,
 }
 
-type Waiting = Arc<Mutex<HashMap<u64, oneshot::Sender<Result<u32, i32>>>>>;
+type Waiting = Arc<Mutex<HashMap<u64, oneshot::Sender<Result<Spawned, i32>>>>>;
+
+/// A program that runs inside.
+pub struct Spawned {
+    /// Its number, as programs inside see it.
+    pub pid: u32,
+    /// How it ended, once it has; closed without a word if the nest is gone.
+    pub ended: oneshot::Receiver<String>,
+}
 
 /// Both ends of a new control socket.
 pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
@@ -108,7 +116,7 @@ impl Control {
         &self,
         program: Program,
         descriptors: Vec<(OwnedFd, i32)>,
-    ) -> Result<u32, SpawnError> {
+    ) -> Result<Spawned, SpawnError> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (answer, answered) = oneshot::channel();
         self.waiting.lock().insert(id, answer);
@@ -119,7 +127,7 @@ impl Control {
             return Err(error.into());
         }
         match timeout(SPAWN_DEADLINE, answered).await {
-            Ok(Ok(Ok(pid))) => Ok(pid),
+            Ok(Ok(Ok(spawned))) => Ok(spawned),
             Ok(Ok(Err(errno))) => Err(io::Error::from_raw_os_error(errno).into()),
             Ok(Err(_)) | Err(_) => {
                 self.waiting.lock().remove(&id);
@@ -130,12 +138,21 @@ impl Control {
 }
 
 fn read_answers(socket: &OwnedFd, waiting: &Waiting, log: &Log) {
+    let mut running: HashMap<u32, oneshot::Sender<String>> = HashMap::new();
     while let Ok(Some((answer, _))) = receive::<Answer>(socket) {
         let (id, result) = match answer {
-            Answer::Started { id, pid } => (id, Ok(pid)),
+            Answer::Started { id, pid } => {
+                let (tell, ended) = oneshot::channel();
+                running.insert(pid, tell);
+                (id, Ok(Spawned { pid, ended }))
+            }
             Answer::Failed { id, errno } => (id, Err(errno)),
             Answer::Ended { pid, status } => {
                 log.line("nest", &format!("process {pid} ended: {status}"));
+                if let Some(tell) = running.remove(&pid) {
+                    // Most programs are not waited for.
+                    let _ = tell.send(status);
+                }
                 continue;
             }
         };

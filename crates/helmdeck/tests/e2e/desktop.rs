@@ -60,8 +60,8 @@ fn pointer_replies() -> Vec<Row> {
         ),
         (
             "drag",
-            json!({ "path": [{ "x": 10, "y": 300 }, { "x": 50, "y": 350 }, { "x": 90, "y": 310 }] }),
-            json!({ "ok": true, "start_x": 10, "start_y": 300, "end_x": 90, "end_y": 310 }),
+            json!({ "path": [{ "x": 9, "y": 300 }, { "x": 50, "y": 350 }, { "x": 90, "y": 310 }] }),
+            json!({ "ok": true, "start_x": 9, "start_y": 300, "end_x": 90, "end_y": 310 }),
         ),
     ]
 }

@@ -47,3 +47,17 @@ async fn the_clock_and_the_language_inside_are_as_asked() {
                 navigator.language</script>";
     desk.browse(page, "Asia/Tokyo de").await;
 }
+
+#[tokio::test]
+async fn the_log_keeps_what_programs_write_and_gives_the_end_of_it() {
+    let server = Server::start();
+    let client = server.client("agent", "sessions:*");
+    let desk = Desk::desktop(&client).await;
+    desk.shell("echo first; echo second >&2; printf 'ümlaut \\377 %5000d' 7").await;
+    let log = desk.log().await;
+    assert!(log.contains("first") && log.contains("second") && log.contains("ümlaut"), "{log}");
+    let path = format!("/api/v1/sessions/{}/logs?tail=2", desk.id);
+    let tail = client.get(&path).await.expect(200).text();
+    assert_eq!(tail.lines().count(), 2, "{tail}");
+    client.get(&path.replace("tail", "tale")).await.expect_error(400, "invalid_input");
+}

@@ -148,7 +148,8 @@ async fn a_bus_service_of_the_agents_runs_no_closer_to_the_guest() {
         printf '[D-BUS Service]\\nName=org.helmdeck.Spy\\nExec=/home/agent/spy\\n' \
             >~/.local/share/dbus-1/services/org.helmdeck.Spy.service
         timeout 5 dbus-send --session --print-reply --reply-timeout=3000 \
-            --dest=org.freedesktop.DBus / org.freedesktop.DBus.StartServiceByName string:org.helmdeck.Spy uint32:0
+            --dest=org.freedesktop.DBus / org.freedesktop.DBus.StartServiceByName \
+            string:org.helmdeck.Spy uint32:0
         for i in $(seq 100); do [ -e ~/seen ] && break; sleep 0.05; done
         cat ~/seen";
     let seen = desk.shell(spy).await;

@@ -31,7 +31,7 @@ async fn bad_input_is_refused_with_its_code_and_what_is_allowed() {
         ("scroll", json!({ "x": 1, "direction": "up" }), "invalid_coordinates", ""),
         ("scroll", json!({ "direction": "sideways" }), "invalid_direction", "`down`"),
         ("scroll", json!({ "amount": 3 }), "invalid_direction", "direction"),
-        ("scroll", json!({ "direction": "up", "amount": -1 }), "invalid_amount", "whole number"),
+        ("scroll", json!({ "direction": "up", "amount": -1 }), "invalid_amount", "at least 0"),
         (
             "scroll",
             json!({ "direction": "up", "modifiers": ["hyper"] }),
@@ -62,7 +62,6 @@ async fn bad_input_is_refused_with_its_code_and_what_is_allowed() {
         ("key", json!({}), "missing_keys", "keys"),
         ("key", json!({ "keys": "" }), "missing_keys", "keys"),
         ("key", json!({ "keys": "ctrl+nonsense" }), "invalid_keys", "nonsense"),
-        ("key", json!({ "keys": "+" }), "invalid_keys", ""),
         ("hold_key", json!({ "keys": "shift" }), "invalid_seconds", "seconds"),
         ("hold_key", json!({ "keys": "shift", "seconds": 0 }), "invalid_seconds", "above 0"),
         ("wait", json!({ "seconds": 0 }), "invalid_seconds", "above 0"),

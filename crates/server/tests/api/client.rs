@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use helmdeck_server::{Config, Instance, Started, admin::NewAdmin, run, token::Signer};
+use helmdeck_server::{Config, Instance, Shutdown, Started, admin::NewAdmin, run, token::Signer};
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::TokioIo;
@@ -51,7 +51,10 @@ impl TestServer {
         let (started, starting) = oneshot::channel::<Started>();
         let task = tokio::spawn(async move {
             let announce = |it| drop(started.send(it));
-            let shutdown = async { drop(stopped.await) };
+            let shutdown = async {
+                drop(stopped.await);
+                Shutdown::EndSessions
+            };
             run(instance, Arc::new(runtime), announce, shutdown).await.unwrap();
         });
         let Started { addr, new_admin } = starting.await.unwrap();

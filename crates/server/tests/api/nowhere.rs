@@ -9,7 +9,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use helmdeck_runtime::{ByteStream, Runtime, RuntimeError, SandboxId, SandboxSpec};
+use helmdeck_runtime::{ByteStream, Runtime, RuntimeError, Sandbox, SandboxId, SandboxSpec};
 
 /// Starts nothing. Once `broken`, even the question what runs fails.
 #[derive(Default)]
@@ -31,7 +31,7 @@ impl Runtime for Nowhere {
         Ok(())
     }
 
-    async fn list(&self) -> Result<Vec<SandboxId>, RuntimeError> {
+    async fn list(&self) -> Result<Vec<Sandbox>, RuntimeError> {
         if self.broken.load(Ordering::Relaxed) {
             return Err(RuntimeError::System("nobody is at home", io::Error::other("broken")));
         }

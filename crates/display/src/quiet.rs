@@ -1,0 +1,91 @@
+//! Watching a program until it is quiet, for want of a better sign that it has read its events.
+//!
+//! The kernel wakes a program when the server writes events to it. If it sleeps, and has not been
+//! awake for some milliseconds while the server answered us, it has read them all.
+
+use std::{fs, sync::Arc, time::Duration};
+
+use tokio::{
+    task::block_in_place,
+    time::{Instant, sleep},
+};
+use x11rb::protocol::{
+    res::{ClientIdMask, ClientIdSpec, ConnectionExt as _},
+    xproto::Window,
+};
+
+use crate::{connection::Connection, error::DisplayError};
+
+/// What a program is given whose process we do not see.
+const UNSEEN: Duration = Duration::from_millis(30);
+/// Between two looks at a process.
+const LOOK: Duration = Duration::from_millis(2);
+/// So many looks in a row must find the process asleep since the first of them.
+const LOOKS: u32 = 4;
+/// A program that is never quiet, because it shows a film or so, is not waited for longer.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Returns when the program that made `window` has gone to sleep, or after a moment.
+pub(crate) async fn wait(
+    connection: &Arc<Connection>,
+    window: Option<Window>,
+) -> Result<(), DisplayError> {
+    let process = match window {
+        Some(window) => block_in_place(|| process_of(connection, window))?,
+        None => None,
+    };
+    let Some(process) = process.filter(|process| asleep_since(*process).is_some()) else {
+        sleep(UNSEEN).await;
+        return Ok(());
+    };
+    let deadline = Instant::now() + PATIENCE;
+    let (mut last, mut looks) = (None, 0);
+    while looks < LOOKS && Instant::now() < deadline {
+        // What the program asked the server before this is answered after this.
+        block_in_place(|| connection.round_trip())?;
+        sleep(LOOK).await;
+        let now = asleep_since(process).flatten();
+        looks = if now.is_some() && now == last { looks + 1 } else { 0 };
+        last = now;
+    }
+    Ok(())
+}
+
+/// The process at the other end of the connection that made a window.
+fn process_of(x: &Connection, window: Window) -> Result<Option<u32>, DisplayError> {
+    let ask = ClientIdSpec { client: window, mask: ClientIdMask::LOCAL_CLIENT_PID };
+    match x.res_query_client_ids(&[ask])?.reply().map_err(DisplayError::from) {
+        Ok(reply) => Ok(reply.ids.iter().find_map(|id| id.value.first().copied())),
+        Err(DisplayError::Refused(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// How often the process has gone to sleep, or `Some(None)` if it is awake; nothing if it cannot be
+/// seen.
+fn asleep_since(process: u32) -> Option<Option<u64>> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let field = |name: &str| {
+        status.lines().find_map(|line| line.strip_prefix(name)).map(|value| value.trim())
+    };
+    let asleep = field("State:")?.starts_with('S');
+    let times = field("voluntary_ctxt_switches:")?.parse().ok()?;
+    Some(asleep.then_some(times))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_waits_is_asleep_and_one_that_is_not_there_cannot_be_seen() {
+        let mut sleeper = std::process::Command::new("sleep").arg("10").spawn().unwrap();
+        let deadline = std::time::Instant::now() + Duration::from_secs(5);
+        while !matches!(asleep_since(sleeper.id()), Some(Some(_))) {
+            assert!(std::time::Instant::now() < deadline);
+        }
+        sleeper.kill().unwrap();
+        sleeper.wait().unwrap();
+        assert_eq!(asleep_since(sleeper.id()), None);
+    }
+}

@@ -1,0 +1,193 @@
+//! From a target to a connection: resolve once, judge every address, dial one that passed.
+
+use std::{
+    fmt, io,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::{net::TcpStream, time::timeout};
+
+use crate::{
+    Decision, EgressError, Host, MACHINE_NAME, Policy, Resolve, Scheme, SystemResolver, Target,
+    dial::dial,
+};
+
+/// Addresses of one name that are tried.
+const MAX_ADDRESSES: usize = 16;
+
+/// How much and how long. The defaults are those of the product.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Connections that one proxy serves at once; more are refused.
+    pub connections: usize,
+    /// For resolving a name.
+    pub resolve: Duration,
+    /// For connecting to any of its addresses.
+    pub connect: Duration,
+    /// For a client to say what it wants, from its first byte or its last answer.
+    pub head: Duration,
+    /// For a server to begin its answer while no byte moves.
+    pub answer: Duration,
+    /// For a connection on which no byte moves.
+    pub idle: Duration,
+    /// For a connection on which no byte moves and one side has finished.
+    pub half_closed: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: 512,
+            resolve: Duration::from_secs(5),
+            connect: Duration::from_secs(10),
+            head: Duration::from_secs(60),
+            answer: Duration::from_secs(5 * 60),
+            idle: Duration::from_secs(10 * 60),
+            half_closed: Duration::from_secs(60),
+        }
+    }
+}
+
+/// The one place where connections out are made. Cheap to clone.
+#[derive(Clone)]
+pub struct Gate {
+    policy: Policy,
+    resolver: Arc<dyn Resolve>,
+    observer: Arc<dyn Fn(Decision) + Send + Sync>,
+    limits: Limits,
+}
+
+/// A connection that the policy allowed.
+#[derive(Debug)]
+pub struct Dialled {
+    /// The connection.
+    pub stream: TcpStream,
+    /// The address that was judged, and dialled.
+    pub address: IpAddr,
+}
+
+impl Gate {
+    /// A gate that resolves by the system and tells nobody.
+    pub fn new(policy: Policy) -> Self {
+        Self {
+            policy,
+            resolver: Arc::new(SystemResolver::default()),
+            observer: Arc::new(|_| {}),
+            limits: Limits::default(),
+        }
+    }
+
+    /// Resolves names by `resolver`.
+    #[must_use]
+    pub fn resolver(self, resolver: impl Resolve) -> Self {
+        Self { resolver: Arc::new(resolver), ..self }
+    }
+
+    /// Hands each decision to `observer`, which must not block.
+    #[must_use]
+    pub fn observer(self, observer: impl Fn(Decision) + Send + Sync + 'static) -> Self {
+        Self { observer: Arc::new(observer), ..self }
+    }
+
+    /// Replaces the limits.
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// Connects to the target if the policy allows it, and reports what became of it.
+    pub async fn open(&self, target: &Target, scheme: Scheme) -> Result<Dialled, EgressError> {
+        let opened = self.judge_and_dial(target).await;
+        (self.observer)(match &opened {
+            Ok(dialled) => Decision::allowed(target, scheme, dialled.address),
+            Err(error) => Decision::of_error(target, scheme, error),
+        });
+        opened
+    }
+
+    /// Reports one more request on a connection that was opened for the same target.
+    pub(crate) fn reused(&self, target: &Target, scheme: Scheme, address: IpAddr) {
+        (self.observer)(Decision::allowed(target, scheme, address));
+    }
+
+    pub(crate) fn limits_in_force(&self) -> &Limits {
+        &self.limits
+    }
+
+    async fn judge_and_dial(&self, target: &Target) -> Result<Dialled, EgressError> {
+        let addresses =
+            addresses(&target.host, &self.policy, &*self.resolver, &self.limits).await?;
+        let allowed = self.allowed(&addresses, target.port)?;
+        let tried = allowed.first().map_or(Ipv4Addr::UNSPECIFIED.into(), SocketAddr::ip);
+        match timeout(self.limits.connect, dial(&allowed)).await {
+            Ok(Ok(stream)) => {
+                let address = stream.peer_addr().map_or(tried, |peer| peer.ip());
+                Ok(Dialled { stream, address })
+            }
+            Ok(Err(Some(failure))) => Err(EgressError::Unreachable {
+                address: failure.address.ip(),
+                source: failure.source,
+            }),
+            Ok(Err(None)) => Err(EgressError::Unresolved(io::ErrorKind::NotFound.into())),
+            Err(_) => Err(EgressError::ConnectDeadline { address: tried }),
+        }
+    }
+
+    /// The addresses that may be dialled; when none may, the reason of the first.
+    fn allowed(&self, addresses: &[IpAddr], port: u16) -> Result<Vec<SocketAddr>, EgressError> {
+        let mut allowed = Vec::new();
+        let mut refusal = None;
+        for address in addresses {
+            let to = SocketAddr::new(*address, port);
+            match self.policy.judge(to) {
+                Ok(_) => allowed.push(to),
+                Err(rule) => {
+                    let denied = EgressError::Denied { rule, address: Some(*address) };
+                    refusal.get_or_insert(denied);
+                }
+            }
+        }
+        match refusal {
+            Some(denied) if allowed.is_empty() => Err(denied),
+            _ => Ok(allowed),
+        }
+    }
+}
+
+/// The addresses a host stands for, in the form in which they are dialled.
+pub(crate) async fn addresses(
+    host: &Host,
+    policy: &Policy,
+    resolver: &dyn Resolve,
+    limits: &Limits,
+) -> Result<Vec<IpAddr>, EgressError> {
+    let name = match host {
+        Host::Address(address) => return Ok(vec![address.to_canonical()]),
+        Host::Name(name) => name.as_str(),
+    };
+    policy.judge_name(name).map_err(|rule| EgressError::Denied { rule, address: None })?;
+    if name == MACHINE_NAME {
+        return Ok(vec![Ipv4Addr::LOCALHOST.into()]);
+    }
+    let found = timeout(limits.resolve, resolver.resolve(name)).await;
+    let found =
+        found.map_err(|_| EgressError::ResolveDeadline)?.map_err(EgressError::Unresolved)?;
+    let mut addresses: Vec<IpAddr> = Vec::new();
+    for address in found.into_iter().map(|address| address.to_canonical()) {
+        if addresses.len() < MAX_ADDRESSES && !addresses.contains(&address) {
+            addresses.push(address);
+        }
+    }
+    if addresses.is_empty() {
+        return Err(EgressError::Unresolved(io::ErrorKind::NotFound.into()));
+    }
+    Ok(addresses)
+}
+
+impl fmt::Debug for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gate").field("policy", &self.policy).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,39 @@
+//! The only way out of a sandbox: which addresses may be dialled, and the proxy that dials them.
+//!
+//! [`Policy`] decides, without I/O. [`Gate`] resolves a name once, asks the policy about every
+//! address, and dials one that passed; nothing resolves again after that, so a name that changes
+//! its answer gains nothing. [`Proxy`] speaks HTTP, CONNECT and SOCKS5 on a unix socket in front of
+//! a gate: whoever can reach the socket is the session, no other proof is asked for.
+
+mod activity;
+mod address;
+mod cidr;
+mod decision;
+mod dial;
+mod error;
+mod explain;
+mod gate;
+mod headers;
+mod host;
+mod http;
+mod page;
+mod policy;
+mod proxy;
+mod resolve;
+mod rule;
+mod socks;
+mod target;
+mod tunnel;
+mod upstream;
+
+pub use cidr::Cidr;
+pub use decision::{Decision, Failure, Scheme, Verdict};
+pub use error::EgressError;
+pub use explain::{Explanation, explain};
+pub use gate::{Dialled, Gate, Limits};
+pub use host::Host;
+pub use policy::{Ground, MACHINE_NAME, Policy};
+pub use proxy::Proxy;
+pub use resolve::{Resolve, SystemResolver};
+pub use rule::Rule;
+pub use target::Target;

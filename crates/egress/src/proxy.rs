@@ -1,0 +1,107 @@
+//! The proxy on one unix socket: accepts, tells protocols apart, bounds and ends connections.
+
+use std::{io, sync::Arc, time::Duration};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{UnixListener, UnixStream},
+    select,
+    sync::{OwnedSemaphorePermit, Semaphore},
+    task::JoinSet,
+    time::{sleep, timeout},
+};
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::{
+    Gate,
+    activity::{Activity, Metered},
+    http, page, socks,
+};
+
+/// Connections that are told that they are too many; more than these are closed unheard.
+const MAX_TURNED_AWAY: usize = 32;
+const TURN_AWAY_DEADLINE: Duration = Duration::from_secs(2);
+/// After a failure to accept, most likely for want of descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// A running proxy. When the last clone is dropped, it and all its connections end.
+#[derive(Debug, Clone)]
+pub struct Proxy {
+    permits: Arc<Semaphore>,
+    capacity: usize,
+    _task: Arc<AbortOnDropHandle<()>>,
+}
+
+impl Proxy {
+    /// Serves every connection to `listener`, each by what its first byte says it speaks.
+    ///
+    /// Must be called on a tokio runtime. Removing the socket's file is up to the caller.
+    pub fn serve(listener: UnixListener, gate: Gate) -> Self {
+        let capacity = gate.limits_in_force().connections;
+        let permits = Arc::new(Semaphore::new(capacity));
+        let task = tokio::spawn(accept(listener, gate, Arc::clone(&permits)));
+        Self { permits, capacity, _task: Arc::new(AbortOnDropHandle::new(task)) }
+    }
+
+    /// Connections that are open now.
+    pub fn connections(&self) -> usize {
+        self.capacity.saturating_sub(self.permits.available_permits())
+    }
+}
+
+async fn accept(listener: UnixListener, gate: Gate, permits: Arc<Semaphore>) {
+    let turned_away = Arc::new(Semaphore::new(MAX_TURNED_AWAY));
+    // INVARIANT: every task of a connection is in here, or owned by one that is.
+    let mut connections = JoinSet::new();
+    loop {
+        select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => {
+                    if let Ok(permit) = Arc::clone(&permits).try_acquire_owned() {
+                        connections.spawn(serve(stream, gate.clone(), permit));
+                    } else if let Ok(permit) = Arc::clone(&turned_away).try_acquire_owned() {
+                        connections.spawn(turn_away(stream, permit));
+                    }
+                }
+                Err(error) => pause(&error).await,
+            },
+            Some(_) = connections.join_next() => {}
+        }
+    }
+}
+
+async fn pause(error: &io::Error) {
+    tracing::warn!(%error, "Egress proxy could not accept a connection");
+    sleep(ACCEPT_PAUSE).await;
+}
+
+async fn serve(stream: UnixStream, gate: Gate, _permit: OwnedSemaphorePermit) {
+    let activity = Activity::new();
+    select! {
+        () = speak(stream, &gate, &activity) => {}
+        () = activity.idle(gate.limits_in_force()) => {}
+    }
+}
+
+async fn speak(stream: UnixStream, gate: &Gate, activity: &Arc<Activity>) {
+    let mut stream = Metered::new(stream, activity);
+    let first = timeout(gate.limits_in_force().head, stream.read_u8()).await;
+    let Ok(Ok(first)) = first else { return };
+    let stream = stream.unread(first);
+    match first {
+        socks::VERSION => socks::serve(stream, gate, activity).await,
+        socks::VERSION_4 => socks::refuse_4(stream).await,
+        _ => http::serve(stream, gate, activity).await,
+    }
+}
+
+/// Answers a connection over the limit, after the first bytes of what it asks.
+async fn turn_away(mut stream: UnixStream, _permit: OwnedSemaphorePermit) {
+    let answering = async {
+        let mut ignored = [0; 4096];
+        let _ = stream.read(&mut ignored).await?;
+        stream.write_all(page::OVERLOADED).await?;
+        stream.shutdown().await
+    };
+    let _ = timeout(TURN_AWAY_DEADLINE, answering).await;
+}

@@ -1,0 +1,49 @@
+//! From names to addresses, once per connection.
+
+use std::{
+    io,
+    net::{IpAddr, ToSocketAddrs},
+    sync::Arc,
+};
+
+use async_trait::async_trait;
+use tokio::sync::Semaphore;
+
+/// Lookups that may run at once. Each holds a thread until the system gives up on it.
+const MAX_LOOKUPS: usize = 16;
+
+/// Knows the addresses of names.
+#[async_trait]
+pub trait Resolve: Send + Sync + 'static {
+    /// Every address of a name, the best first. Dropping the future is safe; the caller sets the
+    /// deadline.
+    async fn resolve(&self, name: &str) -> io::Result<Vec<IpAddr>>;
+}
+
+/// Asks the system, which reads `/etc/hosts` and asks DNS.
+///
+/// Meant to be one per session, so that none can use up the lookups of another.
+#[derive(Debug, Clone)]
+pub struct SystemResolver {
+    lookups: Arc<Semaphore>,
+}
+
+impl Default for SystemResolver {
+    fn default() -> Self {
+        Self { lookups: Arc::new(Semaphore::new(MAX_LOOKUPS)) }
+    }
+}
+
+#[async_trait]
+impl Resolve for SystemResolver {
+    async fn resolve(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        let lookup = Arc::clone(&self.lookups).acquire_owned().await.map_err(io::Error::other)?;
+        let name = name.to_owned();
+        let looking = tokio::task::spawn_blocking(move || {
+            // Held by the thread: it goes on when the caller has long given up.
+            let _lookup = lookup;
+            Ok((name.as_str(), 0).to_socket_addrs()?.map(|found| found.ip()).collect())
+        });
+        looking.await.map_err(io::Error::other)?
+    }
+}

@@ -1,0 +1,60 @@
+//! Why something is refused, and how an operator opens it.
+
+use std::{fmt, net::IpAddr};
+
+use crate::{Cidr, policy::MACHINE_NAME};
+
+/// Why something is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// The address lies in a range that is closed by default.
+    Range {
+        /// The range.
+        range: Cidr,
+        /// What such addresses are.
+        what: &'static str,
+    },
+    /// The address belongs to this machine, though it looks public.
+    ThisMachine,
+    /// helmdeck itself listens there. Nothing opens this.
+    OwnListener,
+    /// The name of a cloud's metadata server. Nothing opens this.
+    MetadataName,
+    /// `localhost`, asked of a proxy that runs outside the session.
+    Localhost,
+}
+
+impl Rule {
+    /// What to do about it, in a sentence; `address` is the one that was refused.
+    pub fn advice(&self, address: Option<IpAddr>) -> String {
+        match (self, address) {
+            (Self::OwnListener, _) => "This cannot be opened.".to_owned(),
+            (Self::MetadataName, _) => "This name cannot be opened; its address can, where an \
+                operator puts it on HELMDECK_EGRESS_ALLOWLIST and the client asks for the address."
+                .to_owned(),
+            (Self::Localhost, _) => format!(
+                "Inside a session, localhost is the session itself and needs no proxy: set \
+                 no_proxy=localhost,127.0.0.1,::1. The machine's own loopback is {MACHINE_NAME}."
+            ),
+            (Self::Range { .. } | Self::ThisMachine, Some(address)) => format!(
+                "An operator can open it: add {address}, or a range that holds it, to \
+                 HELMDECK_EGRESS_ALLOWLIST of the server."
+            ),
+            (Self::Range { .. } | Self::ThisMachine, None) => {
+                "An operator can open it with HELMDECK_EGRESS_ALLOWLIST of the server.".to_owned()
+            }
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Range { range, what } => write!(f, "{range} is closed: {what}"),
+            Self::ThisMachine => f.write_str("the address is this machine's own"),
+            Self::OwnListener => f.write_str("helmdeck itself listens there"),
+            Self::MetadataName => f.write_str("the name is that of a cloud's metadata server"),
+            Self::Localhost => f.write_str("localhost is the session's own, not the proxy's"),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The SOCKS5 side of the proxy (RFC 1928): CONNECT without authentication, nothing else.
+
+use std::{
+    io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+    sync::Arc,
+};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::UnixStream,
+    time::timeout,
+};
+
+use crate::{
+    EgressError, Gate, Host, Scheme, Target,
+    activity::{Activity, Metered},
+    tunnel::carry,
+};
+
+/// The first byte of every SOCKS5 message.
+pub(crate) const VERSION: u8 = 5;
+/// The first byte of a SOCKS4 request, which is refused.
+pub(crate) const VERSION_4: u8 = 4;
+
+const NO_AUTHENTICATION: u8 = 0;
+const NO_METHOD: u8 = 0xff;
+const CONNECT: u8 = 1;
+/// A SOCKS4 refusal, whole.
+const REFUSED_4: [u8; 8] = [0, 0x5b, 0, 0, 0, 0, 0, 0];
+
+/// What a SOCKS5 server answers to a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reply {
+    Succeeded = 0,
+    Failure = 1,
+    NotAllowed = 2,
+    HostUnreachable = 4,
+    Refused = 5,
+    TooSlow = 6,
+    CommandUnknown = 7,
+    AddressUnknown = 8,
+}
+
+/// Serves a client until it leaves, tunnel included.
+pub(crate) async fn serve(mut stream: Metered<UnixStream>, gate: &Gate, activity: &Arc<Activity>) {
+    let asked = timeout(gate.limits_in_force().head, asked(&mut stream)).await;
+    let target = match asked {
+        Ok(Ok(Ok(target))) => target,
+        Ok(Ok(Err(reply))) => return answer(&mut stream, reply).await,
+        // It broke off, or was too slow: nobody waits for an answer.
+        Ok(Err(_)) | Err(_) => return,
+    };
+    match gate.open(&target, Scheme::Socks).await {
+        Ok(dialled) => {
+            answer(&mut stream, Reply::Succeeded).await;
+            carry(&mut stream, &mut Metered::new(dialled.stream, activity)).await;
+        }
+        Err(error) => answer(&mut stream, reply_to(&error)).await,
+    }
+}
+
+/// Refuses a client that speaks the version before.
+pub(crate) async fn refuse_4(mut stream: Metered<UnixStream>) {
+    let _ = stream.write_all(&REFUSED_4).await;
+}
+
+/// The greeting and the request; what cannot be served is the inner error.
+async fn asked(stream: &mut Metered<UnixStream>) -> io::Result<Result<Target, Reply>> {
+    expect_version(stream).await?;
+    let count = stream.read_u8().await?;
+    let mut methods = vec![0; usize::from(count)];
+    stream.read_exact(&mut methods).await?;
+    if !methods.contains(&NO_AUTHENTICATION) {
+        stream.write_all(&[VERSION, NO_METHOD]).await?;
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    stream.write_all(&[VERSION, NO_AUTHENTICATION]).await?;
+
+    expect_version(stream).await?;
+    let command = stream.read_u8().await?;
+    let _reserved = stream.read_u8().await?;
+    let host = match stream.read_u8().await? {
+        1 => Ok(Host::Address(IpAddr::V4(Ipv4Addr::from(stream.read_u32().await?)))),
+        3 => {
+            let mut name = vec![0; usize::from(stream.read_u8().await?)];
+            stream.read_exact(&mut name).await?;
+            Host::parse(&String::from_utf8_lossy(&name)).map_err(|_| Reply::Failure)
+        }
+        4 => Ok(Host::Address(IpAddr::V6(Ipv6Addr::from(stream.read_u128().await?)))),
+        // How long such an address is cannot be known, so nothing after it is read.
+        _ => return Ok(Err(Reply::AddressUnknown)),
+    };
+    let port = stream.read_u16().await?;
+    if command != CONNECT {
+        return Ok(Err(Reply::CommandUnknown));
+    }
+    Ok(host.map(|host| Target { host, port }))
+}
+
+async fn expect_version(stream: &mut Metered<UnixStream>) -> io::Result<()> {
+    match stream.read_u8().await? {
+        VERSION => Ok(()),
+        _ => Err(io::ErrorKind::InvalidData.into()),
+    }
+}
+
+async fn answer(stream: &mut Metered<UnixStream>, reply: Reply) {
+    // The address that we are bound to is nobody's business: all zero, which clients expect.
+    // A failure shows again when the tunnel is used, or the client has left.
+    let _ = stream.write_all(&[VERSION, reply as u8, 0, 1, 0, 0, 0, 0, 0, 0]).await;
+}
+
+fn reply_to(error: &EgressError) -> Reply {
+    match error {
+        EgressError::Denied { .. } => Reply::NotAllowed,
+        EgressError::Unresolved(_) => Reply::HostUnreachable,
+        EgressError::Unreachable { source, .. }
+            if source.kind() == io::ErrorKind::ConnectionRefused =>
+        {
+            Reply::Refused
+        }
+        EgressError::Unreachable { .. } => Reply::HostUnreachable,
+        EgressError::ResolveDeadline
+        | EgressError::ConnectDeadline { .. }
+        | EgressError::AnswerDeadline => Reply::TooSlow,
+        EgressError::BadRange(_)
+        | EgressError::BadTarget { .. }
+        | EgressError::Broken(_)
+        | EgressError::Nonsense(_) => Reply::Failure,
+    }
+}

@@ -1,0 +1,98 @@
+//! What the guest has to tell the server: kept from the beginning, so that a server that comes later
+//! hears it too.
+
+use std::{convert::Infallible, sync::Arc};
+
+use bytes::Bytes;
+use futures_util::{Stream, stream};
+use helmdeck_wire::guest::Progress;
+use parking_lot::Mutex;
+use tokio::{sync::watch, time::Instant};
+
+/// More reports than this are not kept; a session makes a handful.
+const MAX_REPORTS: usize = 1000;
+
+/// A cheap handle to the reports.
+#[derive(Clone)]
+pub struct Reports {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    reports: Mutex<Vec<Progress>>,
+    /// How many there are; readers wait on it.
+    count: watch::Sender<usize>,
+    readers: Mutex<Readers>,
+}
+
+struct Readers {
+    now: usize,
+    /// Since when there are none.
+    alone_since: Instant,
+}
+
+impl Default for Reports {
+    fn default() -> Self {
+        let readers = Readers { now: 0, alone_since: Instant::now() };
+        Self {
+            shared: Arc::new(Shared {
+                reports: Mutex::default(),
+                count: watch::Sender::new(0),
+                readers: Mutex::new(readers),
+            }),
+        }
+    }
+}
+
+impl Reports {
+    /// Tells everybody who reads, and will read.
+    pub fn tell(&self, report: Progress) {
+        let mut reports = self.shared.reports.lock();
+        if reports.len() < MAX_REPORTS {
+            reports.push(report);
+            self.shared.count.send_replace(reports.len());
+        }
+    }
+
+    /// Since when nobody reads, if nobody does.
+    pub fn alone_since(&self) -> Option<Instant> {
+        let readers = self.shared.readers.lock();
+        (readers.now == 0).then_some(readers.alone_since)
+    }
+
+    /// All reports as lines of JSON: those that were, and those to come.
+    pub fn lines(&self) -> impl Stream<Item = Result<Bytes, Infallible>> + Send + use<> {
+        self.shared.readers.lock().now += 1;
+        let reader = Reader { reports: self.clone(), count: self.shared.count.subscribe(), next: 0 };
+        stream::unfold(reader, |mut reader| async {
+            let line = reader.line().await?;
+            Some((Ok(line), reader))
+        })
+    }
+}
+
+/// One who reads; counted for as long as it lives.
+struct Reader {
+    reports: Reports,
+    count: watch::Receiver<usize>,
+    next: usize,
+}
+
+impl Reader {
+    async fn line(&mut self) -> Option<Bytes> {
+        self.count.wait_for(|count| *count > self.next).await.ok()?;
+        let report = self.reports.shared.reports.lock().get(self.next).cloned()?;
+        self.next += 1;
+        let mut line = serde_json::to_vec(&report).ok()?;
+        line.push(b'\n');
+        Some(line.into())
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        let mut readers = self.reports.shared.readers.lock();
+        readers.now -= 1;
+        readers.alone_since = Instant::now();
+    }
+}

@@ -1,0 +1,72 @@
+//! What happens when a part of a running session ends.
+
+use std::time::Duration;
+
+use helmdeck_wire::{
+    error::with_causes,
+    guest::{Begin, Part, Progress},
+};
+use tokio::{
+    process::Child,
+    time::{Instant, sleep},
+};
+
+use crate::{browser::Browser, log::Log, nest::Nest, reports::Reports};
+
+/// Chromium is brought back this often before the session is given up.
+const MAX_TRIES: u32 = 3;
+/// The pause before the second try; it doubles with each further one.
+const BACK_OFF: Duration = Duration::from_millis(500);
+/// A browser that lived this long has earned its tries anew.
+const STABLE: Duration = Duration::from_secs(60);
+/// Lines of the log that go with a loss.
+const TAIL_LINES: usize = 200;
+
+/// Tells the server that a part is gone for good.
+pub fn tell_lost(part: Part, reports: &Reports, log: &Log) {
+    reports.tell(Progress::Lost { part, log_tail: log.tail(TAIL_LINES) });
+}
+
+/// Watches the X server, without which there is no session.
+pub async fn watch_display(mut xvnc: Child, reports: Reports, log: Log) {
+    let how = match xvnc.wait().await {
+        Ok(status) => status.to_string(),
+        Err(error) => error.to_string(),
+    };
+    log.line("guest", &format!("the X server ended: {how}"));
+    tell_lost(Part::Display, &reports, &log);
+}
+
+/// Brings Chromium back when it ends, a few times.
+pub async fn keep_browser(
+    mut browser: Browser,
+    nest: Nest,
+    begin: Begin,
+    reports: Reports,
+    log: Log,
+) {
+    let mut tries = 0;
+    loop {
+        let began = Instant::now();
+        let how = browser.ended().await;
+        log.line("guest", &format!("Chromium ended: {how}"));
+        if began.elapsed() > STABLE {
+            tries = 0;
+        }
+        browser = loop {
+            if tries == MAX_TRIES {
+                tell_lost(Part::Browser, &reports, &log);
+                return;
+            }
+            if tries > 0 {
+                sleep(BACK_OFF * 2_u32.pow(tries - 1)).await;
+            }
+            tries += 1;
+            match Browser::start(&nest, &begin).await {
+                Ok(browser) => break browser,
+                Err(error) => log.line("guest", &with_causes(&error)),
+            }
+        };
+        reports.tell(Progress::Event(format!("Chromium ended ({how}) and was restarted")));
+    }
+}
