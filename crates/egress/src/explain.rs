@@ -13,13 +13,22 @@ pub struct Explanation {
     /// What would be dialled.
     pub target: Target,
     /// Every address it stands for, with the verdict, or why there is none.
-    pub addresses: Result<Vec<(IpAddr, Result<Ground, Rule>)>, EgressError>,
+    pub addresses: Result<Vec<Judged>, EgressError>,
+}
+
+/// An address and what the policy says about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Judged {
+    /// The address.
+    pub address: IpAddr,
+    /// Why it would be dialled, or why not.
+    pub verdict: Result<Ground, Rule>,
 }
 
 impl Explanation {
     /// Whether a connection would be tried.
     pub fn is_allowed(&self) -> bool {
-        self.addresses.as_ref().is_ok_and(|found| found.iter().any(|(_, ground)| ground.is_ok()))
+        self.addresses.as_ref().is_ok_and(|found| found.iter().any(|judged| judged.verdict.is_ok()))
     }
 }
 
@@ -33,10 +42,11 @@ pub async fn explain(
 ) -> Result<Explanation, EgressError> {
     let target = Target::of_url(text)?;
     let found = gate::addresses(&target.host, policy, resolver, &Limits::default()).await;
-    let addresses = found.map(|found| {
-        let judged = |address| policy.judge(SocketAddr::new(address, target.port));
-        found.into_iter().map(|address| (address, judged(address))).collect()
-    });
+    let judge = |address| {
+        let verdict = policy.judge(SocketAddr::new(address, target.port));
+        Judged { address, verdict }
+    };
+    let addresses = found.map(|found| found.into_iter().map(judge).collect());
     Ok(Explanation { target, addresses })
 }
 
@@ -51,8 +61,8 @@ impl fmt::Display for Explanation {
             }
             Err(error) => return write!(f, "failed: {error}"),
         };
-        for (address, ground) in addresses {
-            match ground {
+        for Judged { address, verdict } in addresses {
+            match verdict {
                 Ok(Ground::Public) => writeln!(f, "  {address}  allowed")?,
                 Ok(Ground::Allowlisted(range)) => {
                     writeln!(f, "  {address}  allowed: {range} is on the allowlist")?;
@@ -60,11 +70,11 @@ impl fmt::Display for Explanation {
                 Err(rule) => writeln!(f, "  {address}  denied: {rule}")?,
             }
         }
-        let refused = addresses.iter().find_map(|(address, ground)| Some((address, ground.err()?)));
+        let refused = addresses.iter().find_map(|j| Some((j.address, j.verdict.err()?)));
         match refused {
             None => write!(f, "allowed"),
             Some(_) if self.is_allowed() => write!(f, "allowed, by the allowed addresses only"),
-            Some((address, rule)) => write!(f, "denied\n{}", rule.advice(Some(*address))),
+            Some((address, rule)) => write!(f, "denied\n{}", rule.advice(Some(address))),
         }
     }
 }

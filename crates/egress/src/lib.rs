@@ -29,7 +29,7 @@ mod upstream;
 pub use cidr::Cidr;
 pub use decision::{Decision, Failure, Scheme, Verdict};
 pub use error::EgressError;
-pub use explain::{Explanation, explain};
+pub use explain::{Explanation, Judged, explain};
 pub use gate::{Dialled, Gate, Limits};
 pub use host::Host;
 pub use policy::{Ground, MACHINE_NAME, Policy};

@@ -51,11 +51,42 @@ pub struct SandboxSpec {
     pub home_bytes: u64,
     /// The most its `/tmp` may hold.
     pub tmp_bytes: u64,
+    /// What all its processes together may use.
+    pub limits: Limits,
+}
+
+/// What all processes of a sandbox together may use.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limits {
+    /// Memory, files in it included.
+    pub memory_bytes: u64,
+    /// Processor cores; all there are if not given.
+    pub cpu_cores: Option<f64>,
+    /// Processes and threads.
+    pub pids: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { memory_bytes: 4 << 30, cpu_cores: None, pids: 1024 }
+    }
+}
+
+/// What all processes of a sandbox together use now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Usage {
+    /// Memory, files in it included.
+    pub memory_bytes: u64,
+    /// Processes and threads.
+    pub pids: u64,
+    /// How often the kernel killed a process because the memory was used up.
+    pub out_of_memory: u64,
 }
 
 impl Default for SandboxSpec {
     fn default() -> Self {
-        Self { labels: BTreeMap::new(), home_bytes: 4 << 30, tmp_bytes: 1 << 30 }
+        let (labels, limits) = (BTreeMap::new(), Limits::default());
+        Self { labels, home_bytes: 4 << 30, tmp_bytes: 1 << 30, limits }
     }
 }
 
@@ -68,6 +99,10 @@ pub struct Sandbox {
     pub running: bool,
     /// As given at its start.
     pub labels: BTreeMap<String, String>,
+    /// What enforces its limits: `cgroup-v2`, `cgroup-v1` or `rlimit+watchdog`.
+    pub limits_by: &'static str,
+    /// What it uses, where that can be told from outside.
+    pub usage: Option<Usage>,
 }
 
 /// Any stream of bytes to a guest.

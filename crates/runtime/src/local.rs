@@ -15,6 +15,7 @@
 //! ```
 
 mod arguments;
+mod cgroup;
 mod etc;
 mod seccomp;
 mod status;
@@ -40,6 +41,7 @@ use rustix::{
 };
 use tokio::{net::UnixStream, process::Command, time::timeout};
 
+use self::cgroup::Cgroups;
 use crate::{
     ByteStream, Runtime, RuntimeError, Sandbox, SandboxId, SandboxSpec, error::Doing,
 };
@@ -59,6 +61,7 @@ pub struct LocalRuntime {
     root: PathBuf,
     /// As root, each sandbox gets a user id of its own.
     drop_privileges: bool,
+    cgroups: Cgroups,
 }
 
 impl LocalRuntime {
@@ -71,14 +74,18 @@ impl LocalRuntime {
         make_dir(&root.join("bin"), 0o755)?;
         install(program, &root.join("bin/helmdeck"))?;
         copy_font_cache(&root.join("fonts"))?;
-        Ok(Self { root, drop_privileges: rustix::process::getuid().is_root() })
+        let drop_privileges = rustix::process::getuid().is_root();
+        let cgroups = Cgroups::detect(instance);
+        tracing::info!(limits = cgroups.name(), "Sandboxes are limited");
+        Ok(Self { root, drop_privileges, cgroups })
     }
 
     fn dir(&self, id: &SandboxId) -> PathBuf {
         self.root.join("sandboxes").join(id.as_str())
     }
 
-    async fn start_in(&self, dir: &Path, spec: &SandboxSpec) -> Result<(), RuntimeError> {
+    async fn start_in(&self, id: &SandboxId, spec: &SandboxSpec) -> Result<(), RuntimeError> {
+        let dir = &*self.dir(id);
         etc::generate(&dir.join("etc"))?;
         let labels = serde_json::to_vec(&spec.labels).map_err(std::io::Error::from);
         fs::write(dir.join("labels"), labels.doing("describe", dir)?).doing("write", dir)?;
@@ -93,6 +100,10 @@ impl LocalRuntime {
 
         let mut command = Command::new("bwrap");
         let std = command.as_std_mut();
+        helmdeck_spawn::join_groups(std, self.cgroups.create(id, &spec.limits)?);
+        if matches!(self.cgroups, Cgroups::None) {
+            helmdeck_spawn::limit_processes(std, process_limit(spec.limits.pids));
+        }
         helmdeck_spawn::new_session(std);
         if self.drop_privileges {
             helmdeck_spawn::drop_to(std, uid::claim(dir)?);
@@ -137,7 +148,7 @@ impl Runtime for LocalRuntime {
             Err(e) => return Err(e).doing("create", &dir),
         }
         fs::set_permissions(&dir, fs::Permissions::from_mode(0o711)).doing("protect", &dir)?;
-        let started = self.start_in(&dir, spec).await;
+        let started = self.start_in(id, spec).await;
         if started.is_err() {
             self.stop(id).await?;
         }
@@ -157,6 +168,7 @@ impl Runtime for LocalRuntime {
         if let Some(status) = status::read(&dir) {
             kill(&status).await?;
         }
+        self.cgroups.remove(id).await;
         uid::release(&dir);
         match fs::remove_dir_all(&dir) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e).doing("remove", &dir),
@@ -172,12 +184,24 @@ impl Runtime for LocalRuntime {
             let name = dir.file_name().unwrap_or_default().to_string_lossy();
             if let Ok(id) = SandboxId::new(&name) {
                 let running = status::read(&dir).is_some_and(|status| status.is_alive());
-                found.push(Sandbox { id, running, labels: read_labels(&dir) });
+                let (labels, usage) = (read_labels(&dir), self.cgroups.usage(&id));
+                let limits_by = self.cgroups.name();
+                found.push(Sandbox { id, running, labels, limits_by, usage });
             }
         }
         found.sort_by(|one, other| one.id.cmp(&other.id));
         Ok(found)
     }
+}
+
+/// The kernel counts all processes of the user, ours and their own; the sandbox may add its share.
+fn process_limit(pids: u64) -> u64 {
+    let uid = rustix::process::getuid().as_raw();
+    let own = fs::read_dir("/proc").into_iter().flatten().flatten().filter(|entry| {
+        use std::os::unix::fs::MetadataExt;
+        entry.metadata().is_ok_and(|process| process.uid() == uid)
+    });
+    pids + u64::try_from(own.count()).unwrap_or(0)
 }
 
 /// A sandbox whose labels cannot be read has none; then nobody will adopt it.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use helmdeck_link::ProgressStream;
-use helmdeck_runtime::{Runtime, SandboxSpec};
+use helmdeck_runtime::Runtime;
 use helmdeck_wire::{
     error::with_causes,
     guest::{LINK_VERSION, Part, Progress, Stage},
@@ -84,8 +84,7 @@ async fn start(session: &Session, runtime: &dyn Runtime) -> Result<ProgressStrea
     let inner = &session.inner;
     let work = async {
         let failed = |e: &dyn std::error::Error| failure(Stage::Sandbox, with_causes(e));
-        let labels = inner.record.to_labels();
-        let spec = SandboxSpec { labels, ..SandboxSpec::default() };
+        let spec = spec::for_runtime(&inner.record.spec, inner.record.to_labels());
         runtime.start(&inner.sandbox, &spec).await.map_err(|e| failed(&e))?;
         let hello = inner.link.hello(HELLO_DEADLINE).await.map_err(|e| failed(&e))?;
         if hello.link_version != LINK_VERSION {
@@ -193,8 +192,12 @@ async fn lost(
             Ok(Some(Progress::Done(_) | Progress::Ready | Progress::Failed { .. })) => {}
             Ok(None) | Err(_) => {
                 let log_tail = last_words(session, runtime).await;
-                let reason = "the guest is gone".to_owned();
-                return (EndReason::GuestLost, Failure { stage: None, reason, log_tail });
+                let (end, reason) = if ran_out_of_memory(session, runtime).await {
+                    (EndReason::OutOfMemory, "the session used more memory than it may")
+                } else {
+                    (EndReason::GuestLost, "the guest is gone")
+                };
+                return (end, Failure { stage: None, reason: reason.to_owned(), log_tail });
             }
         }
     }
@@ -233,6 +236,12 @@ async fn last_words(session: &Session, runtime: &dyn Runtime) -> String {
         Err(error) => with_causes(&error),
         Ok(_) => "the guest hung up".to_owned(),
     }
+}
+
+async fn ran_out_of_memory(session: &Session, runtime: &dyn Runtime) -> bool {
+    let sandboxes = runtime.list().await.unwrap_or_default();
+    let ours = sandboxes.into_iter().find(|sandbox| sandbox.id == session.inner.sandbox);
+    ours.and_then(|sandbox| sandbox.usage).is_some_and(|usage| usage.out_of_memory > 0)
 }
 
 fn name(part: Part) -> &'static str {

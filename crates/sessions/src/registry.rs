@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use helmdeck_runtime::{Runtime, RuntimeError, SandboxId};
 use helmdeck_wire::{
     SessionId,
-    session::{EndReason, SessionSpec},
+    session::{self, EndReason, SessionSpec},
 };
 use parking_lot::Mutex;
 use tokio::time::timeout;
@@ -105,10 +105,28 @@ impl Sessions {
             .ok_or_else(|| SessionError::NotFound(id.clone()))
     }
 
-    /// The sessions the caller may see, oldest first.
-    pub fn list(&self, caller: &Caller) -> Vec<Session> {
-        let sessions = self.shared.sessions.lock();
-        sessions.iter().filter(|session| session.belongs_to(caller)).cloned().collect()
+    /// What the caller may know about all sessions it may see, oldest first.
+    pub async fn describe_all(&self, caller: &Caller) -> Vec<session::Session> {
+        let visible: Vec<Session> = {
+            let sessions = self.shared.sessions.lock();
+            sessions.iter().filter(|session| session.belongs_to(caller)).cloned().collect()
+        };
+        self.describe(&visible).await
+    }
+
+    /// What the owner of a session may know about it.
+    pub async fn describe_one(&self, session: &Session) -> Result<session::Session, SessionError> {
+        let described = self.describe(std::slice::from_ref(session)).await.pop();
+        described.ok_or_else(|| SessionError::NotFound(session.id().clone()))
+    }
+
+    async fn describe(&self, sessions: &[Session]) -> Vec<session::Session> {
+        // Sessions are worth telling about even when the runtime does not answer.
+        let sandboxes = self.shared.runtime.list().await.unwrap_or_default();
+        let of = |session: &Session| {
+            sandboxes.iter().find(|s| s.running && s.id == session.inner.sandbox)
+        };
+        sessions.iter().map(|session| session.describe(of(session))).collect()
     }
 
     /// Ends the caller's session and forgets it. One that does not exist is ended already.

@@ -7,11 +7,11 @@ use std::{
 
 use async_trait::async_trait;
 use helmdeck_link::{ByteStream, Connect, Link, LinkError, Reply};
-use helmdeck_runtime::{Runtime, SandboxId};
+use helmdeck_runtime::{Runtime, Sandbox, SandboxId};
 use helmdeck_wire::{
     Action, ErrorBody, ErrorCode, SessionId,
     guest::Stage,
-    session::{self, EndReason, Mode, SessionSpec, StageTiming},
+    session::{self, EndReason, Mode, Resources, SessionSpec, StageTiming},
 };
 use parking_lot::Mutex;
 use time::OffsetDateTime;
@@ -143,8 +143,8 @@ impl Session {
         &self.inner.id
     }
 
-    /// What its owner may know about it.
-    pub fn describe(&self) -> session::Session {
+    /// What its owner may know about it. `sandbox` is what the runtime says, if it still knows it.
+    pub(crate) fn describe(&self, sandbox: Option<&Sandbox>) -> session::Session {
         let inner = &self.inner;
         let life = inner.life.lock().clone();
         let lifetime = inner.record.spec.timeout_seconds.map(Duration::from_secs);
@@ -163,6 +163,12 @@ impl Session {
             },
             error: failure.map(|failure| failure.sentence()),
             timings: inner.timings.lock().clone(),
+            resources: sandbox.map(|sandbox| Resources {
+                limits_by: sandbox.limits_by.to_owned(),
+                memory_bytes: sandbox.usage.map(|usage| usage.memory_bytes),
+                pids: sandbox.usage.map(|usage| usage.pids),
+                out_of_memory: sandbox.usage.map_or(0, |usage| usage.out_of_memory),
+            }),
             tasks: life.tasks(),
             agent_status: inner.agent_status.lock().clone(),
             notes: spec::notes(&inner.record.spec),

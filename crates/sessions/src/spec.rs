@@ -1,7 +1,8 @@
 //! From what a client asked for to what a session will be.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
+use helmdeck_runtime::SandboxSpec;
 use helmdeck_wire::{
     guest::{Alone, Begin},
     session::{Mode, SessionSpec},
@@ -12,6 +13,8 @@ use crate::{SessionError, lifecycle::Limits};
 
 /// The size of /dev/shm if nothing else is asked for.
 const DEFAULT_SHM: Bytes = Bytes(2 << 30);
+/// A browser does not start with less.
+const LEAST_MEMORY: Bytes = Bytes(256 << 20);
 /// How long a guest waits for a server to come back.
 const ALONE_AT_MOST: Duration = Duration::from_secs(600);
 /// All names and values of `env` together.
@@ -33,6 +36,12 @@ pub fn complete(mut spec: SessionSpec, default_idle_s: u64) -> Result<SessionSpe
         named(&spec, "HELMDECK_DISPLAY_GEOMETRY", "geometry", spec.geometry, |text| {
             text.parse::<Geometry>().map_err(|e| e.to_string())
         })?;
+    if let Some(limit) = spec.memory_limit
+        && limit < LEAST_MEMORY
+    {
+        let reason = format!("{limit} is too little for a browser: at least {LEAST_MEMORY}");
+        return Err(invalid("memory_limit", reason));
+    }
     if let Some(cores) = spec.cpu_limit
         && !(0.01..=1024.0).contains(&cores)
     {
@@ -99,16 +108,29 @@ pub fn limits(spec: &SessionSpec) -> Limits {
     }
 }
 
+/// What its sandbox is made of.
+pub fn for_runtime(spec: &SessionSpec, labels: BTreeMap<String, String>) -> SandboxSpec {
+    let standard = SandboxSpec::default();
+    let memory = spec.memory_limit.map_or(standard.limits.memory_bytes, |limit| limit.0);
+    SandboxSpec {
+        labels,
+        // Files live in memory: more of them than that could not be kept anyway.
+        home_bytes: standard.home_bytes.min(memory),
+        tmp_bytes: standard.tmp_bytes.min(memory),
+        limits: helmdeck_runtime::Limits {
+            memory_bytes: memory,
+            cpu_cores: spec.cpu_limit,
+            pids: standard.limits.pids,
+        },
+    }
+}
+
 /// Remarks about what was asked for and is not done.
 pub fn notes(spec: &SessionSpec) -> Vec<String> {
-    let mut notes = Vec::new();
-    if !spec.image.is_empty() {
-        notes.push("image is recorded; the local runtime uses this machine's programs".into());
+    if spec.image.is_empty() {
+        return Vec::new();
     }
-    if spec.memory_limit.is_some() || spec.cpu_limit.is_some() {
-        notes.push("memory_limit and cpu_limit are recorded, not enforced yet".into());
-    }
-    notes
+    vec!["image is recorded; the local runtime uses this machine's programs".into()]
 }
 
 /// A value that may come as a field or as a variable, but not as two different ones.

@@ -4,11 +4,13 @@
 //! is kept in one crate so that this unsafe code is read in one place.
 
 mod descriptors;
+mod limits;
 mod privilege;
 
 use std::{io, process::Command};
 
 pub use descriptors::{keep_fd, place_fd, reserve_low_descriptors, sealed_file, set_cloexec};
+pub use limits::{join_groups, limit_processes};
 pub use privilege::drop_to;
 
 use std::os::unix::process::CommandExt;

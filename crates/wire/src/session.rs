@@ -140,6 +140,21 @@ pub struct StageTiming {
     pub done_ms: u64,
 }
 
+/// What a session may use, and uses.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Resources {
+    /// What enforces the limits: cgroup-v2, cgroup-v1 or rlimit+watchdog.
+    pub limits_by: String,
+    /// Bytes of memory in use, where that can be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+    /// Processes and threads, where that can be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pids: Option<u64>,
+    /// How often a process was killed because the session's memory was used up.
+    pub out_of_memory: u64,
+}
+
 /// A session as its owner sees it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Session {
@@ -170,6 +185,9 @@ pub struct Session {
     pub error: Option<String>,
     /// How long each stage of the start took.
     pub timings: Vec<StageTiming>,
+    /// What it may use and uses, while it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resources: Option<Resources>,
     /// Actions done so far.
     pub tasks: u64,
     /// What the agent says it is doing; empty if it says nothing.

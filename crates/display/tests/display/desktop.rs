@@ -21,8 +21,17 @@ async fn waits_end_at_their_deadline() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn windows_are_listed_and_focused() {
-    let (world, _manager) = World::managed().await;
+async fn openbox_lists_and_focuses_windows() {
+    windows_are_listed_and_focused("openbox").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn xfwm4_lists_and_focuses_windows() {
+    windows_are_listed_and_focused("xfwm4").await;
+}
+
+async fn windows_are_listed_and_focused(manager: &str) {
+    let (world, _manager) = World::managed_by(manager).await;
     let display = &world.display;
     assert_eq!(display.windows(&ListWindows {}).await.unwrap().count, 0);
     display.paint_root([1, 2, 3]).await.unwrap();

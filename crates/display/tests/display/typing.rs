@@ -7,10 +7,20 @@ use helmdeck_wire::{
     window::Window,
 };
 
+use x11rb::{
+    connection::Connection as _,
+    protocol::{
+        xproto::{ConnectionExt as _, KEY_PRESS_EVENT, KEY_RELEASE_EVENT},
+        xtest::ConnectionExt as _,
+    },
+};
+
 use crate::{
     witness::Witness,
     world::{World, content},
 };
+
+const CTRL_L: u8 = 37;
 
 const HARD: &[&str] = &[
     "-leading dash, \"quotes\" and `$(echo no)` \\n",
@@ -69,7 +79,6 @@ async fn type_and_copy(world: &World, window: &Window) {
 }
 
 fn layout(world: &World) -> Vec<u32> {
-    use x11rb::{connection::Connection as _, protocol::xproto::ConnectionExt as _};
     let (x, _) = x11rb::connect(Some(&world.name)).unwrap();
     let (min, max) = (x.setup().min_keycode, x.setup().max_keycode);
     x.get_keyboard_mapping(min, max - min + 1).unwrap().reply().unwrap().keysyms
@@ -111,7 +120,21 @@ async fn caps_lock_and_held_keys_do_not_change_a_text() {
     press(&world, "a").await;
     press(&world, "Caps_Lock").await;
     press(&world, "a").await;
-    let expected = "small and BIG é ÉAa";
+
+    let (x, screen) = x11rb::connect(Some(&world.name)).unwrap();
+    let root = x.setup().roots[screen].root;
+    let ctrl = |kind| x.xtest_fake_input(kind, CTRL_L, 0, root, 0, 0, 0).unwrap();
+    let is_down = || {
+        let keys = x.query_keymap().unwrap().reply().unwrap().keys;
+        keys[usize::from(CTRL_L / 8)] & (1 << (CTRL_L % 8)) != 0
+    };
+    ctrl(KEY_PRESS_EVENT);
+    assert!(is_down());
+    type_text(&world, "cé").await;
+    assert!(is_down());
+    ctrl(KEY_RELEASE_EVENT);
+    assert!(!is_down());
+    let expected = "small and BIG é ÉAacé";
     assert_eq!(String::from_utf8_lossy(&content(&file, expected.len()).await), expected);
 }
 
@@ -139,7 +162,9 @@ async fn a_gtk_program_reads_what_is_typed() {
 async fn a_browser_reads_what_is_typed() {
     let (world, _manager) = World::managed().await;
     let page = "<title>ready</title><textarea autofocus style='width:95vw;height:90vh'></textarea>";
+    let begin = std::time::Instant::now();
     let _chromium = world.chromium(page).await;
+    println!("the browser was painted after {:?}", begin.elapsed());
     let window = world.window("ready").await;
     type_and_copy(&world, &window).await;
 }

@@ -46,8 +46,12 @@ impl World {
 
     /// An X server with a window manager.
     pub async fn managed() -> (Self, Program) {
+        Self::managed_by("openbox").await
+    }
+
+    pub async fn managed_by(manager: &str) -> (Self, Program) {
         let world = Self::bare();
-        let manager = world.run("openbox", &[]);
+        let manager = world.run(manager, &[]);
         world.display.wait_for_window_manager(soon()).await.unwrap();
         (world, manager)
     }

@@ -20,6 +20,8 @@ pub fn run_inside(control_fd: RawFd) -> io::Result<()> {
     // SAFETY: the guest passed this descriptor for us alone to own.
     let control = unsafe { OwnedFd::from_raw_fd(control_fd) };
     helmdeck_spawn::set_cloexec(&control)?;
+    // When memory runs out, what the agent runs goes first, and the guest last.
+    let _ = std::fs::write("/proc/self/oom_score_adj", "500");
     let control = Arc::new(control);
     helmdeck_spawn::reserve_low_descriptors()?;
     while let Some((request, descriptors)) = receive::<Request>(&*control)? {

@@ -67,9 +67,9 @@ fn the_doctor_looks_at_every_requirement() {
         "CJK",
         "emoji",
         "control groups",
-        "port",
-        "data",
-        "run",
+        "address",
+        "data directory",
+        "run directory",
     ] {
         let told = |line: &&&str| line.to_lowercase().contains(&requirement.to_lowercase());
         let Some(line) = lines.iter().find(told) else {

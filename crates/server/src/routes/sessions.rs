@@ -44,7 +44,8 @@ pub async fn create_session(
     Params(query): Params<CreateQuery>,
     Spec(spec): Spec,
 ) -> ApiResult<impl IntoResponse> {
-    let session = app.sessions.create(&caller, spec, query.wait).await?.describe();
+    let session = app.sessions.create(&caller, spec, query.wait).await?;
+    let session = app.sessions.describe_one(&session).await?;
     let location = format!("/api/v1/sessions/{}", session.id);
     Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(session)))
 }
@@ -54,8 +55,7 @@ pub async fn list_sessions(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
 ) -> Json<SessionList> {
-    let sessions = app.sessions.list(&caller);
-    Json(SessionList { sessions: sessions.iter().map(|session| session.describe()).collect() })
+    Json(SessionList { sessions: app.sessions.describe_all(&caller).await })
 }
 
 /// One of the caller's sessions.
@@ -64,7 +64,8 @@ pub async fn show_session(
     Extension(caller): Extension<Caller>,
     Named(id): Named,
 ) -> ApiResult<Json<Session>> {
-    Ok(Json(app.sessions.get(&caller, &id)?.describe()))
+    let session = app.sessions.get(&caller, &id)?;
+    Ok(Json(app.sessions.describe_one(&session).await?))
 }
 
 /// The end of one of the caller's sessions.

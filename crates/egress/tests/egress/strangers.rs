@@ -1,0 +1,37 @@
+//! Input that no client would send.
+
+use crate::{
+    origin::Origin,
+    world::{ALLOWED, World},
+};
+
+#[tokio::test]
+async fn garbage_is_answered_or_dropped_and_the_proxy_lives_on() {
+    let (world, origin) = (World::new(), Origin::start(ALLOWED).await);
+    let long_line = format!("GET http://a.test/{} HTTP/1.1\r\n\r\n", "a".repeat(300_000));
+    let many_fields = format!("GET http://a.test/ HTTP/1.1\r\n{}\r\n", "X: y\r\n".repeat(5000));
+    let inputs: [&[u8]; 12] = [
+        b"\0\0\0\0\0\0\0\0",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"\x05\x00",
+        b"\x05\x01\x00\x06\x01\x00\x01",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"GET http:// HTTP/1.1\r\n\r\n",
+        b"GET http://[::1/ HTTP/1.1\r\n\r\n",
+        b"CONNECT / HTTP/1.1\r\n\r\n",
+        b"CONNECT :80 HTTP/1.1\r\nConnection: close\r\n\r\n",
+        b"GET http://a.test:99999/ HTTP/1.1\r\nConnection: close\r\n\r\n",
+        long_line.as_bytes(),
+        many_fields.as_bytes(),
+    ];
+    for input in inputs {
+        let mut stream = world.connect().await;
+        // The proxy may hang up in the middle of it.
+        let _ = tokio::io::AsyncWriteExt::write_all(&mut stream, input).await;
+        let _ = tokio::io::AsyncWriteExt::shutdown(&mut stream).await;
+        let answer = crate::world::rest(&mut stream).await;
+        assert!(!answer.starts_with("HTTP/1.1 2"), "{answer}");
+    }
+    assert!(world.ask(&origin.url("/hello")).await.starts_with("HTTP/1.1 200"));
+    assert_eq!(world.decisions().len(), 1, "none of it was dialled");
+}
