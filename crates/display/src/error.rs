@@ -7,7 +7,6 @@ use x11rb::errors::{ConnectError, ConnectionError, ReplyError, ReplyOrIdError};
 
 /// A failed action. The message says what is allowed.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum DisplayError {
     /// A point is off the screen.
     #[error(

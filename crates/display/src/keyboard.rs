@@ -39,7 +39,7 @@ impl Display {
         let keymap = block_in_place(|| Keymap::read(&input.connection))?;
         let shift = keymap.code_of(xkeysym::key::Shift_L)?;
         let runs = runs(&symbols, &keymap)?;
-        let _neutral = block_in_place(|| Neutral::make(&input.connection, &keymap))?;
+        let neutral = block_in_place(|| Neutral::make(&input.connection, &keymap))?;
         let mut borrowed = Borrowed::none(&input.connection);
         let burst = if delay.is_zero() { BURST } else { 1 };
         for run in &runs {
@@ -55,6 +55,7 @@ impl Display {
             }
         }
         borrowed.finish().await?;
+        block_in_place(|| neutral.finish())?;
         Ok(Typed { ok: true, length: action.text.chars().count() })
     }
 

@@ -53,6 +53,15 @@ impl Neutral {
         Ok(neutral)
     }
 
+    /// Puts everything back and waits until the server has done so.
+    pub(crate) fn finish(mut self) -> Result<(), DisplayError> {
+        if self.locked.is_some() || !self.released.is_empty() {
+            self.restore()?;
+            self.connection.round_trip()?;
+        }
+        Ok(())
+    }
+
     fn restore(&mut self) -> Result<(), DisplayError> {
         for code in std::mem::take(&mut self.released) {
             self.send(KEY_PRESS_EVENT, code)?;

@@ -52,7 +52,7 @@ impl Display {
             let mut windows = Vec::with_capacity(asked.len());
             for question in asked {
                 match question.answer(&connection, active) {
-                    Ok(window) => windows.push(window),
+                    Ok(window) => windows.extend(window),
                     Err(DisplayError::Lost(error)) => return Err(DisplayError::Lost(error)),
                     // The window was closed meanwhile.
                     Err(_) => {}
@@ -196,6 +196,7 @@ struct Question<'a> {
     class: Answer<'a, GetPropertyReply>,
     pid: Answer<'a, GetPropertyReply>,
     state: Answer<'a, GetPropertyReply>,
+    kind: Answer<'a, GetPropertyReply>,
     geometry: Answer<'a, GetGeometryReply>,
     place: Answer<'a, TranslateCoordinatesReply>,
 }
@@ -213,28 +214,39 @@ impl<'a> Question<'a> {
             class: property(AtomEnum::WM_CLASS.into(), AtomEnum::STRING.into(), MAX_TITLE)?,
             pid: property(x.atoms._NET_WM_PID, AtomEnum::CARDINAL.into(), 1)?,
             state: property(x.atoms._NET_WM_STATE, AtomEnum::ATOM.into(), 64)?,
+            kind: property(x.atoms._NET_WM_WINDOW_TYPE, AtomEnum::ATOM.into(), 16)?,
             geometry: x.get_geometry(id)?,
             place: x.translate_coordinates(id, x.root, 0, 0)?,
         })
     }
 
-    fn answer(self, x: &Connection, active: Option<Window>) -> Result<WindowFacts, DisplayError> {
+    /// What is known of the window; nothing if it is a panel or the desktop itself.
+    fn answer(
+        self,
+        x: &Connection,
+        active: Option<Window>,
+    ) -> Result<Option<WindowFacts>, DisplayError> {
         // Every answer is taken before the first error is looked at.
         let title = self.title.reply();
         let old_title = self.old_title.reply();
         let class = self.class.reply();
         let pid = self.pid.reply();
         let state = self.state.reply();
+        let kind = self.kind.reply();
         let geometry = self.geometry.reply();
         let place = self.place.reply()?;
         let (title, old_title, geometry) = (title?, old_title?, geometry?);
+        let furniture = [x.atoms._NET_WM_WINDOW_TYPE_DOCK, x.atoms._NET_WM_WINDOW_TYPE_DESKTOP];
+        if kind?.value32().is_some_and(|mut kinds| kinds.any(|kind| furniture.contains(&kind))) {
+            return Ok(None);
+        }
         let name = if title.value.is_empty() {
             latin_or_utf8(&old_title.value)
         } else {
             text(&title.value)
         };
         let hidden = x.atoms._NET_WM_STATE_HIDDEN;
-        Ok(WindowFacts {
+        Ok(Some(WindowFacts {
             id: self.id.to_string(),
             pid: pid?.value32().and_then(|mut pids| pids.next()).filter(|pid| *pid != 0),
             name,
@@ -245,7 +257,7 @@ impl<'a> Question<'a> {
             height: geometry.height.into(),
             focused: active == Some(self.id),
             minimized: state?.value32().is_some_and(|mut states| states.any(|s| s == hidden)),
-        })
+        }))
     }
 }
 

@@ -24,14 +24,19 @@ pub(crate) struct Activity {
     began: Instant,
     /// Milliseconds after `began`.
     last: AtomicU64,
-    /// Whether one side has said that it sends no more.
+    tunnel: AtomicBool,
+    /// Whether one side of the tunnel has said that it sends no more.
     finished: AtomicBool,
 }
 
 impl Activity {
     pub(crate) fn new() -> Arc<Self> {
-        let began = Instant::now();
-        Arc::new(Self { began, last: AtomicU64::new(0), finished: AtomicBool::new(false) })
+        Arc::new(Self {
+            began: Instant::now(),
+            last: AtomicU64::new(0),
+            tunnel: AtomicBool::new(false),
+            finished: AtomicBool::new(false),
+        })
     }
 
     /// Waits until no byte has moved for `limit`.
@@ -55,6 +60,17 @@ impl Activity {
                 _ => return,
             }
         }
+    }
+
+    /// Forgets which streams have ended. Before the tunnel, one of them only means that a server
+    /// has closed a connection that was kept.
+    pub(crate) fn begin_tunnel(&self) {
+        self.finished.store(false, Ordering::Relaxed);
+        self.tunnel.store(true, Ordering::Relaxed);
+    }
+
+    fn end(&self) {
+        self.finished.store(self.tunnel.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
     fn note(&self) {
@@ -105,7 +121,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
         if buffer.filled().len() == before {
-            self.activity.finished.store(true, Ordering::Relaxed);
+            self.activity.end();
         }
         self.activity.note();
         Poll::Ready(Ok(()))

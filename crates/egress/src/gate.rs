@@ -39,7 +39,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            connections: 512,
+            connections: 256,
             resolve: Duration::from_secs(5),
             connect: Duration::from_secs(10),
             head: Duration::from_secs(60),
@@ -81,19 +81,19 @@ impl Gate {
 
     /// Resolves names by `resolver`.
     #[must_use]
-    pub fn resolver(self, resolver: impl Resolve) -> Self {
+    pub fn with_resolver(self, resolver: impl Resolve) -> Self {
         Self { resolver: Arc::new(resolver), ..self }
     }
 
     /// Hands each decision to `observer`, which must not block.
     #[must_use]
-    pub fn observer(self, observer: impl Fn(Decision) + Send + Sync + 'static) -> Self {
+    pub fn with_observer(self, observer: impl Fn(Decision) + Send + Sync + 'static) -> Self {
         Self { observer: Arc::new(observer), ..self }
     }
 
     /// Replaces the limits.
     #[must_use]
-    pub fn limits(self, limits: Limits) -> Self {
+    pub fn with_limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
     }
 
@@ -112,7 +112,7 @@ impl Gate {
         (self.observer)(Decision::allowed(target, scheme, address));
     }
 
-    pub(crate) fn limits_in_force(&self) -> &Limits {
+    pub(crate) fn limits(&self) -> &Limits {
         &self.limits
     }
 

@@ -186,7 +186,7 @@ mod tests {
             "a:80",
             "a\0b",
             &long,
-            &"a.".repeat(127),
+            &"a.".repeat(128),
         ] {
             assert!(Host::parse(text).is_err(), "{text}");
         }

@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// The largest head of a request.
-const MAX_HEAD: usize = 128 << 10;
+const MAX_HEAD: usize = 64 << 10;
 const MAX_FIELDS: usize = 256;
 /// What is read of a refused body.
 const MAX_DRAIN: usize = 1 << 20;
@@ -49,7 +49,7 @@ pub(crate) async fn serve(stream: Metered<UnixStream>, gate: &Gate, activity: &A
     });
     let connection = Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(gate.limits_in_force().head)
+        .header_read_timeout(gate.limits().head)
         .max_buf_size(MAX_HEAD)
         .max_headers(MAX_FIELDS)
         .preserve_header_case(true)
@@ -60,7 +60,7 @@ pub(crate) async fn serve(stream: Metered<UnixStream>, gate: &Gate, activity: &A
     let served = connection.await;
     let tunnel = exchange.tunnel.lock().take();
     if let (Ok(()), Some(tunnel)) = (served, tunnel) {
-        tunnel.run().await;
+        tunnel.run(activity).await;
     }
 }
 
@@ -149,7 +149,7 @@ impl Exchange {
         upstream: &mut Upstream,
         request: Request<Outgoing>,
     ) -> Result<Response<Incoming>, Unanswered> {
-        let limit = self.gate.limits_in_force().answer;
+        let limit = self.gate.limits().answer;
         select! {
             answer = upstream.send(request) => answer.map_err(|mut failed| {
                 let unsent = failed.take_message();

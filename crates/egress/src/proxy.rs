@@ -37,7 +37,7 @@ impl Proxy {
     ///
     /// Must be called on a tokio runtime. Removing the socket's file is up to the caller.
     pub fn serve(listener: UnixListener, gate: Gate) -> Self {
-        let capacity = gate.limits_in_force().connections;
+        let capacity = gate.limits().connections;
         let permits = Arc::new(Semaphore::new(capacity));
         let task = tokio::spawn(accept(listener, gate, Arc::clone(&permits)));
         Self { permits, capacity, _task: Arc::new(AbortOnDropHandle::new(task)) }
@@ -79,13 +79,13 @@ async fn serve(stream: UnixStream, gate: Gate, _permit: OwnedSemaphorePermit) {
     let activity = Activity::new();
     select! {
         () = speak(stream, &gate, &activity) => {}
-        () = activity.idle(gate.limits_in_force()) => {}
+        () = activity.idle(gate.limits()) => {}
     }
 }
 
 async fn speak(stream: UnixStream, gate: &Gate, activity: &Arc<Activity>) {
     let mut stream = Metered::new(stream, activity);
-    let first = timeout(gate.limits_in_force().head, stream.read_u8()).await;
+    let first = timeout(gate.limits().head, stream.read_u8()).await;
     let Ok(Ok(first)) = first else { return };
     let stream = stream.unread(first);
     match first {

@@ -47,3 +47,17 @@ impl Resolve for SystemResolver {
         looking.await.map_err(io::Error::other)?
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_system_knows_localhost_and_no_invalid_name() {
+        let resolver = SystemResolver::default();
+        let found = resolver.resolve("localhost").await.unwrap();
+        assert!(!found.is_empty() && found.iter().all(IpAddr::is_loopback), "{found:?}");
+        assert!(resolver.resolve("a..b").await.is_err());
+        assert_eq!(resolver.lookups.available_permits(), MAX_LOOKUPS);
+    }
+}

@@ -44,7 +44,7 @@ enum Reply {
 
 /// Serves a client until it leaves, tunnel included.
 pub(crate) async fn serve(mut stream: Metered<UnixStream>, gate: &Gate, activity: &Arc<Activity>) {
-    let asked = timeout(gate.limits_in_force().head, asked(&mut stream)).await;
+    let asked = timeout(gate.limits().head, asked(&mut stream)).await;
     let target = match asked {
         Ok(Ok(Ok(target))) => target,
         Ok(Ok(Err(reply))) => return answer(&mut stream, reply).await,
@@ -54,7 +54,8 @@ pub(crate) async fn serve(mut stream: Metered<UnixStream>, gate: &Gate, activity
     match gate.open(&target, Scheme::Socks).await {
         Ok(dialled) => {
             answer(&mut stream, Reply::Succeeded).await;
-            carry(&mut stream, &mut Metered::new(dialled.stream, activity)).await;
+            let mut upstream = Metered::new(dialled.stream, activity);
+            carry(&mut stream, &mut upstream, activity).await;
         }
         Err(error) => answer(&mut stream, reply_to(&error)).await,
     }

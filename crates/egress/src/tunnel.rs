@@ -7,7 +7,10 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::{activity::Metered, upstream::Upstream};
+use crate::{
+    activity::{Activity, Metered},
+    upstream::Upstream,
+};
 
 /// Bytes under way in each direction.
 const BUFFER: usize = 32 << 10;
@@ -34,16 +37,17 @@ pub(crate) enum Tunnel {
 
 impl Tunnel {
     /// Carries bytes until the end. Who calls it watches for idleness.
-    pub(crate) async fn run(self) {
+    pub(crate) async fn run(self, activity: &Activity) {
         match self {
             Self::Connect { client, mut upstream } => {
                 let Ok(client) = client.await else { return };
-                carry(&mut TokioIo::new(client), &mut upstream).await;
+                carry(&mut TokioIo::new(client), &mut upstream, activity).await;
             }
             Self::Upgrade { client, upstream, carrier } => {
                 let (Ok(client), Ok(upstream)) = (client.await, upstream.await) else { return };
                 drop(carrier);
-                carry(&mut TokioIo::new(client), &mut TokioIo::new(upstream)).await;
+                let (mut client, mut upstream) = (TokioIo::new(client), TokioIo::new(upstream));
+                carry(&mut client, &mut upstream, activity).await;
             }
         }
     }
@@ -53,7 +57,9 @@ impl Tunnel {
 pub(crate) async fn carry(
     one: &mut (impl AsyncRead + AsyncWrite + Unpin),
     other: &mut (impl AsyncRead + AsyncWrite + Unpin),
+    activity: &Activity,
 ) {
+    activity.begin_tunnel();
     // A side that breaks off is how most tunnels end; dropping both tells the other.
     let _ = copy_bidirectional_with_sizes(one, other, BUFFER, BUFFER).await;
 }

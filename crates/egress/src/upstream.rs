@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// The largest head of a response.
-const MAX_HEAD: usize = 128 << 10;
+const MAX_HEAD: usize = 64 << 10;
 const MAX_FIELDS: usize = 256;
 /// A kept connection is ready at once, or something of its last answer is still under way.
 const READY_DEADLINE: Duration = Duration::from_millis(100);

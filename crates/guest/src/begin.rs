@@ -19,6 +19,7 @@ use crate::{
     alone::{self, Activity},
     browser::{self, Browser},
     desktop,
+    egress::{self, Egress},
     error::GuestError,
     log::Log,
     nest::{HOME, Nest, NestSpec, RUNTIME_DIR},
@@ -28,6 +29,8 @@ use crate::{
 
 /// A cold start on a busy machine.
 const PAINT_DEADLINE: Duration = Duration::from_secs(45);
+/// Processes and threads that the agent cannot take from the guest and the X server.
+const RESERVED_PIDS: u64 = 128;
 /// Lines of the log that go with a failure.
 const TAIL_LINES: usize = 30;
 
@@ -37,6 +40,7 @@ pub struct Guest {
     pub log: Log,
     pub reports: Reports,
     pub activity: Activity,
+    pub egress: Egress,
     state: Arc<Mutex<State>>,
 }
 
@@ -96,6 +100,10 @@ impl Guest {
     }
 
     async fn start(self, begin: Begin) {
+        if let Err(error) = self.egress.listen().await {
+            // A session without a way out is still a session.
+            self.log.line("guest", &format!("nothing can get out: {error}"));
+        }
         self.reports.tell(Progress::Done(Stage::Sandbox));
         let mut stage = Stage::Display;
         let started = match begin.mode {
@@ -177,6 +185,7 @@ impl Guest {
         let spec = NestSpec {
             with_display: begin.mode == Mode::Desktop,
             shm_bytes: begin.shm_bytes,
+            pids: begin.pids.saturating_sub(RESERVED_PIDS),
             env: environment(begin),
         };
         Nest::start(spec, self.log.clone(), move || {
@@ -204,6 +213,15 @@ fn environment(begin: &Begin) -> BTreeMap<String, String> {
         ("XDG_RUNTIME_DIR", RUNTIME_DIR),
         ("DBUS_SESSION_BUS_ADDRESS", &bus),
         ("QT_LINUX_ACCESSIBILITY_ALWAYS_ON", "1"),
+        // Loopback is the session's own; everything else goes through the policy.
+        ("http_proxy", egress::PROXY),
+        ("https_proxy", egress::PROXY),
+        ("all_proxy", egress::PROXY),
+        ("HTTP_PROXY", egress::PROXY),
+        ("HTTPS_PROXY", egress::PROXY),
+        ("ALL_PROXY", egress::PROXY),
+        ("no_proxy", "localhost,127.0.0.1,::1"),
+        ("NO_PROXY", "localhost,127.0.0.1,::1"),
     ]
     .map(|(name, value)| (name.to_owned(), value.to_owned()))
     .into();

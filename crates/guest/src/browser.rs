@@ -10,6 +10,7 @@ use tokio::{
 };
 
 use crate::{
+    egress,
     error::GuestError,
     nest::{HOME, Nest, Spawned, Start},
 };
@@ -85,6 +86,7 @@ fn nonblocking(fd: OwnedFd) -> Result<OwnedFd, GuestError> {
 fn arguments(begin: &Begin) -> Vec<String> {
     let mut args: Vec<String> = QUIET.split_whitespace().map(str::to_owned).collect();
     args.push("--remote-debugging-pipe".into());
+    args.push(format!("--proxy-server={}", egress::PROXY));
     args.push(format!("--user-data-dir={HOME}/.config/chromium"));
     let (width, height) = (begin.geometry.width, begin.geometry.height);
     args.push(format!("--window-size={width},{height}"));

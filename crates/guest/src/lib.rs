@@ -14,6 +14,7 @@ mod alone;
 mod begin;
 mod browser;
 mod desktop;
+mod egress;
 mod error;
 mod log;
 mod nest;

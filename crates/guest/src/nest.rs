@@ -30,6 +30,8 @@ pub struct NestSpec {
     pub with_display: bool,
     /// The size of `/dev/shm`.
     pub shm_bytes: u64,
+    /// The most processes and threads inside.
+    pub pids: u64,
     /// The environment of every program inside.
     pub env: BTreeMap<String, String>,
 }
@@ -51,6 +53,8 @@ impl Nest {
     ) -> Result<Self, GuestError> {
         let (ours, theirs) = control::pair().map_err(|e| GuestError::Io("control socket", e))?;
         let mut command = Command::new("bwrap");
+        // Counted in the nested user namespace, so a fork bomb there leaves the guest room to act.
+        helmdeck_spawn::limit_processes(&mut command, spec.pids);
         let filter = File::open("/run/helmdeck/nested.bpf")
             .map_err(|e| GuestError::Io("nested.bpf", e))?;
         let filter = helmdeck_spawn::keep_fd(&mut command, filter.into());

@@ -24,7 +24,11 @@ use helmdeck_wire::{
     status::{Wait, Waited},
     window::{Focus, ListWindows},
 };
-use http::{HeaderName, HeaderValue, StatusCode, header::CONTENT_TYPE};
+use http::{
+    HeaderName, HeaderValue, StatusCode,
+    header::{CONNECTION, CONTENT_TYPE, UPGRADE},
+};
+use hyper_util::rt::TokioIo;
 
 use crate::{act, begin::Guest, error::GuestError};
 
@@ -75,6 +79,7 @@ pub fn router(guest: Guest) -> Router {
         .route(route::HELLO, get(hello))
         .route(route::BEGIN, post(begin))
         .route(route::WATCH, get(watch))
+        .route(route::TUNNEL, get(tunnel))
         .route(route::LOG, get(log));
     routes.layer(DefaultBodyLimit::max(MAX_BODY)).with_state(guest)
 }
@@ -96,6 +101,21 @@ async fn begin(State(guest): State<Guest>, Json(begin): Json<Begin>) -> Result<(
 
 async fn watch(State(guest): State<Guest>) -> Body {
     Body::from_stream(guest.reports.lines())
+}
+
+/// Answers when a program inside wants out, and then is that program's connection.
+async fn tunnel(State(guest): State<Guest>, mut request: Request) -> Result<Response, GuestError> {
+    let upgrade = hyper::upgrade::on(&mut request);
+    let mut client = guest.egress.next_client().await.ok_or(GuestError::NotBegun)?;
+    // Ends when either side does.
+    tokio::spawn(async move {
+        if let Ok(upgraded) = upgrade.await {
+            let mut server = TokioIo::new(upgraded);
+            let _ = tokio::io::copy_bidirectional(&mut client, &mut server).await;
+        }
+    });
+    let headers = [(CONNECTION, "upgrade"), (UPGRADE, route::TUNNEL_PROTOCOL)];
+    Ok((StatusCode::SWITCHING_PROTOCOLS, headers).into_response())
 }
 
 async fn log(State(guest): State<Guest>) -> String {

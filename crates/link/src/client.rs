@@ -8,7 +8,10 @@ use helmdeck_wire::{
     Action, ErrorBody,
     guest::{Begin, Hello},
 };
-use http::{Method, Request, StatusCode, header::CONTENT_TYPE};
+use http::{
+    HeaderValue, Method, Request, StatusCode,
+    header::{CONNECTION, CONTENT_TYPE, UPGRADE},
+};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::{body::Incoming, client::conn::http1::SendRequest};
 use hyper_util::rt::TokioIo;
@@ -84,6 +87,22 @@ impl Link {
         self.call(post(&route::act(A::NAME), action)?, deadline).await
     }
 
+    /// Waits until a program inside wants out, and returns its bytes. There is no deadline: a
+    /// session may never want out. Dropping the future withdraws the offer.
+    pub async fn tunnel(&self) -> Result<Box<dyn ByteStream>, LinkError> {
+        let mut connection = within(CONNECT_DEADLINE, self.open()).await?;
+        let mut request = get(route::TUNNEL)?;
+        let headers = request.headers_mut();
+        headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
+        headers.insert(UPGRADE, HeaderValue::from_static(route::TUNNEL_PROTOCOL));
+        let response = connection.send_request(request).await.map_err(LinkError::Broken)?;
+        if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+            return Err(LinkError::Nonsense(format!("status {}", response.status())));
+        }
+        let upgraded = hyper::upgrade::on(response).await.map_err(LinkError::Broken)?;
+        Ok(Box::new(TokioIo::new(upgraded)))
+    }
+
     /// The guest's log.
     pub async fn log(&self, deadline: Duration) -> Result<String, LinkError> {
         let reply = self.call(get(route::LOG)?, deadline).await?;
@@ -134,7 +153,7 @@ impl Link {
         let (sender, connection) =
             hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(LinkError::Broken)?;
         // Ends by itself when `sender` is dropped or the guest hangs up.
-        tokio::spawn(connection);
+        tokio::spawn(connection.with_upgrades());
         Ok(sender)
     }
 }

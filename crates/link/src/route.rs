@@ -10,6 +10,12 @@ pub const WATCH: &str = "/watch";
 /// `GET`: the log, as text.
 pub const LOG: &str = "/log";
 
+/// `GET` with an upgrade to [`TUNNEL_PROTOCOL`]: answered when a program inside wants out; then the
+/// connection carries that program's bytes.
+pub const TUNNEL: &str = "/tunnel";
+/// What the connection of [`TUNNEL`] becomes.
+pub const TUNNEL_PROTOCOL: &str = "helmdeck-tunnel";
+
 /// `POST` an action's JSON to `/act/<name>`.
 pub fn act(name: &str) -> String {
     format!("/act/{name}")

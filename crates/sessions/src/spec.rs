@@ -94,6 +94,7 @@ pub fn for_guest(spec: &SessionSpec) -> Begin {
         timezone: spec.timezone.clone(),
         locale: spec.locale.clone(),
         shm_bytes: spec.shm_size.unwrap_or(DEFAULT_SHM).0,
+        pids: SandboxSpec::default().limits.pids,
         env: spec.env.clone(),
     }
 }

@@ -92,7 +92,8 @@ impl<'a> Desk<'a> {
 
     /// Shows a page in the browser, through its address bar, and waits until it has this title.
     pub async fn browse(&self, page: &str, title: &str) {
-        self.focused("Chromium").await;
+        let w = self.window("browser", |w| w["class"] == "Chromium").await;
+        self.act("focus", json!({ "window_id": w["id"] })).await;
         let page = page.replace('%', "%25").replace('#', "%23");
         self.act("key", json!({ "keys": "ctrl+l" })).await;
         self.act("type", json!({ "text": format!("data:text/html;charset=utf-8,{page}\n") })).await;

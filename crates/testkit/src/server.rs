@@ -46,9 +46,8 @@ impl Server {
         Self { process, env, installation, address }
     }
 
-    /// Starts the server again, on the same directories, after it was stopped or killed.
+    /// Starts the server again, on the same directories, after it ended in one way or another.
     pub fn restart(&mut self) {
-        self.stop();
         (self.process, self.address) = spawn(&self.installation, &self.env);
     }
 
@@ -94,11 +93,27 @@ impl Server {
         self.process.id()
     }
 
-    /// Ends the server as a service manager would, and waits until it is gone.
+    /// Ends the server as Ctrl-C does, with its sessions, and waits until it is gone.
     pub fn stop(&mut self) {
+        self.end(Signal::INT);
+    }
+
+    /// Ends the server as a service manager does, without its sessions, and waits until it is gone.
+    /// Who calls this starts it again, or the sessions stay.
+    pub fn leave(&mut self) {
+        self.end(Signal::TERM);
+    }
+
+    /// Ends the server as a crash would: it cannot end anything itself.
+    pub fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    fn end(&mut self, signal: Signal) {
         let Some(pid) = Pid::from_raw(self.process.id().cast_signed()) else { return };
         if matches!(self.process.try_wait(), Ok(None)) {
-            let _ = kill_process(pid, Signal::TERM);
+            let _ = kill_process(pid, signal);
         }
         let began = Instant::now();
         while let Ok(None) = self.process.try_wait() {
@@ -107,12 +122,6 @@ impl Server {
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-    }
-
-    /// Ends the server as a crash would: it cannot end anything itself.
-    pub fn kill(&mut self) {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
     }
 }
 

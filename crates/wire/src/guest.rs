@@ -23,6 +23,8 @@ pub struct Begin {
     pub locale: Option<String>,
     /// Size of the agent's /dev/shm.
     pub shm_bytes: u64,
+    /// Processes and threads of the whole sandbox.
+    pub pids: u64,
     /// Environment of the agent's programs.
     pub env: BTreeMap<String, String>,
     /// When the guest ends by itself while no server is there to do it.

@@ -8,7 +8,7 @@ use helmdeck_wire::{
 };
 use tokio::time::Instant;
 
-use crate::world::{World, soon};
+use crate::world::{Program, World, soon};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn waits_end_at_their_deadline() {
@@ -22,16 +22,17 @@ async fn waits_end_at_their_deadline() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn openbox_lists_and_focuses_windows() {
-    windows_are_listed_and_focused("openbox").await;
+    windows_are_listed_and_focused(World::managed().await).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn xfwm4_lists_and_focuses_windows() {
-    windows_are_listed_and_focused("xfwm4").await;
+    // It keeps its settings behind a bus.
+    let world = World::managed_by("dbus-run-session", &["--", "xfwm4"]).await;
+    windows_are_listed_and_focused(world).await;
 }
 
-async fn windows_are_listed_and_focused(manager: &str) {
-    let (world, _manager) = World::managed_by(manager).await;
+async fn windows_are_listed_and_focused((world, _manager): (World, Program)) {
     let display = &world.display;
     assert_eq!(display.windows(&ListWindows {}).await.unwrap().count, 0);
     display.paint_root([1, 2, 3]).await.unwrap();

@@ -46,12 +46,12 @@ impl World {
 
     /// An X server with a window manager.
     pub async fn managed() -> (Self, Program) {
-        Self::managed_by("openbox").await
+        Self::managed_by("openbox", &[]).await
     }
 
-    pub async fn managed_by(manager: &str) -> (Self, Program) {
+    pub async fn managed_by(manager: &str, arguments: &[&str]) -> (Self, Program) {
         let world = Self::bare();
-        let manager = world.run(manager, &[]);
+        let manager = world.run(manager, arguments);
         world.display.wait_for_window_manager(soon()).await.unwrap();
         (world, manager)
     }
@@ -122,6 +122,16 @@ impl World {
     pub fn freeze_server(&self) {
         let pid = rustix::process::Pid::from_child(&self.server.0);
         rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.server.end();
+        // A server that is killed leaves these behind.
+        let number = self.name.trim_start_matches(':');
+        let _ = std::fs::remove_file(format!("/tmp/.X11-unix/X{number}"));
+        let _ = std::fs::remove_file(format!("/tmp/.X{number}-lock"));
     }
 }
 

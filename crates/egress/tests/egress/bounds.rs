@@ -126,3 +126,40 @@ async fn a_head_that_comes_byte_by_byte_does_not_win_time() {
     assert!(began.elapsed() < Duration::from_secs(2));
     trickle.await.unwrap();
 }
+
+#[tokio::test]
+async fn a_slow_answer_may_take_its_time_after_a_server_closed_a_kept_connection() {
+    let limits = Limits {
+        idle: Duration::from_secs(5),
+        half_closed: Duration::from_millis(200),
+        ..Limits::default()
+    };
+    let (world, origin) = (World::with(limits, Names::none()), Origin::start(ALLOWED).await);
+    let mut stream = world.connect().await;
+    let close = format!("GET {} HTTP/1.1\r\nHost: x\r\n\r\n", origin.url("/close"));
+    stream.write_all(close.as_bytes()).await.unwrap();
+    head(&mut stream).await;
+    origin.deserted().await;
+    let url = origin.url("/late?800");
+    let late = format!("GET {url} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    stream.write_all(late.as_bytes()).await.unwrap();
+    let answer = rest(&mut stream).await;
+    assert!(answer.ends_with("late\n"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_tunnel_with_one_side_finished_does_not_linger() {
+    let limits = Limits { half_closed: Duration::from_millis(200), ..Limits::default() };
+    let world = World::with(limits, Names::none());
+    let listener = tokio::net::TcpListener::bind((ALLOWED, 0)).await.unwrap();
+    let to = listener.local_addr().unwrap();
+    let mut stream = world.connect().await;
+    stream.write_all(format!("CONNECT {to} HTTP/1.1\r\n\r\n").as_bytes()).await.unwrap();
+    head(&mut stream).await;
+    // A server that neither reads nor leaves.
+    let _server = listener.accept().await.unwrap();
+    stream.shutdown().await.unwrap();
+    let began = Instant::now();
+    assert_eq!(rest(&mut stream).await, "");
+    assert!(began.elapsed() < Duration::from_secs(2));
+}

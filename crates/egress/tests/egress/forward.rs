@@ -198,3 +198,23 @@ async fn a_server_that_never_answers_is_given_up() {
     assert!(answer.starts_with("HTTP/1.1 504"), "{answer}");
     origin.deserted().await;
 }
+
+#[tokio::test]
+async fn requests_sent_ahead_to_several_targets_are_answered_in_turn() {
+    let (world, one) = (World::new(), Origin::start(ALLOWED).await);
+    let two = Origin::start(ALLOWED).await;
+    let answers = world
+        .say(format!(
+            "GET {} HTTP/1.1\r\nHost: x\r\n\r\n\
+             GET {} HTTP/1.1\r\nHost: x\r\n\r\n\
+             GET http://10.0.0.1/ HTTP/1.1\r\nHost: x\r\n\r\n\
+             GET {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+            one.url("/big?5000000"),
+            two.url("/hello"),
+            one.url("/hello"),
+        ))
+        .await;
+    assert_eq!(answers.matches('\0').count(), 5_000_000);
+    assert_eq!(answers.matches("hello from the test host").count(), 2);
+    assert_eq!(answers.matches("HTTP/1.1 403").count(), 1);
+}

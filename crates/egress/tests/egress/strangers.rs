@@ -1,8 +1,12 @@
 //! Input that no client would send.
 
+use std::sync::Arc;
+
+use tokio::{io::AsyncWriteExt, task::JoinSet};
+
 use crate::{
     origin::Origin,
-    world::{ALLOWED, World},
+    world::{ALLOWED, World, rest},
 };
 
 #[tokio::test]
@@ -27,11 +31,37 @@ async fn garbage_is_answered_or_dropped_and_the_proxy_lives_on() {
     for input in inputs {
         let mut stream = world.connect().await;
         // The proxy may hang up in the middle of it.
-        let _ = tokio::io::AsyncWriteExt::write_all(&mut stream, input).await;
-        let _ = tokio::io::AsyncWriteExt::shutdown(&mut stream).await;
-        let answer = crate::world::rest(&mut stream).await;
+        let _ = stream.write_all(input).await;
+        let _ = stream.shutdown().await;
+        let answer = rest(&mut stream).await;
         assert!(!answer.starts_with("HTTP/1.1 2"), "{answer}");
     }
     assert!(world.ask(&origin.url("/hello")).await.starts_with("HTTP/1.1 200"));
     assert_eq!(world.decisions().len(), 1, "none of it was dialled");
+}
+
+#[tokio::test]
+async fn noise_behind_any_beginning_never_gets_a_connection() {
+    let world = Arc::new(World::new());
+    let beginnings: [&[u8]; 5] =
+        [b"", b"\x05\x01\x00", b"\x05\x01\x00\x05\x01\x00", b"GET http://", b"CONNECT "];
+    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut noises = JoinSet::new();
+    for turn in 0..200 {
+        let mut input = beginnings[turn % beginnings.len()].to_vec();
+        for _ in 0..turn {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            input.push((seed >> 56) as u8);
+        }
+        let world = Arc::clone(&world);
+        noises.spawn(async move {
+            let mut stream = world.connect().await;
+            let _ = stream.write_all(&input).await;
+            let _ = stream.shutdown().await;
+            rest(&mut stream).await
+        });
+    }
+    for answer in noises.join_all().await {
+        assert!(!answer.starts_with("HTTP/1.1 2"), "{answer}");
+    }
 }

@@ -15,11 +15,14 @@ use async_trait::async_trait;
 use helmdeck_egress::{Cidr, Decision, Gate, Limits, Policy, Proxy, Resolve, Verdict};
 use tempfile::TempDir;
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional},
+    io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional_with_sizes},
     net::{TcpListener, UnixListener, UnixStream},
     time::timeout,
 };
 use tokio_util::task::AbortOnDropHandle;
+
+/// The guest's buffer in each direction.
+const BUFFER: usize = 64 << 10;
 
 pub const ALLOWED: &str = "127.0.0.2";
 pub const DENIED: &str = "127.0.0.3";
@@ -47,9 +50,9 @@ impl World {
         let decisions = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&decisions);
         let gate = Gate::new(policy)
-            .resolver(names)
-            .limits(limits)
-            .observer(move |decision| seen.lock().unwrap().push(decision));
+            .with_resolver(names)
+            .with_limits(limits)
+            .with_observer(move |decision| seen.lock().unwrap().push(decision));
         let proxy = Proxy::serve(UnixListener::bind(&path).unwrap(), gate);
         Self { proxy, decisions, path, _folder: folder }
     }
@@ -90,7 +93,8 @@ impl World {
                 let path = path.clone();
                 tokio::spawn(async move {
                     let mut socket = UnixStream::connect(path).await.unwrap();
-                    let _ = copy_bidirectional(&mut client, &mut socket).await;
+                    let _ = copy_bidirectional_with_sizes(&mut client, &mut socket, BUFFER, BUFFER)
+                        .await;
                 });
             }
         });

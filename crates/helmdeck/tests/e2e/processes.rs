@@ -1,4 +1,4 @@
-//! Nothing outlives a session.
+//! Nothing outlives a session, and a session outlives its server.
 
 use std::{fs, path::Path, time::Duration};
 
@@ -65,7 +65,7 @@ async fn deleting_sessions_leaves_no_process_no_directory_and_no_user_id() {
 }
 
 #[tokio::test]
-async fn stopping_the_server_ends_its_sessions() {
+async fn ctrl_c_ends_the_server_with_its_sessions() {
     let mut server = Server::start();
     let found = populate(&server).await;
     server.stop();
@@ -73,14 +73,41 @@ async fn stopping_the_server_ends_its_sessions() {
 }
 
 #[tokio::test]
-async fn a_server_that_was_killed_leaves_sandboxes_to_its_successor_who_ends_them() {
+async fn sessions_outlive_a_server_that_is_stopped_and_obey_its_successor() {
+    let mut server = Server::start();
+    let found = populate(&server).await;
+    server.leave();
+    expect_adopted(&mut server, &found).await;
+}
+
+#[tokio::test]
+async fn sessions_outlive_a_server_that_is_killed_and_obey_its_successor() {
     let mut server = Server::start();
     let found = populate(&server).await;
     server.kill();
-    assert!(found.iter().any(Process::is_alive), "else the successor has nothing to do");
+    expect_adopted(&mut server, &found).await;
+}
+
+/// Starts a successor, which must know the sessions, act in them and end them.
+async fn expect_adopted(server: &mut Server, found: &[Process]) {
+    let before = server.installation.sandboxes();
+    assert_eq!(before.len(), 2);
     server.restart();
-    let client = server.admin();
-    expect_gone(&found, &server.installation).await;
-    assert_eq!(client.get("/api/v1/sessions").await.expect(200).json()["sessions"], json!([]));
-    Desk::create(&client, &json!({})).await;
+    let client = server.client("agent", "sessions:*");
+    for id in &before {
+        let desk = Desk { client: &client, id: id.clone() };
+        let session = desk.describe().await;
+        assert_eq!((&session["status"], &session["owner"]), (&json!("running"), &json!("agent")));
+        if session["mode"] == "desktop" {
+            assert_eq!(desk.act("mouse_move", json!({ "x": 3, "y": 4 })).await["ok"], true);
+            assert!(desk.shell("pgrep -x sleep").await.lines().count() >= 2, "its programs go on");
+        }
+    }
+    let gone: Vec<_> = found.iter().filter(|process| !process.is_alive()).collect();
+    assert!(gone.len() < found.len() / 4, "ended meanwhile: {gone:#?}");
+
+    for id in &before {
+        client.delete(&format!("/api/v1/sessions/{id}")).await.expect(204);
+    }
+    expect_gone(found, &server.installation).await;
 }
