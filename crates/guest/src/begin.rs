@@ -24,7 +24,9 @@ use crate::{
     log::Log,
     nest::{HOME, Nest, NestSpec, RUNTIME_DIR},
     reports::Reports,
-    supervise, xvnc,
+    supervise,
+    watchdog::{self, Measured},
+    xvnc,
 };
 
 /// A cold start on a busy machine.
@@ -41,6 +43,7 @@ pub struct Guest {
     pub reports: Reports,
     pub activity: Activity,
     pub egress: Egress,
+    pub measured: Measured,
     state: Arc<Mutex<State>>,
 }
 
@@ -95,6 +98,9 @@ impl Guest {
             alone.await;
             std::process::exit(0)
         });
+        if let Some(limit) = begin.watch_memory_bytes {
+            tokio::spawn(watchdog::watch(limit, self.measured.clone(), self.log.clone()));
+        }
         tokio::spawn(self.clone().start(begin));
         Ok(())
     }

@@ -38,10 +38,11 @@ impl Egress {
     /// The next program's connection. Dropping the future withdraws the offer.
     pub async fn next_client(&self) -> Option<TcpStream> {
         let (give, given) = oneshot::channel();
-        let mut offers = self.offers.lock();
-        offers.retain(|offer| !offer.is_closed());
-        offers.push_back(give);
-        drop(offers);
+        {
+            let mut offers = self.offers.lock();
+            offers.retain(|offer| !offer.is_closed());
+            offers.push_back(give);
+        }
         self.offered.notify_one();
         given.await.ok()
     }

@@ -21,6 +21,7 @@ mod nest;
 mod reports;
 mod router;
 mod supervise;
+mod watchdog;
 mod xvnc;
 
 use std::{

@@ -92,7 +92,13 @@ async fn count(State(guest): State<Guest>, request: Request, next: Next) -> Resp
 }
 
 async fn hello(State(guest): State<Guest>) -> Json<Hello> {
-    Json(Hello { link_version: LINK_VERSION, actions: guest.activity.actions() })
+    let measured = *guest.measured.lock();
+    Json(Hello {
+        link_version: LINK_VERSION,
+        actions: guest.activity.actions(),
+        memory_bytes: measured.map(|usage| usage.memory_bytes),
+        pids: measured.map(|usage| usage.pids),
+    })
 }
 
 async fn begin(State(guest): State<Guest>, Json(begin): Json<Begin>) -> Result<(), GuestError> {

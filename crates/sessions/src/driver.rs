@@ -6,7 +6,7 @@ use std::{
 };
 
 use helmdeck_link::ProgressStream;
-use helmdeck_runtime::Runtime;
+use helmdeck_runtime::{Runtime, Usage};
 use helmdeck_wire::{
     error::with_causes,
     guest::{LINK_VERSION, Part, Progress, Stage},
@@ -91,7 +91,10 @@ async fn start(session: &Session, runtime: &dyn Runtime) -> Result<ProgressStrea
             let reason = format!("its guest speaks link {}", hello.link_version);
             return Err(failure(Stage::Sandbox, reason));
         }
-        let begin = spec::for_guest(&inner.record.spec);
+        let mut begin = spec::for_guest(&inner.record.spec);
+        if usage(session, runtime).await.is_none() {
+            begin.watch_memory_bytes = Some(spec.limits.memory_bytes);
+        }
         inner.link.begin(&begin, HELLO_DEADLINE).await.map_err(|e| failed(&e))?;
         let mut reports = inner.link.watch().await.map_err(|e| failed(&e))?;
         ready(session, runtime, &mut reports, |stage| {
@@ -239,9 +242,13 @@ async fn last_words(session: &Session, runtime: &dyn Runtime) -> String {
 }
 
 async fn ran_out_of_memory(session: &Session, runtime: &dyn Runtime) -> bool {
+    usage(session, runtime).await.is_some_and(|usage| usage.out_of_memory > 0)
+}
+
+/// What the session's sandbox uses, where the runtime can tell.
+async fn usage(session: &Session, runtime: &dyn Runtime) -> Option<Usage> {
     let sandboxes = runtime.list().await.unwrap_or_default();
-    let ours = sandboxes.into_iter().find(|sandbox| sandbox.id == session.inner.sandbox);
-    ours.and_then(|sandbox| sandbox.usage).is_some_and(|usage| usage.out_of_memory > 0)
+    sandboxes.into_iter().find(|sandbox| sandbox.id == session.inner.sandbox)?.usage
 }
 
 fn name(part: Part) -> &'static str {

@@ -12,7 +12,8 @@ use tokio::time::timeout;
 use tracing::{info, warn};
 
 use crate::{
-    Caller, Session, SessionError, driver, record::Record, session::Driven, spec,
+    Caller, Session, SessionError, driver, record::Record, session::{ADOPTION_DEADLINE, Driven},
+    spec,
 };
 
 /// How many sessions that are over can still be looked at.
@@ -121,12 +122,22 @@ impl Sessions {
     }
 
     async fn describe(&self, sessions: &[Session]) -> Vec<session::Session> {
+        let known = async {
+            for session in sessions {
+                session.adoption().await;
+            }
+        };
+        let _ = timeout(ADOPTION_DEADLINE, known).await;
         // Sessions are worth telling about even when the runtime does not answer.
         let sandboxes = self.shared.runtime.list().await.unwrap_or_default();
         let of = |session: &Session| {
             sandboxes.iter().find(|s| s.running && s.id == session.inner.sandbox)
         };
-        sessions.iter().map(|session| session.describe(of(session))).collect()
+        let mut described = Vec::with_capacity(sessions.len());
+        for session in sessions {
+            described.push(session.describe(of(session)).await);
+        }
+        described
     }
 
     /// Ends the caller's session and forgets it. One that does not exist is ended already.

@@ -31,6 +31,8 @@ use crate::{
 const ACTION_DEADLINE: Duration = Duration::from_secs(30);
 /// An action that asks for more time than this is refused.
 const LONGEST_ACTION: Duration = Duration::from_secs(600);
+/// A guest that does not say at once what it uses is not waited for.
+const HELLO_DEADLINE: Duration = Duration::from_secs(1);
 /// A call for a session that is being adopted waits this long for it.
 pub(crate) const ADOPTION_DEADLINE: Duration = Duration::from_secs(5);
 /// The longest status line.
@@ -144,7 +146,11 @@ impl Session {
     }
 
     /// What its owner may know about it. `sandbox` is what the runtime says, if it still knows it.
-    pub(crate) fn describe(&self, sandbox: Option<&Sandbox>) -> session::Session {
+    pub(crate) async fn describe(&self, sandbox: Option<&Sandbox>) -> session::Session {
+        let resources = match sandbox {
+            Some(sandbox) => Some(self.resources(sandbox).await),
+            None => None,
+        };
         let inner = &self.inner;
         let life = inner.life.lock().clone();
         let lifetime = inner.record.spec.timeout_seconds.map(Duration::from_secs);
@@ -163,12 +169,7 @@ impl Session {
             },
             error: failure.map(|failure| failure.sentence()),
             timings: inner.timings.lock().clone(),
-            resources: sandbox.map(|sandbox| Resources {
-                limits_by: sandbox.limits_by.to_owned(),
-                memory_bytes: sandbox.usage.map(|usage| usage.memory_bytes),
-                pids: sandbox.usage.map(|usage| usage.pids),
-                out_of_memory: sandbox.usage.map_or(0, |usage| usage.out_of_memory),
-            }),
+            resources,
             tasks: life.tasks(),
             agent_status: inner.agent_status.lock().clone(),
             notes: spec::notes(&inner.record.spec),
@@ -213,6 +214,19 @@ impl Session {
         Ok(text.lines().skip(skip).flat_map(|line| [line, "\n"]).collect())
     }
 
+    /// What the runtime knows of its use, or else the guest.
+    async fn resources(&self, sandbox: &Sandbox) -> Resources {
+        let limits_by = sandbox.limits_by.to_owned();
+        if let Some(usage) = sandbox.usage {
+            let (memory_bytes, pids) = (Some(usage.memory_bytes), Some(usage.pids));
+            return Resources { limits_by, memory_bytes, pids, out_of_memory: usage.out_of_memory };
+        }
+        let hello = self.inner.link.hello(HELLO_DEADLINE).await.ok();
+        let memory_bytes = hello.as_ref().and_then(|hello| hello.memory_bytes);
+        let pids = hello.and_then(|hello| hello.pids);
+        Resources { limits_by, memory_bytes, pids, out_of_memory: 0 }
+    }
+
     pub(crate) fn is_alive(&self) -> bool {
         self.ensure_alive().is_ok()
     }
@@ -243,7 +257,7 @@ impl Session {
     }
 
     /// Waits until a session that an earlier server started is known again, or the wait gets long.
-    async fn adoption(&self) {
+    pub(crate) async fn adoption(&self) {
         if self.inner.adopted {
             let _ = timeout(ADOPTION_DEADLINE, self.driven_to(Driven::Running)).await;
         }

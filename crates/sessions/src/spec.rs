@@ -95,6 +95,7 @@ pub fn for_guest(spec: &SessionSpec) -> Begin {
         locale: spec.locale.clone(),
         shm_bytes: spec.shm_size.unwrap_or(DEFAULT_SHM).0,
         pids: SandboxSpec::default().limits.pids,
+        watch_memory_bytes: None,
         env: spec.env.clone(),
     }
 }

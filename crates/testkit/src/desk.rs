@@ -92,8 +92,7 @@ impl<'a> Desk<'a> {
 
     /// Shows a page in the browser, through its address bar, and waits until it has this title.
     pub async fn browse(&self, page: &str, title: &str) {
-        let w = self.window("browser", |w| w["class"] == "Chromium").await;
-        self.act("focus", json!({ "window_id": w["id"] })).await;
+        self.focused("Chromium").await;
         let page = page.replace('%', "%25").replace('#', "%23");
         self.act("key", json!({ "keys": "ctrl+l" })).await;
         self.act("type", json!({ "text": format!("data:text/html;charset=utf-8,{page}\n") })).await;

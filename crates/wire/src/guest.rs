@@ -25,6 +25,8 @@ pub struct Begin {
     pub shm_bytes: u64,
     /// Processes and threads of the whole sandbox.
     pub pids: u64,
+    /// The most memory, where nobody but the guest can enforce it.
+    pub watch_memory_bytes: Option<u64>,
     /// Environment of the agent's programs.
     pub env: BTreeMap<String, String>,
     /// When the guest ends by itself while no server is there to do it.
@@ -115,4 +117,8 @@ pub struct Hello {
     pub link_version: u32,
     /// Actions it was asked for so far.
     pub actions: u64,
+    /// Bytes of memory in use, if the guest measures them.
+    pub memory_bytes: Option<u64>,
+    /// Processes and threads, if the guest counts them.
+    pub pids: Option<u64>,
 }

@@ -8,6 +8,7 @@ use std::{
 use helmdeck_egress::Limits;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
     time::{sleep, timeout},
 };
 
@@ -134,24 +135,48 @@ async fn a_slow_answer_may_take_its_time_after_a_server_closed_a_kept_connection
         half_closed: Duration::from_millis(200),
         ..Limits::default()
     };
-    let (world, origin) = (World::with(limits, Names::none()), Origin::start(ALLOWED).await);
+    let world = World::with(limits, Names::none());
+    let listener = TcpListener::bind((ALLOWED, 0)).await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let (closed, leave) = tokio::sync::oneshot::channel();
+    let server = tokio::spawn(async move {
+        let mut first = asked(&listener).await;
+        first.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await.unwrap();
+        drop(first);
+        closed.send(()).unwrap();
+        let mut second = asked(&listener).await;
+        sleep(Duration::from_millis(800)).await;
+        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nlate\n";
+        second.write_all(answer).await.unwrap();
+    });
     let mut stream = world.connect().await;
-    let close = format!("GET {} HTTP/1.1\r\nHost: x\r\n\r\n", origin.url("/close"));
-    stream.write_all(close.as_bytes()).await.unwrap();
+    let request = format!("GET {url} HTTP/1.1\r\nHost: x\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
     head(&mut stream).await;
-    origin.deserted().await;
-    let url = origin.url("/late?800");
-    let late = format!("GET {url} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
-    stream.write_all(late.as_bytes()).await.unwrap();
+    leave.await.unwrap();
+    sleep(Duration::from_millis(50)).await;
+    let request = format!("GET {url} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
     let answer = rest(&mut stream).await;
     assert!(answer.ends_with("late\n"), "{answer}");
+    server.await.unwrap();
+}
+
+/// The next connection, with the head of its first request read.
+async fn asked(listener: &TcpListener) -> TcpStream {
+    let (mut stream, _) = listener.accept().await.unwrap();
+    let mut request = Vec::new();
+    while !request.ends_with(b"\r\n\r\n") {
+        request.push(stream.read_u8().await.unwrap());
+    }
+    stream
 }
 
 #[tokio::test]
 async fn a_tunnel_with_one_side_finished_does_not_linger() {
     let limits = Limits { half_closed: Duration::from_millis(200), ..Limits::default() };
     let world = World::with(limits, Names::none());
-    let listener = tokio::net::TcpListener::bind((ALLOWED, 0)).await.unwrap();
+    let listener = TcpListener::bind((ALLOWED, 0)).await.unwrap();
     let to = listener.local_addr().unwrap();
     let mut stream = world.connect().await;
     stream.write_all(format!("CONNECT {to} HTTP/1.1\r\n\r\n").as_bytes()).await.unwrap();

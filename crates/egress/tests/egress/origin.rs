@@ -135,10 +135,6 @@ async fn answer(
             }
             text(&count.to_string())
         }
-        "/late" => {
-            sleep(Duration::from_millis(query.parse().unwrap())).await;
-            text("late\n")
-        }
         "/sink" => std::future::pending().await,
         "/close" => {
             let mut response = text("and goodbye\n");

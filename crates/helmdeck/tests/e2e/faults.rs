@@ -1,0 +1,129 @@
+//! The parts of a session are killed; it heals, or says what happened.
+
+use std::time::{Duration, Instant};
+
+use helmdeck_testkit::{Client, Desk, Process, Server, eventually};
+use serde_json::{Value, json};
+
+/// What a healing session needs on a busy machine.
+const HEALING: Duration = Duration::from_secs(20);
+/// Callers in flight hear of a loss within this.
+const TOLD: Duration = Duration::from_secs(1);
+
+fn find(server: &Server, part: &str) -> Process {
+    let found = Process::in_sandboxes(&server.run_dir());
+    let mut parts = found.into_iter().filter(|process| process.command.starts_with(part));
+    parts.next().unwrap_or_else(|| panic!("{part} runs"))
+}
+
+const XVNC: &str = "Xtigervnc :99";
+const GUEST: &str = "/opt/helmdeck/helmdeck guest";
+const NEST: &str = "/opt/helmdeck/helmdeck nest";
+const CHROMIUM: &str = "/usr/lib/chromium/chromium --show";
+
+/// Waits until the session is over, and returns it.
+async fn ended(desk: &Desk<'_>) -> Value {
+    let over = async || {
+        let session = desk.describe().await;
+        (session["status"] == "error").then_some(session)
+    };
+    eventually(HEALING, over).await.expect("the session says that it is over")
+}
+
+/// Kills a part while nothing is asked; the session must end for this reason, and leave nothing.
+async fn killed_idle(part: &str, reason: &str) {
+    let server = Server::start();
+    let client = server.admin();
+    let desk = Desk::desktop(&client).await;
+    find(&server, part).kill();
+    let session = ended(&desk).await;
+    assert_eq!(session["end_reason"], reason, "{session}");
+    desk.ask("click", json!({ "x": 1, "y": 1 })).await.expect_error(502, reason);
+    assert!(desk.log().await.contains("xvnc"), "the log is kept");
+    let nothing = async || Process::in_sandboxes(&server.run_dir()).is_empty().then_some(());
+    eventually(HEALING, nothing).await.expect("no process is left");
+    assert_eq!(server.installation.sandboxes(), [""; 0]);
+}
+
+/// Kills a part during an action; its caller must be told at once.
+async fn killed_during(part: &str, action: &str, body: Value, code: &str) {
+    let server = Server::start();
+    let client = server.admin();
+    let desk = Desk::desktop(&client).await;
+    let killer = async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        find(&server, part).kill();
+        Instant::now()
+    };
+    let (killed, answer) = tokio::join!(killer, desk.ask(action, body));
+    let waited = killed.elapsed();
+    answer.expect_error(502, code);
+    assert!(waited < TOLD, "the caller waited {waited:?}");
+}
+
+#[tokio::test]
+async fn a_session_without_its_x_server_ends_and_says_so() {
+    killed_idle(XVNC, "display_lost").await;
+}
+
+#[tokio::test]
+async fn a_session_without_its_guest_ends_and_says_so() {
+    killed_idle(GUEST, "guest_lost").await;
+}
+
+#[tokio::test]
+async fn a_session_without_its_nested_sandbox_ends_and_says_so() {
+    killed_idle(NEST, "guest_lost").await;
+}
+
+#[tokio::test]
+async fn a_caller_in_flight_is_told_when_the_guest_dies() {
+    killed_during(GUEST, "wait", json!({ "seconds": 20 }), "guest_lost").await;
+}
+
+#[tokio::test]
+async fn a_caller_in_flight_is_told_when_the_x_server_dies() {
+    let text = "x".repeat(10_000);
+    killed_during(XVNC, "type", json!({ "text": text, "delay_ms": 5 }), "display_lost").await;
+}
+
+/// How many windows Chromium shows.
+async fn browsers(desk: &Desk<'_>) -> usize {
+    desk.windows().await.iter().filter(|window| window["class"] == "Chromium").count()
+}
+
+#[tokio::test]
+async fn a_killed_browser_comes_back() {
+    let server = Server::start();
+    let client: Client = server.admin();
+    let desk = Desk::desktop(&client).await;
+    let old = find(&server, CHROMIUM);
+    old.kill();
+    let back = async || {
+        let new = Process::in_sandboxes(&server.run_dir()).into_iter().any(|process| {
+            process.command.starts_with(CHROMIUM) && process.pid != old.pid
+        });
+        (new && browsers(&desk).await == 1).then_some(())
+    };
+    eventually(HEALING, back).await.expect("Chromium is back");
+    assert_eq!(desk.act("click", json!({ "x": 300, "y": 300 })).await["ok"], true);
+    assert_eq!(desk.describe().await["status"], "running");
+}
+
+#[tokio::test]
+async fn a_killed_headless_browser_comes_back() {
+    let server = Server::start();
+    let client = server.admin();
+    let desk = Desk::create(&client, &json!({})).await;
+    let old = find(&server, CHROMIUM);
+    old.kill();
+    let back = async || {
+        let found = Process::in_sandboxes(&server.run_dir());
+        let new = |process: &Process| {
+            process.command.starts_with(CHROMIUM) && process.pid != old.pid
+        };
+        found.iter().any(new).then_some(())
+    };
+    eventually(HEALING, back).await.expect("Chromium is back");
+    assert_eq!(desk.describe().await["status"], "running");
+}

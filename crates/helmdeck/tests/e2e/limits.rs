@@ -1,0 +1,80 @@
+//! A session that wants everything gets its share, and its guest and its neighbours do not suffer.
+
+use std::time::Duration;
+
+use helmdeck_testkit::{Desk, Server, eventually};
+use serde_json::json;
+
+const SOON: Duration = Duration::from_secs(30);
+
+#[tokio::test]
+async fn a_fork_bomb_is_bounded_and_the_session_still_acts() {
+    let server = Server::start();
+    let client = server.admin();
+    let desk = Desk::desktop(&client).await;
+    let bomb = json!({ "command": "bash", "args": ["-c", ":(){ :|:& };:"] });
+    desk.act("launch", bomb).await;
+    // The bomb is at its limit when a program can no longer be started.
+    let full = async || {
+        let answer = desk.ask("launch", json!({ "command": "true" })).await;
+        (answer.status != 200).then_some(())
+    };
+    eventually(SOON, full).await.expect("the bomb runs into its limit");
+    for _ in 0..5 {
+        desk.act("click", json!({ "x": 300, "y": 300 })).await;
+        desk.ask("screenshot", json!({})).await.expect(200);
+    }
+    let resources = desk.describe().await["resources"].clone();
+    if let Some(pids) = resources["pids"].as_u64() {
+        assert!(pids <= 1024, "{resources}");
+    }
+    desk.end().await;
+}
+
+#[tokio::test]
+async fn a_memory_bomb_dies_and_the_session_lives_or_says_why_not() {
+    let server = Server::start();
+    let client = server.admin();
+    let spec = json!({ "mode": "desktop", "geometry": "800x600", "memory_limit": "700m" });
+    let desk = Desk::create(&client, &spec).await;
+    let bomb = "a=x; while :; do a=$a$a; done";
+    desk.act("launch", json!({ "command": "bash", "args": ["-c", bomb] })).await;
+    let seen = async || {
+        let session = desk.describe().await;
+        let killed = session["resources"]["out_of_memory"].as_u64().unwrap_or(0) > 0;
+        let over = session["end_reason"] == "out_of_memory";
+        // Without control groups, the watchdog leaves its word in the log.
+        let watched = killed || over || desk.log().await.contains("used too much memory");
+        watched.then_some(session)
+    };
+    let session = eventually(SOON, seen).await.expect("the bomb is stopped");
+    if session["status"] == "running" {
+        assert_eq!(desk.act("mouse_move", json!({ "x": 1, "y": 1 })).await["ok"], true);
+    }
+}
+
+#[tokio::test]
+async fn full_disks_are_the_sessions_own() {
+    let server = Server::start();
+    let client = server.admin();
+    let spec = json!({ "mode": "desktop", "geometry": "800x600", "shm_size": "16m" });
+    let desk = Desk::create(&client, &spec).await;
+    let said = desk.shell("head -c 64m /dev/zero > /dev/shm/fill 2>&1; echo code $?; \
+                           stat -c %s /dev/shm/fill").await;
+    assert!(said.contains("No space left") && said.contains("16777216"), "{said}");
+    assert_eq!(desk.act("click", json!({ "x": 300, "y": 300 })).await["ok"], true);
+}
+
+#[tokio::test]
+async fn a_session_says_what_limits_it_and_what_it_uses() {
+    let server = Server::start();
+    let client = server.admin();
+    let desk = Desk::create(&client, &json!({})).await;
+    let resources = desk.describe().await["resources"].clone();
+    let by = resources["limits_by"].as_str().expect("a word");
+    assert!(["cgroup-v1", "cgroup-v2", "rlimit+watchdog"].contains(&by), "{resources}");
+    if by.starts_with("cgroup") {
+        assert!(resources["memory_bytes"].as_u64().expect("bytes") > 10 << 20, "{resources}");
+        assert!(resources["pids"].as_u64().expect("a number") > 5, "{resources}");
+    }
+}
