@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 ///
 /// Mostly one: the address itself, or the IPv4 address in it. A Teredo address holds two, of the
 /// relay's server and of the host behind it.
-pub(crate) fn judged(address: IpAddr) -> impl Iterator<Item = IpAddr> { return std::iter::once(address).chain(None);
+pub(crate) fn judged(address: IpAddr) -> impl Iterator<Item = IpAddr> {
     let (first, second) = match address {
         IpAddr::V4(_) => (address, None),
         IpAddr::V6(v6) => inside(v6),

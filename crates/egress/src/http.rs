@@ -14,7 +14,7 @@ use hyper::{
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
 use parking_lot::Mutex;
-use tokio::{net::UnixStream, select, time::timeout};
+use tokio::{select, time::timeout};
 
 use crate::{
     EgressError, Gate, Scheme, Target,
@@ -22,6 +22,7 @@ use crate::{
     headers::{self, Switches},
     host,
     page::{self, Format},
+    proxy::Client,
     tunnel::Tunnel,
     upstream::{Outgoing, Upstream, copy_of},
 };
@@ -36,7 +37,7 @@ const DRAIN_DEADLINE: Duration = Duration::from_secs(1);
 type Answer = Either<Incoming, Full<Bytes>>;
 
 /// Serves a client until it leaves, tunnel included.
-pub(crate) async fn serve(stream: Metered<UnixStream>, gate: &Gate, activity: &Arc<Activity>) {
+pub(crate) async fn serve(stream: Metered<Client>, gate: &Gate, activity: &Arc<Activity>) {
     let exchange = Arc::new(Exchange {
         gate: gate.clone(),
         activity: Arc::clone(activity),

@@ -2,8 +2,8 @@
 //!
 //! [`Policy`] decides, without I/O. [`Gate`] resolves a name once, asks the policy about every
 //! address, and dials one that passed; nothing resolves again after that, so a name that changes
-//! its answer gains nothing. [`Proxy`] speaks HTTP, CONNECT and SOCKS5 on a unix socket in front of
-//! a gate: whoever can reach the socket is the session, no other proof is asked for.
+//! its answer gains nothing. [`Proxy`] speaks HTTP, CONNECT and SOCKS5 with what comes in, in front
+//! of a gate: where a connection comes from says whose it is, no other proof is asked for.
 
 mod activity;
 mod address;
@@ -33,7 +33,7 @@ pub use explain::{Explanation, Judged, explain};
 pub use gate::{Dialled, Gate, Limits};
 pub use host::Host;
 pub use policy::{Ground, MACHINE_NAME, Policy};
-pub use proxy::Proxy;
+pub use proxy::{ByteStream, Incoming, Proxy};
 pub use resolve::{Resolve, SystemResolver};
 pub use rule::Rule;
 pub use target::Target;

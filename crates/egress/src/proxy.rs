@@ -1,10 +1,10 @@
-//! The proxy on one unix socket: accepts, tells protocols apart, bounds and ends connections.
+//! The proxy of one session: accepts, tells protocols apart, bounds and ends connections.
 
 use std::{io, sync::Arc, time::Duration};
 
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::{UnixListener, UnixStream},
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
+    net::UnixListener,
     select,
     sync::{OwnedSemaphorePermit, Semaphore},
     task::JoinSet,
@@ -24,6 +24,26 @@ const TURN_AWAY_DEADLINE: Duration = Duration::from_secs(2);
 /// After a failure to accept, most likely for want of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
+/// A program's bytes, whatever they travel on.
+pub(crate) type Client = Box<dyn ByteStream>;
+
+/// Any stream of bytes.
+pub trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
+
+/// Where the connections of programs come from.
+pub trait Incoming: Send + 'static {
+    /// The next one. An error is not the end: it is asked again after a pause.
+    fn next(&mut self) -> impl Future<Output = io::Result<Box<dyn ByteStream>>> + Send;
+}
+
+impl Incoming for UnixListener {
+    async fn next(&mut self) -> io::Result<Box<dyn ByteStream>> {
+        let (stream, _) = self.accept().await?;
+        Ok(Box::new(stream))
+    }
+}
+
 /// A running proxy. When the last clone is dropped, it and all its connections end.
 #[derive(Debug, Clone)]
 pub struct Proxy {
@@ -33,13 +53,13 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Serves every connection to `listener`, each by what its first byte says it speaks.
+    /// Serves every connection, each by what its first byte says it speaks.
     ///
-    /// Must be called on a tokio runtime. Removing the socket's file is up to the caller.
-    pub fn serve(listener: UnixListener, gate: Gate) -> Self {
+    /// Must be called on a tokio runtime.
+    pub fn serve(incoming: impl Incoming, gate: Gate) -> Self {
         let capacity = gate.limits().connections;
         let permits = Arc::new(Semaphore::new(capacity));
-        let task = tokio::spawn(accept(listener, gate, Arc::clone(&permits)));
+        let task = tokio::spawn(accept(incoming, gate, Arc::clone(&permits)));
         Self { permits, capacity, _task: Arc::new(AbortOnDropHandle::new(task)) }
     }
 
@@ -49,24 +69,23 @@ impl Proxy {
     }
 }
 
-async fn accept(listener: UnixListener, gate: Gate, permits: Arc<Semaphore>) {
+async fn accept(mut incoming: impl Incoming, gate: Gate, permits: Arc<Semaphore>) {
     let turned_away = Arc::new(Semaphore::new(MAX_TURNED_AWAY));
     // INVARIANT: every task of a connection is in here, or owned by one that is.
     let mut connections = JoinSet::new();
     loop {
-        select! {
-            accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => {
-                    if let Ok(permit) = Arc::clone(&permits).try_acquire_owned() {
-                        connections.spawn(serve(stream, gate.clone(), permit));
-                    } else if let Ok(permit) = Arc::clone(&turned_away).try_acquire_owned() {
-                        connections.spawn(turn_away(stream, permit));
-                    }
+        match incoming.next().await {
+            Ok(stream) => {
+                if let Ok(permit) = Arc::clone(&permits).try_acquire_owned() {
+                    connections.spawn(serve(stream, gate.clone(), permit));
+                } else if let Ok(permit) = Arc::clone(&turned_away).try_acquire_owned() {
+                    connections.spawn(turn_away(stream, permit));
                 }
-                Err(error) => pause(&error).await,
-            },
-            Some(_) = connections.join_next() => {}
+            }
+            Err(error) => pause(&error).await,
         }
+        // What has ended is forgotten.
+        while connections.try_join_next().is_some() {}
     }
 }
 
@@ -75,7 +94,7 @@ async fn pause(error: &io::Error) {
     sleep(ACCEPT_PAUSE).await;
 }
 
-async fn serve(stream: UnixStream, gate: Gate, _permit: OwnedSemaphorePermit) {
+async fn serve(stream: Client, gate: Gate, _permit: OwnedSemaphorePermit) {
     let activity = Activity::new();
     select! {
         () = speak(stream, &gate, &activity) => {}
@@ -83,7 +102,7 @@ async fn serve(stream: UnixStream, gate: Gate, _permit: OwnedSemaphorePermit) {
     }
 }
 
-async fn speak(stream: UnixStream, gate: &Gate, activity: &Arc<Activity>) {
+async fn speak(stream: Client, gate: &Gate, activity: &Arc<Activity>) {
     let mut stream = Metered::new(stream, activity);
     let first = timeout(gate.limits().head, stream.read_u8()).await;
     let Ok(Ok(first)) = first else { return };
@@ -96,7 +115,7 @@ async fn speak(stream: UnixStream, gate: &Gate, activity: &Arc<Activity>) {
 }
 
 /// Answers a connection over the limit, after the first bytes of what it asks.
-async fn turn_away(mut stream: UnixStream, _permit: OwnedSemaphorePermit) {
+async fn turn_away(mut stream: Client, _permit: OwnedSemaphorePermit) {
     let answering = async {
         let mut ignored = [0; 4096];
         let _ = stream.read(&mut ignored).await?;

@@ -8,13 +8,13 @@ use std::{
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::UnixStream,
     time::timeout,
 };
 
 use crate::{
     EgressError, Gate, Host, Scheme, Target,
     activity::{Activity, Metered},
+    proxy::Client,
     tunnel::carry,
 };
 
@@ -43,7 +43,7 @@ enum Reply {
 }
 
 /// Serves a client until it leaves, tunnel included.
-pub(crate) async fn serve(mut stream: Metered<UnixStream>, gate: &Gate, activity: &Arc<Activity>) {
+pub(crate) async fn serve(mut stream: Metered<Client>, gate: &Gate, activity: &Arc<Activity>) {
     let asked = timeout(gate.limits().head, asked(&mut stream)).await;
     let target = match asked {
         Ok(Ok(Ok(target))) => target,
@@ -62,12 +62,12 @@ pub(crate) async fn serve(mut stream: Metered<UnixStream>, gate: &Gate, activity
 }
 
 /// Refuses a client that speaks the version before.
-pub(crate) async fn refuse_4(mut stream: Metered<UnixStream>) {
+pub(crate) async fn refuse_4(mut stream: Metered<Client>) {
     let _ = stream.write_all(&REFUSED_4).await;
 }
 
 /// The greeting and the request; what cannot be served is the inner error.
-async fn asked(stream: &mut Metered<UnixStream>) -> io::Result<Result<Target, Reply>> {
+async fn asked(stream: &mut Metered<Client>) -> io::Result<Result<Target, Reply>> {
     expect_version(stream).await?;
     let count = stream.read_u8().await?;
     let mut methods = vec![0; usize::from(count)];
@@ -99,14 +99,14 @@ async fn asked(stream: &mut Metered<UnixStream>) -> io::Result<Result<Target, Re
     Ok(host.map(|host| Target { host, port }))
 }
 
-async fn expect_version(stream: &mut Metered<UnixStream>) -> io::Result<()> {
+async fn expect_version(stream: &mut Metered<Client>) -> io::Result<()> {
     match stream.read_u8().await? {
         VERSION => Ok(()),
         _ => Err(io::ErrorKind::InvalidData.into()),
     }
 }
 
-async fn answer(stream: &mut Metered<UnixStream>, reply: Reply) {
+async fn answer(stream: &mut Metered<Client>, reply: Reply) {
     // The address that we are bound to is nobody's business: all zero, which clients expect.
     // A failure shows again when the tunnel is used, or the client has left.
     let _ = stream.write_all(&[VERSION, reply as u8, 0, 1, 0, 0, 0, 0, 0, 0]).await;

@@ -3,6 +3,7 @@
 mod admin;
 mod config;
 mod doctor;
+mod egress;
 mod serve;
 mod token;
 
@@ -36,6 +37,9 @@ enum Command {
     /// Look after the admin account.
     #[command(subcommand)]
     Admin(admin::Action),
+    /// Ask what sessions may reach on the network.
+    #[command(subcommand)]
+    Egress(egress::Action),
     /// Run inside a sandbox; started by the server.
     #[command(hide = true)]
     Guest {
@@ -71,6 +75,7 @@ fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
         Command::Config(args) => config::run(&load()?, &args)?,
         Command::Token(args) => token::run(&load()?, &args)?,
         Command::Admin(action) => admin::run(&load()?, &action)?,
+        Command::Egress(action) => return egress::run(&load()?, &action),
         Command::Guest { listen_fd } => helmdeck_guest::run(listen_fd)?,
         Command::Nest { control_fd } => helmdeck_guest::run_nest(control_fd)?,
     }

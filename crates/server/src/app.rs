@@ -3,6 +3,7 @@
 use std::{collections::HashMap, net::SocketAddr, ops::Deref, sync::Arc, time::Duration};
 
 use bytes::Bytes;
+use helmdeck_egress::Policy;
 use helmdeck_runtime::Runtime;
 use helmdeck_sessions::Sessions;
 use helmdeck_store::Store;
@@ -55,7 +56,7 @@ pub async fn run(
     let Instance { config, store, .. } = &instance;
     let listener = listen(config.addr).await?;
     let addr = listener.local_addr().unwrap_or(config.addr);
-    let app = App::build(config, store.clone(), runtime)?;
+    let app = App::build(config, addr, store.clone(), runtime)?;
     app.sessions.adopt().await?;
     // Last of what can fail: a password that is made must also be announced.
     let new_admin = admin::ensure(store, config).await?;
@@ -105,9 +106,11 @@ impl Deref for App {
 impl App {
     fn build(
         config: &Config,
+        addr: SocketAddr,
         store: Store,
         runtime: Arc<dyn Runtime>,
     ) -> Result<Self, ServerError> {
+        let policy = Policy::new(config.egress_allowlist.clone(), vec![addr]);
         let operations = operations();
         let mut limits = Limits::default();
         for input in operations.iter().filter_map(|operation| operation.input.as_ref()) {
@@ -116,6 +119,7 @@ impl App {
         let session_limits = helmdeck_sessions::Config {
             max_sessions: config.max_sessions,
             idle_timeout_s: config.idle_timeout_s,
+            policy,
         };
         let parts = Parts {
             sessions: Sessions::new(runtime.clone(), session_limits),

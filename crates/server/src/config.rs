@@ -9,6 +9,7 @@ mod show;
 
 use std::{net::SocketAddr, path::PathBuf, str::FromStr};
 
+use helmdeck_egress::Cidr;
 use secrecy::SecretString;
 
 pub use layers::{ConfigError, Origin};
@@ -38,6 +39,9 @@ pub struct Config {
     /// `HELMDECK_IDLE_TIMEOUT_S`: seconds without a call after which a session ends unless it
     /// chose otherwise; 0 for never. Default 300.
     pub idle_timeout_s: u64,
+    /// `HELMDECK_EGRESS_ALLOWLIST`: addresses and ranges that sessions may reach although they are
+    /// private, separated by commas. Default: none.
+    pub egress_allowlist: Vec<Cidr>,
     /// `HELMDECK_MAX_BODY_BYTES`: the largest request body. Default 1 MiB.
     pub max_body_bytes: usize,
     /// `HELMDECK_DRAIN_SECONDS`: how long a stopping server waits for running requests. Default 10.
@@ -114,6 +118,12 @@ impl Config {
                 "seconds, or 0 for never",
                 |text| whole(text, 0, u64::MAX),
                 || 300,
+            )?,
+            egress_allowlist: layers.value(
+                "egress_allowlist",
+                "addresses or ranges such as 10.1.0.0/16, separated by commas",
+                |text| Cidr::list(text).ok(),
+                Vec::new,
             )?,
             max_body_bytes: layers.value(
                 "max_body_bytes",

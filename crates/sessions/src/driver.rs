@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use helmdeck_egress::Policy;
 use helmdeck_link::ProgressStream;
 use helmdeck_runtime::{Runtime, Usage};
 use helmdeck_wire::{
@@ -16,7 +17,7 @@ use tokio::time::{sleep_until, timeout};
 use tracing::{error, info, warn};
 
 use crate::{
-    Session,
+    Session, egress,
     lifecycle::Phase,
     session::{ADOPTION_DEADLINE, Driven, Failure},
     spec,
@@ -28,13 +29,13 @@ const START_DEADLINE: Duration = Duration::from_secs(120);
 const HELLO_DEADLINE: Duration = Duration::from_secs(20);
 
 /// Leads a new session until nothing of it is left.
-pub(crate) async fn drive(session: Session, runtime: Arc<dyn Runtime>) {
+pub(crate) async fn drive(session: Session, runtime: Arc<dyn Runtime>, policy: Policy) {
     let started = tokio::select! {
         started = start(&session, &*runtime) => Some(started),
         () = over(&session) => None,
     };
     match started {
-        Some(Ok(reports)) => live(&session, &*runtime, reports).await,
+        Some(Ok(reports)) => live(&session, &*runtime, policy, reports).await,
         Some(Err(failure)) => fail(&session, EndReason::StartFailed, failure),
         None => {}
     }
@@ -42,13 +43,17 @@ pub(crate) async fn drive(session: Session, runtime: Arc<dyn Runtime>) {
 }
 
 /// Leads a session that an earlier server started.
-pub(crate) async fn drive_adopted(session: Session, runtime: Arc<dyn Runtime>) {
+pub(crate) async fn drive_adopted(
+    session: Session,
+    runtime: Arc<dyn Runtime>,
+    policy: Policy,
+) {
     let adopted = tokio::select! {
         adopted = adopt(&session, &*runtime) => Some(adopted),
         () = over(&session) => None,
     };
     match adopted {
-        Some(Ok(Adopted::Current(reports))) => live(&session, &*runtime, reports).await,
+        Some(Ok(Adopted::Current(reports))) => live(&session, &*runtime, policy, reports).await,
         Some(Ok(Adopted::Outdated)) => {
             warn!(session.id = session.id().as_str(), "Session is of another version");
             session.inner.life.lock().outdated();
@@ -163,7 +168,15 @@ async fn ready(
 }
 
 /// Waits for the end of a running session: asked for, due, or because a part of it is lost.
-async fn live(session: &Session, runtime: &dyn Runtime, mut reports: ProgressStream) {
+async fn live(
+    session: &Session,
+    runtime: &dyn Runtime,
+    policy: Policy,
+    mut reports: ProgressStream,
+) {
+    let (link, counts) = (session.inner.link.clone(), session.inner.egress.clone());
+    // Ends with this function, and all connections out with it.
+    let _proxy = egress::serve(session.id(), link, policy, counts);
     session.inner.life.lock().ready(Instant::now());
     session.inner.progress.send_replace(Driven::Running);
     tokio::select! {

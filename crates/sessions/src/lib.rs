@@ -5,6 +5,7 @@
 
 mod caller;
 mod driver;
+mod egress;
 mod error;
 mod lifecycle;
 mod record;

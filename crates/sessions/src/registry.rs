@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use helmdeck_egress::Policy;
 use helmdeck_runtime::{Runtime, RuntimeError, SandboxId};
 use helmdeck_wire::{
     SessionId,
@@ -28,6 +29,8 @@ pub struct Config {
     pub max_sessions: usize,
     /// The idle limit of sessions that do not choose one; 0 for never.
     pub idle_timeout_s: u64,
+    /// Where sessions may connect to.
+    pub policy: Policy,
 }
 
 /// A cheap handle to all sessions.
@@ -62,7 +65,8 @@ impl Sessions {
             let runtime = self.shared.runtime.clone();
             let session = Session::adopted(sandbox.id, record, runtime.clone());
             self.shared.sessions.lock().push(session.clone());
-            tokio::spawn(driver::drive_adopted(session, runtime));
+            let policy = self.shared.config.policy.clone();
+            tokio::spawn(driver::drive_adopted(session, runtime, policy));
         }
         self.shared.sessions.lock().sort_by_key(|session| session.inner.record.created_at);
         Ok(())
@@ -78,7 +82,8 @@ impl Sessions {
     ) -> Result<Session, SessionError> {
         let spec = spec::complete(spec, self.shared.config.idle_timeout_s)?;
         let session = self.admit(caller, spec)?;
-        tokio::spawn(driver::drive(session.clone(), self.shared.runtime.clone()));
+        let (runtime, policy) = (self.shared.runtime.clone(), self.shared.config.policy.clone());
+        tokio::spawn(driver::drive(session.clone(), runtime, policy));
         if !wait {
             return Ok(session);
         }

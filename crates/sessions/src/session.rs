@@ -22,6 +22,7 @@ use tokio::{
 
 use crate::{
     Caller, SessionError,
+    egress::Counts,
     lifecycle::{Lifecycle, Phase, Refusal},
     record::Record,
     spec,
@@ -56,6 +57,7 @@ pub(crate) struct Inner {
     pub life: Mutex<Lifecycle>,
     pub timings: Mutex<Vec<StageTiming>>,
     pub failure: Mutex<Option<Failure>>,
+    pub egress: Arc<Counts>,
     agent_status: Mutex<String>,
     /// Wakes the driver when the lifecycle may have changed.
     pub changed: Notify,
@@ -133,6 +135,7 @@ impl Session {
                 life: Mutex::new(life),
                 timings: Mutex::default(),
                 failure: Mutex::default(),
+                egress: Arc::default(),
                 agent_status: Mutex::default(),
                 changed: Notify::new(),
                 progress: watch::Sender::new(Driven::Starting),
@@ -170,6 +173,7 @@ impl Session {
             error: failure.map(|failure| failure.sentence()),
             timings: inner.timings.lock().clone(),
             resources,
+            egress: inner.egress.read(),
             tasks: life.tasks(),
             agent_status: inner.agent_status.lock().clone(),
             notes: spec::notes(&inner.record.spec),

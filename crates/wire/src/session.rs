@@ -155,6 +155,17 @@ pub struct Resources {
     pub out_of_memory: u64,
 }
 
+/// What became of the session's requests to reach the network.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Egress {
+    /// Connections that were made.
+    pub allowed: u64,
+    /// Connections that the policy refused.
+    pub denied: u64,
+    /// Connections that were allowed and did not come about.
+    pub failed: u64,
+}
+
 /// A session as its owner sees it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Session {
@@ -188,6 +199,8 @@ pub struct Session {
     /// What it may use and uses, while it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resources: Option<Resources>,
+    /// Its requests to reach the network.
+    pub egress: Egress,
     /// Actions done so far.
     pub tasks: u64,
     /// What the agent says it is doing; empty if it says nothing.

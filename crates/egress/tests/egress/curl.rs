@@ -23,7 +23,7 @@ async fn curl(front: &Front, kind: &str, arguments: &[&str]) -> Option<(i32, Str
 
 #[tokio::test]
 async fn curl_gets_out_by_every_way_to_the_allowed_host_only() {
-    let (allowed, denied) = (Origin::start(ALLOWED).await, Origin::start(DENIED).await);
+    let (allowed, denied) = Origin::start_both(ALLOWED, DENIED).await;
     let world = World::with(Default::default(), Names::of(&[&[ALLOWED], &[DENIED]]));
     let front = world.port().await;
     for arguments in [&["-x"][..], &["--proxytunnel", "-x"], &["--socks5"], &["--socks5-hostname"]]

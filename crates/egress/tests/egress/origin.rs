@@ -51,7 +51,18 @@ pub struct Seen {
 
 impl Origin {
     pub async fn start(ip: &str) -> Self {
-        let listener = TcpListener::bind((ip.parse::<IpAddr>().unwrap(), 0)).await.unwrap();
+        Self::start_at(ip, 0).await
+    }
+
+    /// Two servers on the same port of two addresses.
+    pub async fn start_both(one: &str, other: &str) -> (Self, Self) {
+        let one = Self::start(one).await;
+        let other = Self::start_at(other, one.address.port()).await;
+        (one, other)
+    }
+
+    async fn start_at(ip: &str, port: u16) -> Self {
+        let listener = TcpListener::bind((ip.parse::<IpAddr>().unwrap(), port)).await.unwrap();
         let address = listener.local_addr().unwrap();
         let seen = Arc::new(Seen::default());
         let task = tokio::spawn(serve(listener, Arc::clone(&seen)));

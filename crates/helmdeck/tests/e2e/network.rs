@@ -11,13 +11,14 @@ fn read_from(port: u16) -> String {
 }
 
 #[tokio::test]
-async fn a_session_listens_on_no_port_and_has_no_route() {
+async fn a_session_has_no_route_and_no_port_but_the_proxys() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;
-    desk.focused("Chromium").await;
-    let listening = desk.shell("cat /proc/net/tcp /proc/net/tcp6 | awk '$4 == \"0A\"'").await;
-    assert_eq!(listening, "");
+    desk.titled("about:blank").await;
+    let listening = "cat /proc/net/tcp /proc/net/tcp6 | awk '$4 == \"0A\" { print $2 }'";
+    // 127.0.0.1:3128, as the kernel writes it.
+    assert_eq!(desk.shell(listening).await, "0100007F:0C38\n");
     assert_eq!(desk.shell("tail -n +2 /proc/net/route").await, "");
     let interfaces = desk.shell("tail -n +3 /proc/net/dev | cut -d: -f1").await;
     assert_eq!(interfaces.trim(), "lo");

@@ -41,6 +41,10 @@ impl Config {
             "admin_password" => self.admin_password.as_ref().map(dots)?,
             "max_sessions" => self.max_sessions.to_string(),
             "idle_timeout_s" => self.idle_timeout_s.to_string(),
+            "egress_allowlist" => {
+                let ranges: Vec<_> = self.egress_allowlist.iter().map(ToString::to_string).collect();
+                text(&ranges.join(","))
+            }
             "max_body_bytes" => self.max_body_bytes.to_string(),
             "drain_seconds" => self.drain_seconds.to_string(),
             "log" => text(&self.log),
