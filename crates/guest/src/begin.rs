@@ -1,10 +1,6 @@
 //! From an empty sandbox to a session, stage by stage.
 
-use std::{
-    collections::BTreeMap,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use helmdeck_display::Display;
 use helmdeck_wire::{
@@ -140,11 +136,7 @@ impl Guest {
         supervise::keep_browser(browser, nest, begin, reports, log).await;
     }
 
-    async fn start_desktop(
-        &self,
-        begin: &Begin,
-        stage: &mut Stage,
-    ) -> Result<Started, GuestError> {
+    async fn start_desktop(&self, begin: &Begin, stage: &mut Stage) -> Result<Started, GuestError> {
         let xvnc = xvnc::start(begin.geometry, &self.log).await?;
         let display = Display::connect(xvnc::DISPLAY)?;
         display.paint_root(desktop::BACKGROUND).await?;

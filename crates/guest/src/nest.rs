@@ -55,8 +55,8 @@ impl Nest {
         let mut command = Command::new("bwrap");
         // Counted in the nested user namespace, so a fork bomb there leaves the guest room to act.
         helmdeck_spawn::limit_processes(&mut command, spec.pids);
-        let filter = File::open("/run/helmdeck/nested.bpf")
-            .map_err(|e| GuestError::Io("nested.bpf", e))?;
+        let filter =
+            File::open("/run/helmdeck/nested.bpf").map_err(|e| GuestError::Io("nested.bpf", e))?;
         let filter = helmdeck_spawn::keep_fd(&mut command, filter.into());
         let theirs = helmdeck_spawn::keep_fd(&mut command, theirs);
         command.args(arguments(&spec).split_whitespace());
@@ -110,11 +110,7 @@ pub struct Start<'a> {
 /// bubblewrap's arguments. None of them holds a space.
 fn arguments(spec: &NestSpec) -> String {
     let shm = spec.shm_bytes;
-    let display = if spec.with_display {
-        "--ro-bind /tmp/.X11-unix /tmp/.X11-unix"
-    } else {
-        ""
-    };
+    let display = if spec.with_display { "--ro-bind /tmp/.X11-unix /tmp/.X11-unix" } else { "" };
     format!(
         "--unshare-user --unshare-pid --unshare-cgroup-try --uid 1000 --gid 1000 \
          --die-with-parent --clearenv \

@@ -63,7 +63,8 @@ impl Reports {
     /// All reports as lines of JSON: those that were, and those to come.
     pub fn lines(&self) -> impl Stream<Item = Result<Bytes, Infallible>> + Send + use<> {
         self.shared.readers.lock().now += 1;
-        let reader = Reader { reports: self.clone(), count: self.shared.count.subscribe(), next: 0 };
+        let reader =
+            Reader { reports: self.clone(), count: self.shared.count.subscribe(), next: 0 };
         stream::unfold(reader, |mut reader| async {
             let line = reader.line().await?;
             Some((Ok(line), reader))

@@ -29,11 +29,15 @@ use http::{
     header::{CONNECTION, CONTENT_TYPE, UPGRADE},
 };
 use hyper_util::rt::TokioIo;
+use tokio::io::copy_bidirectional_with_sizes;
 
 use crate::{act, begin::Guest, error::GuestError};
 
 /// The largest request: a long text to type, or a clipboard.
 const MAX_BODY: usize = 32 << 20;
+
+/// What is copied at once for a program that talks to the network; less costs throughput.
+const RELAY: usize = 64 << 10;
 
 /// Routes actions to the display's methods: `Action => method as how_to_answer`.
 macro_rules! on_display {
@@ -117,7 +121,7 @@ async fn tunnel(State(guest): State<Guest>, mut request: Request) -> Result<Resp
     tokio::spawn(async move {
         if let Ok(upgraded) = upgrade.await {
             let mut server = TokioIo::new(upgraded);
-            let _ = tokio::io::copy_bidirectional(&mut client, &mut server).await;
+            let _ = copy_bidirectional_with_sizes(&mut client, &mut server, RELAY, RELAY).await;
         }
     });
     let headers = [(CONNECTION, "upgrade"), (UPGRADE, route::TUNNEL_PROTOCOL)];

@@ -35,7 +35,10 @@ pub async fn watch(limit_bytes: u64, measured: Measured, log: Log) {
         let largest = programs.iter().max_by_key(|program| program.bytes);
         if let Some(largest) = largest.filter(|_| memory_bytes > limit_bytes) {
             let Program { pid, name, bytes, .. } = largest;
-            log.line("guest", &format!("{name} used too much memory ({bytes} bytes) and is killed"));
+            log.line(
+                "guest",
+                &format!("{name} used too much memory ({bytes} bytes) and is killed"),
+            );
             if let Some(pid) = Pid::from_raw(*pid) {
                 let _ = kill_process(pid, Signal::KILL);
             }
@@ -58,7 +61,8 @@ fn programs() -> Vec<Program> {
 /// A process of the nested sandbox: one that has a number there as well as here.
 fn program(pid: i32) -> Option<Program> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(":\t"));
+    let field =
+        |name: &str| status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(":\t"));
     if field("NSpid")?.split_whitespace().count() < 2 {
         return None;
     }

@@ -16,14 +16,13 @@ pub enum Action {
 
 /// Prints the login if one was made; nothing otherwise.
 pub fn run(config: &Config, action: &Action) -> Result<(), Box<dyn Error>> {
-    let made = tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(
-        async {
+    let made =
+        tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
             match action {
                 Action::Init => admin::init(config).await,
                 Action::ResetPassword => admin::reset_password(config).await.map(Some),
             }
-        },
-    )?;
+        })?;
     if let Some(admin) = made {
         println!("{}\t{}", admin.username, admin.password.expose_secret());
     }

@@ -84,7 +84,6 @@ fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
 
 /// The environment, less what is not text: none of our settings is.
 fn environment() -> impl Iterator<Item = (String, String)> {
-    std::env::vars_os().filter_map(|(name, value)| {
-        Some((name.into_string().ok()?, value.into_string().ok()?))
-    })
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }

@@ -37,7 +37,9 @@ fn announce(started: Started) {
             eprintln!("login: {}  password: {}", admin.username, admin.password.expose_secret());
             eprintln!("The password is shown once; `helmdeck admin reset-password` makes another.");
         }
-        Some(_) => eprintln!("An admin was made; `helmdeck admin reset-password` shows a password."),
+        Some(_) => {
+            eprintln!("An admin was made; `helmdeck admin reset-password` shows a password.")
+        }
         None => {}
     }
 }

@@ -109,7 +109,11 @@ impl Link {
         Ok(String::from_utf8_lossy(&reply.body).into_owned())
     }
 
-    async fn call(&self, request: Request<Full<Bytes>>, limit: Duration) -> Result<Reply, LinkError> {
+    async fn call(
+        &self,
+        request: Request<Full<Bytes>>,
+        limit: Duration,
+    ) -> Result<Reply, LinkError> {
         within(limit, async {
             let mut connection = self.connection().await?;
             let response = connection.send_request(request).await.map_err(LinkError::Broken)?;
@@ -150,8 +154,9 @@ impl Link {
 
     async fn open(&self) -> Result<SendRequest<Full<Bytes>>, LinkError> {
         let stream = self.shared.connect.connect().await.map_err(LinkError::Connect)?;
-        let (sender, connection) =
-            hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(LinkError::Broken)?;
+        let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+            .await
+            .map_err(LinkError::Broken)?;
         // Ends by itself when `sender` is dropped or the guest hangs up.
         tokio::spawn(connection.with_upgrades());
         Ok(sender)

@@ -42,9 +42,7 @@ use rustix::{
 use tokio::{net::UnixStream, process::Command, time::timeout};
 
 use self::cgroup::Cgroups;
-use crate::{
-    ByteStream, Runtime, RuntimeError, Sandbox, SandboxId, SandboxSpec, error::Doing,
-};
+use crate::{ByteStream, Runtime, RuntimeError, Sandbox, SandboxId, SandboxSpec, error::Doing};
 
 /// bubblewrap has set up the namespaces by then, or never will.
 const START_DEADLINE: Duration = Duration::from_secs(10);
@@ -92,7 +90,8 @@ impl LocalRuntime {
         fs::write(dir.join("nested.bpf"), seccomp::nested()?).doing("write", dir)?;
         let socket = dir.join("guest.sock");
         let listener = UnixListener::bind(&socket).doing("listen on", &socket)?;
-        fs::set_permissions(&socket, fs::Permissions::from_mode(0o600)).doing("protect", &socket)?;
+        fs::set_permissions(&socket, fs::Permissions::from_mode(0o600))
+            .doing("protect", &socket)?;
         let status = create(&dir.join("status"))?;
         let log = create(&dir.join("log"))?;
         let filter = helmdeck_spawn::sealed_file("seccomp", &seccomp::outer()?)

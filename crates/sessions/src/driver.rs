@@ -43,11 +43,7 @@ pub(crate) async fn drive(session: Session, runtime: Arc<dyn Runtime>, policy: P
 }
 
 /// Leads a session that an earlier server started.
-pub(crate) async fn drive_adopted(
-    session: Session,
-    runtime: Arc<dyn Runtime>,
-    policy: Policy,
-) {
+pub(crate) async fn drive_adopted(session: Session, runtime: Arc<dyn Runtime>, policy: Policy) {
     let adopted = tokio::select! {
         adopted = adopt(&session, &*runtime) => Some(adopted),
         () = over(&session) => None,
@@ -108,8 +104,11 @@ async fn start(session: &Session, runtime: &dyn Runtime) -> Result<ProgressStrea
             inner.timings.lock().push(StageTiming { stage, done_ms });
         })
         .await?;
-        info!(session.id = inner.id.as_str(), duration_ms = elapsed_ms(inner.began),
-              "Session is ready");
+        info!(
+            session.id = inner.id.as_str(),
+            duration_ms = elapsed_ms(inner.began),
+            "Session is ready"
+        );
         Ok(reports)
     };
     let late =

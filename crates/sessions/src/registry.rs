@@ -13,7 +13,9 @@ use tokio::time::timeout;
 use tracing::{info, warn};
 
 use crate::{
-    Caller, Session, SessionError, driver, record::Record, session::{ADOPTION_DEADLINE, Driven},
+    Caller, Session, SessionError, driver,
+    record::Record,
+    session::{ADOPTION_DEADLINE, Driven},
     spec,
 };
 

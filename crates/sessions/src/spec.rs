@@ -32,10 +32,9 @@ pub fn complete(mut spec: SessionSpec, default_idle_s: u64) -> Result<SessionSpe
         "desktop" => Ok(Mode::Desktop),
         other => Err(format!("{other:?} is not a mode: expected headless or desktop")),
     })?;
-    let geometry =
-        named(&spec, "HELMDECK_DISPLAY_GEOMETRY", "geometry", spec.geometry, |text| {
-            text.parse::<Geometry>().map_err(|e| e.to_string())
-        })?;
+    let geometry = named(&spec, "HELMDECK_DISPLAY_GEOMETRY", "geometry", spec.geometry, |text| {
+        text.parse::<Geometry>().map_err(|e| e.to_string())
+    })?;
     if let Some(limit) = spec.memory_limit
         && limit < LEAST_MEMORY
     {
@@ -213,10 +212,8 @@ mod tests {
         assert_eq!(spec.geometry, Some(Geometry::default()));
         assert_eq!(spec.idle_timeout_s, Some(300));
         assert!(complete(with_env("HELMDECK_MODE", "window"), 300).is_err());
-        let both = SessionSpec {
-            mode: Some(Mode::Headless),
-            ..with_env("HELMDECK_MODE", "desktop")
-        };
+        let both =
+            SessionSpec { mode: Some(Mode::Headless), ..with_env("HELMDECK_MODE", "desktop") };
         assert!(complete(both, 300).is_err());
     }
 
@@ -245,7 +242,10 @@ mod tests {
         };
         let zone = Some("../../etc/passwd\n".to_owned());
         assert_eq!(bad(SessionSpec { timezone: zone, ..SessionSpec::default() }), "timezone");
-        assert_eq!(bad(SessionSpec { cpu_limit: Some(-1.0), ..SessionSpec::default() }), "cpu_limit");
+        assert_eq!(
+            bad(SessionSpec { cpu_limit: Some(-1.0), ..SessionSpec::default() }),
+            "cpu_limit"
+        );
         assert_eq!(
             bad(SessionSpec { timeout_seconds: Some(0), ..SessionSpec::default() }),
             "timeout_seconds"

@@ -17,18 +17,22 @@ use std::os::unix::process::CommandExt;
 
 /// Puts the child in a session of its own, so that no signal of our terminal reaches it.
 pub fn new_session(command: &mut Command) {
-    in_child(command, || check(
-        // SAFETY: no arguments, no memory involved.
-        unsafe { libc::setsid() },
-    ));
+    in_child(command, || {
+        check(
+            // SAFETY: no arguments, no memory involved.
+            unsafe { libc::setsid() },
+        )
+    });
 }
 
 /// Kills the child when the thread that started it ends. Start it from a thread that lives long.
 pub fn die_with_parent(command: &mut Command) {
-    in_child(command, || check(
-        // SAFETY: only integers are passed.
-        unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) },
-    ));
+    in_child(command, || {
+        check(
+            // SAFETY: only integers are passed.
+            unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) },
+        )
+    });
 }
 
 /// Runs `work` in the child just before exec.

@@ -14,11 +14,7 @@ const FIFTY: &str = "The quick brown fox jumps over 13 lazy dogs, twice";
 
 const TECHNIQUES: [Technique; 8] = [
     Technique { name: "click", command: "xdotool mousemove 600 500 click 1", times: 30 },
-    Technique {
-        name: "click0",
-        command: "xdotool mousemove 600 500 click --delay 0 1",
-        times: 30,
-    },
+    Technique { name: "click0", command: "xdotool mousemove 600 500 click --delay 0 1", times: 30 },
     Technique { name: "move", command: "xdotool mousemove 600 500", times: 50 },
     Technique {
         name: "scroll",
@@ -30,11 +26,7 @@ const TECHNIQUES: [Technique; 8] = [
         command: "xdotool type -- 'The quick brown fox jumps over 13 lazy dogs, twice'",
         times: 10,
     },
-    Technique {
-        name: "png",
-        command: "scrot -o /tmp/shot.png && cat /tmp/shot.png",
-        times: 20,
-    },
+    Technique { name: "png", command: "scrot -o /tmp/shot.png && cat /tmp/shot.png", times: 20 },
     Technique {
         name: "jpeg",
         command: "scrot -o -q 80 /tmp/shot.jpg && cat /tmp/shot.jpg",

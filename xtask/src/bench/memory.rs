@@ -13,9 +13,12 @@ pub fn megabytes(pid: u32) -> f64 {
 /// The guests of the server with this run directory.
 pub fn guests(run_dir: &Path) -> Vec<u32> {
     let ours = run_dir.display().to_string();
-    all().filter(|pid| line(*pid).contains("helmdeck guest")
-            && !line(*pid).contains("bwrap")
-            && ancestors(*pid).any(|parent| line(parent).contains(&ours)))
+    all()
+        .filter(|pid| {
+            line(*pid).contains("helmdeck guest")
+                && !line(*pid).contains("bwrap")
+                && ancestors(*pid).any(|parent| line(parent).contains(&ours))
+        })
         .collect()
 }
 

@@ -100,9 +100,9 @@ async fn a_killed_browser_comes_back() {
     let old = find(&server, CHROMIUM);
     old.kill();
     let back = async || {
-        let new = Process::in_sandboxes(&server.run_dir()).into_iter().any(|process| {
-            process.command.starts_with(CHROMIUM) && process.pid != old.pid
-        });
+        let new = Process::in_sandboxes(&server.run_dir())
+            .into_iter()
+            .any(|process| process.command.starts_with(CHROMIUM) && process.pid != old.pid);
         (new && browsers(&desk).await == 1).then_some(())
     };
     eventually(HEALING, back).await.expect("Chromium is back");
@@ -119,9 +119,8 @@ async fn a_killed_headless_browser_comes_back() {
     old.kill();
     let back = async || {
         let found = Process::in_sandboxes(&server.run_dir());
-        let new = |process: &Process| {
-            process.command.starts_with(CHROMIUM) && process.pid != old.pid
-        };
+        let new =
+            |process: &Process| process.command.starts_with(CHROMIUM) && process.pid != old.pid;
         found.iter().any(new).then_some(())
     };
     eventually(HEALING, back).await.expect("Chromium is back");

@@ -121,7 +121,8 @@ impl Cgroups {
         let quota = limits.cpu_cores.map(|cores| (cores * CPU_PERIOD_US as f64) as u64);
         match self {
             Self::V2(dir) => {
-                let cpu = quota.map_or("max".to_owned(), |quota| format!("{quota} {CPU_PERIOD_US}"));
+                let cpu =
+                    quota.map_or("max".to_owned(), |quota| format!("{quota} {CPU_PERIOD_US}"));
                 let swap = ("memory.swap.max", "0".to_owned());
                 let settings =
                     vec![("memory.max", memory), swap, ("pids.max", pids), ("cpu.max", cpu)];

@@ -42,7 +42,8 @@ impl Config {
             "max_sessions" => self.max_sessions.to_string(),
             "idle_timeout_s" => self.idle_timeout_s.to_string(),
             "egress_allowlist" => {
-                let ranges: Vec<_> = self.egress_allowlist.iter().map(ToString::to_string).collect();
+                let ranges: Vec<_> =
+                    self.egress_allowlist.iter().map(ToString::to_string).collect();
                 text(&ranges.join(","))
             }
             "max_body_bytes" => self.max_body_bytes.to_string(),
