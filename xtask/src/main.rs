@@ -8,12 +8,14 @@ use std::process::{Command, ExitCode};
 use xtask::tidy;
 
 mod bench;
+mod soak;
 
 const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
   tidy         Check the shape of the repository: layers, names, lengths, documents
   bench ...    Measure actions on a real display (bench --help says more)
+  soak ...     Create and end many sessions, and see that nothing grows
   ci           Run everything that CI runs";
 
 fn main() -> ExitCode {
@@ -23,6 +25,7 @@ fn main() -> ExitCode {
     match command.to_str() {
         Some("tidy") if rest.is_empty() => tidy(),
         Some("bench") => bench::run(rest),
+        Some("soak") => soak::run(rest),
         Some("ci") if rest.is_empty() => ci(),
         Some("help" | "--help" | "-h") => {
             println!("{USAGE}");

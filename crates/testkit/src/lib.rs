@@ -11,6 +11,7 @@
 
 mod client;
 mod desk;
+mod footprint;
 mod host;
 mod installation;
 mod patience;
@@ -18,6 +19,7 @@ mod server;
 
 pub use client::{Answer, Client};
 pub use desk::Desk;
+pub use footprint::Footprint;
 pub use host::{Process, is_root};
 pub use installation::{Installation, Outcome, binary};
 pub use patience::eventually;

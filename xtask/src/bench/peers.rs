@@ -9,6 +9,9 @@ use serde_json::json;
 
 use super::table::Samples;
 
+/// All techniques together take half a minute.
+const PATIENCE: Duration = Duration::from_secs(300);
+
 /// A peer's way to do something.
 pub struct Technique {
     /// Its name in the script's output.
@@ -31,10 +34,11 @@ pub async fn measure(desk: &Desk<'_>, techniques: &[Technique]) -> HashMap<Strin
     script.push_str("echo PEER-DONE\n");
     desk.act("launch", json!({ "command": "bash", "args": ["-c", script] })).await;
     let path = format!("/api/v1/sessions/{}/logs", desk.id);
-    eventually(Duration::from_secs(300), || async {
-        desk.client.get(&path).await.text().contains("PEER-DONE").then_some(())
-    })
-    .await;
+    let done = async || desk.client.get(&path).await.text().contains("PEER-DONE").then_some(());
+    if eventually(PATIENCE, done).await.is_none() {
+        eprintln!("The peers' script did not end; a program is missing, or failed:");
+        eprintln!("{}", desk.client.get(&path).await.text());
+    }
     let mut found: HashMap<String, Samples> = HashMap::new();
     for line in desk.client.get(&path).await.text().lines() {
         let words: Vec<&str> =

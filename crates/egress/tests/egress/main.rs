@@ -17,7 +17,6 @@ mod denials;
 mod explanations;
 mod forward;
 mod lifetime;
-mod measure;
 mod origin;
 mod socks;
 mod strangers;

@@ -88,6 +88,23 @@ async fn sessions_outlive_a_server_that_is_killed_and_obey_its_successor() {
     expect_adopted(&mut server, &found).await;
 }
 
+#[tokio::test]
+async fn without_any_server_a_session_still_ends_at_its_limit_and_leaves_no_process() {
+    let mut server = Server::start();
+    let client = server.client("agent", "sessions:*");
+    let spec = json!({ "mode": "desktop", "geometry": "800x600", "timeout_seconds": 8 });
+    Desk::create(&client, &spec).await;
+    let found = Process::in_sandboxes(&server.run_dir());
+    server.kill();
+    let gone = async || found.iter().all(|process| !process.is_alive()).then_some(());
+    if eventually(Duration::from_secs(15), gone).await.is_none() {
+        let left: Vec<_> = found.iter().filter(|process| process.is_alive()).collect();
+        panic!("left running: {left:#?}");
+    }
+    server.restart();
+    expect_gone(&found, &server.installation).await;
+}
+
 /// Starts a successor, which must know the sessions, act in them and end them.
 async fn expect_adopted(server: &mut Server, found: &[Process]) {
     let before = server.installation.sandboxes();
