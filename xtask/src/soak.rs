@@ -23,7 +23,8 @@ const SESSIONS: usize = 8;
 /// Runs both parts and prints what the server takes, from time to time.
 pub fn run(args: Vec<OsString>) -> ExitCode {
     let mut numbers = args.iter().map(|arg| arg.to_str().and_then(|text| text.parse::<u64>().ok()));
-    let (cycles, minutes) = (numbers.next().unwrap_or(Some(200)), numbers.next().unwrap_or(Some(30)));
+    let (cycles, minutes) =
+        (numbers.next().unwrap_or(Some(200)), numbers.next().unwrap_or(Some(30)));
     let (Some(cycles), Some(minutes)) = (cycles, minutes) else {
         println!("{USAGE}");
         return ExitCode::FAILURE;
@@ -92,5 +93,7 @@ async fn load(server: &Server, client: &Client, duration: Duration) {
 
 fn show(moment: &str, f: &Footprint) {
     let Footprint { processes, descriptors, threads, memory_kb, files, groups } = f;
-    println!("| {moment} | {processes} | {descriptors} | {threads} | {memory_kb} | {files} | {groups} |");
+    println!(
+        "| {moment} | {processes} | {descriptors} | {threads} | {memory_kb} | {files} | {groups} |"
+    );
 }

@@ -19,6 +19,8 @@ use crate::{
 
 /// Between the clicks of a double click: programs take less for a bouncing button.
 const CLICK_GAP: Duration = Duration::from_millis(10);
+/// Before modifiers are let go: Chromium asks for them when it comes to the event, not as of then.
+const MODIFIER_REST: Duration = Duration::from_millis(20);
 /// Between two steps of a drag, so that whatever is passed over can react.
 const DRAG_STEP: Duration = Duration::from_millis(5);
 /// After the press and before the release of a drag.
@@ -155,7 +157,7 @@ impl Display {
         };
         let input = self.input().await?;
         let point = optional_point(&input, action.x, action.y)?;
-        block_in_place(|| {
+        let held = block_in_place(|| {
             let mut held = hold(&input, &action.modifiers)?;
             if let Some((x, y)) = point {
                 held.move_to(x, y)?;
@@ -163,8 +165,10 @@ impl Display {
             for _ in 0..amount {
                 held.tap_button(wheel)?;
             }
-            held.finish()
+            Ok::<_, DisplayError>(held)
         })?;
+        rest(&input, &action.modifiers).await?;
+        block_in_place(|| held.finish())?;
         Ok(Scrolled { ok: true, direction: action.direction, amount })
     }
 
@@ -202,6 +206,7 @@ impl Display {
             }
             held.tap_button(button.number())?;
         }
+        rest(&input, modifiers).await?;
         block_in_place(|| held.finish())
     }
 
@@ -225,6 +230,15 @@ impl Display {
         let at = block_in_place(|| self.pointer())?;
         Ok(Clicked { ok: true, x: at.x, y: at.y, button: button.to_string() })
     }
+}
+
+/// Gives the program time to see what was done while modifiers are held.
+async fn rest(input: &Input<'_>, modifiers: &[Modifier]) -> Result<(), DisplayError> {
+    if !modifiers.is_empty() {
+        block_in_place(|| input.connection.round_trip())?;
+        sleep(MODIFIER_REST).await;
+    }
+    Ok(())
 }
 
 /// Holds the modifiers down.

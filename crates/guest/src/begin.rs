@@ -148,7 +148,7 @@ impl Guest {
         let nest = self.start_nest(begin)?;
         desktop::start_bus(&nest).await?;
         desktop::start_window_manager(&nest).await?;
-        // Chromium starts while the window manager does; neither waits for the other.
+        // Chromium starts meanwhile; its window comes when there is somebody to manage it.
         let browser = Browser::start(&nest, begin);
         let manager = async {
             display.wait_for_window_manager(deadline).await?;
@@ -159,6 +159,9 @@ impl Guest {
 
         *stage = Stage::Browser;
         display.wait_until_painted(browser::WINDOW_CLASS, deadline).await?;
+        if let Err(error) = browser::take_keyboard(&display).await {
+            self.log.line("guest", &format!("Chromium did not get the keyboard: {error}"));
+        }
         self.reports.tell(Progress::Done(Stage::Browser));
         let agent_env = Arc::new(begin.env.clone());
         let session = Session { display: Some(display), nest, agent_env };

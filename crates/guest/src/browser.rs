@@ -2,7 +2,12 @@
 
 use std::{io, os::fd::OwnedFd, time::Duration};
 
-use helmdeck_wire::{guest::Begin, session::Mode};
+use helmdeck_display::Display;
+use helmdeck_wire::{
+    guest::Begin,
+    session::Mode,
+    window::{Focus, ListWindows, WindowId},
+};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
     net::unix::pipe,
@@ -91,7 +96,9 @@ fn arguments(begin: &Begin) -> Vec<String> {
     let (width, height) = (begin.geometry.width, begin.geometry.height);
     args.push(format!("--window-size={width},{height}"));
     if let Some(locale) = &begin.locale {
-        args.push(format!("--lang={}", locale.replace('_', "-")));
+        let language = locale.replace('_', "-");
+        args.push(format!("--lang={language}"));
+        args.push(format!("--accept-lang={language}"));
     }
     match begin.mode {
         Mode::Headless => args.push("--headless=new".into()),
@@ -102,4 +109,16 @@ fn arguments(begin: &Begin) -> Vec<String> {
     }
     args.push("about:blank".into());
     args
+}
+
+/// Gives Chromium's window the keyboard, as a person would expect of a browser that just opened. It
+/// may have been mapped before the window manager was there to do so.
+pub async fn take_keyboard(display: &Display) -> Result<(), GuestError> {
+    let windows = display.windows(&ListWindows {}).await?.windows;
+    let browser = windows.iter().find(|window| window.class.eq_ignore_ascii_case(WINDOW_CLASS));
+    let id = browser.and_then(|window| window.id.parse().ok());
+    if let Some(id) = id {
+        display.focus(&Focus { window_id: WindowId(id) }).await?;
+    }
+    Ok(())
 }

@@ -95,7 +95,10 @@ async fn curl_reaches_what_is_allowed_and_nothing_else() {
     assert!(said.contains("403"), "the server itself stays closed: {said}");
     assert!(!site.was_asked("/secret").await, "{:?}", site.asked.lock().await);
     let egress = desk.describe().await["egress"].clone();
-    assert!(egress["allowed"].as_u64() >= Some(3) && egress["denied"].as_u64() >= Some(9), "{egress}");
+    assert!(
+        egress["allowed"].as_u64() >= Some(3) && egress["denied"].as_u64() >= Some(9),
+        "{egress}"
+    );
 }
 
 #[tokio::test]
@@ -115,7 +118,8 @@ async fn a_bare_socket_finds_no_route() {
     let script = format!("exec 3<>/dev/tcp/127.0.0.1/{} && echo connected", site.port);
     let said = desk.shell(&script).await;
     assert!(said.contains("refused") && !said.contains("connected"), "{said}");
-    let outside = desk.shell("timeout 5 bash -c 'exec 3<>/dev/udp/192.0.2.1/53 && echo x >&3'").await;
+    let outside =
+        desk.shell("timeout 5 bash -c 'exec 3<>/dev/udp/192.0.2.1/53 && echo x >&3'").await;
     assert!(outside.contains("unreachable"), "{outside}");
 }
 

@@ -59,12 +59,8 @@ async fn full_disks_are_the_sessions_own() {
     let client = server.admin();
     let spec = json!({ "mode": "desktop", "geometry": "800x600", "shm_size": "16m" });
     let desk = Desk::create(&client, &spec).await;
-    let said = desk
-        .shell(
-            "head -c 64m /dev/zero > /dev/shm/fill 2>&1; echo code $?; \
-                           stat -c %s /dev/shm/fill",
-        )
-        .await;
+    let fill = "head -c 64M /dev/zero 2>&1 >/dev/shm/fill; stat -c %s /dev/shm/fill";
+    let said = desk.shell(fill).await;
     assert!(said.contains("No space left") && said.contains("16777216"), "{said}");
     assert_eq!(desk.act("click", json!({ "x": 300, "y": 300 })).await["ok"], true);
 }

@@ -49,7 +49,8 @@ pub fn outer(
     line.bind("--ro-bind", &root.join("fonts"), "/var/cache/fontconfig");
     line.bind("--ro-bind", &root.join("bin/helmdeck"), "/opt/helmdeck/helmdeck");
     line.bind("--ro-bind", &dir.join("nested.bpf"), "/run/helmdeck/nested.bpf");
-    line.words("--chdir /");
+    // The guest is the first process: when it ends, however it does, the kernel ends all others.
+    line.words("--chdir / --as-pid-1");
     line.words(&format!("--json-status-fd {}", descriptors.status));
     line.words(&format!("--seccomp {}", descriptors.filter));
     line.words("/opt/helmdeck/helmdeck guest --listen-fd");

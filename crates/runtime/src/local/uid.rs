@@ -22,7 +22,7 @@ pub fn claim(dir: &Path) -> Result<u32, RuntimeError> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(CLAIMS).doing("create", CLAIMS)?;
     for uid in FIRST..FIRST + COUNT {
         let path = claim_file(uid);
-        if !owner_exists(&path) {
+        if !owner_exists(&path) && !has_processes(uid) {
             let _ = fs::remove_file(&path);
         }
         match fs::OpenOptions::new().write(true).create_new(true).open(&path) {
@@ -58,4 +58,11 @@ fn owner_exists(claim: &Path) -> bool {
         Ok(owner) => Path::new(&owner).exists(),
         Err(_) => true,
     }
+}
+
+/// Whether something still runs under the id; only asked when a claim looks abandoned.
+fn has_processes(uid: u32) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    processes.into_iter().any(|entry| entry.metadata().is_ok_and(|process| process.uid() == uid))
 }
