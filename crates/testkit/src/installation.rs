@@ -35,8 +35,9 @@ pub fn binary() -> PathBuf {
     if let Some(path) = std::env::var_os("HELMDECK_BIN") {
         return path.into();
     }
-    let test = std::env::current_exe().unwrap();
-    let dir = test.parent().and_then(|deps| deps.parent()).unwrap();
+    let exe = std::env::current_exe().unwrap();
+    // Tests are in `deps`, one level below where programs are.
+    let dir = exe.ancestors().skip(1).find(|dir| !dir.ends_with("deps")).unwrap();
     dir.join("helmdeck")
 }
 
