@@ -40,6 +40,8 @@ build   build-essential            C compiler, linker and make for crates with C
 test    xdotool                    what clicks and keys are compared with
 test    scrot                      what screenshots are compared with
 test    xclip                      a foreign clipboard owner
+test    imagemagick                what zoom is compared with
+test    git                        goes through the proxy of a session
 test    mousepad                   a GTK program to type into
 test    procps                     ps, to see that nothing is left running
 PACKAGES

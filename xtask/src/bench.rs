@@ -1,6 +1,8 @@
 //! `cargo xtask bench`: how fast we are, beside what peers use, in one run on one display.
 
 mod actions;
+mod bombs;
+mod egress;
 mod memory;
 mod peers;
 mod starts;
@@ -14,18 +16,20 @@ use std::{
 use helmdeck_testkit::Server;
 
 const USAGE: &str = "\
-Usage: cargo xtask bench [actions|starts|all]
+Usage: cargo xtask bench [actions|starts|bombs|egress|all]
 
   actions   Click, move, scroll, type, screenshot, zoom over HTTP, against xdotool and scrot
   starts    Cold start of sessions in both modes, and the memory of server and guest
-  all       Both (default)
+  bombs     A session's clicks while its neighbour forks, allocates and writes without end
+  egress    What the proxy adds to a request, and its throughput
+  all       Everything (default)
 
 Needs xdotool, scrot and imagemagick; builds the release binary first.";
 
 /// Runs the benchmark that `args` names.
 pub fn run(args: Vec<OsString>) -> ExitCode {
     let which = args.first().and_then(|arg| arg.to_str()).unwrap_or("all").to_owned();
-    if !matches!(which.as_str(), "actions" | "starts" | "all") {
+    if !matches!(which.as_str(), "actions" | "starts" | "bombs" | "egress" | "all") {
         println!("{USAGE}");
         return if which == "--help" { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
@@ -44,12 +48,19 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
         }
     };
     runtime.block_on(async {
-        let server = Server::start();
-        if which != "starts" {
+        let server = Server::start_with(&[("HELMDECK_EGRESS_ALLOWLIST", "127.0.0.1/32")]);
+        let wanted = |name| which == name || which == "all";
+        if wanted("actions") {
             actions::run(&server).await;
         }
-        if which != "actions" {
+        if wanted("starts") {
             starts::run(&server).await;
+        }
+        if wanted("egress") {
+            egress::run(&server).await;
+        }
+        if wanted("bombs") {
+            bombs::run(&server).await;
         }
     });
     ExitCode::SUCCESS

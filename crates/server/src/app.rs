@@ -118,6 +118,7 @@ impl App {
         }
         let session_limits = helmdeck_sessions::Config {
             max_sessions: config.max_sessions,
+            max_sessions_per_caller: config.max_sessions_per_caller,
             idle_timeout_s: config.idle_timeout_s,
             policy,
         };

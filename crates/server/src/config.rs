@@ -36,6 +36,9 @@ pub struct Config {
     /// `HELMDECK_MAX_SESSIONS`: the most sessions at once. Default: one for every 384 MB of
     /// memory, at most eight for every processor core, and between 4 and 64.
     pub max_sessions: usize,
+    /// `HELMDECK_MAX_SESSIONS_PER_CALLER`: the most sessions of one token subject at once. Default:
+    /// as many as there may be at all.
+    pub max_sessions_per_caller: usize,
     /// `HELMDECK_IDLE_TIMEOUT_S`: seconds without a call after which a session ends unless it
     /// chose otherwise; 0 for never. Default 300.
     pub idle_timeout_s: u64,
@@ -112,6 +115,12 @@ impl Config {
                 "a number from 1 to 10000",
                 |text| whole(text, 1, 10_000),
                 defaults::max_sessions,
+            )?,
+            max_sessions_per_caller: layers.value(
+                "max_sessions_per_caller",
+                "a number from 1 to 10000",
+                |text| whole(text, 1, 10_000),
+                || 10_000,
             )?,
             idle_timeout_s: layers.value(
                 "idle_timeout_s",

@@ -111,6 +111,7 @@ impl From<SessionError> for ApiError {
             SessionError::Ended { reason, .. } => ended(*reason),
             SessionError::TaskLimit { .. } => ErrorCode::TaskLimitReached,
             SessionError::CapacityReached { .. } => ErrorCode::CapacityReached,
+            SessionError::QuotaReached { .. } => ErrorCode::QuotaReached,
             SessionError::StartFailed { .. } => ErrorCode::CreateFailed,
             SessionError::Refused(ErrorBody { error: ErrorCode::Internal, message }) => {
                 return Self::internal(message.clone());
@@ -204,7 +205,7 @@ pub fn status(code: ErrorCode) -> StatusCode {
         }
         E::SessionEnded => StatusCode::GONE,
         E::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-        E::TooManyAttempts => StatusCode::TOO_MANY_REQUESTS,
+        E::TooManyAttempts | E::QuotaReached => StatusCode::TOO_MANY_REQUESTS,
         E::CreateFailed | E::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         E::GuestLost | E::DisplayLost | E::BrowserLost | E::OutOfMemory | E::CommandFailed => {
             StatusCode::BAD_GATEWAY

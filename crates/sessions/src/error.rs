@@ -52,6 +52,14 @@ pub enum SessionError {
         /// The configured number.
         limit: usize,
     },
+    /// The caller has enough sessions.
+    #[error("{owner} has {limit} sessions, as many as one caller may: end one first")]
+    QuotaReached {
+        /// Whose sessions.
+        owner: String,
+        /// The configured number.
+        limit: usize,
+    },
     /// A stage of the start failed.
     #[error("the session {sentence}{}", tail(.log_tail))]
     StartFailed {

@@ -29,6 +29,8 @@ const END_ALL_DEADLINE: Duration = Duration::from_secs(20);
 pub struct Config {
     /// The most sessions at once.
     pub max_sessions: usize,
+    /// The most sessions of one caller at once.
+    pub max_sessions_per_caller: usize,
     /// The idle limit of sessions that do not choose one; 0 for never.
     pub idle_timeout_s: u64,
     /// Where sessions may connect to.
@@ -188,6 +190,12 @@ impl Sessions {
         let limit = self.shared.config.max_sessions;
         if alive >= limit {
             return Err(SessionError::CapacityReached { limit });
+        }
+        let owner = &caller.subject;
+        let own = sessions.iter().filter(|s| s.is_alive() && s.inner.record.owner == *owner);
+        let limit = self.shared.config.max_sessions_per_caller;
+        if own.count() >= limit {
+            return Err(SessionError::QuotaReached { owner: owner.clone(), limit });
         }
         let mut excess = (sessions.len() - alive).saturating_sub(REMEMBERED);
         sessions.retain(|session| {

@@ -128,3 +128,22 @@ async fn expect_adopted(server: &mut Server, found: &[Process]) {
     }
     expect_gone(found, &server.installation).await;
 }
+
+#[tokio::test]
+async fn two_servers_on_one_machine_leave_each_others_sessions_alone() {
+    let (mut one, two) = (Server::start(), Server::start());
+    let (first, second) = (one.admin(), two.admin());
+    let (ours, theirs) = (Desk::create(&first, &json!({})).await, Desk::desktop(&second).await);
+    let id = ours.id.clone();
+    // Whether it crashes, comes back or ends all it has.
+    one.kill();
+    one.restart();
+    let first = one.admin();
+    let ours = Desk { client: &first, id };
+    assert_eq!(ours.describe().await["status"], "running");
+    first.get(&format!("/api/v1/sessions/{}", theirs.id)).await.expect_error(404, "not_found");
+    one.stop();
+    assert_eq!(theirs.act("click", json!({ "x": 9, "y": 9 })).await["ok"], true);
+    assert_eq!(one.installation.sandboxes(), [""; 0]);
+    assert_eq!(two.installation.sandboxes().len(), 1);
+}

@@ -193,3 +193,15 @@ async fn a_session_whose_guest_dies_says_so() {
     eventually(Duration::from_secs(10), gone).await.expect("nothing is left");
     assert_eq!(sandbox.iter().filter(|process| process.is_alive()).count(), 0);
 }
+
+#[tokio::test]
+async fn one_caller_cannot_take_every_place() {
+    let server = Server::start_with(&[("HELMDECK_MAX_SESSIONS_PER_CALLER", "1")]);
+    let (one, two) = (server.client("one", "sessions:*"), server.client("two", "sessions:*"));
+    let desk = Desk::create(&one, &json!({})).await;
+    let refused = one.post("/api/v1/sessions", &json!({})).await;
+    assert!(refused.expect_error(429, "quota_reached").contains("one has 1"));
+    Desk::create(&two, &json!({})).await;
+    desk.end().await;
+    Desk::create(&one, &json!({})).await;
+}
