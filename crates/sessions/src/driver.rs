@@ -7,7 +7,7 @@ use std::{
 
 use helmdeck_egress::Policy;
 use helmdeck_link::ProgressStream;
-use helmdeck_runtime::{Runtime, Usage};
+use helmdeck_runtime::{Runtime, SandboxSpec, Usage};
 use helmdeck_wire::{
     error::with_causes,
     guest::{LINK_VERSION, Part, Progress, Stage},
@@ -30,9 +30,15 @@ const HELLO_DEADLINE: Duration = Duration::from_secs(20);
 
 /// Leads a new session until nothing of it is left.
 pub(crate) async fn drive(session: Session, runtime: Arc<dyn Runtime>, policy: Policy) {
-    let started = tokio::select! {
-        started = start(&session, &*runtime) => Some(started),
-        () = over(&session) => None,
+    let inner = &session.inner;
+    let spec = spec::for_runtime(&inner.record.spec, inner.record.to_labels());
+    // Not to be interrupted: a sandbox that is half started could not be stopped.
+    let started = match runtime.start(&inner.sandbox, &spec).await {
+        Ok(()) => tokio::select! {
+            started = start(&session, &*runtime, &spec) => Some(started),
+            () = over(&session) => None,
+        },
+        Err(error) => Some(Err(failure(Stage::Sandbox, with_causes(&error)))),
     };
     match started {
         Some(Ok(reports)) => live(&session, &*runtime, policy, reports).await,
@@ -80,13 +86,15 @@ fn fail(session: &Session, reason: EndReason, failure: Failure) {
     session.inner.life.lock().end(reason);
 }
 
-/// All stages of the start. Each that is done leaves its time in the session.
-async fn start(session: &Session, runtime: &dyn Runtime) -> Result<ProgressStream, Failure> {
+/// All stages after the sandbox runs. Each that is done leaves its time in the session.
+async fn start(
+    session: &Session,
+    runtime: &dyn Runtime,
+    spec: &SandboxSpec,
+) -> Result<ProgressStream, Failure> {
     let inner = &session.inner;
     let work = async {
         let failed = |e: &dyn std::error::Error| failure(Stage::Sandbox, with_causes(e));
-        let spec = spec::for_runtime(&inner.record.spec, inner.record.to_labels());
-        runtime.start(&inner.sandbox, &spec).await.map_err(|e| failed(&e))?;
         let hello = inner.link.hello(HELLO_DEADLINE).await.map_err(|e| failed(&e))?;
         if hello.link_version != LINK_VERSION {
             let reason = format!("its guest speaks link {}", hello.link_version);
