@@ -72,6 +72,14 @@ pub(crate) async fn drive_adopted(session: Session, runtime: Arc<dyn Runtime>, p
 async fn stop(session: &Session, runtime: &dyn Runtime) {
     let inner = &session.inner;
     let id = inner.id.as_str();
+    let reached_limit = matches!(
+        inner.life.lock().phase(),
+        Phase::Over(EndReason::Idle | EndReason::WallClock | EndReason::MaxTasks)
+    );
+    if reached_limit {
+        // Somebody may still want to know what it did; after this, nobody can ask the guest.
+        session.keep_log().await;
+    }
     if let Err(problem) = runtime.stop(&inner.sandbox).await {
         error!(session.id = id, error = with_causes(&problem), "Sandbox could not be stopped");
     }

@@ -36,6 +36,8 @@ const LONGEST_ACTION: Duration = Duration::from_secs(600);
 const HELLO_DEADLINE: Duration = Duration::from_secs(1);
 /// A call for a session that is being adopted waits this long for it.
 pub(crate) const ADOPTION_DEADLINE: Duration = Duration::from_secs(5);
+/// What is kept of the log of a session that is over.
+const KEPT_LINES: usize = 500;
 /// The longest status line.
 const MAX_STATUS: usize = 500;
 
@@ -57,6 +59,8 @@ pub(crate) struct Inner {
     pub life: Mutex<Lifecycle>,
     pub timings: Mutex<Vec<StageTiming>>,
     pub failure: Mutex<Option<Failure>>,
+    /// The end of the log of a session that reached a limit.
+    kept_log: Mutex<Option<String>>,
     pub egress: Arc<Counts>,
     agent_status: Mutex<String>,
     /// Wakes the driver when the lifecycle may have changed.
@@ -135,6 +139,7 @@ impl Session {
                 life: Mutex::new(life),
                 timings: Mutex::default(),
                 failure: Mutex::default(),
+                kept_log: Mutex::default(),
                 egress: Arc::default(),
                 agent_status: Mutex::default(),
                 changed: Notify::new(),
@@ -209,13 +214,23 @@ impl Session {
 
     /// The last `tail` lines of the session's log, or all that is kept.
     pub async fn logs(&self, tail: Option<usize>) -> Result<String, SessionError> {
-        let failure = self.inner.failure.lock().clone();
-        let text = match failure {
-            Some(failure) => failure.log_tail,
+        let kept = self.inner.failure.lock().clone().map(|failure| failure.log_tail);
+        let kept = kept.or_else(|| self.inner.kept_log.lock().clone());
+        let text = match kept {
+            Some(text) => text,
             None => self.inner.link.log(ACTION_DEADLINE).await.map_err(SessionError::GuestLost)?,
         };
         let skip = tail.map_or(0, |tail| text.lines().count().saturating_sub(tail));
         Ok(text.lines().skip(skip).flat_map(|line| [line, "\n"]).collect())
+    }
+
+    /// Keeps the end of the log for when the guest is gone.
+    pub(crate) async fn keep_log(&self) {
+        if let Ok(text) = self.inner.link.log(HELLO_DEADLINE).await {
+            let skip = text.lines().count().saturating_sub(KEPT_LINES);
+            let kept = text.lines().skip(skip).flat_map(|line| [line, "\n"]).collect();
+            *self.inner.kept_log.lock() = Some(kept);
+        }
     }
 
     /// What the runtime knows of its use, or else the guest.

@@ -35,6 +35,7 @@ async fn a_session_that_nobody_calls_ends_as_idle() {
     desk.ask("mouse_move", json!({ "x": 1, "y": 1 })).await.expect_error(410, "session_ended");
     let gone = async || server.installation.sandboxes().is_empty().then_some(());
     eventually(SOON, gone).await.expect("nothing is left");
+    assert!(desk.log().await.contains("xvnc"), "its log is kept");
 }
 
 #[tokio::test]
