@@ -1,6 +1,6 @@
 //! Chromium, with its own sandbox on, spoken to over a pipe that no other program can reach.
 
-use std::{io, os::fd::OwnedFd, time::Duration};
+use std::{fs, io, os::fd::OwnedFd, path::Path, time::Duration};
 
 use helmdeck_display::Display;
 use helmdeck_wire::{
@@ -17,11 +17,13 @@ use tokio::{
 use crate::{
     egress,
     error::GuestError,
-    nest::{HOME, Nest, Spawned, Start},
+    nest::{Nest, Spawned, Start},
 };
 
 /// A cold start on a busy machine.
 const START_DEADLINE: Duration = Duration::from_secs(45);
+/// Where the browser keeps its profile.
+const PROFILE: &str = "/home/agent/.config/chromium";
 /// What Chromium shows as its window's class.
 pub const WINDOW_CLASS: &str = "chromium";
 
@@ -34,6 +36,9 @@ const QUIET: &str = "--no-first-run --no-default-browser-check --password-store=
     --disable-features=OptimizationHints,OptimizationGuideModelDownloading,\
 NetworkTimeServiceQuerying,MediaRouter,Translate";
 
+/// Settings of a new profile: what is typed in the address bar is nobody's business before Enter.
+const PREFERENCES: &str = r#"{"search": {"suggest_enabled": false}}"#;
+
 /// The running browser. Dropping it closes the pipe, which ends the browser.
 pub struct Browser {
     _commands: pipe::Sender,
@@ -43,6 +48,7 @@ pub struct Browser {
 impl Browser {
     /// Starts Chromium and waits until it answers on its debugging pipe.
     pub async fn start(nest: &Nest, begin: &Begin) -> Result<Self, GuestError> {
+        write_preferences().map_err(|e| GuestError::Io("browser settings", e))?;
         let pipes = |e: io::Error| GuestError::Io("pipe of the browser", e);
         let (their_input, our_output) = std::io::pipe().map_err(pipes)?;
         let (our_input, their_output) = std::io::pipe().map_err(pipes)?;
@@ -81,6 +87,16 @@ impl Browser {
     }
 }
 
+/// Writes the settings of a profile that does not exist yet.
+fn write_preferences() -> io::Result<()> {
+    let path = Path::new(PROFILE).join("Default/Preferences");
+    if path.exists() {
+        return Ok(());
+    }
+    fs::create_dir_all(Path::new(PROFILE).join("Default"))?;
+    fs::write(path, PREFERENCES)
+}
+
 fn nonblocking(fd: OwnedFd) -> Result<OwnedFd, GuestError> {
     match rustix::io::ioctl_fionbio(&fd, true) {
         Ok(()) => Ok(fd),
@@ -92,7 +108,7 @@ fn arguments(begin: &Begin) -> Vec<String> {
     let mut args: Vec<String> = QUIET.split_whitespace().map(str::to_owned).collect();
     args.push("--remote-debugging-pipe".into());
     args.push(format!("--proxy-server={}", egress::PROXY));
-    args.push(format!("--user-data-dir={HOME}/.config/chromium"));
+    args.push(format!("--user-data-dir={PROFILE}"));
     let (width, height) = (begin.geometry.width, begin.geometry.height);
     args.push(format!("--window-size={width},{height}"));
     if let Some(locale) = &begin.locale {
