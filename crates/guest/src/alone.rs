@@ -58,7 +58,10 @@ pub async fn must_end(alone: Alone, reports: Reports, activity: Activity, log: L
         let passed = |from: Instant, limit: u64| from.elapsed() >= Duration::from_millis(limit);
         let reason = if alone.wall_clock_ms.is_some_and(|limit| passed(began, limit)) {
             "the session's time is over"
-        } else if alone.idle_ms.is_some_and(|limit| passed(*activity.last.lock(), limit)) {
+        } else if alone
+            .idle_ms
+            .is_some_and(|limit| passed((*activity.last.lock()).max(since), limit))
+        {
             "the session was idle"
         } else if passed(since, alone.server_gone_ms) {
             "no server came back"

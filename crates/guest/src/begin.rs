@@ -29,6 +29,8 @@ use crate::{
 const PAINT_DEADLINE: Duration = Duration::from_secs(45);
 /// Processes and threads that the agent cannot take from the guest and the X server.
 const RESERVED_PIDS: u64 = 128;
+/// A server begins a session milliseconds after it started the sandbox.
+const BEGIN_DEADLINE: Duration = Duration::from_secs(600);
 /// Lines of the log that go with a failure.
 const TAIL_LINES: usize = 30;
 
@@ -75,6 +77,14 @@ impl Guest {
         match &*self.state.lock() {
             State::Ready(session) => Ok(session.clone()),
             State::Empty | State::Begun => Err(GuestError::NotBegun),
+        }
+    }
+
+    /// Ends the guest if no server makes it a session; it may have died in between.
+    pub async fn end_unless_begun(self) {
+        tokio::time::sleep(BEGIN_DEADLINE).await;
+        if matches!(*self.state.lock(), State::Empty) {
+            std::process::exit(0);
         }
     }
 

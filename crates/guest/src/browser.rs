@@ -9,7 +9,7 @@ use helmdeck_wire::{
     window::{Focus, ListWindows, WindowId},
 };
 use tokio::{
-    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::unix::pipe,
     time::timeout,
 };
@@ -24,6 +24,8 @@ use crate::{
 const START_DEADLINE: Duration = Duration::from_secs(45);
 /// Where the browser keeps its profile.
 const PROFILE: &str = "/home/agent/.config/chromium";
+/// The answer to the first question is short.
+const MAX_ANSWER: u64 = 1 << 20;
 /// What Chromium shows as its window's class.
 pub const WINDOW_CLASS: &str = "chromium";
 
@@ -63,7 +65,7 @@ impl Browser {
         let hello = async {
             commands.write_all(b"{\"id\":1,\"method\":\"Browser.getVersion\"}\0").await?;
             let mut answer = Vec::new();
-            answers.read_until(0, &mut answer).await
+            (&mut answers).take(MAX_ANSWER).read_until(0, &mut answer).await
         };
         match timeout(START_DEADLINE, hello).await {
             Ok(Ok(1..)) => {}

@@ -46,6 +46,8 @@ pub fn run(listen_fd: RawFd) -> io::Result<()> {
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(async {
         let listener = tokio::net::UnixListener::from_std(listener)?;
-        axum::serve(listener, router::router(begin::Guest::default())).await
+        let guest = begin::Guest::default();
+        tokio::spawn(guest.clone().end_unless_begun());
+        axum::serve(listener, router::router(guest)).await
     })
 }

@@ -1,6 +1,6 @@
 //! The session's log: the last words of every program of the session, kept in memory.
 
-use std::{collections::VecDeque, os::fd::OwnedFd, sync::Arc, time::Instant};
+use std::{collections::VecDeque, io::Write, os::fd::OwnedFd, sync::Arc, time::Instant};
 
 use parking_lot::Mutex;
 use tokio::{
@@ -12,6 +12,8 @@ use tokio::{
 const MAX_BYTES: usize = 512 << 10;
 /// What goes to standard error as well, a file outside that survives us; then no more.
 const MAX_OUTSIDE: usize = 1 << 20;
+/// The most that goes with a report; the link takes no longer ones.
+const MAX_TAIL: usize = 64 << 10;
 /// A longer line is cut.
 const MAX_LINE: u64 = 4096;
 
@@ -38,11 +40,13 @@ impl Default for Log {
 impl Log {
     /// Adds a line, with the time since the guest's start and the name of who said it.
     pub fn line(&self, who: &str, text: &str) {
-        let line = format!("{:9.3} {who}: {}", self.began.elapsed().as_secs_f64(), text.trim_end());
+        let text: String = text.trim_end().chars().take(MAX_LINE as usize).collect();
+        let line = format!("{:9.3} {who}: {text}", self.began.elapsed().as_secs_f64());
         let mut kept = self.lines.lock();
         if kept.outside < MAX_OUTSIDE {
             kept.outside += line.len();
-            eprintln!("{line}");
+            // The file may be on a full disk, which is no reason to stop.
+            let _ = writeln!(std::io::stderr(), "{line}");
         }
         kept.bytes += line.len();
         kept.lines.push_back(line);
@@ -61,8 +65,14 @@ impl Log {
     /// The last `count` lines.
     pub fn tail(&self, count: usize) -> String {
         let kept = self.lines.lock();
-        let skip = kept.lines.len().saturating_sub(count);
-        kept.lines.iter().skip(skip).fold(String::new(), |all, line| all + line + "\n")
+        let mut room = MAX_TAIL;
+        let fits = |line: &&String| {
+            let fits = line.len() < room;
+            room = room.saturating_sub(line.len());
+            fits
+        };
+        let newest: Vec<_> = kept.lines.iter().rev().take(count).take_while(fits).collect();
+        newest.into_iter().rev().fold(String::new(), |all, line| all + line + "\n")
     }
 
     /// A pipe for a program's output; what is written there becomes lines under its name. The

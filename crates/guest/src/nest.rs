@@ -5,6 +5,7 @@
 
 mod control;
 mod inside;
+mod waiter;
 
 use std::{
     collections::BTreeMap,
@@ -118,9 +119,10 @@ fn arguments(spec: &NestSpec) -> String {
          --symlink usr/lib /lib --symlink usr/lib64 /lib64 --ro-bind /etc /etc \
          --proc /proc --dev /dev --size {shm} --perms 1777 --tmpfs /dev/shm \
          --size 1073741824 --perms 1777 --tmpfs /tmp {display} \
-         --bind {HOME} {HOME} --dir /var/tmp --ro-bind /var/cache /var/cache \
+         --bind {HOME} {HOME} --size 67108864 --perms 1777 --tmpfs /var/tmp --ro-bind /var/cache /var/cache \
          --dir /run --bind {RUNTIME_DIR} {RUNTIME_DIR} \
-         --ro-bind /opt/helmdeck /opt/helmdeck --chdir {HOME}"
+         --ro-bind /opt/helmdeck /opt/helmdeck --chdir {HOME} \
+         --remount-ro /dev --remount-ro /"
     )
 }
 

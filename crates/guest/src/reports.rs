@@ -48,7 +48,8 @@ impl Reports {
     /// Tells everybody who reads, and will read.
     pub fn tell(&self, report: Progress) {
         let mut reports = self.shared.reports.lock();
-        if reports.len() < MAX_REPORTS {
+        // Events may be many; what ends a session is always told.
+        if reports.len() < MAX_REPORTS || !matches!(report, Progress::Event(_)) {
             reports.push(report);
             self.shared.count.send_replace(reports.len());
         }

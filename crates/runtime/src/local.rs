@@ -24,10 +24,13 @@ mod uid;
 use std::{
     collections::BTreeMap,
     fs,
-    io::Read,
+    io::{ErrorKind, Read, Write},
     os::{
         fd::OwnedFd,
-        unix::{fs::PermissionsExt, net::UnixListener},
+        unix::{
+            fs::{OpenOptionsExt, PermissionsExt},
+            net::UnixListener,
+        },
     },
     path::{Path, PathBuf},
     process::Stdio,
@@ -37,9 +40,14 @@ use std::{
 use async_trait::async_trait;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
-    process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal},
+    io::Errno,
+    process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, pidfd_send_signal},
 };
-use tokio::{net::UnixStream, process::Command, time::timeout};
+use tokio::{
+    net::UnixStream,
+    process::{Child, Command},
+    time::timeout,
+};
 
 use self::cgroup::Cgroups;
 use crate::{ByteStream, Runtime, RuntimeError, Sandbox, SandboxId, SandboxSpec, error::Doing};
@@ -51,7 +59,7 @@ const STOP_DEADLINE_S: i64 = 10;
 /// How often to look whether bubblewrap has written its status.
 const STATUS_POLL: Duration = Duration::from_millis(1);
 /// How much of the log is quoted in an error.
-const LAST_WORDS: usize = 4096;
+const LAST_WORDS: usize = 32 << 10;
 
 /// The local backend.
 pub struct LocalRuntime {
@@ -70,7 +78,7 @@ impl LocalRuntime {
         make_dir(&root, 0o711)?;
         make_dir(&root.join("sandboxes"), 0o711)?;
         make_dir(&root.join("bin"), 0o755)?;
-        install(program, &root.join("bin/helmdeck"))?;
+        replace(program, &root.join("bin/helmdeck"), 0o755)?;
         copy_font_cache(&root.join("fonts"))?;
         let drop_privileges = rustix::process::getuid().is_root();
         let cgroups = Cgroups::detect(instance);
@@ -86,15 +94,16 @@ impl LocalRuntime {
         let dir = &*self.dir(id);
         etc::generate(&dir.join("etc"))?;
         let labels = serde_json::to_vec(&spec.labels).map_err(std::io::Error::from);
-        fs::write(dir.join("labels"), labels.doing("describe", dir)?).doing("write", dir)?;
-        fs::write(dir.join("nested.bpf"), seccomp::nested()?).doing("write", dir)?;
+        let mut file = create(&dir.join("labels"))?;
+        file.write_all(&labels.doing("describe", dir)?).doing("write", dir)?;
+        public_file(&dir.join("nested.bpf"), &seccomp::nested()?)?;
         let socket = dir.join("guest.sock");
         let listener = UnixListener::bind(&socket).doing("listen on", &socket)?;
         fs::set_permissions(&socket, fs::Permissions::from_mode(0o600))
             .doing("protect", &socket)?;
         let status = create(&dir.join("status"))?;
         let log = create(&dir.join("log"))?;
-        let filter = helmdeck_spawn::sealed_file("seccomp", &seccomp::outer()?)
+        let filter = helmdeck_spawn::memory_file("seccomp", &seccomp::outer()?)
             .map_err(|e| RuntimeError::System("the system call filter cannot be stored", e))?;
 
         let mut command = Command::new("bwrap");
@@ -117,15 +126,18 @@ impl LocalRuntime {
         command.stdin(Stdio::null()).stdout(log).stderr(errors);
         // The child outlives us on purpose; when it ends while we live, tokio reaps it.
         let mut child = command.spawn().map_err(|e| RuntimeError::Missing("bwrap", e))?;
+        let mut unfinished = Unfinished::of(&child);
         // Our copy of the listener must go, or connecting to a dead guest would hang.
         drop(command);
 
         let started = async {
             loop {
                 if status::read(dir).is_some() {
+                    unfinished.is_finished();
                     return Ok(());
                 }
                 if let Ok(Some(_)) = child.try_wait() {
+                    unfinished.is_finished();
                     return Err(RuntimeError::NotStarted(last_words(dir)));
                 }
                 tokio::time::sleep(STATUS_POLL).await;
@@ -141,7 +153,7 @@ impl Runtime for LocalRuntime {
         let dir = self.dir(id);
         match fs::create_dir(&dir) {
             Ok(()) => {}
-            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => {
                 return Err(RuntimeError::Exists);
             }
             Err(e) => return Err(e).doing("create", &dir),
@@ -158,7 +170,10 @@ impl Runtime for LocalRuntime {
         let dir = self.dir(id);
         match UnixStream::connect(dir.join("guest.sock")).await {
             Ok(stream) => Ok(Box::new(stream)),
-            Err(_) => Err(RuntimeError::Gone(last_words(&dir))),
+            Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) => {
+                Err(RuntimeError::Gone(last_words(&dir)))
+            }
+            Err(e) => Err(RuntimeError::System("the guest cannot be reached", e)),
         }
     }
 
@@ -170,7 +185,7 @@ impl Runtime for LocalRuntime {
         self.cgroups.remove(id).await;
         uid::release(&dir);
         match fs::remove_dir_all(&dir) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e).doing("remove", &dir),
+            Err(e) if e.kind() != ErrorKind::NotFound => Err(e).doing("remove", &dir),
             _ => Ok(()),
         }
     }
@@ -193,14 +208,17 @@ impl Runtime for LocalRuntime {
     }
 }
 
-/// The kernel counts all processes of the user, ours and their own; the sandbox may add its share.
+/// The kernel counts all threads of the user, ours and their own; the sandbox may add its share.
 fn process_limit(pids: u64) -> u64 {
     let uid = rustix::process::getuid().as_raw();
     let own = fs::read_dir("/proc").into_iter().flatten().flatten().filter(|entry| {
         use std::os::unix::fs::MetadataExt;
         entry.metadata().is_ok_and(|process| process.uid() == uid)
     });
-    pids + u64::try_from(own.count()).unwrap_or(0)
+    let threads = |entry: fs::DirEntry| {
+        fs::read_dir(entry.path().join("task")).map_or(1, |threads| threads.count())
+    };
+    pids + u64::try_from(own.map(threads).sum::<usize>()).unwrap_or(0)
 }
 
 /// A sandbox whose labels cannot be read has none; then nobody will adopt it.
@@ -209,10 +227,32 @@ fn read_labels(dir: &Path) -> BTreeMap<String, String> {
     serde_json::from_slice(&text).unwrap_or_default()
 }
 
+/// A sandbox whose start is not complete, so that [`kill`] would not find it. It is killed with all
+/// its processes, which are still one group, when this is dropped.
+struct Unfinished(Option<Pid>);
+
+impl Unfinished {
+    fn of(child: &Child) -> Self {
+        Self(child.id().and_then(|pid| Pid::from_raw(pid.cast_signed())))
+    }
+
+    fn is_finished(&mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if let Some(group) = self.0 {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+}
+
 /// Kills the first process of the sandbox's namespace, which takes all others along, and waits
 /// until it is gone. A process that is no longer the one bubblewrap wrote down is left alone.
 async fn kill(status: &status::Status) -> Result<(), RuntimeError> {
-    let gone = |e: rustix::io::Errno| e == rustix::io::Errno::SRCH;
+    let gone = |e: Errno| e == Errno::SRCH;
     let Some(pid) = status.pid() else { return Ok(()) };
     let pidfd = match pidfd_open(pid, PidfdFlags::empty()) {
         Ok(pidfd) => pidfd,
@@ -237,7 +277,12 @@ async fn kill(status: &status::Status) -> Result<(), RuntimeError> {
 fn wait_for_end(pidfd: &OwnedFd) -> bool {
     let deadline = Timespec { tv_sec: STOP_DEADLINE_S, tv_nsec: 0 };
     let mut watched = [PollFd::new(pidfd, PollFlags::IN)];
-    matches!(poll(&mut watched, Some(&deadline)), Ok(1..))
+    loop {
+        match poll(&mut watched, Some(&deadline)) {
+            Err(Errno::INTR) => {}
+            ended => return matches!(ended, Ok(1..)),
+        }
+    }
 }
 
 /// Makes a directory of ours, or checks that the one that is there is ours.
@@ -252,14 +297,22 @@ fn make_dir(path: &Path, mode: u32) -> Result<(), RuntimeError> {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).doing("protect", path)
 }
 
-/// Copies the program into place under a temporary name first, because running sandboxes have the
-/// old one mounted.
-fn install(program: &Path, target: &Path) -> Result<(), RuntimeError> {
-    let fresh = target.with_extension("new");
-    let _ = fs::remove_file(&fresh);
-    fs::copy(program, &fresh).doing("copy", program)?;
-    fs::set_permissions(&fresh, fs::Permissions::from_mode(0o755)).doing("protect", &fresh)?;
-    fs::rename(&fresh, target).doing("install", target)
+/// Copies a file into place under a temporary name first, because running sandboxes have the old
+/// one mounted. A file that is gone meanwhile is left out.
+fn replace(from: &Path, to: &Path, mode: u32) -> Result<(), RuntimeError> {
+    let fresh = to.with_extension("new");
+    match fs::copy(from, &fresh) {
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
+        copied => copied.doing("copy", from)?,
+    };
+    fs::set_permissions(&fresh, fs::Permissions::from_mode(mode)).doing("protect", &fresh)?;
+    fs::rename(&fresh, to).doing("install", to)
+}
+
+/// Writes a file that sandboxes of other users can read, whatever our umask is.
+fn public_file(path: &Path, content: &[u8]) -> Result<(), RuntimeError> {
+    fs::write(path, content).doing("write", path)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o644)).doing("protect", path)
 }
 
 /// Without fontconfig's cache, every first program of every session would read all fonts anew. It
@@ -269,14 +322,15 @@ fn copy_font_cache(target: &Path) -> Result<(), RuntimeError> {
     for entry in fs::read_dir("/var/cache/fontconfig").into_iter().flatten().flatten() {
         let path = entry.path();
         if path.extension().is_some_and(|kind| kind.to_string_lossy().starts_with("cache-")) {
-            fs::copy(&path, target.join(entry.file_name())).doing("copy", path)?;
+            replace(&path, &target.join(entry.file_name()), 0o644)?;
         }
     }
     Ok(())
 }
 
 fn create(path: &Path) -> Result<fs::File, RuntimeError> {
-    fs::OpenOptions::new().create_new(true).append(true).open(path).doing("create", path)
+    let mut options = fs::OpenOptions::new();
+    options.create_new(true).append(true).mode(0o600).open(path).doing("create", path)
 }
 
 fn last_words(dir: &Path) -> String {

@@ -19,12 +19,14 @@ use tracing::{error, info, warn};
 use crate::{
     Session, egress,
     lifecycle::Phase,
-    session::{ADOPTION_DEADLINE, Driven, Failure},
+    session::{Driven, Failure},
     spec,
 };
 
 /// All stages together, on a busy machine.
 const START_DEADLINE: Duration = Duration::from_secs(120);
+/// Stopping a sandbox fails for reasons that pass, or for good.
+const STOP_TRIES: usize = 3;
 /// A guest answers milliseconds after its sandbox runs.
 const HELLO_DEADLINE: Duration = Duration::from_secs(20);
 
@@ -80,8 +82,14 @@ async fn stop(session: &Session, runtime: &dyn Runtime) {
         // Somebody may still want to know what it did; after this, nobody can ask the guest.
         session.keep_log().await;
     }
-    if let Err(problem) = runtime.stop(&inner.sandbox).await {
-        error!(session.id = id, error = with_causes(&problem), "Sandbox could not be stopped");
+    for _ in 0..STOP_TRIES {
+        match runtime.stop(&inner.sandbox).await {
+            Ok(()) => break,
+            Err(problem) => {
+                let error = with_causes(&problem);
+                error!(session.id = id, error, "Sandbox could not be stopped");
+            }
+        }
     }
     info!(session.id = id, phase = ?inner.life.lock().phase(), "Session is over");
     inner.progress.send_replace(Driven::Stopped);
@@ -141,7 +149,7 @@ enum Adopted {
 async fn adopt(session: &Session, runtime: &dyn Runtime) -> Result<Adopted, Failure> {
     let inner = &session.inner;
     let failed = |e: &dyn std::error::Error| failure(Stage::Sandbox, with_causes(e));
-    let hello = inner.link.hello(ADOPTION_DEADLINE).await.map_err(|e| failed(&e))?;
+    let hello = inner.link.hello(HELLO_DEADLINE).await.map_err(|e| failed(&e))?;
     if hello.link_version != LINK_VERSION {
         return Ok(Adopted::Outdated);
     }

@@ -60,10 +60,15 @@ impl Sessions {
     /// dead. Returns at once; calls for a session wait until it is known again.
     pub async fn adopt(&self) -> Result<(), SessionError> {
         for sandbox in self.shared.runtime.list().await? {
-            let record = Record::from_labels(&sandbox.labels).filter(|_| sandbox.running);
-            let Some(record) = record else {
-                info!(sandbox = %sandbox.id, "Clearing away a sandbox of an earlier server");
-                self.shared.runtime.stop(&sandbox.id).await?;
+            if !sandbox.running {
+                info!(sandbox = %sandbox.id, "Clearing away a sandbox that has ended");
+                if let Err(error) = self.shared.runtime.stop(&sandbox.id).await {
+                    warn!(sandbox = %sandbox.id, %error, "Sandbox could not be cleared away");
+                }
+                continue;
+            }
+            let Some(record) = Record::from_labels(&sandbox.labels) else {
+                warn!(sandbox = %sandbox.id, "Sandbox is not known; it ends when its guest gives up");
                 continue;
             };
             let runtime = self.shared.runtime.clone();

@@ -201,7 +201,7 @@ impl Session {
         self.inner.link.act(action, deadline).await.map_err(|error| match error {
             LinkError::Refused(body) => SessionError::Refused(body),
             LinkError::Deadline => SessionError::Timeout { seconds: deadline.as_secs() },
-            lost => SessionError::GuestLost(lost),
+            lost => self.ensure_alive().err().unwrap_or(SessionError::GuestLost(lost)),
         })
     }
 
@@ -218,7 +218,11 @@ impl Session {
         let kept = kept.or_else(|| self.inner.kept_log.lock().clone());
         let text = match kept {
             Some(text) => text,
-            None => self.inner.link.log(ACTION_DEADLINE).await.map_err(SessionError::GuestLost)?,
+            None => {
+                self.adoption().await;
+                self.ensure_alive()?;
+                self.inner.link.log(ACTION_DEADLINE).await.map_err(SessionError::GuestLost)?
+            }
         };
         let skip = tail.map_or(0, |tail| text.lines().count().saturating_sub(tail));
         Ok(text.lines().skip(skip).flat_map(|line| [line, "\n"]).collect())

@@ -53,7 +53,7 @@ pub fn set_cloexec(fd: &OwnedFd) -> io::Result<()> {
 }
 
 /// A file in memory that holds `bytes`, positioned at its start.
-pub fn sealed_file(name: &str, bytes: &[u8]) -> io::Result<OwnedFd> {
+pub fn memory_file(name: &str, bytes: &[u8]) -> io::Result<OwnedFd> {
     let fd = memfd_create(name, MemfdFlags::CLOEXEC)?;
     let mut rest = bytes;
     while !rest.is_empty() {

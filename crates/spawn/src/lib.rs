@@ -9,7 +9,7 @@ mod privilege;
 
 use std::{io, process::Command};
 
-pub use descriptors::{keep_fd, place_fd, reserve_low_descriptors, sealed_file, set_cloexec};
+pub use descriptors::{keep_fd, memory_file, place_fd, reserve_low_descriptors, set_cloexec};
 pub use limits::{join_groups, limit_processes};
 pub use privilege::drop_to;
 
@@ -21,16 +21,6 @@ pub fn new_session(command: &mut Command) {
         check(
             // SAFETY: no arguments, no memory involved.
             unsafe { libc::setsid() },
-        )
-    });
-}
-
-/// Kills the child when the thread that started it ends. Start it from a thread that lives long.
-pub fn die_with_parent(command: &mut Command) {
-    in_child(command, || {
-        check(
-            // SAFETY: only integers are passed.
-            unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) },
         )
     });
 }

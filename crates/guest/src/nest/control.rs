@@ -122,7 +122,9 @@ impl Control {
         self.waiting.lock().insert(id, answer);
         let (fds, targets): (Vec<_>, Vec<_>) = descriptors.into_iter().unzip();
         let borrowed: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
-        if let Err(error) = send(&self.socket, &Request { id, program, targets }, &borrowed) {
+        // A nest that does not read, because a program inside stopped it, must not stop us.
+        let request = Request { id, program, targets };
+        if let Err(error) = send(&self.socket, &request, &borrowed, SendFlags::DONTWAIT) {
             self.waiting.lock().remove(&id);
             return Err(error.into());
         }
@@ -141,11 +143,7 @@ fn read_answers(socket: &OwnedFd, waiting: &Waiting, log: &Log) {
     let mut running: HashMap<u32, oneshot::Sender<String>> = HashMap::new();
     while let Ok(Some((answer, _))) = receive::<Answer>(socket) {
         let (id, result) = match answer {
-            Answer::Started { id, pid } => {
-                let (tell, ended) = oneshot::channel();
-                running.insert(pid, tell);
-                (id, Ok(Spawned { pid, ended }))
-            }
+            Answer::Started { id, pid } => (id, Ok(pid)),
             Answer::Failed { id, errno } => (id, Err(errno)),
             Answer::Ended { pid, status } => {
                 log.line("nest", &format!("process {pid} ended: {status}"));
@@ -156,9 +154,13 @@ fn read_answers(socket: &OwnedFd, waiting: &Waiting, log: &Log) {
                 continue;
             }
         };
+        // Only what was asked for is answered; the caller may have given up meanwhile.
         if let Some(answer) = waiting.lock().remove(&id) {
-            // The caller may have given up meanwhile.
-            let _ = answer.send(result);
+            let _ = answer.send(result.map(|pid| {
+                let (tell, ended) = oneshot::channel();
+                running.insert(pid, tell);
+                Spawned { pid, ended }
+            }));
         }
     }
     waiting.lock().clear();
@@ -169,6 +171,7 @@ pub fn send(
     socket: impl AsFd,
     message: &impl Serialize,
     descriptors: &[BorrowedFd<'_>],
+    flags: SendFlags,
 ) -> io::Result<()> {
     let bytes = serde_json::to_vec(message)?;
     if bytes.len() > MAX_MESSAGE || descriptors.len() > MAX_DESCRIPTORS {
@@ -179,7 +182,7 @@ pub fn send(
     if !descriptors.is_empty() {
         ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
     }
-    sendmsg(socket, &[IoSlice::new(&bytes)], &mut ancillary, SendFlags::NOSIGNAL)?;
+    sendmsg(socket, &[IoSlice::new(&bytes)], &mut ancillary, flags | SendFlags::NOSIGNAL)?;
     Ok(())
 }
 

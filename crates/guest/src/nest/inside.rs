@@ -2,18 +2,17 @@
 
 use std::{
     io,
-    os::{
-        fd::{FromRawFd, OwnedFd, RawFd},
-        unix::process::ExitStatusExt,
-    },
+    os::fd::{FromRawFd, OwnedFd, RawFd},
     process::{Child, Command, Stdio},
     sync::Arc,
 };
 
-use super::control::{Answer, Request, receive, send};
+use rustix::net::SendFlags;
 
-/// A waiting thread needs next to no stack.
-const STACK: usize = 64 << 10;
+use super::{
+    control::{Answer, Request, receive, send},
+    waiter::Waiter,
+};
 
 /// Serves requests from `control_fd` until the guest closes it.
 pub fn run_inside(control_fd: RawFd) -> io::Result<()> {
@@ -22,21 +21,26 @@ pub fn run_inside(control_fd: RawFd) -> io::Result<()> {
     helmdeck_spawn::set_cloexec(&control)?;
     // When memory runs out, what the agent runs goes first, and the guest last.
     let _ = std::fs::write("/proc/self/oom_score_adj", "500");
-    let control = Arc::new(control);
     helmdeck_spawn::reserve_low_descriptors()?;
+    let control = Arc::new(control);
+    let answers = control.clone();
+    let waiter = Waiter::start(move |pid, status| {
+        let _ = send(&*answers, &Answer::Ended { pid, status }, &[], SendFlags::empty());
+    })?;
     while let Some((request, descriptors)) = receive::<Request>(&*control)? {
         let id = request.id;
-        let answer = match start(request, descriptors) {
+        match start(request, descriptors) {
             Ok(child) => {
-                let pid = child.id();
                 // Announced before its end can be.
-                send(&*control, &Answer::Started { id, pid }, &[])?;
-                report_end(child, control.clone())?;
-                continue;
+                let started = Answer::Started { id, pid: child.id() };
+                send(&*control, &started, &[], SendFlags::empty())?;
+                waiter.add(child);
             }
-            Err(error) => Answer::Failed { id, errno: error.raw_os_error().unwrap_or(0) },
-        };
-        send(&*control, &answer, &[])?;
+            Err(error) => {
+                let errno = error.raw_os_error().unwrap_or(0);
+                send(&*control, &Answer::Failed { id, errno }, &[], SendFlags::empty())?;
+            }
+        }
     }
     Ok(())
 }
@@ -51,22 +55,4 @@ fn start(request: Request, descriptors: Vec<OwnedFd>) -> io::Result<Child> {
         helmdeck_spawn::place_fd(&mut command, fd, target);
     }
     command.spawn()
-}
-
-/// Waits for the child on a thread of its own; grandchildren are reaped by the sandbox's init.
-fn report_end(mut child: Child, control: Arc<OwnedFd>) -> io::Result<()> {
-    let wait = move || {
-        let pid = child.id();
-        let status = match child.wait() {
-            Ok(status) => match (status.code(), status.signal()) {
-                (Some(code), _) => format!("exit code {code}"),
-                (None, Some(signal)) => format!("signal {signal}"),
-                (None, None) => "unknown".to_owned(),
-            },
-            Err(error) => error.to_string(),
-        };
-        let _ = send(&*control, &Answer::Ended { pid, status }, &[]);
-    };
-    std::thread::Builder::new().stack_size(STACK).spawn(wait)?;
-    Ok(())
 }

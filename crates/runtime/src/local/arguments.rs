@@ -45,12 +45,14 @@ pub fn outer(
     line.tmpfs("/home/agent", spec.home_bytes);
     line.tmpfs("/run", 64 << 20);
     line.words("--perms 0700 --dir /run/user/1000 --perms 0700 --dir /run/helmdeck");
-    line.words("--dir /var/tmp");
+    line.tmpfs("/var/tmp", 64 << 20);
     line.bind("--ro-bind", &root.join("fonts"), "/var/cache/fontconfig");
     line.bind("--ro-bind", &root.join("bin/helmdeck"), "/opt/helmdeck/helmdeck");
     line.bind("--ro-bind", &dir.join("nested.bpf"), "/run/helmdeck/nested.bpf");
     // The guest is the first process: when it ends, however it does, the kernel ends all others.
     line.words("--chdir / --as-pid-1");
+    // What is left of the root and of /dev is memory without a size.
+    line.words("--remount-ro /dev --remount-ro /");
     line.words(&format!("--json-status-fd {}", descriptors.status));
     line.words(&format!("--seccomp {}", descriptors.filter));
     line.words("/opt/helmdeck/helmdeck guest --listen-fd");

@@ -42,6 +42,11 @@ impl Cgroups {
     /// Makes the group of a sandbox, with its limits. Whoever writes `0` to the returned files
     /// joins it.
     pub fn create(&self, id: &SandboxId, limits: &Limits) -> Result<Vec<File>, RuntimeError> {
+        // The last sandbox to go may take the common group away while we use it.
+        self.try_create(id, limits).or_else(|_| self.try_create(id, limits))
+    }
+
+    fn try_create(&self, id: &SandboxId, limits: &Limits) -> Result<Vec<File>, RuntimeError> {
         if let Self::V2(tree) = self {
             fs::create_dir_all(tree).doing("create", tree)?;
             set(&tree.join("cgroup.subtree_control"), "+memory +pids +cpu")?;
@@ -200,7 +205,8 @@ fn mount_of(mounts: &str, kind: &str, controller: Option<&str>) -> Option<PathBu
 
 /// Swap limits are missing where swap is not accounted; everything else must work.
 fn set(path: &Path, value: &str) -> Result<(), RuntimeError> {
-    let optional = path.to_string_lossy().contains("sw");
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let optional = name.contains("swap") || name.contains("memsw");
     if optional && !path.exists() {
         return Ok(());
     }

@@ -2,14 +2,15 @@
 //!
 //! Never the host's whole directory: it would show account names, and more.
 
-use std::{fmt::Write, fs, path::Path};
+use std::{fmt::Write, fs, os::unix::fs::PermissionsExt, path::Path};
 
 use crate::{RuntimeError, error::Doing};
 
 /// Entries of the host's `/etc` that programs need and that hold nothing private.
-pub const FROM_HOST: [&str; 19] = [
+pub const FROM_HOST: [&str; 20] = [
     "fonts",
-    "ssl",
+    "ssl/certs",
+    "ssl/openssl.cnf",
     "alternatives",
     "ld.so.cache",
     "ld.so.conf",
@@ -39,9 +40,9 @@ pub const HOST_NAME: &str = "helmdeck";
 /// Writes the generated files into `dir`.
 pub fn generate(dir: &Path) -> Result<(), RuntimeError> {
     fs::create_dir(dir).doing("create", dir)?;
+    fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).doing("protect", dir)?;
     for name in GENERATED {
-        let path = dir.join(name);
-        fs::write(&path, content(name)?).doing("write", path)?;
+        super::public_file(&dir.join(name), content(name)?.as_bytes())?;
     }
     Ok(())
 }

@@ -20,10 +20,16 @@ const COUNT: u32 = 10_000;
 /// Claims a free id for the sandbox in `dir`.
 pub fn claim(dir: &Path) -> Result<u32, RuntimeError> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(CLAIMS).doing("create", CLAIMS)?;
+    // One at a time, or two could take the same abandoned claim for themselves.
+    let lock = fs::File::create(Path::new(CLAIMS).join("lock")).doing("lock", CLAIMS)?;
+    lock.lock().doing("lock", CLAIMS)?;
     for uid in FIRST..FIRST + COUNT {
         let path = claim_file(uid);
-        if !owner_exists(&path) && !has_processes(uid) {
+        if !owner_exists(&path) {
             let _ = fs::remove_file(&path);
+        }
+        if !path.exists() && has_processes(uid) {
+            continue;
         }
         match fs::OpenOptions::new().write(true).create_new(true).open(&path) {
             Ok(mut file) => {
@@ -41,8 +47,11 @@ pub fn claim(dir: &Path) -> Result<u32, RuntimeError> {
 /// Gives the id of the sandbox in `dir` back. One without an id has nothing to give.
 pub fn release(dir: &Path) {
     let uid = fs::read_to_string(dir.join("uid")).ok().and_then(|text| text.parse().ok());
-    if let Some(uid) = uid {
-        let _ = fs::remove_file(claim_file(uid));
+    if let Some(claim) = uid.map(claim_file) {
+        let ours = fs::read(&claim).is_ok_and(|owner| owner == dir.as_os_str().as_encoded_bytes());
+        if ours {
+            let _ = fs::remove_file(claim);
+        }
     }
 }
 
@@ -60,7 +69,7 @@ fn owner_exists(claim: &Path) -> bool {
     }
 }
 
-/// Whether something still runs under the id; only asked when a claim looks abandoned.
+/// Whether something still runs under the id, although nobody claims it.
 fn has_processes(uid: u32) -> bool {
     use std::os::unix::fs::MetadataExt;
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
