@@ -25,17 +25,22 @@ async fn check(server: &Server) {
             assert!(!process.command.contains(forbidden), "{}", process.command);
         }
     }
-    let of_main = main.namespace("user").expect("the browser's user namespace");
-    for renderer in renderers {
-        let Some(seccomp) = renderer.status("Seccomp") else { continue };
-        assert_eq!(seccomp, "2", "{}", renderer.command);
-        let filters = |process: &Process| -> u32 {
-            process.status("Seccomp_filters").map_or(0, |count| count.parse().unwrap())
-        };
-        assert!(filters(&renderer) > filters(&main), "the renderer has no filter of its own");
-        let own = renderer.namespace("user").expect("the renderer's user namespace");
-        assert_ne!(own, of_main, "{}", renderer.command);
-    }
+    // A renderer that has just been started is about to lock itself in.
+    let locked_in =
+        async || browser(server).filter(|(main, all)| all.iter().all(|r| sandboxed(r, main)));
+    let found = eventually(Duration::from_secs(10), locked_in).await;
+    assert!(found.is_some(), "not sandboxed: {:#?}", browser(server));
+}
+
+/// Whether a renderer has a system call filter and a user namespace of its own.
+fn sandboxed(renderer: &Process, main: &Process) -> bool {
+    let filters = |process: &Process| -> u32 {
+        process.status("Seccomp_filters").map_or(0, |count| count.parse().unwrap())
+    };
+    renderer.status("Seccomp").as_deref() == Some("2")
+        && filters(renderer) > filters(main)
+        && renderer.namespace("user").is_some()
+        && renderer.namespace("user") != main.namespace("user")
 }
 
 #[tokio::test]
