@@ -22,8 +22,9 @@ const UNSEEN: Duration = Duration::from_millis(30);
 const LOOK: Duration = Duration::from_millis(2);
 /// So many looks in a row must find the process asleep since the first of them.
 const LOOKS: u32 = 4;
-/// A program that is never quiet, because it shows a film or so, is not waited for longer.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// A program that is never quiet, because it shows a film or so, is not waited for longer. A terminal
+/// that looks for a font with the character it was just sent may well be busy for a second.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Returns when the program that made `window` has gone to sleep, or after a moment.
 pub(crate) async fn wait(
