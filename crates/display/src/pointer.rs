@@ -7,7 +7,10 @@ use helmdeck_wire::pointer::{
     ModifierClick, ModifierClicked, MouseDown, MouseMove, MouseUp, Moved, MultiClicked, Point, Px,
     Scroll, Scrolled, TripleClick,
 };
-use tokio::{task::block_in_place, time::sleep};
+use tokio::{
+    task::block_in_place,
+    time::{Instant, sleep},
+};
 use x11rb::protocol::xproto::ConnectionExt as _;
 
 use crate::{
@@ -21,6 +24,9 @@ use crate::{
 const CLICK_GAP: Duration = Duration::from_millis(10);
 /// Before modifiers are let go: Chromium asks for them when it comes to the event, not as of then.
 const MODIFIER_REST: Duration = Duration::from_millis(20);
+/// How long a moved pointer is waited for, and how often to look.
+const ARRIVAL: Duration = Duration::from_secs(1);
+const ARRIVAL_LOOK: Duration = Duration::from_millis(1);
 /// Between two steps of a drag, so that whatever is passed over can react.
 const DRAG_STEP: Duration = Duration::from_millis(5);
 /// After the press and before the release of a drag.
@@ -77,6 +83,7 @@ impl Display {
             held.move_to(to_x, to_y)?;
             held.finish()
         })?;
+        self.arrival(Point { x, y }).await?;
         Ok(Moved { ok: true, x, y })
     }
 
@@ -182,6 +189,16 @@ impl Display {
         let (connection, _) = self.query()?;
         let pointer = connection.query_pointer(connection.root)?.reply()?;
         Ok(Point { x: Px(pointer.root_x.into()), y: Px(pointer.root_y.into()) })
+    }
+
+    /// Waits until the pointer is there: a window manager that has yet to look at the last click
+    /// holds it. A program that puts it elsewhere is not waited for long.
+    async fn arrival(&self, at: Point) -> Result<(), DisplayError> {
+        let deadline = Instant::now() + ARRIVAL;
+        while block_in_place(|| self.pointer())? != at && Instant::now() < deadline {
+            sleep(ARRIVAL_LOOK).await;
+        }
+        Ok(())
     }
 
     async fn clicks(
