@@ -109,9 +109,6 @@ impl LocalRuntime {
         let mut command = Command::new("bwrap");
         let std = command.as_std_mut();
         helmdeck_spawn::join_groups(std, self.cgroups.create(id, &spec.limits)?);
-        if matches!(self.cgroups, Cgroups::None) {
-            helmdeck_spawn::limit_processes(std, process_limit(spec.limits.pids));
-        }
         helmdeck_spawn::new_session(std);
         if self.drop_privileges {
             helmdeck_spawn::drop_to(std, uid::claim(dir)?);
@@ -206,19 +203,6 @@ impl Runtime for LocalRuntime {
         found.sort_by(|one, other| one.id.cmp(&other.id));
         Ok(found)
     }
-}
-
-/// The kernel counts all threads of the user, ours and their own; the sandbox may add its share.
-fn process_limit(pids: u64) -> u64 {
-    let uid = rustix::process::getuid().as_raw();
-    let own = fs::read_dir("/proc").into_iter().flatten().flatten().filter(|entry| {
-        use std::os::unix::fs::MetadataExt;
-        entry.metadata().is_ok_and(|process| process.uid() == uid)
-    });
-    let threads = |entry: fs::DirEntry| {
-        fs::read_dir(entry.path().join("task")).map_or(1, |threads| threads.count())
-    };
-    pids + u64::try_from(own.map(threads).sum::<usize>()).unwrap_or(0)
 }
 
 /// A sandbox whose labels cannot be read has none; then nobody will adopt it.
