@@ -13,6 +13,8 @@ x11rb::atom_manager! {
         _NET_WM_PING,
         _NET_WM_STATE,
         _NET_WM_STATE_HIDDEN,
+        _NET_WM_STATE_MAXIMIZED_HORZ,
+        _NET_WM_STATE_MAXIMIZED_VERT,
         _NET_WM_WINDOW_TYPE,
         _NET_WM_WINDOW_TYPE_DESKTOP,
         _NET_WM_WINDOW_TYPE_DOCK,

@@ -244,7 +244,10 @@ impl Display {
             }
             act(held)
         })?;
-        let at = block_in_place(|| self.pointer())?;
+        let at = match (x, y) {
+            (Some(x), Some(y)) => Point { x, y },
+            _ => block_in_place(|| self.pointer())?,
+        };
         Ok(Clicked { ok: true, x: at.x, y: at.y, button: button.to_string() })
     }
 }

@@ -32,6 +32,8 @@ const MAX_TITLE: usize = 1024;
 const FOCUS_DEADLINE: Duration = Duration::from_secs(2);
 /// Time for the keyboard to follow, once the window manager says that a window is active.
 const KEYBOARD_DEADLINE: Duration = Duration::from_millis(300);
+/// What a request to change a window's state wants.
+const ADD_STATE: u32 = 1;
 /// Source of a request to focus: someone who uses the desktop, not the program itself.
 const FROM_USER: u32 = 2;
 
@@ -60,6 +62,20 @@ impl Display {
             }
             Ok(Windows { count: windows.len(), windows })
         })
+    }
+
+    /// Asks the window manager to give a window all the room there is. Whether it did shows in
+    /// [`Display::windows`].
+    pub async fn maximize(&self, id: helmdeck_wire::window::WindowId) -> Result<(), DisplayError> {
+        let input = self.input().await?;
+        let x = &input.connection;
+        let (across, down) =
+            (x.atoms._NET_WM_STATE_MAXIMIZED_HORZ, x.atoms._NET_WM_STATE_MAXIMIZED_VERT);
+        let data = [ADD_STATE, across, down, FROM_USER, 0];
+        let message = ClientMessageEvent::new(32, id.0, x.atoms._NET_WM_STATE, data);
+        let mask = EventMask::SUBSTRUCTURE_NOTIFY | EventMask::SUBSTRUCTURE_REDIRECT;
+        x.send_event(false, x.root, mask, message)?;
+        block_in_place(|| x.round_trip())
     }
 
     /// Gives a window the keyboard, raises it, and restores it if it is minimised.

@@ -137,13 +137,14 @@ impl Guest {
     async fn live(self, begin: Begin, started: Started) {
         let Started { session, xvnc, browser } = started;
         let (reports, log, nest) = (self.reports.clone(), self.log.clone(), session.nest.clone());
+        let display = session.display.clone();
         *self.state.lock() = State::Ready(session);
         reports.tell(Progress::Ready);
         if let Some(xvnc) = xvnc {
             tokio::spawn(supervise::watch_display(xvnc, reports.clone(), log.clone()));
             desktop::start_extras(&nest, &log).await;
         }
-        supervise::keep_browser(browser, nest, begin, reports, log).await;
+        supervise::keep_browser(browser, nest, display, begin, reports, log).await;
     }
 
     async fn start_desktop(&self, begin: &Begin, stage: &mut Stage) -> Result<Started, GuestError> {
@@ -169,9 +170,7 @@ impl Guest {
 
         *stage = Stage::Browser;
         display.wait_until_painted(browser::WINDOW_CLASS, deadline).await?;
-        if let Err(error) = browser::take_keyboard(&display).await {
-            self.log.line("guest", &format!("Chromium did not get the keyboard: {error}"));
-        }
+        browser::present(&display).await?;
         self.reports.tell(Progress::Done(Stage::Browser));
         let agent_env = Arc::new(begin.env.clone());
         let session = Session { display: Some(display), nest, agent_env };

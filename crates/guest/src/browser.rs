@@ -11,7 +11,7 @@ use helmdeck_wire::{
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::unix::pipe,
-    time::timeout,
+    time::{Instant, sleep, timeout},
 };
 
 use crate::{
@@ -22,6 +22,9 @@ use crate::{
 
 /// A cold start on a busy machine.
 const START_DEADLINE: Duration = Duration::from_secs(45);
+/// How long the window manager may take over the browser's window, and how often to look.
+const PRESENT_DEADLINE: Duration = Duration::from_secs(20);
+const PRESENT_PAUSE: Duration = Duration::from_millis(10);
 /// Where the browser keeps its profile.
 const PROFILE: &str = "/home/agent/.config/chromium";
 /// The answer to the first question is short.
@@ -129,14 +132,30 @@ fn arguments(begin: &Begin) -> Vec<String> {
     args
 }
 
-/// Gives Chromium's window the keyboard, as a person would expect of a browser that just opened. It
-/// may have been mapped before the window manager was there to do so.
-pub async fn take_keyboard(display: &Display) -> Result<(), GuestError> {
-    let windows = display.windows(&ListWindows {}).await?.windows;
-    let browser = windows.iter().find(|window| window.class.eq_ignore_ascii_case(WINDOW_CLASS));
-    let id = browser.and_then(|window| window.id.parse().ok());
-    if let Some(id) = id {
-        display.focus(&Focus { window_id: WindowId(id) }).await?;
+/// Makes Chromium's window fill the screen and gives it the keyboard, as a person would expect of a
+/// browser that just opened. It may have been mapped before the window manager was there, or have
+/// forgotten its place when it was killed.
+pub async fn present(display: &Display) -> Result<(), GuestError> {
+    let deadline = Instant::now() + PRESENT_DEADLINE;
+    loop {
+        let (screen_width, _) = display.size().await?;
+        let windows = display.windows(&ListWindows {}).await?.windows;
+        let browser = windows.iter().find(|w| w.class.eq_ignore_ascii_case(WINDOW_CLASS));
+        let id = browser.and_then(|window| window.id.parse().ok()).map(WindowId);
+        if let (Some(window), Some(window_id)) = (browser, id) {
+            let maximized = window.width == u32::from(screen_width);
+            if maximized && window.focused {
+                return Ok(());
+            }
+            if !maximized {
+                display.maximize(window_id).await?;
+            }
+            // Refused by a window manager that is still busy; it is asked again.
+            let _ = display.focus(&Focus { window_id }).await;
+        }
+        if Instant::now() > deadline {
+            return Err(GuestError::NotReady { program: "chromium's window", seconds: 20 });
+        }
+        sleep(PRESENT_PAUSE).await;
     }
-    Ok(())
 }

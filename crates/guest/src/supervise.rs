@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use helmdeck_display::Display;
 use helmdeck_wire::{
     error::with_causes,
     guest::{Begin, Part, Progress},
@@ -11,7 +12,12 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use crate::{browser::Browser, log::Log, nest::Nest, reports::Reports};
+use crate::{
+    browser::{self, Browser},
+    log::Log,
+    nest::Nest,
+    reports::Reports,
+};
 
 /// Chromium is brought back this often before the session is given up.
 const MAX_TRIES: u32 = 3;
@@ -41,6 +47,7 @@ pub async fn watch_display(mut xvnc: Child, reports: Reports, log: Log) {
 pub async fn keep_browser(
     mut browser: Browser,
     nest: Nest,
+    display: Option<Display>,
     begin: Begin,
     reports: Reports,
     log: Log,
@@ -67,6 +74,11 @@ pub async fn keep_browser(
                 Err(error) => log.line("guest", &with_causes(&error)),
             }
         };
+        if let Some(display) = &display
+            && let Err(error) = browser::present(display).await
+        {
+            log.line("guest", &with_causes(&error));
+        }
         reports.tell(Progress::Event(format!("Chromium ended ({how}) and was restarted")));
     }
 }

@@ -79,6 +79,8 @@ async fn clicking_more_than_once_selects_words_and_paragraphs() {
     expect_selected(&desk, "one").await;
     desk.act("triple_click", json!({ "x": 90, "y": y })).await;
     expect_selected(&desk, "one two three\n").await;
+    // Long enough for the next click not to be a fourth.
+    desk.act("wait", json!({ "seconds": 0.7 })).await;
     // Shift extends what is selected from the last click to here.
     desk.act("click", json!({ "x": 1, "y": y })).await;
     desk.act("modifier_click", json!({ "x": 1200, "y": y, "modifiers": ["shift"] })).await;
