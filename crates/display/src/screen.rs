@@ -48,6 +48,25 @@ impl Display {
         })
     }
 
+    /// How many different colours the screen shows, counted as far as `enough`. A window that is
+    /// mapped and not yet drawn has one or two.
+    pub async fn colours(&self, enough: usize) -> Result<usize, DisplayError> {
+        block_in_place(|| {
+            let whole = |width, height| Ok(Region { x: 0, y: 0, width, height });
+            let (_, pixels) = self.capture(false, whole)?;
+            let mut seen = Vec::with_capacity(enough);
+            for colour in pixels.rgb.chunks_exact(3) {
+                if !seen.contains(&colour) {
+                    seen.push(colour);
+                }
+                if seen.len() == enough {
+                    break;
+                }
+            }
+            Ok(seen.len())
+        })
+    }
+
     /// The pixels of the region that `choose` takes of a screen of the given size.
     fn capture(
         &self,

@@ -24,6 +24,8 @@ use crate::{
 const START_DEADLINE: Duration = Duration::from_secs(45);
 /// How long the window manager may take over the browser's window, and how often to look.
 const PRESENT_DEADLINE: Duration = Duration::from_secs(20);
+/// Tabs, buttons and letters have more colours than this.
+const DRAWN: usize = 16;
 const PRESENT_PAUSE: Duration = Duration::from_millis(10);
 /// Where the browser keeps its profile.
 const PROFILE: &str = "/home/agent/.config/chromium";
@@ -144,14 +146,17 @@ pub async fn present(display: &Display) -> Result<(), GuestError> {
         let id = browser.and_then(|window| window.id.parse().ok()).map(WindowId);
         if let (Some(window), Some(window_id)) = (browser, id) {
             let maximized = window.width == u32::from(screen_width);
-            if maximized && window.focused {
+            let placed = maximized && window.focused;
+            if placed && display.colours(DRAWN).await? == DRAWN {
                 return Ok(());
             }
             if !maximized {
                 display.maximize(window_id).await?;
             }
-            // Refused by a window manager that is still busy; it is asked again.
-            let _ = display.focus(&Focus { window_id }).await;
+            if !window.focused {
+                // Refused by a window manager that is still busy; it is asked again.
+                let _ = display.focus(&Focus { window_id }).await;
+            }
         }
         if Instant::now() > deadline {
             return Err(GuestError::NotReady { program: "chromium's window", seconds: 20 });

@@ -19,12 +19,14 @@ const NO_BRIDGE: &[(&str, &str)] = &[("NO_AT_BRIDGE", "1")];
 /// The colour behind all windows.
 pub const BACKGROUND: [u8; 3] = [0x1d, 0x27, 0x33];
 
-/// What xterm and its kin look like, unless their command line says otherwise.
+/// What xterm and its kin look like, unless their command line says otherwise; and that they do not
+/// sleep for seconds, keys unread, until a busy window manager has placed them.
 const X_DEFAULTS: &str = "XTerm*faceName: DejaVu Sans Mono\n\
     XTerm*faceSize: 11\n\
     XTerm*foreground: #e6e6e6\n\
     XTerm*background: #1d2733\n\
-    XTerm*saveLines: 5000\n";
+    XTerm*saveLines: 5000\n\
+    *waitForWm: false\n";
 
 /// Writes the settings that the desktop's programs read when they start.
 pub fn write_settings() -> io::Result<()> {
