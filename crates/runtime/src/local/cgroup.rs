@@ -12,8 +12,9 @@ use std::{
 
 use crate::{Limits, RuntimeError, SandboxId, Usage, error::Doing};
 
-/// A group can be removed only milliseconds after its last process is gone.
-const REMOVE_TRIES: u32 = 100;
+/// A group can be removed only milliseconds after its last process is gone; on a busy machine, and
+/// after a fork bomb, it takes longer.
+const REMOVE_TRIES: u32 = 1000;
 const REMOVE_PAUSE: Duration = Duration::from_millis(5);
 /// The period in which processor time is counted.
 const CPU_PERIOD_US: u64 = 100_000;
@@ -76,6 +77,9 @@ impl Cgroups {
                     }
                     _ => break,
                 }
+            }
+            if dir.exists() {
+                tracing::warn!(group = %dir.display(), "Control group could not be removed");
             }
             // The group of the installation goes with its last sandbox, and comes with the next.
             let _ = fs::remove_dir(tree);
