@@ -56,6 +56,7 @@ impl Nest {
         let mut command = Command::new("bwrap");
         // Counted in the nested user namespace, so a fork bomb there leaves the guest room to act.
         helmdeck_spawn::limit_processes(&mut command, spec.pids);
+        helmdeck_spawn::be_ordinary(&mut command);
         let filter =
             File::open("/run/helmdeck/nested.bpf").map_err(|e| GuestError::Io("nested.bpf", e))?;
         let filter = helmdeck_spawn::keep_fd(&mut command, filter.into());

@@ -67,7 +67,11 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
     let load = || Config::load(cli.config.as_deref(), environment());
     match cli.command {
-        Command::Serve => serve::run(load()?)?,
+        Command::Serve => {
+            // Before there are threads, so that all of them have it.
+            helmdeck_spawn::be_prompt();
+            serve::run(load()?)?;
+        }
         Command::Doctor => {
             let config = load()?;
             return Ok(doctor::run(config.addr, &config.data_dir, &config.run_dir));

@@ -1,4 +1,4 @@
-//! Child processes with chosen descriptors and fewer privileges.
+//! Child processes with chosen descriptors, fewer privileges and their turn on the processor.
 //!
 //! Everything here runs between fork and exec, where only async-signal-safe calls are allowed; it
 //! is kept in one crate so that this unsafe code is read in one place.
@@ -6,12 +6,14 @@
 mod descriptors;
 mod limits;
 mod privilege;
+mod slice;
 
 use std::{io, process::Command};
 
 pub use descriptors::{keep_fd, memory_file, place_fd, reserve_low_descriptors, set_cloexec};
 pub use limits::{join_groups, limit_processes};
 pub use privilege::drop_to;
+pub use slice::{be_ordinary, be_prompt};
 
 use std::os::unix::process::CommandExt;
 
