@@ -10,6 +10,7 @@ use tokio::{sync::MutexGuard, task::block_in_place};
 use x11rb::protocol::randr::Mode;
 
 use crate::{
+    bus::Bus,
     clipboard::ClipboardThread,
     connection::{Connection, Line},
     error::DisplayError,
@@ -35,6 +36,7 @@ pub(crate) struct Shared {
     pub(crate) clipboard: ClipboardThread,
     /// Where the server puts pixels, made when first needed.
     pub(crate) segment: Mutex<Option<Segment>>,
+    pub(crate) bus: Bus,
     pictures: AtomicU64,
     /// The colour behind all windows, 0xRRGGBB.
     pub(crate) background: AtomicU32,
@@ -54,6 +56,7 @@ impl Display {
                 query: Line::open(display)?,
                 clipboard: ClipboardThread::start(display)?,
                 segment: Mutex::new(None),
+                bus: Bus::open(display)?,
                 pictures: AtomicU64::new(0),
                 background: AtomicU32::new(0),
                 own_mode: Mutex::new(None),

@@ -2,11 +2,12 @@
 //! clipboard and the size of the screen.
 //!
 //! [`Display`] is the whole interface: its methods take an action of [`helmdeck_wire`] and give
-//! its reply. It needs a multi-threaded tokio runtime, because X requests block for microseconds
-//! and encoding a picture for milliseconds.
+//! its reply; [`Display::subscribe`] lets somebody watch the screen. It needs a multi-threaded tokio
+//! runtime, because X requests block for microseconds and encoding a picture for milliseconds.
 
 mod atoms;
 mod borrow;
+mod bus;
 mod clipboard;
 mod connection;
 mod desktop;
@@ -17,6 +18,7 @@ mod held;
 mod keyboard;
 mod keymap;
 mod keys;
+mod let_go;
 mod neutral;
 mod picture;
 mod pointer;
@@ -28,5 +30,6 @@ mod settle;
 mod stream;
 mod window;
 
+pub use bus::{Frame, FrameRequest, Frames};
 pub use display::Display;
 pub use error::DisplayError;

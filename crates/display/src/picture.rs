@@ -1,5 +1,7 @@
 //! Pictures: pixels, scaling and encoding. Pure.
 
+use std::borrow::Cow;
+
 use fast_image_resize::{
     FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer,
     images::{Image, ImageRef},
@@ -10,6 +12,8 @@ use crate::error::DisplayError;
 
 /// Of a JPEG: text stays readable and files small.
 const JPEG_QUALITY: u8 = 80;
+/// Narrower pictures show nothing.
+const MIN_WIDTH: u32 = 16;
 
 /// Pixels in rows from the top left, three bytes each: red, green, blue.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,9 +69,9 @@ impl Pixels {
     }
 
     /// The same picture in another size.
-    pub(crate) fn scaled(self, width: u32, height: u32) -> Result<Self, DisplayError> {
+    pub(crate) fn scaled(&self, width: u32, height: u32) -> Result<Cow<'_, Self>, DisplayError> {
         if (width, height) == (self.width, self.height) {
-            return Ok(self);
+            return Ok(Cow::Borrowed(self));
         }
         let from = ImageRef::new(self.width, self.height, &self.rgb, PixelType::U8x3);
         let from = from.map_err(|error| DisplayError::Encode(error.into()))?;
@@ -76,16 +80,21 @@ impl Pixels {
         Resizer::new()
             .resize(&from, &mut to, &ResizeOptions::new().resize_alg(filter))
             .map_err(|error| DisplayError::Encode(error.into()))?;
-        Ok(Self { width, height, rgb: to.into_vec() })
+        Ok(Cow::Owned(Self { width, height, rgb: to.into_vec() }))
     }
 
     pub(crate) fn encoded(&self, format: Format) -> Result<Vec<u8>, DisplayError> {
         let encoded = match format {
             Format::Png => self.png(),
             Format::Webp => self.webp(),
-            Format::Jpeg => self.jpeg(),
+            Format::Jpeg => return self.jpeg(JPEG_QUALITY),
         };
         encoded.map_err(DisplayError::Encode)
+    }
+
+    /// As a JPEG of a quality from 1 to 100.
+    pub(crate) fn jpeg(&self, quality: u8) -> Result<Vec<u8>, DisplayError> {
+        self.try_jpeg(quality).map_err(DisplayError::Encode)
     }
 
     fn png(&self) -> Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>> {
@@ -107,13 +116,20 @@ impl Pixels {
         Ok(bytes)
     }
 
-    fn jpeg(&self) -> Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>> {
+    fn try_jpeg(&self, quality: u8) -> Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>> {
         let mut bytes = Vec::with_capacity(self.rgb.len() / 8);
-        let encoder = jpeg_encoder::Encoder::new(&mut bytes, JPEG_QUALITY);
+        let encoder = jpeg_encoder::Encoder::new(&mut bytes, quality);
         let (width, height) = (u16::try_from(self.width)?, u16::try_from(self.height)?);
         encoder.encode(&self.rgb, width, height, jpeg_encoder::ColorType::Rgb)?;
         Ok(bytes)
     }
+}
+
+/// The size at most `max_width` wide with the aspect kept, and picture pixels per pixel. Never larger.
+pub(crate) fn narrow(width: u32, height: u32, max_width: u32) -> (u32, u32, f64) {
+    let to = max_width.max(MIN_WIDTH).min(width);
+    let scale = f64::from(to) / f64::from(width.max(1));
+    (to, ((f64::from(height) * scale).round() as u32).max(1), scale)
 }
 
 /// The largest size inside `fit` x `fit` with the aspect kept, and picture pixels per pixel.

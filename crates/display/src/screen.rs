@@ -10,12 +10,9 @@ use crate::{
     connection::Connection,
     display::Display,
     error::DisplayError,
-    picture::{Cursor, Pixels, fit},
+    picture::{Cursor, Pixels, fit, narrow},
     segment::{Region, Segment},
 };
-
-/// Narrower pictures show nothing.
-const MIN_WIDTH: u32 = 16;
 
 impl Display {
     /// A picture of the whole screen; `format` is used where the action does not name one.
@@ -29,10 +26,8 @@ impl Display {
             let pixels = self
                 .capture(action.cursor, |width, height| Ok(Region { x: 0, y: 0, width, height }))?;
             let Pixels { width, height, .. } = pixels.1;
-            let to = action.max_width.map_or(width, |max| max.max(MIN_WIDTH)).min(width);
-            let scale = f64::from(to) / f64::from(width);
-            let to_height = ((f64::from(height) * scale).round() as u32).max(1);
-            self.picture(pixels, (to, to_height, scale), format)
+            let size = narrow(width, height, action.max_width.unwrap_or(width));
+            self.picture(pixels, size, format)
         })
     }
 
@@ -76,18 +71,9 @@ impl Display {
         let once = || {
             let (connection, (width, height)) = self.query()?;
             let region = choose(width, height)?;
-            let mut segment = self.shared.segment.lock();
-            let mut pixels = Segment::capture(&mut segment, &connection, region, |bgrx| {
-                Pixels::from_bgrx(region.width, region.height, bgrx)
-            })?;
-            drop(segment);
+            let mut pixels = grab(&connection, &mut self.shared.segment.lock(), region)?;
             if cursor {
-                match pointer(&connection) {
-                    Ok(cursor) => pixels.draw(&cursor),
-                    // Whoever made this pointer is gone, and the server shows it to nobody.
-                    Err(DisplayError::Refused(_)) => {}
-                    Err(error) => return Err(error),
-                }
+                draw_pointer(&connection, &mut pixels)?;
             }
             Ok((region, pixels))
         };
@@ -121,14 +107,35 @@ fn region(zoom: &Zoom, width: u16, height: u16) -> Option<Region> {
     Some(Region { x, y, width, height })
 }
 
-fn pointer(connection: &Arc<Connection>) -> Result<Cursor, DisplayError> {
-    let image = connection.xfixes_get_cursor_image()?.reply()?;
-    Ok(Cursor {
+/// The pixels of a region, by way of a segment.
+pub(crate) fn grab(
+    connection: &Arc<Connection>,
+    segment: &mut Option<Segment>,
+    region: Region,
+) -> Result<Pixels, DisplayError> {
+    Segment::capture(segment, connection, region, |bgrx| {
+        Pixels::from_bgrx(region.width, region.height, bgrx)
+    })
+}
+
+/// Draws the pointer over pixels of the whole screen.
+pub(crate) fn draw_pointer(
+    connection: &Connection,
+    pixels: &mut Pixels,
+) -> Result<(), DisplayError> {
+    let image = match connection.xfixes_get_cursor_image()?.reply().map_err(DisplayError::from) {
+        Ok(image) => image,
+        // Whoever made this pointer is gone, and the server shows it to nobody.
+        Err(DisplayError::Refused(_)) => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    pixels.draw(&Cursor {
         x: i32::from(image.x) - i32::from(image.xhot),
         y: i32::from(image.y) - i32::from(image.yhot),
         width: image.width,
         argb: image.cursor_image,
-    })
+    });
+    Ok(())
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 mod clipboard;
 mod desktop;
+mod frames;
 mod keyboard;
 mod pointer;
 mod resilience;

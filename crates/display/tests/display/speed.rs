@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use helmdeck_display::FrameRequest;
 use helmdeck_wire::{
     keyboard::Type,
     pointer::{Button, Click, Px},
@@ -48,6 +49,53 @@ async fn actions_take_milliseconds() {
         println!("screenshot 1920x1080 as {format:?}: {took:?}, {} KB", size / 1000);
         assert!(took < Duration::from_millis(500));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thumbnail_takes_milliseconds() {
+    let world = World::sized("1920x1080");
+    let display = &world.display;
+    let _terminal = world.xterm(&["-geometry", "300x75+0+0", "-e", "seq 1 4000; sleep 60"]);
+    let request = FrameRequest { max_width: 480, max_fps: 60.0, quality: 70 };
+    let mut frames = display.subscribe(request).await.unwrap();
+    frames.next().await.unwrap();
+    let (mut took, mut size, before) = (Vec::new(), 0, processor_time());
+    for nth in 0..51 {
+        display.paint_root([nth, 0, 0]).await.unwrap();
+        // Longer than the rate makes it wait.
+        tokio::time::sleep(Duration::from_millis(30)).await;
+        let begin = Instant::now();
+        size = frames.next().await.unwrap().jpeg.len();
+        took.push(begin.elapsed());
+    }
+    let processor = (processor_time() - before) / 51;
+    took.sort();
+    println!("frame of 480 from 1920x1080: {:?}, {} KB", took[25], size / 1000);
+    println!("of processor time, without the X server's: {processor:?}");
+    assert!(took[25] < Duration::from_millis(500));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn watching_a_still_screen_takes_no_processor_time() {
+    let world = World::sized("1920x1080");
+    let request = FrameRequest { max_width: 480, max_fps: 60.0, quality: 70 };
+    let mut frames = world.display.subscribe(request).await.unwrap();
+    frames.next().await.unwrap();
+    let (watched, begin) = (Duration::from_secs(3), processor_time());
+    assert!(tokio::time::timeout(watched, frames.next()).await.is_err());
+    let took = processor_time() - begin;
+    println!("watching a still screen for {watched:?}: {took:?} of processor time");
+    // Far from what a look at the screen now and then would take.
+    assert!(took < watched / 10);
+}
+
+/// What all our threads have used, also those that are gone.
+fn processor_time() -> Duration {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let (_, after_name) = stat.rsplit_once(')').unwrap();
+    let fields: Vec<_> = after_name.split_whitespace().collect();
+    let ticks: u64 = fields[11..13].iter().map(|ticks| ticks.parse::<u64>().unwrap()).sum();
+    Duration::from_secs(ticks) / rustix::param::clock_ticks_per_second() as u32
 }
 
 async fn median(action: impl AsyncFn()) -> Duration {

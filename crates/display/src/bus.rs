@@ -1,0 +1,198 @@
+//! The frame bus: one capture of the screen for everybody who watches, taken only when something
+//! changed and somebody wants to see it.
+//!
+//! ```text
+//! Frames ──ask──▶ Driver ──▶ Source: connection, damage, segment
+//!    ▲               │
+//!    └──── Shot ◀────┘      shared; encoded by whoever comes first
+//! ```
+//!
+//! A subscriber asks for a picture newer than the one it has seen, and only when its rate allows
+//! it. The driver answers at once if there is one, and else at the next change. So nothing queues,
+//! the newest picture wins, and a change that nobody asked about yet is not forgotten. The driver's
+//! task ends with the last subscriber; only its connection stays open, without anything to say.
+
+mod driver;
+mod shot;
+mod source;
+
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::block_in_place,
+    time::{Instant, sleep_until},
+};
+
+use crate::{connection::Line, display::Display, error::DisplayError};
+use driver::{Ask, Driver};
+use source::Source;
+
+/// The slowest and the fastest rate of a subscriber; programs draw no faster than this.
+const FPS: (f32, f32) = (0.01, 60.0);
+
+/// What a subscriber wants to see. Values out of range are brought into it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FrameRequest {
+    /// Wider screens are scaled down to this, narrower ones are never scaled up.
+    pub max_width: u32,
+    /// The most frames in a second, from 0.01 to 60.
+    pub max_fps: f32,
+    /// Of the JPEG, from 1 to 100.
+    pub quality: u8,
+}
+
+/// The screen at one moment.
+#[derive(Debug, Clone)]
+pub struct Frame {
+    /// The number of the picture. Grows over the life of the display, with gaps for whoever is
+    /// slow; frames of one number show the same pixels.
+    pub sequence: u64,
+    /// The frame's size.
+    pub width: u32,
+    /// The frame's size.
+    pub height: u32,
+    /// The whole screen with the pointer, encoded.
+    pub jpeg: Bytes,
+}
+
+/// A subscription to the screen, until it is dropped.
+#[derive(Debug)]
+pub struct Frames {
+    request: FrameRequest,
+    driver: mpsc::Sender<Ask>,
+    /// The number of the last frame that was handed out; 0 before the first.
+    seen: u64,
+    /// When the next frame may come.
+    due: Instant,
+}
+
+/// What a display knows of its bus, running or not.
+pub(crate) struct Bus {
+    /// Of the last picture.
+    sequence: Arc<AtomicU64>,
+    /// The connection while nobody watches. Made in advance and kept, because a program that grabs
+    /// the server keeps new ones out.
+    idle: Idle,
+    /// Weak, so that the subscribers alone keep the driver.
+    driver: Mutex<Option<mpsc::WeakSender<Ask>>>,
+}
+
+/// Where a driver takes its connection from and puts it back.
+type Idle = Arc<Mutex<Option<Line>>>;
+
+impl Display {
+    /// Begins to watch the screen.
+    ///
+    /// Watching costs nothing while the screen is still, and nothing is left of it when the last
+    /// subscriber is gone.
+    pub async fn subscribe(&self, request: FrameRequest) -> Result<Frames, DisplayError> {
+        let driver = block_in_place(|| self.shared.bus.driver(&self.shared.name))?;
+        Ok(Frames { request, driver, seen: 0, due: Instant::now() })
+    }
+
+    /// The number of the last frame that anybody was shown; 0 if nobody ever watched.
+    pub fn sequence(&self) -> u64 {
+        self.shared.bus.sequence.load(Ordering::Acquire)
+    }
+
+    /// Whether the screen may look different from the frame with this number. What the X server
+    /// drew before the call counts. While nobody watches, the answer is yes.
+    pub async fn changed_since(&self, sequence: u64) -> Result<bool, DisplayError> {
+        let Some(driver) = self.shared.bus.running() else { return Ok(true) };
+        let (reply, answer) = oneshot::channel();
+        driver.send(Ask::Changed { since: sequence, reply }).await.map_err(|_| ended())?;
+        answer.await.map_err(|_| ended())?
+    }
+}
+
+impl Frames {
+    /// The next frame: the first at once, each later one when something has changed since the
+    /// last, and never before the rate allows it. A pointer that only moves changes nothing.
+    ///
+    /// Waits for as long as the screen is still; fails when the X server is gone or hangs, and then
+    /// for good. Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Result<Frame, DisplayError> {
+        sleep_until(self.due).await;
+        let (reply, answer) = oneshot::channel();
+        self.driver.send(Ask::Newer { than: self.seen, reply }).await.map_err(|_| ended())?;
+        let shot = answer.await.map_err(|_| ended())??;
+        self.due = Instant::now() + interval(self.request.max_fps);
+        self.seen = shot.sequence;
+        block_in_place(|| shot.frame(self.request.max_width, self.request.quality))
+    }
+}
+
+impl Bus {
+    pub(crate) fn open(display: &str) -> Result<Self, DisplayError> {
+        let idle = Arc::new(Mutex::new(Some(Line::open(display)?)));
+        Ok(Self { sequence: Arc::default(), idle, driver: Mutex::default() })
+    }
+
+    /// The driver, started if there is none.
+    fn driver(&self, display: &str) -> Result<mpsc::Sender<Ask>, DisplayError> {
+        let mut current = self.driver.lock();
+        if let Some(driver) = alive(current.as_ref()) {
+            return Ok(driver);
+        }
+        let idle = self.idle.lock().take();
+        // The last driver may not have put it back yet, or it had to be given up.
+        let line = idle.map_or_else(|| Line::open(display), Ok)?;
+        let driver = Driver::new(Source::open(line)?, self.idle.clone(), self.sequence.clone());
+        // A subscriber asks one thing at a time; when full, they wait for their turn.
+        let (asks, inbox) = mpsc::channel(16);
+        tokio::spawn(driver.run(inbox));
+        *current = Some(asks.downgrade());
+        Ok(asks)
+    }
+
+    fn running(&self) -> Option<mpsc::Sender<Ask>> {
+        alive(self.driver.lock().as_ref())
+    }
+}
+
+/// The driver, if it has subscribers and its X server.
+fn alive(driver: Option<&mpsc::WeakSender<Ask>>) -> Option<mpsc::Sender<Ask>> {
+    driver?.upgrade().filter(|driver| !driver.is_closed())
+}
+
+fn ended() -> DisplayError {
+    DisplayError::Lost(io::Error::other("the screen is not watched any more"))
+}
+
+/// The shortest time between two frames.
+fn interval(max_fps: f32) -> Duration {
+    let (slowest, fastest) = FPS;
+    // No number at all is as good as the slowest.
+    let fps = if max_fps.is_nan() { slowest } else { max_fps.clamp(slowest, fastest) };
+    Duration::from_secs_f32(fps.recip())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_rate_gives_an_interval_within_the_limits() {
+        let longest = Duration::from_secs(100);
+        assert_eq!(interval(4.0), Duration::from_millis(250));
+        assert!(interval(0.0).abs_diff(longest) < Duration::from_millis(1));
+        for (rate, expected) in [
+            (f32::NAN, interval(0.0)),
+            (-1.0, interval(0.0)),
+            (f32::INFINITY, interval(60.0)),
+            (1e9, interval(60.0)),
+        ] {
+            assert_eq!(interval(rate), expected, "{rate}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Where pictures come from: a connection of the bus alone, which is told of changes to the screen
+//! and reads its pixels. Actions and screenshots never wait for it.
+
+use std::{io, sync::Arc, time::Duration};
+
+use tokio::time::Instant;
+use x11rb::{
+    connection::Connection as _,
+    protocol::{
+        Event,
+        damage::{ConnectionExt as _, Damage, ReportLevel},
+        randr::{ConnectionExt as _, NotifyMask},
+    },
+};
+
+use crate::{
+    connection::{Connection, Line},
+    error::DisplayError,
+    events::Events,
+    picture::Pixels,
+    screen::{draw_pointer, grab},
+    segment::{Region, Segment},
+};
+
+/// A screen that changes its size again and again while we read it is given up after so many tries.
+const TRIES: usize = 5;
+/// A wait for a change is begun anew this often, which costs nothing.
+const WAIT: Duration = Duration::from_secs(3600);
+
+pub(super) struct Source {
+    line: Line,
+    x: Arc<Connection>,
+    events: Events,
+    /// The server tells us when this is no longer empty, and then nothing until we empty it.
+    damage: Damage,
+    segment: Option<Segment>,
+}
+
+impl Source {
+    /// Begins to watch the screen, which counts as changed from the start.
+    pub(super) fn open(line: Line) -> Result<Self, DisplayError> {
+        let (x, _) = line.ready()?;
+        let damage = watch(&x)?;
+        Ok(Self { line, events: Events::of(&x)?, x, damage, segment: None })
+    }
+
+    /// Begins anew after an error, if that can help: any program on the display may have the server
+    /// cut our connection or destroy what we made.
+    pub(super) fn reopen(&mut self, error: DisplayError) -> Result<(), DisplayError> {
+        match error {
+            // One that hangs would make a new connection hang as well.
+            DisplayError::Lost(error) if error.kind() == io::ErrorKind::TimedOut => {
+                return Err(DisplayError::Lost(error));
+            }
+            DisplayError::Lost(_) | DisplayError::Refused(_) => {}
+            other => return Err(other),
+        }
+        let (x, _) = self.line.ready()?;
+        if Arc::ptr_eq(&x, &self.x) {
+            x.damage_destroy(self.damage)?.ignore_error();
+        } else {
+            self.events = Events::of(&x)?;
+            self.x = x;
+        }
+        self.damage = watch(&self.x)?;
+        Ok(())
+    }
+
+    /// Stops watching, after which the connection is silent.
+    pub(super) fn close(mut self) -> Line {
+        // Before the last requests are sent, or the server would keep its half.
+        self.segment = None;
+        // If this fails the connection is gone, and with it what it watched.
+        let _ = unwatch(&self.x, self.damage);
+        self.line
+    }
+
+    /// Returns when something has changed since the last capture. Dropping the future loses nothing.
+    pub(super) async fn next_change(&mut self) -> Result<(), DisplayError> {
+        loop {
+            if self.events.next(Instant::now() + WAIT).await?.is_some_and(|it| is_change(&it)) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Whether something has changed since the last capture, up to this moment. Uses up the event.
+    pub(super) fn changed_by_now(&self) -> Result<bool, DisplayError> {
+        // The server sends us events before the answers to what we ask later.
+        self.x.round_trip()?;
+        let mut changed = false;
+        while let Some(event) = self.x.poll_for_event()? {
+            changed |= is_change(&event);
+        }
+        Ok(changed)
+    }
+
+    /// The whole screen with the pointer. Later changes make an event.
+    pub(super) fn capture(&mut self) -> Result<Pixels, DisplayError> {
+        let mut captured = self.capture_once();
+        for _ in 1..TRIES {
+            match captured {
+                Err(error @ (DisplayError::Lost(_) | DisplayError::Refused(_))) => {
+                    self.reopen(error)?;
+                    captured = self.capture_once();
+                }
+                done => return done,
+            }
+        }
+        captured
+    }
+
+    fn capture_once(&mut self) -> Result<Pixels, DisplayError> {
+        // Emptied before the pixels are read: what is drawn in between is shown twice, not never.
+        let emptied = self.x.damage_subtract(self.damage, x11rb::NONE, x11rb::NONE)?;
+        let (width, height) = self.x.size()?;
+        emptied.check()?;
+        let region = Region { x: 0, y: 0, width, height };
+        let mut pixels = grab(&self.x, &mut self.segment, region)?;
+        draw_pointer(&self.x, &mut pixels)?;
+        Ok(pixels)
+    }
+}
+
+/// Has the server tell us of changes. The damage is full, so the first event comes after a capture.
+fn watch(x: &Connection) -> Result<Damage, DisplayError> {
+    let version = x.damage_query_version(1, 1)?;
+    let damage = x.generate_id()?;
+    x.damage_create(damage, x.root, ReportLevel::NON_EMPTY)?;
+    // A screen that shrinks is not damaged.
+    x.randr_select_input(x.root, NotifyMask::SCREEN_CHANGE)?;
+    version.reply()?;
+    x.round_trip()?;
+    // That of the damage itself would announce what the first capture shows.
+    x.drop_events()?;
+    Ok(damage)
+}
+
+fn unwatch(x: &Connection, damage: Damage) -> Result<(), DisplayError> {
+    x.damage_destroy(damage)?.ignore_error();
+    x.randr_select_input(x.root, NotifyMask::default())?;
+    x.round_trip()?;
+    x.drop_events()
+}
+
+fn is_change(event: &Event) -> bool {
+    matches!(event, Event::DamageNotify(_) | Event::RandrScreenChangeNotify(_))
+}
