@@ -1,24 +1,35 @@
 //! Actions: each arrives as its wire type and leaves as its reply.
 
-use helmdeck_display::Display;
+use helmdeck_display::{Display, Frames};
 use helmdeck_wire::{
     ErrorBody, ErrorCode,
     process::{Launch, Launched},
     status::{Wait, Waited},
 };
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::{
     begin::{Guest, Session},
     error::GuestError,
     nest::{SpawnError, Start},
+    rfb::Passwords,
 };
 
 impl Guest {
     /// The session's screen.
     pub fn display(&self) -> Result<Display, GuestError> {
-        let no_screen = || ErrorBody::new(ErrorCode::NotDesktopMode, "the session has no desktop");
-        self.session()?.display.ok_or_else(|| GuestError::Refused(no_screen()))
+        self.session()?.display.ok_or_else(no_screen)
     }
+
+    /// What opens the screen's picture.
+    pub fn passwords(&self) -> Result<Passwords, GuestError> {
+        self.session()?.passwords.ok_or_else(no_screen)
+    }
+}
+
+fn no_screen() -> GuestError {
+    let message = "the session has no desktop";
+    GuestError::Refused(ErrorBody::new(ErrorCode::NotDesktopMode, message))
 }
 
 /// Starts the agent's program.
@@ -42,6 +53,26 @@ pub async fn launch(session: &Session, launch: Launch) -> Result<Launched, Guest
             };
             Err(GuestError::Refused(body))
         }
+    }
+}
+
+/// Sends pictures until the other side goes or the screen is gone. One that is slow misses some.
+pub async fn send_frames(mut frames: Frames, stream: impl AsyncRead + AsyncWrite) {
+    let (mut from_server, mut to_server) = tokio::io::split(stream);
+    let sending = async {
+        while let Ok(frame) = frames.next().await {
+            let length = u32::try_from(frame.jpeg.len()).unwrap_or(u32::MAX);
+            if to_server.write_u32(length).await.is_err()
+                || to_server.write_all(&frame.jpeg).await.is_err()
+            {
+                return;
+            }
+        }
+    };
+    tokio::select! {
+        () = sending => {}
+        // The server sends nothing; its end is noticed also while the screen is still.
+        _ = from_server.read_u8() => {}
     }
 }
 

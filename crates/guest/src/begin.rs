@@ -20,6 +20,7 @@ use crate::{
     log::Log,
     nest::{HOME, Nest, NestSpec, RUNTIME_DIR},
     reports::Reports,
+    rfb::Passwords,
     supervise,
     watchdog::{self, Measured},
     xvnc,
@@ -58,6 +59,8 @@ enum State {
 pub struct Session {
     /// The screen, if there is one.
     pub display: Option<Display>,
+    /// What opens its picture.
+    pub passwords: Option<Passwords>,
     /// Where programs are started.
     pub nest: Nest,
     /// Variables of the agent's own programs.
@@ -148,7 +151,8 @@ impl Guest {
     }
 
     async fn start_desktop(&self, begin: &Begin, stage: &mut Stage) -> Result<Started, GuestError> {
-        let xvnc = xvnc::start(begin.geometry, &self.log).await?;
+        let passwords = Passwords::generate()?;
+        let xvnc = xvnc::start(begin.geometry, &passwords, &self.log).await?;
         let display = Display::connect(xvnc::DISPLAY)?;
         display.paint_root(desktop::BACKGROUND).await?;
         self.reports.tell(Progress::Done(Stage::Display));
@@ -173,7 +177,8 @@ impl Guest {
         browser::present(&display).await?;
         self.reports.tell(Progress::Done(Stage::Browser));
         let agent_env = Arc::new(begin.env.clone());
-        let session = Session { display: Some(display), nest, agent_env };
+        let passwords = Some(passwords);
+        let session = Session { display: Some(display), passwords, nest, agent_env };
         Ok(Started { session, xvnc: Some(xvnc), browser })
     }
 
@@ -187,7 +192,8 @@ impl Guest {
         let browser = Browser::start(&nest, begin).await?;
         self.reports.tell(Progress::Done(Stage::Browser));
         let agent_env = Arc::new(begin.env.clone());
-        Ok(Started { session: Session { display: None, nest, agent_env }, xvnc: None, browser })
+        let session = Session { display: None, passwords: None, nest, agent_env };
+        Ok(Started { session, xvnc: None, browser })
     }
 
     fn start_nest(&self, begin: &Begin) -> Result<Nest, GuestError> {

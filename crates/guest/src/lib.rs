@@ -19,6 +19,7 @@ mod error;
 mod log;
 mod nest;
 mod reports;
+mod rfb;
 mod router;
 mod supervise;
 mod watchdog;

@@ -3,17 +3,18 @@
 use axum::{
     Json, Router,
     body::Body,
-    extract::{DefaultBodyLimit, Request, State},
+    extract::{DefaultBodyLimit, Query, Request, State},
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
     routing::{get, post},
 };
 use bytes::Bytes;
+use helmdeck_display::FrameRequest;
 use helmdeck_link::route;
 use helmdeck_wire::{
     Action,
     clipboard::Clipboard,
-    guest::{Begin, Hello, LINK_VERSION},
+    guest::{Begin, Frames, Hello, LINK_VERSION},
     keyboard::{HoldKey, Key, Type},
     pointer::{
         Click, CursorPosition, DoubleClick, Drag, ModifierClick, MouseDown, MouseMove, MouseUp,
@@ -22,6 +23,7 @@ use helmdeck_wire::{
     process::{Launch, Launched},
     screen::{Format, Picture, Resize, Screenshot, Zoom, header},
     status::{Wait, Waited},
+    ticket::Role,
     window::{Focus, ListWindows},
 };
 use http::{
@@ -49,6 +51,12 @@ macro_rules! on_display {
             },
         )))*
     };
+}
+
+/// Who wants to see.
+#[derive(serde::Deserialize)]
+struct View {
+    role: Role,
 }
 
 /// Every route of the guest.
@@ -84,6 +92,9 @@ pub fn router(guest: Guest) -> Router {
         .route(route::BEGIN, post(begin))
         .route(route::WATCH, get(watch))
         .route(route::TUNNEL, get(tunnel))
+        .route(route::RFB, get(view))
+        .route(route::FRAMES, get(frames))
+        .route(route::LET_GO, post(let_go))
         .route(route::LOG, get(log));
     routes.layer(DefaultBodyLimit::max(MAX_BODY)).with_state(guest)
 }
@@ -126,6 +137,47 @@ async fn tunnel(State(guest): State<Guest>, mut request: Request) -> Result<Resp
     });
     let headers = [(CONNECTION, "upgrade"), (UPGRADE, route::TUNNEL_PROTOCOL)];
     Ok((StatusCode::SWITCHING_PROTOCOLS, headers).into_response())
+}
+
+/// The X server's picture, for somebody of the role in the query.
+async fn view(
+    State(guest): State<Guest>,
+    Query(view): Query<View>,
+    mut request: Request,
+) -> Result<Response, GuestError> {
+    let upgrade = hyper::upgrade::on(&mut request);
+    let mut picture = guest.passwords()?.open(view.role).await?;
+    tokio::spawn(async move {
+        if let Ok(upgraded) = upgrade.await {
+            let mut server = TokioIo::new(upgraded);
+            let _ = copy_bidirectional_with_sizes(&mut picture, &mut server, RELAY, RELAY).await;
+        }
+    });
+    let headers = [(CONNECTION, "upgrade"), (UPGRADE, route::RFB_PROTOCOL)];
+    Ok((StatusCode::SWITCHING_PROTOCOLS, headers).into_response())
+}
+
+/// The screen as small pictures, whenever it changes.
+async fn frames(
+    State(guest): State<Guest>,
+    Query(wanted): Query<Frames>,
+    mut request: Request,
+) -> Result<Response, GuestError> {
+    let upgrade = hyper::upgrade::on(&mut request);
+    let Frames { width, fps, quality } = wanted;
+    let request = FrameRequest { max_width: width, max_fps: fps, quality };
+    let frames = guest.display()?.subscribe(request).await?;
+    tokio::spawn(async move {
+        if let Ok(upgraded) = upgrade.await {
+            act::send_frames(frames, TokioIo::new(upgraded)).await;
+        }
+    });
+    let headers = [(CONNECTION, "upgrade"), (UPGRADE, route::FRAMES_PROTOCOL)];
+    Ok((StatusCode::SWITCHING_PROTOCOLS, headers).into_response())
+}
+
+async fn let_go(State(guest): State<Guest>) -> Result<(), GuestError> {
+    Ok(guest.display()?.let_go().await?)
 }
 
 async fn log(State(guest): State<Guest>) -> String {

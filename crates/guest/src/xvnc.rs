@@ -10,15 +10,21 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{error::GuestError, log::Log};
+use crate::{error::GuestError, log::Log, rfb};
 
 /// The display of every session, as agents expect it.
 pub const DISPLAY: &str = ":99";
 /// It takes 30 ms on an idle machine.
 const START_DEADLINE: Duration = Duration::from_secs(20);
 
-/// Starts the X server and waits until it accepts clients.
-pub async fn start(geometry: Geometry, log: &Log) -> Result<Child, GuestError> {
+/// Starts the X server, which shows its picture to those who know `passwords`, and waits until it
+/// accepts clients.
+pub async fn start(
+    geometry: Geometry,
+    passwords: &rfb::Passwords,
+    log: &Log,
+) -> Result<Child, GuestError> {
+    passwords.write().map_err(|e| GuestError::Io("passwords of the X server", e))?;
     let pipes = |e: io::Error| GuestError::Io("pipe of the X server", e);
     let (ready, written) = std::io::pipe().map_err(pipes)?;
     let output = log.pipe("xvnc").map_err(pipes)?;
@@ -26,8 +32,9 @@ pub async fn start(geometry: Geometry, log: &Log) -> Result<Child, GuestError> {
     let written = helmdeck_spawn::keep_fd(command.as_std_mut(), written.into());
     command.arg(DISPLAY).args(["-displayfd", &written.to_string()]);
     command.args(["-geometry", &geometry.to_string(), "-depth", "24", "-noreset"]);
-    command.args(["-rfbport", "-1", "-rfbunixpath", "/run/helmdeck/rfb.sock"]);
-    command.args(["-rfbunixmode", "0600", "-SecurityTypes", "None", "-AlwaysShared"]);
+    command.args(["-rfbport", "-1", "-rfbunixpath", rfb::SOCKET, "-rfbunixmode", "0600"]);
+    command.args(["-SecurityTypes", "VncAuth", "-PasswordFile", rfb::PASSWORD_FILE]);
+    command.args(["-AlwaysShared"]);
     // No abstract socket, no TCP, no remote reconfiguration, and a third of the memory.
     command.args(["-nolisten", "local", "-nolisten", "tcp", "-AllowOverride", ""]);
     command.args(["-extension", "GLX", "-desktop", "helmdeck"]);

@@ -3,6 +3,8 @@
 use std::{error::Error, time::Duration};
 
 use helmdeck_server::{Config, token::Signer};
+use helmdeck_store::Store;
+use helmdeck_wire::error::with_causes;
 
 /// What an agent needs: its own sessions, and all it can do in them.
 const DEFAULT_SCOPES: &str = "sessions:*";
@@ -23,7 +25,18 @@ pub struct Args {
 
 /// Prints a token signed with the server's secret.
 pub fn run(config: &Config, args: &Args) -> Result<(), Box<dyn Error>> {
-    println!("{}", Signer::load(config)?.mint(&args.sub, &args.scopes, args.ttl)?);
+    let (token, claims) = Signer::load(config)?.mint(&args.sub, &args.scopes, args.ttl)?;
+    let info = claims.info();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let listed = runtime.block_on(async {
+        let store = Store::open(&config.data_dir).await?;
+        store.add_token(&info, info.created_at).await
+    });
+    if let Err(error) = listed {
+        // It is good all the same; it can only not be listed.
+        eprintln!("helmdeck: the token is not listed: {}", with_causes(&error));
+    }
+    println!("{token}");
     Ok(())
 }
 

@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use helmdeck_wire::{
     Action, ErrorBody,
-    guest::{Begin, Hello},
+    guest::{Begin, Frames, Hello},
+    ticket::Role,
 };
 use http::{
     HeaderValue, Method, Request, StatusCode,
@@ -22,7 +23,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{LinkError, ProgressStream, Reply, route};
+use crate::{FrameStream, LinkError, ProgressStream, Reply, route};
 
 /// The largest answer: a 7680×4320 picture fits.
 const MAX_REPLY: usize = 128 << 20;
@@ -90,14 +91,42 @@ impl Link {
     /// Waits until a program inside wants out, and returns its bytes. There is no deadline: a
     /// session may never want out. Dropping the future withdraws the offer.
     pub async fn tunnel(&self) -> Result<Box<dyn ByteStream>, LinkError> {
+        self.upgrade(route::TUNNEL, route::TUNNEL_PROTOCOL).await
+    }
+
+    /// The X server's picture for somebody of this role.
+    pub async fn rfb(&self, role: Role) -> Result<Box<dyn ByteStream>, LinkError> {
+        let path = format!("{}?role={}", route::RFB, role.as_str());
+        within(CONNECT_DEADLINE, self.upgrade(&path, route::RFB_PROTOCOL)).await
+    }
+
+    /// The screen as small pictures, whenever it changes.
+    pub async fn frames(&self, wanted: Frames) -> Result<FrameStream, LinkError> {
+        let Frames { width, fps, quality } = wanted;
+        let path = format!("{}?width={width}&fps={fps}&quality={quality}", route::FRAMES);
+        let stream = self.upgrade(&path, route::FRAMES_PROTOCOL);
+        Ok(FrameStream::new(within(CONNECT_DEADLINE, stream).await?))
+    }
+
+    /// Lets go all keys and buttons.
+    pub async fn let_go(&self) -> Result<(), LinkError> {
+        self.call(post(route::LET_GO, &())?, CONNECT_DEADLINE).await.map(|_| ())
+    }
+
+    async fn upgrade(
+        &self,
+        path: &str,
+        protocol: &'static str,
+    ) -> Result<Box<dyn ByteStream>, LinkError> {
         let mut connection = within(CONNECT_DEADLINE, self.open()).await?;
-        let mut request = get(route::TUNNEL)?;
+        let mut request = get(path)?;
         let headers = request.headers_mut();
         headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
-        headers.insert(UPGRADE, HeaderValue::from_static(route::TUNNEL_PROTOCOL));
+        headers.insert(UPGRADE, HeaderValue::from_static(protocol));
         let response = connection.send_request(request).await.map_err(LinkError::Broken)?;
         if response.status() != StatusCode::SWITCHING_PROTOCOLS {
-            return Err(LinkError::Nonsense(format!("status {}", response.status())));
+            let (head, body) = response.into_parts();
+            return Err(refusal(head.status, &collect(body).await?));
         }
         let upgraded = hyper::upgrade::on(response).await.map_err(LinkError::Broken)?;
         Ok(Box::new(TokioIo::new(upgraded)))
@@ -123,10 +152,7 @@ impl Link {
             if head.status == StatusCode::OK {
                 return Ok(Reply { headers: head.headers, body });
             }
-            match serde_json::from_slice::<ErrorBody>(&body) {
-                Ok(refusal) => Err(LinkError::Refused(refusal)),
-                Err(_) => Err(LinkError::Nonsense(format!("status {}", head.status))),
-            }
+            Err(refusal(head.status, &body))
         })
         .await
     }
@@ -168,6 +194,13 @@ async fn within<T>(
     work: impl Future<Output = Result<T, LinkError>>,
 ) -> Result<T, LinkError> {
     timeout(limit, work).await.unwrap_or(Err(LinkError::Deadline))
+}
+
+fn refusal(status: StatusCode, body: &[u8]) -> LinkError {
+    match serde_json::from_slice::<ErrorBody>(body) {
+        Ok(refusal) => LinkError::Refused(refusal),
+        Err(_) => LinkError::Nonsense(format!("status {status}")),
+    }
 }
 
 async fn collect(body: Incoming) -> Result<Bytes, LinkError> {

@@ -6,11 +6,13 @@
 
 mod client;
 mod error;
+mod frames;
 mod progress;
 mod reply;
 pub mod route;
 
 pub use client::{ByteStream, Connect, Link};
 pub use error::LinkError;
+pub use frames::FrameStream;
 pub use progress::ProgressStream;
 pub use reply::Reply;

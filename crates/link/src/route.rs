@@ -16,6 +16,21 @@ pub const TUNNEL: &str = "/tunnel";
 /// What the connection of [`TUNNEL`] becomes.
 pub const TUNNEL_PROTOCOL: &str = "helmdeck-tunnel";
 
+/// `GET` with an upgrade to [`RFB_PROTOCOL`]: the X server's picture, as RFB from the client's
+/// `ClientInit` on. The query says for which [`helmdeck_wire::ticket::Role`]: the X server itself
+/// keeps a viewer from sending input and from reading the clipboard.
+pub const RFB: &str = "/rfb";
+/// What the connection of [`RFB`] becomes.
+pub const RFB_PROTOCOL: &str = "rfb";
+/// `GET` with an upgrade to [`FRAMES_PROTOCOL`]: the screen as small pictures, whenever it changes.
+/// The query is a [`helmdeck_wire::guest::Frames`]; each picture is a JPEG after its length as four
+/// bytes, the highest first.
+pub const FRAMES: &str = "/frames";
+/// What the connection of [`FRAMES`] becomes.
+pub const FRAMES_PROTOCOL: &str = "helmdeck-frames";
+/// `POST`: lets go all keys and buttons that are held down.
+pub const LET_GO: &str = "/let_go";
+
 /// `POST` an action's JSON to `/act/<name>`.
 pub fn act(name: &str) -> String {
     format!("/act/{name}")

@@ -5,27 +5,36 @@ use std::{collections::HashMap, net::SocketAddr, ops::Deref, sync::Arc, time::Du
 use bytes::Bytes;
 use helmdeck_egress::Policy;
 use helmdeck_runtime::Runtime;
-use helmdeck_sessions::Sessions;
+use helmdeck_sessions::{Journal, Sessions};
 use helmdeck_store::Store;
 use helmdeck_wire::session::EndReason;
-use http::Method;
+use http::{Method, Uri};
 use tokio::net::TcpListener;
-use tokio_util::task::AbortOnDropHandle;
+use tokio_util::{
+    sync::CancellationToken,
+    task::{AbortOnDropHandle, TaskTracker},
+};
 
 use crate::{
     Config, Instance, Operation, ServerError,
     admin::{self, NewAdmin},
+    boot::Boot,
     figures::Figures,
     limits::Limits,
     login::Login,
     openapi,
+    origin::Origins,
+    revocation::Revocations,
     router::{operations, router},
     serve::serve,
-    token::Signer,
+    ticket::InUse,
+    token::{Signer, TokenError},
 };
 
 /// How often figures are folded.
 const TIDY_EVERY: Duration = Duration::from_secs(5);
+/// How long live connections may take to say goodbye.
+const GOODBYE: Duration = Duration::from_secs(2);
 
 /// What the operator wants to know once the server listens.
 #[derive(Debug)]
@@ -56,7 +65,7 @@ pub async fn run(
     let Instance { config, store, .. } = &instance;
     let listener = listen(config.addr).await?;
     let addr = listener.local_addr().unwrap_or(config.addr);
-    let app = App::build(config, addr, store.clone(), runtime)?;
+    let app = App::build(config, addr, store.clone(), runtime).await?;
     app.sessions.adopt().await?;
     // Last of what can fail: a password that is made must also be announced.
     let new_admin = admin::ensure(store, config).await?;
@@ -65,10 +74,19 @@ pub async fn run(
     announce(Started { addr, new_admin });
 
     let drain = Duration::from_secs(config.drain_seconds);
+    let shutdown = async {
+        let asked = shutdown.await;
+        // Connections that never end by themselves.
+        app.closing.cancel();
+        asked
+    };
     let sessions = serve(listener, router(app.clone()), drain, shutdown).await;
+    app.live.close();
+    let _ = tokio::time::timeout(GOODBYE, app.live.wait()).await;
     if sessions == Shutdown::EndSessions {
         app.sessions.end_all(EndReason::ServerStopped).await;
     }
+    app.sessions.flush().await;
     store.close().await;
     tracing::info!("Server stopped");
     Ok(())
@@ -91,6 +109,18 @@ pub struct Parts {
     pub(crate) openapi: Bytes,
     pub(crate) figures: Figures,
     pub(crate) max_body_bytes: usize,
+    /// Where it listens.
+    pub(crate) addr: SocketAddr,
+    /// Under which address others know it, if that was configured.
+    pub(crate) public_base: Option<Uri>,
+    pub(crate) origins: Origins,
+    pub(crate) cookie_name: String,
+    pub(crate) revoked: Revocations,
+    pub(crate) tickets: InUse,
+    pub(crate) boot: Boot,
+    /// Live connections, and the word that they must end.
+    pub(crate) live: TaskTracker,
+    pub(crate) closing: CancellationToken,
     /// Operation ids by path; a path has few methods.
     operation_ids: HashMap<String, Vec<(Method, Arc<str>)>>,
 }
@@ -104,7 +134,7 @@ impl Deref for App {
 }
 
 impl App {
-    fn build(
+    async fn build(
         config: &Config,
         addr: SocketAddr,
         store: Store,
@@ -122,8 +152,10 @@ impl App {
             idle_timeout_s: config.idle_timeout_s,
             policy,
         };
+        let journal = Journal::open(store.clone()).await?;
         let parts = Parts {
-            sessions: Sessions::new(runtime.clone(), session_limits),
+            sessions: Sessions::new(runtime.clone(), journal, session_limits),
+            revoked: Revocations::load(store.clone()).await?,
             store,
             runtime,
             signer: Signer::load(config)?,
@@ -132,6 +164,15 @@ impl App {
             openapi: openapi::document(&operations).to_string().into(),
             figures: Figures::start()?,
             max_body_bytes: config.max_body_bytes,
+            addr,
+            public_base: config.vnc_public_base.clone(),
+            origins: Origins::new(addr, config.vnc_public_base.as_ref()),
+            // Browsers do not tell ports apart, and there may be two servers on a machine.
+            cookie_name: format!("helmdeck-{}", addr.port()),
+            tickets: InUse::default(),
+            boot: Boot::new().map_err(TokenError::Random)?,
+            live: TaskTracker::new(),
+            closing: CancellationToken::new(),
             operation_ids: operation_ids(operations),
         };
         Ok(Self { parts: Arc::new(parts) })

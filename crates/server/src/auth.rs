@@ -1,19 +1,27 @@
-//! Who is calling, and may they: the token and the scope of every operation, checked in one place.
+//! Who is calling, and may they: the token, cookie or ticket and the scope of every operation,
+//! checked in one place.
 
 use axum::{
-    extract::{Request, State},
+    extract::{Query, Request, State},
     middleware::Next,
     response::Response,
 };
-use helmdeck_sessions::Caller;
+use helmdeck_sessions::{Caller, Scope};
 use helmdeck_wire::ErrorCode;
-use http::{HeaderMap, header};
+use http::{HeaderMap, Method, header};
+use serde::Deserialize;
 
 use crate::{
-    Access, App,
+    Access, App, cookie,
     error::{ApiError, ApiResult},
-    token::Signer,
+    origin,
+    token::Claims,
 };
+
+/// The header that only our own page can send: other sites' pages may not add it.
+const CSRF: &str = "x-helmdeck-csrf";
+/// How a ticket stands among WebSocket subprotocols, for clients that keep it out of addresses.
+const TICKET_PROTOCOL: &str = "helmdeck.ticket.";
 
 /// What stands before one operation.
 #[derive(Clone)]
@@ -22,14 +30,31 @@ pub struct Gate {
     pub access: Access,
 }
 
+/// A ticket that came with a request; its session is in the path, and checked there.
+#[derive(Debug, Clone)]
+pub struct PresentedTicket(pub String);
+
 /// Lets a request through to its handler, which finds the [`Caller`] in the extensions.
 pub async fn admit(
     State(gate): State<Gate>,
     mut request: Request,
     next: Next,
 ) -> ApiResult<Response> {
-    if let Access::Needs(scope) = gate.access {
-        let caller = caller(&gate.app.signer, request.headers())?;
+    let scope = match gate.access {
+        Access::Open => None,
+        Access::Needs(scope) => Some(scope),
+        Access::Watches => match presented_ticket(&request) {
+            Some(ticket) => {
+                origin::check(&gate.app.origins, request.headers())?;
+                request.extensions_mut().insert(PresentedTicket(ticket));
+                None
+            }
+            None => Some(Scope::SessionsAct),
+        },
+    };
+    if let Some(scope) = scope {
+        let claims = identify(&gate.app, request.method(), request.headers())?;
+        let caller = caller(&claims);
         tracing::Span::current().record("caller", caller.subject.as_str());
         if !caller.may(scope) {
             let scope = scope.as_str();
@@ -37,21 +62,61 @@ pub async fn admit(
             return Err(ApiError::new(ErrorCode::Forbidden, message));
         }
         request.extensions_mut().insert(caller);
+        request.extensions_mut().insert(claims);
     }
     Ok(next.run(request).await)
 }
 
-fn caller(signer: &Signer, headers: &HeaderMap) -> ApiResult<Caller> {
-    let token = headers.get(header::AUTHORIZATION).and_then(|v| v.to_str().ok()).and_then(bearer);
-    let token = token.ok_or_else(|| {
-        let message = "send a token as `Authorization: Bearer <token>`; log in at \
-                       /api/v1/auth/login or make one with `helmdeck token`";
-        ApiError::new(ErrorCode::MissingBearer, message)
-    })?;
-    let claims = signer
-        .verify(token)
-        .map_err(|refused| ApiError::new(ErrorCode::InvalidToken, refused.to_string()))?;
-    Ok(Caller { subject: claims.sub, scopes: claims.scopes })
+/// Whose token or cookie this is.
+pub fn identify(app: &App, method: &Method, headers: &HeaderMap) -> ApiResult<Claims> {
+    let authorization = headers.get(header::AUTHORIZATION).and_then(|v| v.to_str().ok());
+    let (token, by_cookie) = match (authorization.and_then(bearer), cookie::read(app, headers)) {
+        (Some(token), _) => (token, false),
+        (None, Some(token)) => (token, true),
+        (None, None) => {
+            let message = "send a token as `Authorization: Bearer <token>`; log in at \
+                           /api/v1/auth/login or make one with `helmdeck token`";
+            return Err(ApiError::new(ErrorCode::MissingBearer, message));
+        }
+    };
+    if by_cookie {
+        // A browser sends the cookie whoever asks; the page proves that it asks itself.
+        origin::check(&app.origins, headers)?;
+        if *method != Method::GET && *method != Method::HEAD && !headers.contains_key(CSRF) {
+            let message = "a request by cookie needs the header `X-Helmdeck-CSRF: 1`";
+            return Err(ApiError::new(ErrorCode::Csrf, message));
+        }
+    }
+    let invalid = |message: String| ApiError::new(ErrorCode::InvalidToken, message);
+    let claims = app.signer.verify(token).map_err(|refused| invalid(refused.to_string()))?;
+    if app.revoked.contains(&claims.jti) {
+        return Err(invalid("the token is revoked: log in again, or make a new one".to_owned()));
+    }
+    Ok(claims)
+}
+
+/// Who the bearer of a token is.
+pub fn caller(claims: &Claims) -> Caller {
+    let token = match claims.jti.as_str() {
+        // Tokens that others made may have no id.
+        "" => format!("{}@{}", claims.sub, claims.iat),
+        id => id.to_owned(),
+    };
+    Caller { subject: claims.sub.clone(), scopes: claims.scopes.clone(), token }
+}
+
+/// The ticket in the query, or among the subprotocols.
+fn presented_ticket(request: &Request) -> Option<String> {
+    #[derive(Deserialize)]
+    struct TicketQuery {
+        ticket: Option<String>,
+    }
+    let query = Query::<TicketQuery>::try_from_uri(request.uri()).ok();
+    query.and_then(|Query(query)| query.ticket).or_else(|| {
+        let protocols = request.headers().get_all(header::SEC_WEBSOCKET_PROTOCOL).iter();
+        let mut protocols = protocols.filter_map(|v| v.to_str().ok()).flat_map(|v| v.split(','));
+        protocols.find_map(|p| p.trim().strip_prefix(TICKET_PROTOCOL)).map(str::to_owned)
+    })
 }
 
 /// The token of an `Authorization` header; the scheme's case does not matter.
@@ -72,5 +137,20 @@ mod tests {
         for other in ["", "Bearer", "Bearer ", "Basic abc", "abc"] {
             assert_eq!(bearer(other), None, "{other:?}");
         }
+    }
+
+    #[test]
+    fn a_ticket_is_found_in_the_query_and_among_the_subprotocols() {
+        let request = |uri: &str, protocols: &str| {
+            Request::builder()
+                .uri(uri)
+                .header(header::SEC_WEBSOCKET_PROTOCOL, protocols)
+                .body(axum::body::Body::empty())
+                .unwrap()
+        };
+        let found = |uri, protocols| presented_ticket(&request(uri, protocols));
+        assert_eq!(found("/vnc?role=view&ticket=abc", "binary").as_deref(), Some("abc"));
+        assert_eq!(found("/vnc", "binary, helmdeck.ticket.x.y").as_deref(), Some("x.y"));
+        assert_eq!(found("/vnc?role=view", "binary"), None);
     }
 }

@@ -33,6 +33,21 @@ impl<T: DeserializeOwned + 'static> FromRequest<App> for Body<T> {
     }
 }
 
+/// A JSON object that is a `T`, or nothing.
+pub struct OptionalBody<T>(pub T);
+
+impl<T: DeserializeOwned + Default + 'static> FromRequest<App> for OptionalBody<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, app: &App) -> ApiResult<Self> {
+        let bytes = read(request, app.max_body_bytes).await?;
+        if bytes.trim_ascii().is_empty() {
+            return Ok(Self(T::default()));
+        }
+        Ok(Self(input::parse(&app.limits, object(&bytes)?, &[])?))
+    }
+}
+
 /// An action, and the session that shall do it.
 pub struct Targeted<A> {
     pub session: SessionId,

@@ -10,6 +10,7 @@ mod show;
 use std::{net::SocketAddr, path::PathBuf, str::FromStr};
 
 use helmdeck_egress::Cidr;
+use http::Uri;
 use secrecy::SecretString;
 
 pub use layers::{ConfigError, Origin};
@@ -45,6 +46,9 @@ pub struct Config {
     /// `HELMDECK_EGRESS_ALLOWLIST`: addresses and ranges that sessions may reach although they are
     /// private, separated by commas. Default: none.
     pub egress_allowlist: Vec<Cidr>,
+    /// `HELMDECK_VNC_PUBLIC_BASE`: the address under which people reach this server, for example
+    /// `https://desk.example.com/helmdeck`, if it is not the one they ask. Default: none.
+    pub vnc_public_base: Option<Uri>,
     /// `HELMDECK_MAX_BODY_BYTES`: the largest request body. Default 1 MiB.
     pub max_body_bytes: usize,
     /// `HELMDECK_DRAIN_SECONDS`: how long a stopping server waits for running requests. Default 10.
@@ -134,6 +138,12 @@ impl Config {
                 |text| Cidr::list(text).ok(),
                 Vec::new,
             )?,
+            vnc_public_base: layers.value(
+                "vnc_public_base",
+                "an address such as https://desk.example.com",
+                |text| base(text).map(Some),
+                || None,
+            )?,
             max_body_bytes: layers.value(
                 "max_body_bytes",
                 "1024 to 1073741824",
@@ -170,6 +180,12 @@ fn address(text: &str) -> Option<SocketAddr> {
         Some(("localhost", port)) => Some(SocketAddr::from(([127, 0, 0, 1], port.parse().ok()?))),
         _ => text.parse().ok(),
     }
+}
+
+fn base(text: &str) -> Option<Uri> {
+    let base: Uri = text.parse().ok()?;
+    let web = matches!(base.scheme_str(), Some("http" | "https")) && base.authority().is_some();
+    (web && base.query().is_none()).then_some(base)
 }
 
 fn absolute(text: &str) -> Option<PathBuf> {

@@ -8,7 +8,7 @@ use axum::{
 };
 use helmdeck_sessions::SessionError;
 use helmdeck_store::StoreError;
-use helmdeck_wire::{ErrorBody, ErrorCode, session::EndReason};
+use helmdeck_wire::{ErrorBody, ErrorCode};
 use http::{HeaderValue, StatusCode, header};
 
 use crate::{field, password::PasswordError, token::TokenError};
@@ -68,6 +68,12 @@ pub enum ServerError {
     Log(#[source] Box<dyn Error + Send + Sync>),
 }
 
+/// What an agent should do while a person drives.
+const CONTROL_HINT: &str = "take screenshots to see what the person does; GET \
+    /api/v1/sessions/{id}/control tells when control is back, and the message left for you";
+/// People take their time.
+const CONTROL_RETRY_SECONDS: u64 = 5;
+
 /// A failed request. The client gets code and message; the source is for the log.
 #[derive(Debug)]
 pub struct ApiError {
@@ -76,11 +82,13 @@ pub struct ApiError {
     pub source: Option<Box<dyn Error + Send + Sync>>,
     /// Seconds until it makes sense to try again.
     pub retry_after: Option<u64>,
+    /// Who drives the session, if that is the reason.
+    pub holder: Option<String>,
 }
 
 impl ApiError {
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), source: None, retry_after: None }
+        Self { code, message: message.into(), source: None, retry_after: None, holder: None }
     }
 
     /// A failure on our side, of which the client learns nothing but the request id.
@@ -94,6 +102,11 @@ impl ApiError {
         Self { source: Some(source.into()), ..self }
     }
 
+    /// Says who drives, and what an agent should do about it.
+    pub fn held_by(self, holder: &str) -> Self {
+        Self { holder: Some(holder.to_owned()), ..self }.retry_after(CONTROL_RETRY_SECONDS)
+    }
+
     pub fn retry_after(self, seconds: u64) -> Self {
         Self { retry_after: Some(seconds), ..self }
     }
@@ -101,43 +114,19 @@ impl ApiError {
 
 impl From<SessionError> for ApiError {
     fn from(error: SessionError) -> Self {
-        // No `_` arm: a new variant must choose its public code.
         let code = match &error {
-            SessionError::NotFound(_) => ErrorCode::NotFound,
             SessionError::InvalidSpec { field, .. } => field::codes(field).invalid,
-            SessionError::NotDesktop(_) => ErrorCode::NotDesktopMode,
-            SessionError::Starting(_) => ErrorCode::SessionStarting,
-            SessionError::Outdated(_) => ErrorCode::SessionOutdated,
-            SessionError::Ended { reason, .. } => ended(*reason),
-            SessionError::TaskLimit { .. } => ErrorCode::TaskLimitReached,
-            SessionError::CapacityReached { .. } => ErrorCode::CapacityReached,
-            SessionError::QuotaReached { .. } => ErrorCode::QuotaReached,
-            SessionError::StartFailed { .. } => ErrorCode::CreateFailed,
-            SessionError::Refused(ErrorBody { error: ErrorCode::Internal, message }) => {
+            SessionError::Refused(ErrorBody { error: ErrorCode::Internal, message, .. }) => {
                 return Self::internal(message.clone());
             }
             SessionError::Refused(body) => return Self::new(body.error, body.message.clone()),
-            SessionError::Timeout { .. } => ErrorCode::Timeout,
-            SessionError::GuestLost(_) => ErrorCode::GuestLost,
-            SessionError::Runtime(_) => ErrorCode::CreateFailed,
+            SessionError::ControlHeld { holder, .. }
+            | SessionError::ControlTaken { holder, .. } => {
+                return Self::new(error.public_code(), error.to_string()).held_by(holder);
+            }
+            other => other.public_code(),
         };
         Self::new(code, error.to_string()).because(error)
-    }
-}
-
-/// What a caller of a session that is over is told.
-fn ended(reason: EndReason) -> ErrorCode {
-    match reason {
-        EndReason::GuestLost => ErrorCode::GuestLost,
-        EndReason::DisplayLost => ErrorCode::DisplayLost,
-        EndReason::BrowserLost => ErrorCode::BrowserLost,
-        EndReason::OutOfMemory => ErrorCode::OutOfMemory,
-        EndReason::StartFailed => ErrorCode::CreateFailed,
-        EndReason::Requested
-        | EndReason::WallClock
-        | EndReason::Idle
-        | EndReason::MaxTasks
-        | EndReason::ServerStopped => ErrorCode::SessionEnded,
     }
 }
 
@@ -155,7 +144,13 @@ impl From<TokenError> for ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let body = Json(ErrorBody::new(self.code, self.message.as_str()));
+        let held = self.holder.is_some();
+        let body = Json(ErrorBody {
+            holder: self.holder.clone(),
+            hint: held.then(|| CONTROL_HINT.to_owned()),
+            retry_after: self.retry_after.filter(|_| held),
+            ..ErrorBody::new(self.code, self.message.as_str())
+        });
         let mut response = (status(self.code), body).into_response();
         if matches!(self.code, ErrorCode::MissingBearer | ErrorCode::InvalidToken) {
             let challenge = HeaderValue::from_static("Bearer realm=\"helmdeck\"");
@@ -195,14 +190,21 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::InvalidFormat
         | E::MissingCommand
         | E::MissingWindowId
+        | E::InvalidRole
         | E::InvalidWindowId => StatusCode::BAD_REQUEST,
-        E::InvalidCredentials | E::MissingBearer | E::InvalidToken => StatusCode::UNAUTHORIZED,
-        E::Forbidden => StatusCode::FORBIDDEN,
+        E::InvalidCredentials | E::MissingBearer | E::InvalidToken | E::InvalidTicket => {
+            StatusCode::UNAUTHORIZED
+        }
+        E::Forbidden | E::Csrf | E::ForeignOrigin => StatusCode::FORBIDDEN,
         E::NotFound | E::CommandNotFound | E::WindowNotFound => StatusCode::NOT_FOUND,
         E::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-        E::SessionStarting | E::SessionOutdated | E::TaskLimitReached | E::FocusRefused => {
-            StatusCode::CONFLICT
-        }
+        E::SessionStarting
+        | E::SessionOutdated
+        | E::TaskLimitReached
+        | E::FocusRefused
+        | E::TicketInUse
+        | E::ControlHeld
+        | E::ControlTaken => StatusCode::CONFLICT,
         E::SessionEnded => StatusCode::GONE,
         E::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         E::TooManyAttempts | E::QuotaReached => StatusCode::TOO_MANY_REQUESTS,

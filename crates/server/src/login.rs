@@ -79,9 +79,11 @@ impl Login {
         }
         self.attempts.lock().forgive(&username, peer);
         let now = OffsetDateTime::now_utc();
-        let token =
-            signer.mint_for(&username, Some("ui"), &["admin".to_owned()], now, TOKEN_LIFE)?;
-        Ok(LoggedIn { token, subject: username, expires_at: whole_seconds(now + TOKEN_LIFE) })
+        let scopes = ["admin".to_owned()];
+        let (token, claims) = signer.mint_for(&username, Some("ui"), &scopes, now, TOKEN_LIFE)?;
+        let info = claims.info();
+        store.add_token(&info, now).await?;
+        Ok(LoggedIn { token, subject: username, expires_at: info.expires_at })
     }
 
     /// The same work for an unknown name as for a known one.
@@ -104,9 +106,4 @@ fn slow_down(wait: Duration) -> ApiError {
     let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
     let message = format!("too many failed logins: try again in {seconds} s");
     ApiError::new(ErrorCode::TooManyAttempts, message).retry_after(seconds)
-}
-
-/// The token's `exp` has no fraction, so what we say has none either.
-fn whole_seconds(time: OffsetDateTime) -> OffsetDateTime {
-    time.replace_nanosecond(0).unwrap_or(time)
 }

@@ -45,6 +45,12 @@ pub fn document(operations: &[Operation]) -> Value {
             },
             "securitySchemes": {
                 "bearer": { "type": "http", "scheme": "bearer", "bearerFormat": "JWT" },
+                "cookie": {
+                    "type": "apiKey", "in": "cookie", "name": "helmdeck",
+                    "description": "As the web page logs in. All but GET also need the header \
+                                    `X-Helmdeck-CSRF: 1`.",
+                },
+                "ticket": { "type": "apiKey", "in": "query", "name": "ticket" },
             },
         },
     })
@@ -53,7 +59,11 @@ pub fn document(operations: &[Operation]) -> Value {
 fn describe(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
     let (security, scope) = match operation.access {
         Access::Open => (json!([]), None),
-        Access::Needs(scope) => (json!([{ "bearer": [scope.as_str()] }]), Some(scope.as_str())),
+        Access::Needs(scope) => {
+            let by_token = json!([{ "bearer": [scope.as_str()] }, { "cookie": [] }]);
+            (by_token, Some(scope.as_str()))
+        }
+        Access::Watches => (json!([{ "bearer": [] }, { "cookie": [] }, { "ticket": [] }]), None),
     };
     let mut described = json!({
         "operationId": operation.id,

@@ -26,6 +26,8 @@ pub enum Access {
     Open,
     /// Whoever has a token with this scope.
     Needs(Scope),
+    /// Whoever has a token that may act, or a ticket for the session in the path.
+    Watches,
 }
 
 /// One operation of the API.
@@ -170,6 +172,16 @@ impl Operation {
     ) -> Self {
         let parsed_as = TypeId::of::<T>();
         Self { input: Some(Input { schema, required, parsed_as, limits: limits::of::<T> }), ..self }
+    }
+
+    /// Takes a `T`, or no body at all.
+    pub(crate) fn may_take<T: JsonSchema + 'static>(self) -> Self {
+        self.takes_as::<T>(|generator| generator.subschema_for::<T>(), false)
+    }
+
+    /// Answers with an upgrade to a WebSocket.
+    pub(crate) fn upgrades(self) -> Self {
+        Self { status: StatusCode::SWITCHING_PROTOCOLS, ..self }
     }
 
     pub(crate) fn returns<T: JsonSchema>(self) -> Self {

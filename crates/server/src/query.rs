@@ -24,6 +24,20 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
     }
 }
 
+/// The session and the ticket that the path names.
+pub struct NamedTicket(pub SessionId, pub String);
+
+impl FromRequestParts<App> for NamedTicket {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
+        match Path::from_request_parts(parts, app).await {
+            Ok(Path((id, ticket))) => Ok(Self(id, ticket)),
+            Err(_) => Err(ApiError::new(ErrorCode::NotFound, "there is no such ticket")),
+        }
+    }
+}
+
 /// The session that the path names.
 pub struct Named(pub SessionId);
 

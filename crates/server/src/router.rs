@@ -5,6 +5,8 @@ use helmdeck_sessions::Scope::{MetricsRead, SessionsRead, SessionsWrite};
 use helmdeck_wire::{
     Done, ErrorCode,
     clipboard::Clipboard,
+    control::{Control, ReleaseControl, TakeControl},
+    history::ActionList,
     keyboard::{HoldKey, Key, Type},
     pointer::{
         Click, CursorPosition, DoubleClick, Drag, ModifierClick, MouseDown, MouseMove, MouseUp,
@@ -14,6 +16,8 @@ use helmdeck_wire::{
     screen::{Resize, Screenshot, Zoom},
     session::{Session, SessionList, SessionSpec},
     status::{AgentStatus, Wait},
+    ticket::{NewTicket, Ticket, VncUrl},
+    token::TokenList,
     window::{Focus, ListWindows, Windows},
 };
 use http::StatusCode;
@@ -25,20 +29,42 @@ use crate::{
     error::ApiError,
     login::{Credentials, LoggedIn},
     operation::{
-        Access::{Needs, Open},
+        Access::{Needs, Open, Watches},
         Operation, action, delete, description, get, on_desktop, picture, post,
     },
-    routes::{auth as login, desktop, health, home, metrics, openapi, sessions},
+    routes::{
+        auth as login, control, desktop, events, health, live, metrics, openapi, pages, sessions,
+        tokens, wall,
+    },
     seam,
 };
 
 /// The table.
 pub fn operations() -> Vec<Operation> {
+    [server_itself(), signing_in(), lifecycle(), watching(), driving(), desktop_actions()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// The server itself.
+fn server_itself() -> Vec<Operation> {
     vec![
-        // The server itself.
-        get("/", Open, "home", home::home)
-            .doc("A page that says what this is.")
+        get("/", Open, "home", pages::app)
+            .doc("The web page: all sessions, live.")
             .returns_text("text/html"),
+        get("/login", Open, "login_page", pages::app)
+            .doc("The web page, where one logs in.")
+            .returns_text("text/html"),
+        get("/sessions/{id}", Open, "session_page", pages::session)
+            .doc("The web page of one session. Whether there is one, it asks as any client would.")
+            .returns_text("text/html"),
+        get("/vnc.html", Open, "viewer_page", pages::viewer)
+            .doc("A session's desktop on a page of its own, by ticket.")
+            .returns_text("text/html"),
+        get("/assets/{file}", Open, "page_asset", pages::asset)
+            .doc("A script, style or picture of the web page.")
+            .returns_text("application/octet-stream"),
         get("/healthz", Open, "healthz", health::healthz)
             .doc("Whether the server runs. Checks nothing else.")
             .returns::<health::Health>(),
@@ -54,11 +80,40 @@ pub fn operations() -> Vec<Operation> {
         get("/api/v1/openapi.json", Open, "openapi", openapi::openapi)
             .doc("This document.")
             .returns::<serde_json::Value>(),
+    ]
+}
+
+/// Logging in, and looking after tokens.
+fn signing_in() -> Vec<Operation> {
+    vec![
         post("/api/v1/auth/login", Open, "login", login::login)
             .doc("Log in with the admin's user name and password; the token is good for 12 hours.")
             .takes::<Credentials>()
             .returns::<LoggedIn>(),
-        // Sessions.
+        post("/api/v1/auth/cookie", Open, "log_in_by_cookie", login::log_in_by_cookie)
+            .doc(
+                "Log in as the web page does: the token comes as a cookie that no script can read.",
+            )
+            .takes::<Credentials>()
+            .returns::<login::Me>(),
+        delete("/api/v1/auth/cookie", Needs(SessionsRead), "log_out", login::log_out)
+            .doc("Log out: the cookie goes, and its token is revoked.")
+            .status(StatusCode::NO_CONTENT),
+        get("/api/v1/auth/me", Needs(SessionsRead), "show_me", login::me)
+            .doc("Who is logged in.")
+            .returns::<login::Me>(),
+        get("/api/v1/tokens", Needs(SessionsRead), "list_tokens", tokens::list_tokens)
+            .doc("The caller's tokens that have not expired; all tokens, for an admin.")
+            .returns::<TokenList>(),
+        delete("/api/v1/tokens/{id}", Needs(SessionsRead), "revoke_token", tokens::revoke_token)
+            .doc("Revoke a token, at once; what was opened with it is closed.")
+            .status(StatusCode::NO_CONTENT),
+    ]
+}
+
+/// Creating, seeing and ending sessions.
+fn lifecycle() -> Vec<Operation> {
+    vec![
         post("/api/v1/sessions", Needs(SessionsWrite), "create_session", sessions::create_session)
             .doc("Create a session. Answers when it is ready, or at once with `wait=false`.")
             .query::<sessions::CreateQuery>()
@@ -83,6 +138,104 @@ pub fn operations() -> Vec<Operation> {
         .doc("What the session's programs wrote, newest last.")
         .query::<sessions::LogsQuery>()
         .returns_text("text/plain"),
+    ]
+}
+
+/// Watching sessions.
+fn watching() -> Vec<Operation> {
+    vec![
+        get("/api/v1/events", Watches, "events", events::events)
+            .doc(
+                "What happens in the caller's sessions, as server-sent events: `session`, \
+                 `session_gone`, `action`, `agent_status`, `control`, and `reset` if events were \
+                 lost. Goes on after `Last-Event-ID`. With a ticket: of its session only.",
+            )
+            .query::<events::EventsQuery>()
+            .returns_text("text/event-stream"),
+        get(
+            "/api/v1/sessions/{id}/actions",
+            Needs(SessionsRead),
+            "session_actions",
+            events::session_actions,
+        )
+        .doc("What was done in a session, by whom; also after its end.")
+        .query::<events::ActionsQuery>()
+        .returns::<ActionList>(),
+        get("/api/v1/wall", desktop::ACT, "wall", wall::wall)
+            .doc(
+                "Small live pictures of many sessions over one WebSocket. Send \
+                 `{\"watch\": [ids], \"width\": 480}` whenever others are to be seen; each binary \
+                 message is the length of an id, the id, and a JPEG.",
+            )
+            .upgrades(),
+        get("/api/v1/sessions/{id}/vnc", Watches, "watch_session", live::vnc)
+            .doc("The session's desktop: RFB 3.8 over a WebSocket.")
+            .query::<live::ViewQuery>()
+            .upgrades(),
+        get("/api/sessions/{id}/vnc", Watches, "watch_session_alias", live::vnc)
+            .doc("The same under its old name.")
+            .query::<live::ViewQuery>()
+            .upgrades(),
+        post("/api/v1/sessions/{id}/tickets", desktop::ACT, "create_ticket", live::create_ticket)
+            .doc("A ticket: whoever has it may watch the session, without a token, for a while.")
+            .may_take::<NewTicket>()
+            .returns::<Ticket>()
+            .status(StatusCode::CREATED),
+        delete(
+            "/api/v1/sessions/{id}/tickets/{ticket}",
+            desktop::ACT,
+            "revoke_ticket",
+            live::revoke_ticket,
+        )
+        .doc("Revoke a ticket by its id, at once; connections by it are closed.")
+        .status(StatusCode::NO_CONTENT),
+        get("/api/v1/desktop/vnc-url", desktop::ACT, "desktop_vnc_url", live::vnc_url)
+            .doc(
+                "Where people can watch a session's desktop: the address of a page, with a ticket.",
+            )
+            .query::<live::UrlQuery>()
+            .returns::<VncUrl>(),
+    ]
+}
+
+/// Who drives.
+fn driving() -> Vec<Operation> {
+    vec![
+        get(
+            "/api/v1/sessions/{id}/control",
+            Needs(SessionsRead),
+            "show_control",
+            control::show_control,
+        )
+        .doc("Who drives the session.")
+        .returns::<Control>(),
+        post(
+            "/api/v1/sessions/{id}/control/take",
+            desktop::ACT,
+            "take_control",
+            control::take_control,
+        )
+        .doc(
+            "Take control by hand: actions of agents fail with `control_taken` and `control_held` \
+             until it is released.",
+        )
+        .may_take::<TakeControl>()
+        .returns::<Control>(),
+        post(
+            "/api/v1/sessions/{id}/control/release",
+            desktop::ACT,
+            "release_control",
+            control::release_control,
+        )
+        .doc("Hand control back to agents, with a message if there is something to say.")
+        .may_take::<ReleaseControl>()
+        .returns::<Control>(),
+    ]
+}
+
+/// Actions on the desktop.
+fn desktop_actions() -> Vec<Operation> {
+    vec![
         // The screen.
         picture::<Screenshot>(),
         picture::<Zoom>(),

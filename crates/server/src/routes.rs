@@ -1,9 +1,14 @@
 //! One file per noun of the API. Handlers translate; they decide nothing.
 
 pub mod auth;
+pub mod control;
 pub mod desktop;
+pub mod events;
 pub mod health;
-pub mod home;
+pub mod live;
 pub mod metrics;
 pub mod openapi;
+pub mod pages;
 pub mod sessions;
+pub mod tokens;
+pub mod wall;

@@ -105,6 +105,7 @@ async fn connection(
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD_TIMEOUT)
             .serve_connection(TokioIo::new(stream), answer)
+            .with_upgrades()
     );
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,

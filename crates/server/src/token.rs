@@ -8,11 +8,12 @@ use std::{
     time::Duration,
 };
 
+use helmdeck_wire::token::TokenInfo;
 use jsonwebtoken::{
     Algorithm, DecodingKey, EncodingKey, Header, Validation, decode, encode, errors::ErrorKind,
 };
 use secrecy::{ExposeSecret, SecretString};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use time::OffsetDateTime;
 
 use crate::{Config, instance::make_data_dir, password::random_hex};
@@ -86,6 +87,24 @@ pub struct Claims {
     pub iss: String,
 }
 
+impl Claims {
+    /// The token without itself, for those who look after tokens.
+    pub fn info(&self) -> TokenInfo {
+        let at = |seconds| {
+            OffsetDateTime::from_unix_timestamp(seconds).unwrap_or(OffsetDateTime::UNIX_EPOCH)
+        };
+        TokenInfo {
+            id: self.jti.clone(),
+            subject: self.sub.clone(),
+            client: self.client.clone(),
+            scopes: self.scopes.clone(),
+            created_at: at(self.iat),
+            expires_at: at(self.exp),
+            revoked_at: None,
+        }
+    }
+}
+
 /// Why a token was refused; the text is for the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
@@ -118,7 +137,6 @@ impl Signer {
             None => kept_secret(&config.data_dir)?,
         };
         let mut validation = Validation::new(Algorithm::HS256);
-        validation.set_issuer(&[ISSUER]);
         validation.set_required_spec_claims(&["exp", "sub", "iss"]);
         validation.validate_nbf = true;
         validation.leeway = LEEWAY_SECONDS;
@@ -130,13 +148,13 @@ impl Signer {
         })
     }
 
-    /// A token for `subject`, valid from now on for `ttl`.
+    /// A token for `subject`, valid from now on for `ttl`, and what stands in it.
     pub fn mint(
         &self,
         subject: &str,
         scopes: &[String],
         ttl: Duration,
-    ) -> Result<String, TokenError> {
+    ) -> Result<(String, Claims), TokenError> {
         self.mint_for(subject, None, scopes, OffsetDateTime::now_utc(), ttl)
     }
 
@@ -148,7 +166,7 @@ impl Signer {
         scopes: &[String],
         now: OffsetDateTime,
         ttl: Duration,
-    ) -> Result<String, TokenError> {
+    ) -> Result<(String, Claims), TokenError> {
         let claims = Claims {
             sub: subject.to_owned(),
             name: None,
@@ -160,12 +178,24 @@ impl Signer {
             jti: random_hex().map_err(TokenError::Random)?,
             iss: ISSUER.to_owned(),
         };
-        encode(&Header::default(), &claims, &self.encoding).map_err(TokenError::Sign)
+        Ok((self.sign(&claims)?, claims))
+    }
+
+    /// Signs anything.
+    pub(crate) fn sign(&self, claims: &impl Serialize) -> Result<String, TokenError> {
+        encode(&Header::default(), claims, &self.encoding).map_err(TokenError::Sign)
     }
 
     /// What a good token says.
     pub(crate) fn verify(&self, token: &str) -> Result<Claims, Refused> {
-        let checked = decode::<Claims>(token, &self.decoding, &self.validation);
+        self.read(token, ISSUER)
+    }
+
+    /// What `issuer` signed, if it has not expired.
+    pub(crate) fn read<C: DeserializeOwned>(&self, text: &str, issuer: &str) -> Result<C, Refused> {
+        let mut validation = self.validation.clone();
+        validation.set_issuer(&[issuer]);
+        let checked = decode::<C>(text, &self.decoding, &validation);
         checked.map(|token| token.claims).map_err(|error| match error.kind() {
             ErrorKind::ExpiredSignature => Refused::Expired,
             ErrorKind::ImmatureSignature => Refused::TooEarly,
@@ -231,7 +261,7 @@ mod tests {
     fn a_token_carries_subject_scopes_and_an_id_of_its_own() {
         let signer = signer(&"k".repeat(32));
         let scopes = ["sessions:read".to_owned()];
-        let mint = || signer.verify(&signer.mint("agent", &scopes, HOUR).unwrap()).unwrap();
+        let mint = || signer.verify(&signer.mint("agent", &scopes, HOUR).unwrap().0).unwrap();
         let (one, two) = (mint(), mint());
         assert_eq!((one.sub.as_str(), one.scopes.as_slice()), ("agent", scopes.as_slice()));
         assert_eq!(one.exp - one.iat, 3600);
@@ -242,7 +272,7 @@ mod tests {
     fn a_token_of_another_time_or_another_server_is_refused() {
         let (ours, theirs) = (signer(&"k".repeat(32)), signer(&"x".repeat(32)));
         let now = OffsetDateTime::now_utc();
-        let minted_at = |at| ours.mint_for("agent", None, &[], at, HOUR).unwrap();
+        let minted_at = |at| ours.mint_for("agent", None, &[], at, HOUR).unwrap().0;
 
         assert_eq!(ours.verify(&minted_at(now - 2 * HOUR)).unwrap_err(), Refused::Expired);
         assert_eq!(ours.verify(&minted_at(now + HOUR)).unwrap_err(), Refused::TooEarly);

@@ -32,6 +32,8 @@ pub struct Caller {
     pub subject: String,
     /// What it may: the token's scopes.
     pub scopes: Vec<String>,
+    /// Which token it uses: the token's `jti`.
+    pub token: String,
 }
 
 impl Caller {
@@ -59,7 +61,7 @@ mod tests {
 
     fn caller(scopes: &[&str]) -> Caller {
         let scopes = scopes.iter().map(|s| (*s).to_owned()).collect();
-        Caller { subject: "agent".into(), scopes }
+        Caller { subject: "agent".into(), scopes, token: "t".into() }
     }
 
     #[test]

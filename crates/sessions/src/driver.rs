@@ -18,6 +18,7 @@ use tracing::{error, info, warn};
 
 use crate::{
     Session, egress,
+    events::What,
     lifecycle::Phase,
     session::{Driven, Failure},
     spec,
@@ -62,6 +63,7 @@ pub(crate) async fn drive_adopted(session: Session, runtime: Arc<dyn Runtime>, p
             warn!(session.id = session.id().as_str(), "Session is of another version");
             session.inner.life.lock().outdated();
             session.inner.progress.send_replace(Driven::Running);
+            session.tell(What::Changed);
             over(&session).await;
         }
         Some(Err(failure)) => fail(&session, EndReason::GuestLost, failure),
@@ -93,6 +95,7 @@ async fn stop(session: &Session, runtime: &dyn Runtime) {
     }
     info!(session.id = id, phase = ?inner.life.lock().phase(), "Session is over");
     inner.progress.send_replace(Driven::Stopped);
+    session.tell(What::Changed);
 }
 
 fn fail(session: &Session, reason: EndReason, failure: Failure) {
@@ -202,6 +205,7 @@ async fn live(
     let _proxy = egress::serve(session.id(), link, policy, counts);
     session.inner.life.lock().ready(Instant::now());
     session.inner.progress.send_replace(Driven::Running);
+    session.tell(What::Changed);
     tokio::select! {
         () = over(session) => {}
         (reason, failure) = lost(session, runtime, &mut reports) => fail(session, reason, failure),
@@ -246,6 +250,7 @@ async fn lost(
 async fn over(session: &Session) {
     let inner = &session.inner;
     loop {
+        let control_ends = session.expire_control().await;
         let next_check = {
             let mut life = inner.life.lock();
             if let Some(reason) = life.due(Instant::now()) {
@@ -254,7 +259,7 @@ async fn over(session: &Session) {
             if matches!(life.phase(), Phase::Over(_)) {
                 return;
             }
-            life.next_check()
+            [life.next_check(), control_ends].into_iter().flatten().min()
         };
         let check = async {
             match next_check {

@@ -2,7 +2,7 @@
 
 use helmdeck_link::LinkError;
 use helmdeck_runtime::RuntimeError;
-use helmdeck_wire::{ErrorBody, SessionId, session::EndReason};
+use helmdeck_wire::{ErrorBody, ErrorCode, SessionId, session::EndReason};
 
 /// A failure of a session or of the registry.
 #[derive(Debug, thiserror::Error)]
@@ -68,6 +68,30 @@ pub enum SessionError {
         /// The last lines of the session's log.
         log_tail: String,
     },
+    /// A person drives the session.
+    #[error("{holder} drives session {id} by hand; wait, or look at the screen meanwhile")]
+    ControlHeld {
+        /// Which session.
+        id: SessionId,
+        /// Who drives.
+        holder: String,
+    },
+    /// A person took control during the action.
+    #[error("{holder} took control of session {id} while the action was under way")]
+    ControlTaken {
+        /// Which session.
+        id: SessionId,
+        /// Who drives.
+        holder: String,
+    },
+    /// The session has as many viewers as it may.
+    #[error("session {id} has {limit} viewers, as many as it may: close one")]
+    TooManyViewers {
+        /// Which session.
+        id: SessionId,
+        /// How many there may be.
+        limit: usize,
+    },
     /// The guest refused the action, and says why.
     #[error("{0}")]
     Refused(ErrorBody),
@@ -83,6 +107,51 @@ pub enum SessionError {
     /// The runtime failed.
     #[error(transparent)]
     Runtime(#[from] RuntimeError),
+}
+
+impl SessionError {
+    /// The public code, for histories. A wildcard would hide a new variant.
+    pub fn code(&self) -> &'static str {
+        self.public_code().as_str()
+    }
+
+    /// What a client is told went wrong.
+    pub fn public_code(&self) -> ErrorCode {
+        match self {
+            Self::NotFound(_) => ErrorCode::NotFound,
+            Self::InvalidSpec { .. } => ErrorCode::InvalidInput,
+            Self::NotDesktop(_) => ErrorCode::NotDesktopMode,
+            Self::Starting(_) => ErrorCode::SessionStarting,
+            Self::Outdated(_) => ErrorCode::SessionOutdated,
+            Self::Ended { reason, .. } => ended(*reason),
+            Self::TaskLimit { .. } => ErrorCode::TaskLimitReached,
+            Self::CapacityReached { .. } => ErrorCode::CapacityReached,
+            Self::QuotaReached { .. } => ErrorCode::QuotaReached,
+            Self::StartFailed { .. } | Self::Runtime(_) => ErrorCode::CreateFailed,
+            Self::ControlHeld { .. } => ErrorCode::ControlHeld,
+            Self::ControlTaken { .. } => ErrorCode::ControlTaken,
+            Self::TooManyViewers { .. } => ErrorCode::Overloaded,
+            Self::Refused(body) => body.error,
+            Self::Timeout { .. } => ErrorCode::Timeout,
+            Self::GuestLost(_) => ErrorCode::GuestLost,
+        }
+    }
+}
+
+/// What a caller of a session that is over is told.
+fn ended(reason: EndReason) -> ErrorCode {
+    match reason {
+        EndReason::GuestLost => ErrorCode::GuestLost,
+        EndReason::DisplayLost => ErrorCode::DisplayLost,
+        EndReason::BrowserLost => ErrorCode::BrowserLost,
+        EndReason::OutOfMemory => ErrorCode::OutOfMemory,
+        EndReason::StartFailed => ErrorCode::CreateFailed,
+        EndReason::Requested
+        | EndReason::WallClock
+        | EndReason::Idle
+        | EndReason::MaxTasks
+        | EndReason::ServerStopped => ErrorCode::SessionEnded,
+    }
 }
 
 fn tail(log: &str) -> String {

@@ -4,17 +4,26 @@
 //! [`helmdeck_runtime::Runtime`], actions travel over a [`helmdeck_link`].
 
 mod caller;
+mod control;
 mod driver;
 mod egress;
 mod error;
+mod events;
+mod journal;
 mod lifecycle;
 mod record;
 mod registry;
 mod session;
 mod spec;
+mod takeover;
+mod view;
 
 pub use caller::{Caller, Scope};
+pub use control::Holder;
 pub use error::SessionError;
-pub use helmdeck_link::Reply;
+pub use events::{Event, Events, Listener, Lost, What};
+pub use helmdeck_link::{ByteStream, Reply};
+pub use journal::Journal;
 pub use registry::{Config, Sessions};
 pub use session::Session;
+pub use view::{View, Viewer};

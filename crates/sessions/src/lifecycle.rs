@@ -137,6 +137,11 @@ impl Lifecycle {
         self.last_call = now;
     }
 
+    /// Somebody uses it by hand.
+    pub fn touch(&mut self, now: Instant) {
+        self.last_call = now;
+    }
+
     /// Why the session must end at `now`, if it must.
     pub fn due(&self, now: Instant) -> Option<EndReason> {
         if matches!(self.phase, Phase::Over(_)) {

@@ -14,8 +14,10 @@ use tracing::{info, warn};
 
 use crate::{
     Caller, Session, SessionError, driver,
+    events::{Events, What},
+    journal::Journal,
     record::Record,
-    session::{ADOPTION_DEADLINE, Driven},
+    session::{ADOPTION_DEADLINE, Common, Driven},
     spec,
 };
 
@@ -44,7 +46,7 @@ pub struct Sessions {
 }
 
 struct Shared {
-    runtime: Arc<dyn Runtime>,
+    common: Common,
     config: Config,
     /// Oldest first.
     sessions: Mutex<Vec<Session>>,
@@ -52,17 +54,32 @@ struct Shared {
 
 impl Sessions {
     /// An empty registry on a runtime.
-    pub fn new(runtime: Arc<dyn Runtime>, config: Config) -> Self {
-        Self { shared: Arc::new(Shared { runtime, config, sessions: Mutex::default() }) }
+    pub fn new(runtime: Arc<dyn Runtime>, journal: Journal, config: Config) -> Self {
+        let common = Common { runtime, events: Events::new(), journal };
+        Self { shared: Arc::new(Shared { common, config, sessions: Mutex::default() }) }
+    }
+
+    /// What happens in all sessions.
+    pub fn events(&self) -> &Events {
+        &self.shared.common.events
+    }
+
+    /// Waits until what was done so far is written down.
+    pub async fn flush(&self) {
+        self.shared.common.journal.flush().await;
+    }
+
+    fn runtime(&self) -> &Arc<dyn Runtime> {
+        &self.shared.common.runtime
     }
 
     /// Takes over the sessions that an earlier server left running, and clears away what it left
     /// dead. Returns at once; calls for a session wait until it is known again.
     pub async fn adopt(&self) -> Result<(), SessionError> {
-        for sandbox in self.shared.runtime.list().await? {
+        for sandbox in self.runtime().list().await? {
             if !sandbox.running {
                 info!(sandbox = %sandbox.id, "Clearing away a sandbox that has ended");
-                if let Err(error) = self.shared.runtime.stop(&sandbox.id).await {
+                if let Err(error) = self.runtime().stop(&sandbox.id).await {
                     warn!(sandbox = %sandbox.id, %error, "Sandbox could not be cleared away");
                 }
                 continue;
@@ -71,10 +88,9 @@ impl Sessions {
                 warn!(sandbox = %sandbox.id, "Sandbox is not known; it ends when its guest gives up");
                 continue;
             };
-            let runtime = self.shared.runtime.clone();
-            let session = Session::adopted(sandbox.id, record, runtime.clone());
+            let session = Session::adopted(sandbox.id, record, self.shared.common.clone());
             self.shared.sessions.lock().push(session.clone());
-            let policy = self.shared.config.policy.clone();
+            let (runtime, policy) = (self.runtime().clone(), self.shared.config.policy.clone());
             tokio::spawn(driver::drive_adopted(session, runtime, policy));
         }
         self.shared.sessions.lock().sort_by_key(|session| session.inner.record.created_at);
@@ -91,7 +107,8 @@ impl Sessions {
     ) -> Result<Session, SessionError> {
         let spec = spec::complete(spec, self.shared.config.idle_timeout_s)?;
         let session = self.admit(caller, spec)?;
-        let (runtime, policy) = (self.shared.runtime.clone(), self.shared.config.policy.clone());
+        let (runtime, policy) = (self.runtime().clone(), self.shared.config.policy.clone());
+        session.tell(What::Changed);
         tokio::spawn(driver::drive(session.clone(), runtime, policy));
         if !wait {
             return Ok(session);
@@ -126,16 +143,20 @@ impl Sessions {
             let sessions = self.shared.sessions.lock();
             sessions.iter().filter(|session| session.belongs_to(caller)).cloned().collect()
         };
-        self.describe(&visible).await
+        self.describe(caller, &visible).await
     }
 
     /// What the owner of a session may know about it.
-    pub async fn describe_one(&self, session: &Session) -> Result<session::Session, SessionError> {
-        let described = self.describe(std::slice::from_ref(session)).await.pop();
+    pub async fn describe_one(
+        &self,
+        caller: &Caller,
+        session: &Session,
+    ) -> Result<session::Session, SessionError> {
+        let described = self.describe(caller, std::slice::from_ref(session)).await.pop();
         described.ok_or_else(|| SessionError::NotFound(session.id().clone()))
     }
 
-    async fn describe(&self, sessions: &[Session]) -> Vec<session::Session> {
+    async fn describe(&self, caller: &Caller, sessions: &[Session]) -> Vec<session::Session> {
         let known = async {
             for session in sessions {
                 session.adoption().await;
@@ -143,13 +164,13 @@ impl Sessions {
         };
         let _ = timeout(ADOPTION_DEADLINE, known).await;
         // Sessions are worth telling about even when the runtime does not answer.
-        let sandboxes = self.shared.runtime.list().await.unwrap_or_default();
+        let sandboxes = self.runtime().list().await.unwrap_or_default();
         let of = |session: &Session| {
             sandboxes.iter().find(|s| s.running && s.id == session.inner.sandbox)
         };
         let mut described = Vec::with_capacity(sessions.len());
         for session in sessions {
-            described.push(session.describe(of(session)).await);
+            described.push(session.describe(caller, of(session)).await);
         }
         described
     }
@@ -188,8 +209,7 @@ impl Sessions {
     fn admit(&self, caller: &Caller, spec: SessionSpec) -> Result<Session, SessionError> {
         let id = new_id()?;
         let sandbox = SandboxId::new(id.as_str())?;
-        let runtime = self.shared.runtime.clone();
-        let session = Session::new(id, sandbox, caller, spec, runtime);
+        let session = Session::new(id, sandbox, caller, spec, self.shared.common.clone());
         let mut sessions = self.shared.sessions.lock();
         let alive = sessions.iter().filter(|session| session.is_alive()).count();
         let limit = self.shared.config.max_sessions;
@@ -206,6 +226,9 @@ impl Sessions {
         sessions.retain(|session| {
             let forgotten = excess > 0 && !session.is_alive();
             excess -= usize::from(forgotten);
+            if forgotten {
+                session.tell(What::Gone);
+            }
             !forgotten
         });
         sessions.push(session.clone());
@@ -213,7 +236,12 @@ impl Sessions {
     }
 
     fn forget(&self, id: &SessionId) {
-        self.shared.sessions.lock().retain(|session| session.id() != id);
+        let mut sessions = self.shared.sessions.lock();
+        let forgotten: Vec<_> = sessions.extract_if(.., |session| session.id() == id).collect();
+        drop(sessions);
+        for session in forgotten {
+            session.tell(What::Gone);
+        }
     }
 }
 

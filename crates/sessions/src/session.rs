@@ -1,6 +1,7 @@
 //! One session, as a cheap handle.
 
 use std::{
+    collections::HashMap,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -11,6 +12,7 @@ use helmdeck_runtime::{Runtime, Sandbox, SandboxId};
 use helmdeck_wire::{
     Action, ErrorBody, ErrorCode, SessionId,
     guest::Stage,
+    history::{ActionRecord, Actor},
     session::{self, EndReason, Mode, Resources, SessionSpec, StageTiming},
 };
 use parking_lot::Mutex;
@@ -22,7 +24,10 @@ use tokio::{
 
 use crate::{
     Caller, SessionError,
+    control::Lease,
     egress::Counts,
+    events::{Events, What},
+    journal::Journal,
     lifecycle::{Lifecycle, Phase, Refusal},
     record::Record,
     spec,
@@ -40,6 +45,14 @@ pub(crate) const ADOPTION_DEADLINE: Duration = Duration::from_secs(5);
 const KEPT_LINES: usize = 500;
 /// The longest status line.
 const MAX_STATUS: usize = 500;
+
+/// What all sessions share.
+#[derive(Clone)]
+pub(crate) struct Common {
+    pub runtime: Arc<dyn Runtime>,
+    pub events: Events,
+    pub journal: Journal,
+}
 
 /// A handle to one session; obtained from [`crate::Sessions::get`] only.
 #[derive(Clone)]
@@ -63,6 +76,12 @@ pub(crate) struct Inner {
     kept_log: Mutex<Option<String>>,
     pub egress: Arc<Counts>,
     agent_status: Mutex<String>,
+    /// Who drives; who waits for a change of hands watches it.
+    pub lease: watch::Sender<Lease>,
+    /// Open viewers, by the token or ticket they came with.
+    pub viewers: Mutex<HashMap<String, usize>>,
+    pub events: Events,
+    pub journal: Journal,
     /// Wakes the driver when the lifecycle may have changed.
     pub changed: Notify,
     /// Tells who waits how far the driver is.
@@ -103,24 +122,24 @@ impl Session {
         sandbox: SandboxId,
         caller: &Caller,
         spec: SessionSpec,
-        runtime: Arc<dyn Runtime>,
+        shared: Common,
     ) -> Self {
         let created_at = OffsetDateTime::now_utc();
         let record = Record { owner: caller.subject.clone(), created_at, spec };
-        Self::with_record(id, sandbox, record, runtime, false)
+        Self::with_record(id, sandbox, record, shared, false)
     }
 
     /// A session that an earlier server left running.
-    pub(crate) fn adopted(sandbox: SandboxId, record: Record, runtime: Arc<dyn Runtime>) -> Self {
+    pub(crate) fn adopted(sandbox: SandboxId, record: Record, shared: Common) -> Self {
         let id = SessionId::new(sandbox.as_str());
-        Self::with_record(id, sandbox, record, runtime, true)
+        Self::with_record(id, sandbox, record, shared, true)
     }
 
     fn with_record(
         id: SessionId,
         sandbox: SandboxId,
         record: Record,
-        runtime: Arc<dyn Runtime>,
+        Common { runtime, events, journal }: Common,
         adopted: bool,
     ) -> Self {
         let link = Link::new(ToSandbox { runtime, sandbox: sandbox.clone() });
@@ -142,6 +161,10 @@ impl Session {
                 kept_log: Mutex::default(),
                 egress: Arc::default(),
                 agent_status: Mutex::default(),
+                lease: watch::Sender::default(),
+                viewers: Mutex::default(),
+                events,
+                journal,
                 changed: Notify::new(),
                 progress: watch::Sender::new(Driven::Starting),
             }),
@@ -154,7 +177,11 @@ impl Session {
     }
 
     /// What its owner may know about it. `sandbox` is what the runtime says, if it still knows it.
-    pub(crate) async fn describe(&self, sandbox: Option<&Sandbox>) -> session::Session {
+    pub(crate) async fn describe(
+        &self,
+        caller: &Caller,
+        sandbox: Option<&Sandbox>,
+    ) -> session::Session {
         let resources = match sandbox {
             Some(sandbox) => Some(self.resources(sandbox).await),
             None => None,
@@ -181,6 +208,7 @@ impl Session {
             egress: inner.egress.read(),
             tasks: life.tasks(),
             agent_status: inner.agent_status.lock().clone(),
+            control: self.control(caller),
             notes: spec::notes(&inner.record.spec),
             spec: spec::for_reply(&inner.record.spec),
         }
@@ -189,7 +217,19 @@ impl Session {
     /// Asks the guest to do something on the desktop; fails if the session has none.
     ///
     /// Dropping the future cancels the action: the guest releases what it pressed.
-    pub async fn act<A: Action>(&self, action: &A) -> Result<Reply, SessionError> {
+    pub async fn act<A: Action>(&self, caller: &Caller, action: &A) -> Result<Reply, SessionError> {
+        let (began, at) = (Instant::now(), OffsetDateTime::now_utc());
+        let done = self.attempt(caller, action).await;
+        // A session that is not ours to act in has no history of it.
+        if !matches!(done, Err(SessionError::NotDesktop(_))) {
+            let by = self.actor(caller);
+            let outcome = done.as_ref().map_or_else(SessionError::code, |_| "ok");
+            self.record(by, A::NAME, action.detail(), outcome, at, began.elapsed());
+        }
+        done
+    }
+
+    async fn attempt<A: Action>(&self, caller: &Caller, action: &A) -> Result<Reply, SessionError> {
         let asked = action.asked_duration();
         if asked > LONGEST_ACTION {
             let reason = format!("{} would take {} s: send it in parts", A::NAME, asked.as_secs());
@@ -197,8 +237,13 @@ impl Session {
         }
         self.adoption().await;
         let _task = self.begin_desktop_task()?;
+        let epoch = if action.drives() { Some(self.may_drive(caller)?) } else { None };
         let deadline = ACTION_DEADLINE + asked;
-        self.inner.link.act(action, deadline).await.map_err(|error| match error {
+        let reply = tokio::select! {
+            reply = self.inner.link.act(action, deadline) => reply,
+            taken = self.taken(epoch) => return Err(taken),
+        };
+        reply.map_err(|error| match error {
             LinkError::Refused(body) => SessionError::Refused(body),
             LinkError::Deadline => SessionError::Timeout { seconds: deadline.as_secs() },
             lost => self.ensure_alive().err().unwrap_or(SessionError::GuestLost(lost)),
@@ -206,10 +251,18 @@ impl Session {
     }
 
     /// Sets the line that tells watchers what the agent is doing.
-    pub fn set_agent_status(&self, status: String) -> Result<(), SessionError> {
+    pub async fn set_agent_status(&self, status: String) -> Result<(), SessionError> {
+        self.adoption().await;
         let _task = self.begin_desktop_task()?;
-        *self.inner.agent_status.lock() = status.chars().take(MAX_STATUS).collect();
+        let status: String = status.chars().take(MAX_STATUS).collect();
+        self.inner.agent_status.lock().clone_from(&status);
+        self.tell(What::AgentStatus(status));
         Ok(())
+    }
+
+    /// The line that tells watchers what the agent is doing; empty if it says nothing.
+    pub fn agent_status(&self) -> String {
+        self.inner.agent_status.lock().clone()
     }
 
     /// The last `tail` lines of the session's log, or all that is kept.
@@ -250,7 +303,8 @@ impl Session {
         Resources { limits_by, memory_bytes, pids, out_of_memory: 0 }
     }
 
-    pub(crate) fn is_alive(&self) -> bool {
+    /// Whether it is not over.
+    pub fn is_alive(&self) -> bool {
         self.ensure_alive().is_ok()
     }
 
@@ -261,6 +315,35 @@ impl Session {
             }
             Phase::Starting | Phase::Running | Phase::Outdated => Ok(()),
         }
+    }
+
+    /// Tells whoever listens.
+    pub(crate) fn tell(&self, what: What) {
+        self.inner.events.tell(&self.inner.id, &self.inner.record.owner, what);
+    }
+
+    /// Writes down what was done, and tells whoever listens.
+    pub(crate) fn record(
+        &self,
+        by: Actor,
+        action: &str,
+        detail: serde_json::Value,
+        outcome: &str,
+        at: OffsetDateTime,
+        took: Duration,
+    ) {
+        let record = ActionRecord {
+            seq: self.inner.journal.number(),
+            at,
+            session_id: self.inner.id.clone(),
+            by,
+            action: action.to_owned(),
+            detail,
+            outcome: outcome.to_owned(),
+            duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        };
+        self.tell(What::Acted(Arc::new(record.clone())));
+        self.inner.journal.add(self.inner.record.owner.clone(), record);
     }
 
     pub(crate) fn belongs_to(&self, caller: &Caller) -> bool {
@@ -292,15 +375,22 @@ impl Session {
         let _ = self.inner.progress.subscribe().wait_for(|at| *at >= wanted).await;
     }
 
-    fn mode(&self) -> Mode {
+    /// Whether it has a desktop.
+    pub fn mode(&self) -> Mode {
         self.inner.record.spec.mode.unwrap_or_default()
+    }
+
+    /// Fails if it has no desktop.
+    pub fn ensure_desktop(&self) -> Result<(), SessionError> {
+        match self.mode() {
+            Mode::Desktop => Ok(()),
+            Mode::Headless => Err(SessionError::NotDesktop(self.inner.id.clone())),
+        }
     }
 
     fn begin_desktop_task(&self) -> Result<Task, SessionError> {
         let id = || self.inner.id.clone();
-        if self.mode() != Mode::Desktop {
-            return Err(SessionError::NotDesktop(id()));
-        }
+        self.ensure_desktop()?;
         match self.inner.life.lock().begin_task(Instant::now()) {
             Ok(()) => Ok(Task { session: self.clone() }),
             Err(Refusal::Starting) => Err(SessionError::Starting(id())),

@@ -1,9 +1,9 @@
 //! The one account that logs in with a password.
 
 use sqlx::Row;
-use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+use time::OffsetDateTime;
 
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, moment};
 
 /// The admin account as it is kept.
 #[derive(Clone, PartialEq, Eq)]
@@ -27,8 +27,7 @@ impl Store {
         Ok(Some(Admin {
             username: row.try_get("username")?,
             password_hash: row.try_get("password_hash")?,
-            updated_at: OffsetDateTime::parse(&updated_at, &Rfc3339)
-                .map_err(|_| StoreError::Nonsense { field: "updated_at", value: updated_at })?,
+            updated_at: moment::read("updated_at", updated_at)?,
         }))
     }
 
@@ -39,9 +38,7 @@ impl Store {
         password_hash: &str,
         now: OffsetDateTime,
     ) -> Result<(), StoreError> {
-        let updated_at = now
-            .format(&Rfc3339)
-            .map_err(|_| StoreError::Nonsense { field: "updated_at", value: now.to_string() })?;
+        let updated_at = moment::write("updated_at", now)?;
         sqlx::query(
             "INSERT INTO admin (only_row, username, password_hash, updated_at)
              VALUES (1, ?1, ?2, ?3)

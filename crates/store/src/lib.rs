@@ -1,12 +1,16 @@
-//! What survives a restart: the admin account and the name of this installation.
+//! What survives a restart: the admin account, the name of this installation, which tokens were
+//! made and revoked, and what was done in sessions.
 //!
 //! One SQLite file, `helmdeck.db` in the data directory. What is running is never written here;
 //! the runtime knows that.
 
+mod actions;
 mod admin;
 mod error;
 mod instance;
+mod moment;
 mod store;
+mod tokens;
 
 pub use admin::Admin;
 pub use error::StoreError;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
 
 /// One thing a guest can be asked to do.
 ///
@@ -15,20 +16,39 @@ pub trait Action: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'sta
     /// What a caller gets back.
     type Reply;
 
+    /// Whether it changes something in the session, and so needs the right to drive; else it only
+    /// looks.
+    fn drives(&self) -> bool {
+        true
+    }
+
     /// How long it takes by its own wish, besides the time the work itself needs.
     fn asked_duration(&self) -> Duration {
         Duration::ZERO
     }
+
+    /// What may be kept and shown of it: where, never what was typed.
+    fn detail(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
 }
 
-/// Declares the name and the reply of an action.
+/// Declares the name and the reply of an action; if it does not always drive, when it `drives`; how
+/// long it `lasts`; and what is `kept` of it if that is not all of it.
 macro_rules! action {
-    ($action:ty, $name:literal, $reply:ty $(, lasts $duration:expr)?) => {
+    ($action:ty, $name:literal, $reply:ty
+        $(, drives $drives:expr)? $(, lasts $duration:expr)? $(, kept $kept:expr)?) => {
         impl $crate::action::Action for $action {
             const NAME: &'static str = $name;
             type Reply = $reply;
+            $(fn drives(&self) -> bool {
+                $drives(self)
+            })?
             $(fn asked_duration(&self) -> std::time::Duration {
                 $duration(self)
+            })?
+            $(fn detail(&self) -> serde_json::Value {
+                $kept(self)
             })?
         }
     };

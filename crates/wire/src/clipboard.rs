@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::action::action;
 
@@ -13,7 +14,9 @@ pub struct Clipboard {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
-action!(Clipboard, "clipboard", ClipboardText);
+action!(Clipboard, "clipboard", ClipboardText, drives |this: &Self| this.text.is_some(), kept |this: &Self| {
+    json!({ "characters": this.text.as_ref().map(|text| text.chars().count()) })
+});
 
 /// What the clipboard holds now.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

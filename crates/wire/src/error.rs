@@ -12,12 +12,21 @@ pub struct ErrorBody {
     pub error: ErrorCode,
     /// What went wrong and what to do next, for people and models.
     pub message: String,
+    /// Who drives the session, if that is the reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holder: Option<String>,
+    /// What an agent should do next, where that is not obvious.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// Seconds until it makes sense to try again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<u64>,
 }
 
 impl ErrorBody {
     /// An error with its sentence.
     pub fn new(error: ErrorCode, message: impl Into<String>) -> Self {
-        Self { error, message: message.into() }
+        Self { error, message: message.into(), holder: None, hint: None, retry_after: None }
     }
 }
 
@@ -69,6 +78,13 @@ error_codes! {
     MissingBearer "missing_bearer" "No bearer token came with the request."
     InvalidToken "invalid_token" "The bearer token is malformed, forged or expired."
     Forbidden "forbidden" "The token lacks the scope of this operation."
+    Csrf "csrf" "A request by cookie came without the header that proves it is the page's own."
+    ForeignOrigin "foreign_origin" "A page of another site tried to connect."
+    InvalidTicket "invalid_ticket" "The ticket is malformed, forged, expired, revoked or for another session."
+    TicketInUse "ticket_in_use" "The ticket is for one connection, and there is one."
+    InvalidRole "invalid_role" "No such role: view or control."
+    ControlHeld "control_held" "A person drives the session; look, wait, and try again."
+    ControlTaken "control_taken" "A person took control while the action was under way."
     TooManyAttempts "too_many_attempts" "Too many failed logins; wait and try again."
     NotFound "not_found" "There is nothing here, or it is not yours."
     MethodNotAllowed "method_not_allowed" "The path exists, this method does not."

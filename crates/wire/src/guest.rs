@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{session::Mode, size::Geometry};
 
 /// Server and guest understand each other only if this is equal on both sides.
-pub const LINK_VERSION: u32 = 1;
+pub const LINK_VERSION: u32 = 2;
 
 /// What a guest needs to know to become a session. It never touches a disk or a command line,
 /// because `env` may hold secrets.
@@ -108,6 +108,17 @@ impl Stage {
             Self::Browser => "browser",
         }
     }
+}
+
+/// Pictures of the screen that somebody wants, whenever it changes.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Frames {
+    /// Wider screens are scaled down to this.
+    pub width: u32,
+    /// The most in a second.
+    pub fps: f32,
+    /// Of the JPEG, from 1 to 100.
+    pub quality: u8,
 }
 
 /// The link's own answer to "who are you".

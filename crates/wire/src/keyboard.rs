@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::{action::action, status::Seconds};
 
@@ -20,7 +21,7 @@ pub struct Type {
 action!(Type, "type", Typed, lasts |this: &Self| {
     let characters = u32::try_from(this.text.chars().count()).unwrap_or(u32::MAX);
     std::time::Duration::from_millis(u64::from(characters) * (u64::from(this.delay_ms) + 1))
-});
+}, kept |this: &Self| json!({ "characters": this.text.chars().count() }));
 
 /// How much was typed.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -42,7 +43,13 @@ pub struct Key {
     #[schemars(length(min = 1, max = 1000))]
     pub keys: String,
 }
-action!(Key, "key", Pressed);
+action!(Key, "key", Pressed, kept |this: &Self| json!({ "keys": without_characters(&this.keys) }));
+
+/// The keys less those that write a character: one by one they may be a password.
+fn without_characters(keys: &str) -> String {
+    let shown = keys.split_whitespace().map(|key| if key.chars().count() == 1 { "•" } else { key });
+    shown.collect::<Vec<_>>().join(" ")
+}
 
 /// What was pressed.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -63,7 +70,9 @@ pub struct HoldKey {
     /// How long; more than 30 counts as 30.
     pub seconds: Seconds,
 }
-action!(HoldKey, "hold_key", Held, lasts |this: &Self| this.seconds.duration());
+action!(HoldKey, "hold_key", Held, lasts |this: &Self| this.seconds.duration(), kept |this: &Self| {
+    json!({ "keys": without_characters(&this.keys), "seconds": this.seconds })
+});
 
 /// What was held, and for how long.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

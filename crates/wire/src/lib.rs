@@ -5,8 +5,10 @@
 
 pub mod action;
 pub mod clipboard;
+pub mod control;
 pub mod error;
 pub mod guest;
+pub mod history;
 pub mod id;
 pub mod keyboard;
 pub mod pointer;
@@ -15,6 +17,8 @@ pub mod screen;
 pub mod session;
 pub mod size;
 pub mod status;
+pub mod ticket;
+pub mod token;
 pub mod window;
 
 pub use action::{Action, Done};

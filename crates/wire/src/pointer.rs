@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::json;
 
 use crate::action::action;
 
@@ -262,7 +263,7 @@ pub struct Drag {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modifiers: Vec<Modifier>,
 }
-action!(Drag, "drag", Dragged);
+action!(Drag, "drag", Dragged, kept |this: &Self| json!({ "path": this.points() }));
 
 impl Drag {
     /// The points of the drag, or nothing if neither form is complete.
@@ -350,7 +351,7 @@ pub struct Scrolled {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CursorPosition {}
-action!(CursorPosition, "cursor_position", Point);
+action!(CursorPosition, "cursor_position", Point, drives |_: &Self| false);
 
 #[cfg(test)]
 mod tests {

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::action::action;
 
@@ -19,7 +20,8 @@ pub struct Launch {
     #[schemars(length(max = 1000))]
     pub args: Vec<String>,
 }
-action!(Launch, "launch", Launched);
+// Arguments may hold secrets.
+action!(Launch, "launch", Launched, kept |this: &Self| json!({ "command": this.command }));
 
 /// What was started.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

@@ -78,7 +78,7 @@ pub struct Screenshot {
     #[serde(default)]
     pub cursor: bool,
 }
-action!(Screenshot, "screenshot", Picture);
+action!(Screenshot, "screenshot", Picture, drives |_: &Self| false);
 
 /// Take a picture of a region, scaled to fit inside 1024×1024 with its aspect kept.
 ///
@@ -98,7 +98,7 @@ pub struct Zoom {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<Format>,
 }
-action!(Zoom, "zoom", Picture);
+action!(Zoom, "zoom", Picture, drives |_: &Self| false);
 
 impl Zoom {
     /// The picture fits inside a square of this many pixels.

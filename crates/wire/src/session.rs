@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
 use crate::{
+    control::Control,
     id::SessionId,
     size::{Bytes, Geometry},
 };
@@ -205,6 +206,8 @@ pub struct Session {
     pub tasks: u64,
     /// What the agent says it is doing; empty if it says nothing.
     pub agent_status: String,
+    /// Who drives it.
+    pub control: Control,
     /// Remarks about the request, for example an image that this runtime does not use.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

@@ -40,7 +40,7 @@ pub struct Wait {
     /// How long; more than 30 counts as 30.
     pub seconds: Seconds,
 }
-action!(Wait, "wait", Waited, lasts |this: &Self| this.seconds.duration());
+action!(Wait, "wait", Waited, drives |_: &Self| false, lasts |this: &Self| this.seconds.duration());
 
 /// How long was waited.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -59,4 +59,4 @@ pub struct AgentStatus {
     #[schemars(length(max = 500))]
     pub status: String,
 }
-action!(AgentStatus, "agent_status", Done);
+action!(AgentStatus, "agent_status", Done, drives |_: &Self| false);

@@ -9,7 +9,7 @@ use crate::action::action;
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListWindows {}
-action!(ListWindows, "windows", Windows);
+action!(ListWindows, "windows", Windows, drives |_: &Self| false);
 
 /// The windows, in the order in which they were opened.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

@@ -5,7 +5,14 @@ use super::{Crate, Report, Repository};
 /// Rows from the bottom up. A crate sees the rows below its own, never its own row.
 const ROWS: [&[&str]; 5] = [
     &["helmdeck-wire", "helmdeck-spawn"],
-    &["helmdeck-runtime", "helmdeck-store", "helmdeck-link", "helmdeck-display", "helmdeck-egress"],
+    &[
+        "helmdeck-runtime",
+        "helmdeck-store",
+        "helmdeck-link",
+        "helmdeck-display",
+        "helmdeck-egress",
+        "helmdeck-rfb",
+    ],
     &["helmdeck-sessions"],
     &["helmdeck-server", "helmdeck-guest"],
     &["helmdeck"],

@@ -1,14 +1,44 @@
-//! Logging in.
+//! Logging in, for programs and for the page, and out again.
 
-use axum::{Extension, Json, extract::State};
+use axum::{
+    Extension, Json,
+    extract::State,
+    response::{AppendHeaders, IntoResponse},
+};
+use http::{StatusCode, header};
+use schemars::JsonSchema;
+use serde::Serialize;
+use time::OffsetDateTime;
 
 use crate::{
     App,
     body::Body,
+    cookie,
     error::ApiResult,
     login::{Credentials, LoggedIn},
     serve::Peer,
+    token::Claims,
 };
+
+/// Who is logged in.
+#[derive(Serialize, JsonSchema)]
+pub struct Me {
+    /// The token's subject.
+    pub subject: String,
+    /// What the token allows.
+    pub scopes: Vec<String>,
+    /// Until when it is good.
+    #[serde(with = "time::serde::rfc3339")]
+    #[schemars(with = "String", extend("format" = "date-time"))]
+    pub expires_at: OffsetDateTime,
+}
+
+impl From<Claims> for Me {
+    fn from(claims: Claims) -> Self {
+        let info = claims.info();
+        Self { subject: info.subject, scopes: info.scopes, expires_at: info.expires_at }
+    }
+}
 
 /// A token for the admin's user name and password.
 pub async fn login(
@@ -17,4 +47,33 @@ pub async fn login(
     Body(credentials): Body<Credentials>,
 ) -> ApiResult<Json<LoggedIn>> {
     Ok(Json(app.login.log_in(&app.store, &app.signer, credentials, peer).await?))
+}
+
+/// The same for the page, which gets it as a cookie that no script can read.
+pub async fn log_in_by_cookie(
+    State(app): State<App>,
+    Extension(Peer(peer)): Extension<Peer>,
+    Body(credentials): Body<Credentials>,
+) -> ApiResult<impl IntoResponse> {
+    let LoggedIn { token, .. } =
+        app.login.log_in(&app.store, &app.signer, credentials, peer).await?;
+    let me = Me::from(app.signer.verify(&token).map_err(crate::error::ApiError::internal)?);
+    let seconds = (me.expires_at - OffsetDateTime::now_utc()).whole_seconds();
+    let set = AppendHeaders([(header::SET_COOKIE, cookie::set(&app, &token, seconds))]);
+    Ok((set, Json(me)))
+}
+
+/// Takes the cookie away, and ends its token.
+pub async fn log_out(
+    State(app): State<App>,
+    Extension(claims): Extension<Claims>,
+) -> ApiResult<impl IntoResponse> {
+    app.revoked.add(&claims.jti, claims.info().expires_at).await?;
+    let gone = AppendHeaders([(header::SET_COOKIE, cookie::set(&app, "", 0))]);
+    Ok((StatusCode::NO_CONTENT, gone))
+}
+
+/// Who the caller is.
+pub async fn me(Extension(claims): Extension<Claims>) -> Json<Me> {
+    Json(claims.into())
 }

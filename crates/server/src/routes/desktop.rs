@@ -69,7 +69,7 @@ pub async fn act<A: Action>(
     Targeted { session, action }: Targeted<A>,
 ) -> ApiResult<Passed> {
     let session = app.sessions.get(&caller, &session)?;
-    Ok(Passed(session.act(&action).await?))
+    Ok(Passed(session.act(&caller, &action).await?))
 }
 
 /// Any action that is answered by a picture; `Accept` chooses the format if the body does not.
@@ -82,7 +82,7 @@ pub async fn look<A: Pictured>(
     let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
     action.format().get_or_insert_with(|| accept::preferred(accept.unwrap_or_default()));
     let session = app.sessions.get(&caller, &session)?;
-    Ok(Passed(session.act(&action).await?))
+    Ok(Passed(session.act(&caller, &action).await?))
 }
 
 /// The windows on the screen.
@@ -92,7 +92,7 @@ pub async fn list_windows(
     Params(query): Params<WindowsQuery>,
 ) -> ApiResult<Passed> {
     let session = app.sessions.get(&caller, &session_id(query.session_id.map(Into::into))?)?;
-    Ok(Passed(session.act(&ListWindows {}).await?))
+    Ok(Passed(session.act(&caller, &ListWindows {}).await?))
 }
 
 /// What the agent says it is doing; the server keeps it, the guest never hears of it.
@@ -101,6 +101,6 @@ pub async fn set_agent_status(
     Extension(caller): Extension<Caller>,
     Targeted { session, action }: Targeted<AgentStatus>,
 ) -> ApiResult<Json<Done>> {
-    app.sessions.get(&caller, &session)?.set_agent_status(action.status)?;
+    app.sessions.get(&caller, &session)?.set_agent_status(action.status).await?;
     Ok(Json(Done::OK))
 }

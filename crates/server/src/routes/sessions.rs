@@ -45,7 +45,7 @@ pub async fn create_session(
     Spec(spec): Spec,
 ) -> ApiResult<impl IntoResponse> {
     let session = app.sessions.create(&caller, spec, query.wait).await?;
-    let session = app.sessions.describe_one(&session).await?;
+    let session = app.sessions.describe_one(&caller, &session).await?;
     let location = format!("/api/v1/sessions/{}", session.id);
     Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(session)))
 }
@@ -65,7 +65,7 @@ pub async fn show_session(
     Named(id): Named,
 ) -> ApiResult<Json<Session>> {
     let session = app.sessions.get(&caller, &id)?;
-    Ok(Json(app.sessions.describe_one(&session).await?))
+    Ok(Json(app.sessions.describe_one(&caller, &session).await?))
 }
 
 /// The end of one of the caller's sessions.

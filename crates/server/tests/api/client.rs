@@ -65,7 +65,7 @@ impl TestServer {
     /// A token with these scopes.
     pub fn token(&self, scopes: &[&str]) -> String {
         let scopes: Vec<_> = scopes.iter().map(|scope| (*scope).to_owned()).collect();
-        self.signer.mint("agent", &scopes, Duration::from_secs(60)).unwrap()
+        self.signer.mint("agent", &scopes, Duration::from_secs(60)).unwrap().0
     }
 
     pub async fn get(&self, path: &str, token: &str) -> Answer {

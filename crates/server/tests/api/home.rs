@@ -1,13 +1,23 @@
-//! The page at `/`.
+//! The web page, as the server sends it.
 
 use crate::client::TestServer;
 
 #[tokio::test]
-async fn the_front_page_says_what_this_is_and_where_to_go() {
+async fn pages_may_load_nothing_from_elsewhere_and_nobody_may_frame_them() {
     let server = TestServer::start().await;
-    let page = server.get("/", "").await;
-    assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
-    for part in ["helmdeck", env!("CARGO_PKG_VERSION"), "/api/v1/openapi.json", "curl"] {
-        assert!(page.text().contains(part), "{part}");
+    for path in ["/", "/login", "/sessions/sess-any", "/vnc.html"] {
+        let page = server.get(path, "").await;
+        assert_eq!(page.header("content-type"), "text/html; charset=utf-8", "{path}");
+        assert!(page.text().contains("helmdeck"), "{path}");
+        if page.text().contains("built\nwithout its web page") {
+            continue;
+        }
+        let policy = page.header("content-security-policy");
+        for part in ["default-src 'self'", "frame-ancestors 'none'", "script-src 'self'"] {
+            assert!(policy.contains(part), "{path}: {policy}");
+        }
+        assert!(!page.text().contains("http://") && !page.text().contains("https://"), "{path}");
     }
+    let missing = server.get("/assets/no-such-file.js", "").await;
+    assert_eq!(missing.status.as_u16(), 404);
 }

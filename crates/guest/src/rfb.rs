@@ -1,0 +1,129 @@
+//! The X server's picture: who may see it, and the handshake with the X server.
+//!
+//! The X server knows two passwords. Whoever comes with the second can only look: it neither takes
+//! their input nor sends them the clipboard. The relay filters too; this is the second lock.
+
+use std::{
+    fs::OpenOptions,
+    io::{self, Write},
+    os::unix::fs::OpenOptionsExt,
+    time::Duration,
+};
+
+use des::{
+    Des,
+    cipher::{Block, BlockCipherEncrypt, KeyInit},
+};
+use helmdeck_wire::ticket::Role;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::UnixStream,
+    time::timeout,
+};
+
+use crate::error::GuestError;
+
+/// Where the X server shows its picture; what the agent runs does not see this directory.
+pub const SOCKET: &str = "/run/helmdeck/rfb.sock";
+/// Where the X server reads the passwords.
+pub const PASSWORD_FILE: &str = "/run/helmdeck/rfb.passwd";
+/// The handshake is local work.
+const HANDSHAKE_DEADLINE: Duration = Duration::from_secs(4);
+
+const VERSION: &[u8; 12] = b"RFB 003.008\n";
+const VNC_AUTH: u8 = 2;
+/// What the file is "encrypted" with, everywhere: it hides passwords from the eye only.
+const FILE_KEY: [u8; 8] = [23, 82, 107, 6, 35, 78, 88, 7];
+
+/// A password: the protocol uses eight bytes.
+type Password = [u8; 8];
+
+/// The two passwords of this session's X server.
+#[derive(Clone)]
+pub struct Passwords {
+    control: Password,
+    view: Password,
+}
+
+impl Passwords {
+    /// New ones.
+    pub fn generate() -> Result<Self, GuestError> {
+        let random = || {
+            let mut password = [0; 8];
+            getrandom::fill(&mut password)
+                .map_err(|e| GuestError::Io("no randomness", io::Error::other(e)))?;
+            // Zero ends a password.
+            Ok::<_, GuestError>(password.map(|byte| byte.max(1)))
+        };
+        Ok(Self { control: random()?, view: random()? })
+    }
+
+    /// Writes them where the X server reads them.
+    pub fn write(&self) -> io::Result<()> {
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(PASSWORD_FILE)?;
+        file.write_all(&encrypt(FILE_KEY, self.control))?;
+        file.write_all(&encrypt(FILE_KEY, self.view))
+    }
+
+    /// The picture for somebody of this role, from their `ClientInit` on.
+    pub async fn open(&self, role: Role) -> Result<UnixStream, GuestError> {
+        let password = match role {
+            Role::Control => self.control,
+            Role::View => self.view,
+        };
+        let failed = |e| GuestError::Io("picture of the X server", e);
+        let opened = async {
+            let mut stream = UnixStream::connect(SOCKET).await?;
+            log_in(&mut stream, password).await?;
+            Ok(stream)
+        };
+        let late = |_| io::Error::from(io::ErrorKind::TimedOut);
+        timeout(HANDSHAKE_DEADLINE, opened).await.map_err(late).flatten().map_err(failed)
+    }
+}
+
+async fn log_in(stream: &mut UnixStream, password: Password) -> io::Result<()> {
+    let mut version = [0; 12];
+    stream.read_exact(&mut version).await?;
+    stream.write_all(VERSION).await?;
+    let mut kinds = vec![0; usize::from(stream.read_u8().await?)];
+    stream.read_exact(&mut kinds).await?;
+    if !kinds.contains(&VNC_AUTH) {
+        return Err(io::Error::other("it does not ask for a password"));
+    }
+    stream.write_u8(VNC_AUTH).await?;
+    let (mut first, mut second) = ([0; 8], [0; 8]);
+    stream.read_exact(&mut first).await?;
+    stream.read_exact(&mut second).await?;
+    stream.write_all(&encrypt(password, first)).await?;
+    stream.write_all(&encrypt(password, second)).await?;
+    match stream.read_u32().await? {
+        0 => Ok(()),
+        _ => Err(io::Error::other("it does not accept the password")),
+    }
+}
+
+/// DES as VNC uses it: with the bits of every byte of the key in reverse.
+fn encrypt(key: [u8; 8], block: [u8; 8]) -> [u8; 8] {
+    let cipher = Des::new(&key.map(u8::reverse_bits).into());
+    let mut block = Block::<Des>::from(block);
+    cipher.encrypt_block(&mut block);
+    block.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_hidden_as_other_programs_hide_it() {
+        // What `vncpasswd -f` writes for "password".
+        let hidden = [0xdb, 0xd8, 0x3c, 0xfd, 0x72, 0x7a, 0x14, 0x58];
+        assert_eq!(encrypt(FILE_KEY, *b"password"), hidden);
+    }
+}

@@ -1,0 +1,34 @@
+//! Puts the web page into the binary: a table of its files, or an empty one if it was not built.
+
+use std::{env, fs, io::Result, path::Path};
+
+fn main() -> Result<()> {
+    let manifest = env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
+    let dist = Path::new(&manifest).join("../../web/dist");
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed={}", dist.display());
+    let mut files = Vec::new();
+    collect(&dist, "", &mut files)?;
+    files.sort();
+    let entries = files
+        .iter()
+        .map(|(name, path)| format!("    ({name:?}, include_bytes!({path:?}).as_slice()),\n"));
+    let table = format!("&[\n{}]\n", entries.collect::<String>());
+    let out = env::var("OUT_DIR").unwrap_or_default();
+    fs::write(Path::new(&out).join("pages.rs"), table)
+}
+
+/// All files below a directory, by their path from the top.
+fn collect(dir: &Path, prefix: &str, files: &mut Vec<(String, String)>) -> Result<()> {
+    let Ok(entries) = fs::read_dir(dir) else { return Ok(()) };
+    for entry in entries {
+        let entry = entry?;
+        let name = format!("{prefix}/{}", entry.file_name().to_string_lossy());
+        if entry.file_type()?.is_dir() {
+            collect(&entry.path(), &name, files)?;
+        } else {
+            files.push((name, entry.path().canonicalize()?.display().to_string()));
+        }
+    }
+    Ok(())
+}

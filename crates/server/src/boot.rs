@@ -1,0 +1,37 @@
+//! Tells this run of the server from earlier ones, whose event numbers mean nothing now.
+
+use crate::password::random_hex;
+
+/// A name for this run.
+#[derive(Debug, Clone)]
+pub struct Boot(String);
+
+impl Boot {
+    pub fn new() -> Result<Self, getrandom::Error> {
+        Ok(Self(random_hex()?.chars().take(8).collect()))
+    }
+
+    /// An event's id.
+    pub fn id(&self, number: u64) -> String {
+        format!("{}-{number}", self.0)
+    }
+
+    /// The number in an id, if it is of this run.
+    pub fn number(&self, id: &str) -> Option<u64> {
+        let (boot, number) = id.split_once('-')?;
+        (boot == self.0).then(|| number.parse().ok()).flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_of_another_run_means_nothing() {
+        let (one, two) = (Boot::new().unwrap(), Boot::new().unwrap());
+        assert_eq!(one.number(&one.id(7)), Some(7));
+        assert_eq!(one.number(&two.id(7)), None);
+        assert_eq!(one.number("7"), None);
+    }
+}

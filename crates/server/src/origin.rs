@@ -1,0 +1,90 @@
+//! Which pages may use a browser's cookie or open a live view: those of this server.
+
+use std::net::{IpAddr, SocketAddr};
+
+use helmdeck_wire::ErrorCode;
+use http::{HeaderMap, Uri, header};
+
+use crate::error::{ApiError, ApiResult};
+
+/// The addresses under which this server's pages are known.
+#[derive(Debug, Clone)]
+pub struct Origins {
+    /// Scheme, host and port of the public address, if one is configured.
+    public: Option<String>,
+    addr: SocketAddr,
+    /// Whether browsers reach it by https.
+    pub secure: bool,
+}
+
+impl Origins {
+    pub fn new(addr: SocketAddr, public_base: Option<&Uri>) -> Self {
+        let public = public_base
+            .and_then(|base| Some(format!("{}://{}", base.scheme_str()?, base.authority()?)));
+        let secure = public_base.and_then(Uri::scheme_str) == Some("https");
+        Self { public, addr, secure }
+    }
+
+    /// Whether a page from `origin` is ours. Without a configured public address these are the
+    /// machine's own names and addresses; the name of another host could be anybody's who makes it
+    /// resolve to us.
+    fn allow(&self, origin: &str, host: Option<&str>) -> bool {
+        if self.public.as_deref().is_some_and(|public| public.eq_ignore_ascii_case(origin)) {
+            return true;
+        }
+        let Ok(origin) = origin.parse::<Uri>() else { return false };
+        let (Some(authority), Some(_)) = (origin.authority(), origin.scheme()) else {
+            return false;
+        };
+        let name = authority.host().trim_start_matches('[').trim_end_matches(']');
+        let local = name.eq_ignore_ascii_case("localhost")
+            || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback() || ip == self.addr.ip());
+        let numeric = name.parse::<IpAddr>().is_ok();
+        // The page must come from where it connects to, whatever port was forwarded.
+        (local || numeric) && host.is_some_and(|host| host.eq_ignore_ascii_case(authority.as_str()))
+    }
+}
+
+/// Refuses what a page of another site sends. Programs send no origin, and are not asked for one.
+pub fn check(origins: &Origins, headers: &HeaderMap) -> ApiResult<()> {
+    let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    if origin.to_str().is_ok_and(|origin| origins.allow(origin, host)) {
+        return Ok(());
+    }
+    let message = "this page is not one of this server's: open the server by its address, or set \
+                   HELMDECK_VNC_PUBLIC_BASE to the address that you use";
+    Err(ApiError::new(ErrorCode::ForeignOrigin, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allowed(public: Option<&str>, origin: &str, host: &str) -> bool {
+        let public = public.map(|text| text.parse::<Uri>().unwrap());
+        let origins = Origins::new("127.0.0.1:3000".parse().unwrap(), public.as_ref());
+        origins.allow(origin, Some(host))
+    }
+
+    #[test]
+    fn our_own_pages_are_allowed_and_no_others() {
+        assert!(allowed(None, "http://localhost:3000", "localhost:3000"));
+        assert!(allowed(None, "http://127.0.0.1:3000", "127.0.0.1:3000"));
+        assert!(allowed(None, "http://[::1]:3000", "[::1]:3000"));
+        assert!(allowed(None, "http://192.168.1.5:3000", "192.168.1.5:3000"));
+        assert!(allowed(None, "http://localhost:8080", "localhost:8080"), "a forwarded port");
+        for foreign in ["http://evil.example", "http://localhost:3001", "null", "", "file://"] {
+            assert!(!allowed(None, foreign, "localhost:3000"), "{foreign}");
+        }
+        assert!(!allowed(None, "http://evil.example:3000", "evil.example:3000"), "rebinding");
+    }
+
+    #[test]
+    fn the_public_address_is_ours_too() {
+        let base = Some("https://desk.example.com/helm");
+        assert!(allowed(base, "https://desk.example.com", "127.0.0.1:3000"));
+        assert!(!allowed(base, "http://desk.example.com", "desk.example.com"));
+        assert!(allowed(base, "http://localhost:3000", "localhost:3000"));
+    }
+}

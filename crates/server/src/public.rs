@@ -1,0 +1,57 @@
+//! Under which address this server is known to whoever asks.
+
+use helmdeck_wire::{SessionId, ticket::Role};
+use http::{HeaderMap, Uri, header};
+
+use crate::App;
+
+/// A scheme, host and port, with a prefix that a proxy in front may want.
+pub struct Address {
+    scheme: String,
+    authority: String,
+    prefix: String,
+}
+
+impl Address {
+    /// The configured public address; else the one that the client used; else where we listen.
+    pub fn of(app: &App, headers: &HeaderMap) -> Self {
+        if let Some(base) = &app.public_base
+            && let Some(authority) = base.authority()
+        {
+            let scheme = base.scheme_str().unwrap_or("http").to_owned();
+            let prefix = base.path().trim_end_matches('/').to_owned();
+            return Self { scheme, authority: authority.to_string(), prefix };
+        }
+        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+        let used = host.filter(|host| host.parse::<http::uri::Authority>().is_ok());
+        let authority = used.map_or_else(|| app.addr.to_string(), str::to_owned);
+        Self { scheme: "http".to_owned(), authority, prefix: String::new() }
+    }
+
+    /// The page that shows a session's desktop, with a ticket for it.
+    pub fn viewer(&self, session: &SessionId, ticket: &str, role: Role) -> String {
+        let Self { scheme, authority, .. } = self;
+        let page = self.path("/vnc.html");
+        // The whole path is one value of the query, so what separates inside it is escaped.
+        let role = role.as_str();
+        let path = format!("api/v1/sessions/{session}/vnc%3Frole%3D{role}%26ticket%3D{ticket}");
+        format!("{scheme}://{authority}{page}?autoconnect=true&resize=scale&path={path}")
+    }
+
+    pub fn host(&self) -> String {
+        self.uri().host().unwrap_or_default().to_owned()
+    }
+
+    pub fn port(&self) -> String {
+        let standard = if self.scheme == "https" { 443 } else { 80 };
+        self.uri().port_u16().unwrap_or(standard).to_string()
+    }
+
+    pub fn path(&self, path: &str) -> String {
+        format!("{}{path}", self.prefix)
+    }
+
+    fn uri(&self) -> Uri {
+        format!("{}://{}/", self.scheme, self.authority).parse().unwrap_or_default()
+    }
+}

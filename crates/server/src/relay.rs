@@ -1,0 +1,230 @@
+//! Between a viewer's WebSocket and the session's X server: the picture down, and of what comes up
+//! only what the viewer may send.
+
+use std::{future::pending, time::Duration};
+
+use axum::extract::ws::{CloseFrame, Message, WebSocket};
+use bytes::{Bytes, BytesMut};
+use futures_util::{
+    SinkExt, StreamExt,
+    stream::{SplitSink, SplitStream},
+};
+use helmdeck_rfb::{Gate, Handshake, Input, RfbError};
+use helmdeck_sessions::{ByteStream, View};
+use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf},
+    sync::mpsc,
+    time::{Instant, sleep_until, timeout},
+};
+
+use crate::closing::Closing;
+
+/// What is read from the X server at once.
+const CHUNK: usize = 64 << 10;
+/// A viewer that takes nothing for this long is gone.
+const SEND_DEADLINE: Duration = Duration::from_secs(30);
+/// The X server reads its socket at once, or is stuck.
+const WRITE_DEADLINE: Duration = Duration::from_secs(10);
+/// How long a viewer may take for the handshake.
+const HANDSHAKE_DEADLINE: Duration = Duration::from_secs(15);
+/// How long keys and wheel are gathered before they are noted as one thing done.
+const GATHER: Duration = Duration::from_secs(1);
+/// Keeps connections through proxies alive, and finds those that are dead.
+const PING_EVERY: Duration = Duration::from_secs(20);
+
+type Viewer = SplitSink<WebSocket, Message>;
+
+/// Relays until either side ends, or `ended` says why it must.
+pub async fn relay(
+    socket: WebSocket,
+    mut view: View,
+    stream: Box<dyn ByteStream>,
+    ended: impl Future<Output = Closing>,
+) {
+    let (mut to_viewer, from_viewer) = socket.split();
+    let (from_x, mut to_x) = tokio::io::split(stream);
+    let mut gate = Gate::new(view.role());
+    // What the handshake answers; the picture comes after it, on the same way.
+    let (answers, mut answered) = mpsc::channel(4);
+    let reason = tokio::select! {
+        reason = down(from_x, &mut to_viewer, &mut answered) => reason,
+        reason = up(from_viewer, &mut to_x, &mut gate, &mut view, answers) => reason,
+        reason = ended => reason,
+    };
+    // Whatever the viewer held down is let go, on the connection on which it was pressed.
+    let _ = timeout(WRITE_DEADLINE, to_x.write_all(&gate.release())).await;
+    let frame = CloseFrame { code: reason.code(), reason: reason.sentence().into() };
+    let _ = timeout(WRITE_DEADLINE, to_viewer.send(Message::Close(Some(frame)))).await;
+}
+
+/// The picture, on its way to the viewer.
+async fn down(
+    mut from_x: ReadHalf<Box<dyn ByteStream>>,
+    to_viewer: &mut Viewer,
+    answered: &mut mpsc::Receiver<Bytes>,
+) -> Closing {
+    let mut chunk = BytesMut::with_capacity(CHUNK);
+    let mut greeted = false;
+    loop {
+        chunk.reserve(CHUNK);
+        let message = tokio::select! {
+            biased;
+            answer = answered.recv() => match answer {
+                Some(answer) => Message::Binary(answer),
+                None => return Closing::ViewerLeft,
+            },
+            // The X server speaks only after the viewer's first message, which is the last of the
+            // handshake.
+            read = from_x.read_buf(&mut chunk) => match read {
+                Ok(0) | Err(_) => return Closing::PictureLost,
+                Ok(_) => Message::Binary(chunk.split().freeze()),
+            },
+            () = tokio::time::sleep(PING_EVERY), if greeted => Message::Ping(Bytes::new()),
+        };
+        greeted = true;
+        match timeout(SEND_DEADLINE, to_viewer.send(message)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(_)) | Err(_) => return Closing::ViewerLeft,
+        }
+    }
+}
+
+/// What the viewer sends, as far as it may.
+async fn up(
+    mut from_viewer: SplitStream<WebSocket>,
+    to_x: &mut WriteHalf<Box<dyn ByteStream>>,
+    gate: &mut Gate,
+    view: &mut View,
+    answers: mpsc::Sender<Bytes>,
+) -> Closing {
+    let rest = match timeout(HANDSHAKE_DEADLINE, shake_hands(&mut from_viewer, &answers)).await {
+        Ok(Ok((client_init, rest))) => {
+            if to_x.write_all(&client_init).await.is_err() {
+                return Closing::PictureLost;
+            }
+            rest
+        }
+        Ok(Err(closing)) => return closing,
+        Err(_) => return Closing::Nonsense("the handshake took too long".to_owned()),
+    };
+    let mut done = Gathered::default();
+    let (mut out, mut bytes) = (Vec::new(), Some(rest));
+    loop {
+        if let Some(bytes) = bytes.take() {
+            let passed = match gate.feed(&bytes, view.drives(), &mut out) {
+                Ok(passed) => passed,
+                Err(error) => return nonsense(error),
+            };
+            done.add(&passed.inputs, view);
+        }
+        if !out.is_empty() {
+            match timeout(WRITE_DEADLINE, to_x.write_all(&out)).await {
+                Ok(Ok(())) => out.clear(),
+                Ok(Err(_)) | Err(_) => return Closing::PictureLost,
+            }
+        }
+        tokio::select! {
+            message = from_viewer.next() => match message {
+                Some(Ok(Message::Binary(message))) => bytes = Some(message),
+                Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+                Some(Ok(Message::Text(_))) => {
+                    return Closing::Nonsense("RFB comes in binary messages".to_owned());
+                }
+                Some(Ok(Message::Close(_)) | Err(_)) | None => return Closing::ViewerLeft,
+            },
+            () = view.changed_hands() => {
+                if !view.drives() {
+                    out = gate.release();
+                    done.note(view);
+                }
+            }
+            () = done.due() => done.note(view),
+        }
+    }
+}
+
+/// The viewer's handshake: what goes first to the X server, and what came after it.
+async fn shake_hands(
+    from_viewer: &mut SplitStream<WebSocket>,
+    answers: &mpsc::Sender<Bytes>,
+) -> Result<([u8; 1], Bytes), Closing> {
+    let (mut handshake, greeting) = Handshake::new();
+    let answer = async |bytes: Bytes| answers.send(bytes).await.map_err(|_| Closing::ViewerLeft);
+    answer(Bytes::from_static(greeting)).await?;
+    while let Some(Ok(message)) = from_viewer.next().await {
+        let Message::Binary(bytes) = message else { continue };
+        let step = handshake.feed(&bytes).map_err(nonsense)?;
+        if !step.to_client.is_empty() {
+            answer(step.to_client.into()).await?;
+        }
+        if let Some(done) = step.done {
+            return Ok((done.client_init, bytes.slice_ref(done.rest)));
+        }
+    }
+    Err(Closing::ViewerLeft)
+}
+
+fn nonsense(error: RfbError) -> Closing {
+    Closing::Nonsense(error.to_string())
+}
+
+/// What a person does by hand, noted once a second at most: never which keys.
+#[derive(Default)]
+struct Gathered {
+    keys: u32,
+    notches: u32,
+    since: Option<Instant>,
+}
+
+impl Gathered {
+    /// The wheel is buttons four to seven.
+    const WHEEL: u8 = 0b0111_1000;
+
+    fn add(&mut self, inputs: &[Input], view: &View) {
+        for input in inputs {
+            match *input {
+                Input::Key { down: true } => self.keys += 1,
+                Input::Pointer { pressed, .. } if pressed & Self::WHEEL != 0 => self.notches += 1,
+                Input::Pointer { x, y, pressed, .. } if pressed != 0 => {
+                    self.note(view);
+                    let button = match pressed {
+                        1 => "left",
+                        2 => "middle",
+                        4 => "right",
+                        _ => "other",
+                    };
+                    view.acted("click", json!({ "x": x, "y": y, "button": button }));
+                }
+                Input::Resize { width, height } => {
+                    view.acted("resize", json!({ "geometry": format!("{width}x{height}") }));
+                }
+                Input::CutText => view.acted("clipboard", json!({})),
+                Input::Key { down: false } | Input::Pointer { .. } => {}
+            }
+        }
+        if self.keys + self.notches > 0 {
+            self.since.get_or_insert_with(Instant::now);
+        }
+        if !inputs.is_empty() {
+            view.touch();
+        }
+    }
+
+    async fn due(&self) {
+        match self.since {
+            Some(since) => sleep_until(since + GATHER).await,
+            None => pending().await,
+        }
+    }
+
+    fn note(&mut self, view: &View) {
+        let Self { keys, notches, .. } = std::mem::take(self);
+        if keys > 0 {
+            view.acted("type", json!({ "characters": keys }));
+        }
+        if notches > 0 {
+            view.acted("scroll", json!({ "amount": notches }));
+        }
+    }
+}

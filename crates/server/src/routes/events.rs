@@ -1,0 +1,185 @@
+//! What happens, as it happens, and what was done.
+
+use std::{convert::Infallible, time::Duration};
+
+use axum::{
+    Extension, Json,
+    extract::State,
+    response::sse::{Event, KeepAlive, Sse},
+};
+use futures_util::{Stream, stream};
+use helmdeck_sessions::{Caller, Listener, Lost, What};
+use helmdeck_wire::{SessionId, history::ActionList};
+use http::HeaderMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    App,
+    auth::PresentedTicket,
+    body::session_id,
+    error::{ApiError, ApiResult},
+    query::{Named, Params},
+    ticket,
+};
+
+/// Keeps connections through proxies alive.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+const MOST_ACTIONS: u32 = 1000;
+
+/// Which events are wanted.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EventsQuery {
+    /// Only those of one session; needed with a ticket.
+    session_id: Option<String>,
+    /// A ticket instead of a token.
+    #[serde(default)]
+    #[expect(
+        dead_code,
+        reason = "read by the gate, named here so that it is known and documented"
+    )]
+    ticket: Option<String>,
+}
+
+/// Which actions are wanted.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ActionsQuery {
+    /// So many of the last; 100 if not given, 1000 at most.
+    limit: Option<u32>,
+    /// Only those before this number.
+    before: Option<u64>,
+}
+
+/// A stream of events that ends with the server, or with the caller's token.
+pub async fn events(
+    State(app): State<App>,
+    caller: Option<Extension<Caller>>,
+    ticket: Option<Extension<PresentedTicket>>,
+    headers: HeaderMap,
+    Params(query): Params<EventsQuery>,
+) -> ApiResult<Sse<impl Stream<Item = Result<Event, Infallible>>>> {
+    let (caller, credentials) = match (ticket, caller) {
+        (Some(Extension(PresentedTicket(ticket))), _) => {
+            let session = session_id(query.session_id.clone().map(Into::into))?;
+            let claims = ticket::check(&app.signer, &app.revoked, &ticket, &session)?;
+            (claims.bearer(), claims.credentials())
+        }
+        (None, Some(Extension(caller))) => {
+            let credentials = vec![caller.token.clone()];
+            (caller, credentials)
+        }
+        (None, None) => return Err(ApiError::internal("the gate let nobody through")),
+    };
+    let last_id = headers.get("last-event-id").and_then(|id| id.to_str().ok());
+    let heard = last_id.map_or(Some(app.sessions.events().last()), |id| app.boot.number(id));
+    let events = match heard {
+        Some(heard) => app.sessions.events().after(heard),
+        // An id of an earlier server: everything before now is lost, which the listener says.
+        None => app.sessions.events().after(u64::MAX),
+    };
+    let only = query.session_id.map(SessionId::new);
+    // Whoever looks at one session sees at once how it is.
+    let first = if last_id.is_none() { only.clone() } else { None };
+    let feed = Feed { app, caller, credentials, only, first, events };
+    let stream = stream::unfold(feed, async |mut feed| {
+        let event = feed.next().await?;
+        Some((Ok(event), feed))
+    });
+    Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+}
+
+/// One listener's events.
+struct Feed {
+    app: App,
+    caller: Caller,
+    /// What ends it when it is revoked.
+    credentials: Vec<String>,
+    only: Option<SessionId>,
+    first: Option<SessionId>,
+    events: Listener,
+}
+
+impl Feed {
+    async fn next(&mut self) -> Option<Event> {
+        let app = self.app.clone();
+        let credentials = self.credentials.clone();
+        if let Some(first) = self.first.take()
+            && let Some(event) = self.tell(&first, What::Changed).await
+        {
+            return Some(event.id(app.boot.id(app.sessions.events().last())));
+        }
+        tokio::select! {
+            () = app.closing.cancelled() => None,
+            () = app.revoked.any_of(&credentials) => None,
+            event = self.next_visible() => Some(event),
+        }
+    }
+
+    async fn next_visible(&mut self) -> Event {
+        loop {
+            let event = match self.events.next().await {
+                Ok(event) => event,
+                Err(Lost) => {
+                    let id = self.app.boot.id(self.app.sessions.events().last());
+                    return Event::default().id(id).event("reset").data("{}");
+                }
+            };
+            let wanted = self.only.as_ref().is_none_or(|only| *only == event.session);
+            let visible = self.caller.is_admin() || self.caller.subject == event.owner;
+            if !wanted || !visible {
+                continue;
+            }
+            if let Some(told) = self.tell(&event.session, event.what).await {
+                return told.id(self.app.boot.id(event.seq));
+            }
+        }
+    }
+
+    async fn tell(&self, id: &SessionId, what: What) -> Option<Event> {
+        match what {
+            What::Changed => {
+                // As it is by now; gone already, if it cannot be found.
+                let session = self.app.sessions.get(&self.caller, id).ok()?;
+                let session = self.app.sessions.describe_one(&self.caller, &session).await.ok()?;
+                Some(event("session", &session))
+            }
+            What::Gone => Some(event("session_gone", &json!({ "id": id }))),
+            What::Acted(record) => Some(event("action", &*record)),
+            What::AgentStatus(status) => {
+                Some(event("agent_status", &json!({ "session_id": id, "status": status })))
+            }
+            What::Control(mut control, key) => {
+                control.yours = key == self.caller.token;
+                #[derive(Serialize)]
+                struct Told<'a> {
+                    session_id: &'a SessionId,
+                    #[serde(flatten)]
+                    control: helmdeck_wire::control::Control,
+                }
+                Some(event("control", &Told { session_id: id, control }))
+            }
+        }
+    }
+}
+
+fn event(name: &str, data: &impl Serialize) -> Event {
+    // Our own types always are valid JSON without line breaks.
+    Event::default().event(name).data(serde_json::to_string(data).unwrap_or_default())
+}
+
+/// What was done in one of the caller's sessions, also after its end.
+pub async fn session_actions(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Named(id): Named,
+    Params(query): Params<ActionsQuery>,
+) -> ApiResult<Json<ActionList>> {
+    let owner = (!caller.is_admin()).then_some(caller.subject.as_str());
+    let (before, limit) = (query.before.unwrap_or(u64::MAX), query.limit.unwrap_or(100));
+    app.sessions.flush().await;
+    let actions = app.store.actions(&id, owner, before, limit.min(MOST_ACTIONS)).await?;
+    Ok(Json(ActionList { actions }))
+}

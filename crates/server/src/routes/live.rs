@@ -1,0 +1,208 @@
+//! Watching a session: the connection of the live view, tickets for it, and its address.
+
+use axum::{
+    Extension, Json,
+    extract::{Request, State, WebSocketUpgrade},
+    response::{IntoResponse, Response},
+};
+use helmdeck_sessions::{Caller, Holder, Session, Viewer};
+use helmdeck_wire::{
+    ErrorCode, SessionId,
+    ticket::{NewTicket, Role, Ticket, VncUrl},
+};
+use http::{HeaderMap, StatusCode};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{
+    App,
+    auth::PresentedTicket,
+    body::{OptionalBody, session_id},
+    closing::Closing,
+    error::{ApiError, ApiResult},
+    public::Address,
+    query::{Named, NamedTicket, Params},
+    relay::relay,
+    ticket,
+};
+
+/// The largest message of a viewer: a clipboard.
+const MAX_MESSAGE: usize = 2 << 20;
+/// What the address of a live view has to say for itself.
+const NOTES: &str = "Open url in a browser. It holds a ticket for this session and role: whoever \
+                     has it can connect until expires_at.";
+
+/// How a viewer connects.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ViewQuery {
+    /// What the viewer wants to be; a ticket may allow less. With a token: `control`.
+    role: Option<Role>,
+    /// Take control with the connection.
+    #[serde(default)]
+    take: bool,
+    /// A ticket instead of a token.
+    #[serde(default)]
+    #[expect(
+        dead_code,
+        reason = "read by the gate, named here so that it is known and documented"
+    )]
+    ticket: Option<String>,
+}
+
+/// Which desktop's address is wanted.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UrlQuery {
+    /// Which session.
+    #[schemars(with = "String")]
+    session_id: Option<String>,
+    /// What whoever has the address may; `view` if not given.
+    role: Option<String>,
+}
+
+/// RFB over a WebSocket.
+pub async fn vnc(
+    State(app): State<App>,
+    Named(id): Named,
+    Params(query): Params<ViewQuery>,
+    request: Request,
+) -> ApiResult<Response> {
+    let (mut parts, _) = request.into_parts();
+    let (caller, presented) = (parts.extensions.remove::<Caller>(), parts.extensions.remove());
+    let admitted = admit(&app, &id, query.role, caller, presented)?;
+    let upgrade = upgrade(&mut parts, &app).await?;
+    let Admitted { session, viewer, credentials, ticket } = admitted;
+    let (view, stream) = session.view(viewer).await?;
+    if query.take {
+        view.take_control().await?;
+    }
+    let live = app.live.clone();
+    let upgraded = upgrade.protocols(["binary"]).max_message_size(MAX_MESSAGE).on_upgrade(
+        move |socket| async move {
+            let over = view.ending();
+            let ended = async {
+                tokio::select! {
+                    reason = over => Closing::SessionOver(reason),
+                    () = app.revoked.any_of(&credentials) => Closing::Revoked,
+                    () = app.closing.cancelled() => Closing::ServerStops,
+                }
+            };
+            live.track_future(relay(socket, view, stream, ended)).await;
+            drop(ticket);
+        },
+    );
+    Ok(upgraded)
+}
+
+/// Somebody who may watch.
+struct Admitted {
+    session: Session,
+    viewer: Viewer,
+    /// What ends the connection when it is revoked.
+    credentials: Vec<String>,
+    /// Held while the connection is open.
+    ticket: Option<ticket::Use>,
+}
+
+fn admit(
+    app: &App,
+    id: &SessionId,
+    wanted: Option<Role>,
+    caller: Option<Caller>,
+    presented: Option<PresentedTicket>,
+) -> ApiResult<Admitted> {
+    if let Some(PresentedTicket(text)) = presented {
+        let claims = ticket::check(&app.signer, &app.revoked, &text, id)?;
+        if wanted.is_some_and(|wanted| wanted > claims.role) {
+            let message = "this ticket is for viewing only: ask for one with role control";
+            return Err(ApiError::new(ErrorCode::Forbidden, message));
+        }
+        let session = app.sessions.get(&claims.bearer(), id)?;
+        let holder = Holder { subject: claims.sub.clone(), key: claims.jti.clone() };
+        let viewer = Viewer { role: wanted.unwrap_or(claims.role), holder };
+        let credentials = claims.credentials();
+        let ticket = Some(app.tickets.begin(&claims)?);
+        return Ok(Admitted { session, viewer, credentials, ticket });
+    }
+    let caller = caller.ok_or_else(|| ApiError::internal("the gate let nobody through"))?;
+    let session = app.sessions.get(&caller, id)?;
+    let holder = Holder { subject: caller.subject, key: caller.token.clone() };
+    let viewer = Viewer { role: wanted.unwrap_or(Role::Control), holder };
+    Ok(Admitted { session, viewer, credentials: vec![caller.token], ticket: None })
+}
+
+/// The WebSocket that a request wants to become.
+pub async fn upgrade(parts: &mut http::request::Parts, app: &App) -> ApiResult<WebSocketUpgrade> {
+    use axum::extract::FromRequestParts;
+    WebSocketUpgrade::from_request_parts(parts, app).await.map_err(|rejection| {
+        let message = format!("connect with a WebSocket: {}", rejection.body_text());
+        ApiError::new(ErrorCode::InvalidInput, message)
+    })
+}
+
+/// A ticket for one of the caller's sessions.
+pub async fn create_ticket(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Named(id): Named,
+    headers: HeaderMap,
+    OptionalBody(wanted): OptionalBody<NewTicket>,
+) -> ApiResult<impl IntoResponse> {
+    let session = app.sessions.get(&caller, &id)?;
+    session.ensure_desktop()?;
+    let (ticket, claims) = ticket::issue(&app.signer, &caller, &id, &wanted)?;
+    let url = Address::of(&app, &headers).viewer(&id, &ticket, claims.role);
+    let expires_at = claims.expires_at();
+    let ticket = Ticket { id: claims.jti, ticket, role: claims.role, url, expires_at };
+    Ok((StatusCode::CREATED, Json(ticket)))
+}
+
+/// The end of a ticket.
+pub async fn revoke_ticket(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    NamedTicket(id, ticket): NamedTicket,
+) -> ApiResult<StatusCode> {
+    app.sessions.get(&caller, &id)?;
+    // Nobody knows any more how long it would have been good; this is the longest there is.
+    let longest = time::OffsetDateTime::now_utc() + time::Duration::days(7);
+    if ticket.starts_with("tick-") {
+        app.revoked.add(&ticket, longest).await?;
+    }
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Where to watch a desktop.
+pub async fn vnc_url(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
+    Params(query): Params<UrlQuery>,
+) -> ApiResult<Json<VncUrl>> {
+    let id = session_id(query.session_id.map(Into::into))?;
+    let role = match query.role.as_deref() {
+        None | Some("view") => Role::View,
+        Some("control") => Role::Control,
+        Some(other) => {
+            let message = format!("role: {other:?} is none: expected view or control");
+            return Err(ApiError::new(ErrorCode::InvalidRole, message));
+        }
+    };
+    let session = app.sessions.get(&caller, &id)?;
+    session.ensure_desktop()?;
+    let wanted = NewTicket { role, ..NewTicket::default() };
+    let (ticket, claims) = ticket::issue(&app.signer, &caller, &id, &wanted)?;
+    let address = Address::of(&app, &headers);
+    Ok(Json(VncUrl {
+        url: address.viewer(&id, &ticket, role),
+        host: address.host(),
+        port: address.port(),
+        path: address.path("/vnc.html"),
+        session_id: id,
+        role,
+        expires_at: claims.expires_at(),
+        agent_status: session.agent_status(),
+        notes: NOTES.to_owned(),
+    }))
+}

@@ -1,0 +1,207 @@
+//! Who drives a session: a lease with an epoch. Pure decisions, with time passed in.
+//!
+//! Without a lease, agents drive. A person who takes it stops them until it is released, or until
+//! all viewers of that person have been gone for [`GRACE`].
+
+use std::time::{Duration, Instant};
+
+use helmdeck_wire::control::{Control, Driver};
+use time::OffsetDateTime;
+
+/// How long the lease of a person whose viewers are gone is kept: a page that is reloaded, or a
+/// network that changes, must not hand a half-filled form to the agent.
+pub const GRACE: Duration = Duration::from_secs(15);
+
+/// Somebody who can take control.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    /// For people: the token subject.
+    pub subject: String,
+    /// For us: the token or ticket that was used. Two pages of one login are one holder.
+    pub key: String,
+}
+
+/// Who drives.
+#[derive(Debug, Clone, Default)]
+pub struct Lease {
+    epoch: u64,
+    held: Option<Held>,
+    since: Option<OffsetDateTime>,
+    message: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+struct Held {
+    holder: Holder,
+    viewers: usize,
+    /// When the last of its viewers went, if it had any.
+    left: Option<Instant>,
+}
+
+impl Lease {
+    /// Gives the lease to `holder`, if nobody else has it or with `force`. Says whether anything
+    /// changed, or who has it.
+    pub fn take(
+        &mut self,
+        holder: Holder,
+        force: bool,
+        at: OffsetDateTime,
+    ) -> Result<bool, Holder> {
+        match &self.held {
+            Some(held) if held.holder.key == holder.key => return Ok(false),
+            Some(held) if !force => return Err(held.holder.clone()),
+            _ => {}
+        }
+        self.held = Some(Held { holder, viewers: 0, left: None });
+        self.change(None, at);
+        Ok(true)
+    }
+
+    /// Hands control back to the agents, if `key` has it. Says whether anything changed.
+    pub fn release(&mut self, key: &str, message: Option<String>, at: OffsetDateTime) -> bool {
+        let holds = self.drives(key);
+        if holds {
+            self.held = None;
+            self.change(message, at);
+        }
+        holds
+    }
+
+    /// Whether an agent's action may begin: the epoch it begins in, or who drives instead. Whoever
+    /// has the lease may also use the actions.
+    pub fn admit(&self, key: &str) -> Result<u64, Holder> {
+        match &self.held {
+            Some(held) if held.holder.key != key => Err(held.holder.clone()),
+            _ => Ok(self.epoch),
+        }
+    }
+
+    /// Whether `key` has the lease: only then does input by hand pass.
+    pub fn drives(&self, key: &str) -> bool {
+        self.held.as_ref().is_some_and(|held| held.holder.key == key)
+    }
+
+    /// Who has the lease.
+    pub fn holder(&self) -> Option<&Holder> {
+        self.held.as_ref().map(|held| &held.holder)
+    }
+
+    /// Grows whenever control changes hands.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// The holder's viewers, all that are open now.
+    pub fn watched_by(&mut self, key: &str, viewers: usize, now: Instant) {
+        if let Some(held) = self.held.as_mut().filter(|held| held.holder.key == key) {
+            if viewers == 0 && held.viewers > 0 {
+                held.left = Some(now);
+            } else if viewers > 0 {
+                held.left = None;
+            }
+            held.viewers = viewers;
+        }
+    }
+
+    /// Ends a lease whose holder has been gone for too long. Says whether anything changed.
+    pub fn expire(&mut self, now: Instant, at: OffsetDateTime) -> bool {
+        let expired = self.expires().is_some_and(|end| now >= end);
+        if expired {
+            self.held = None;
+            self.change(None, at);
+        }
+        expired
+    }
+
+    /// When [`Self::expire`] may change something.
+    pub fn expires(&self) -> Option<Instant> {
+        self.held.as_ref().and_then(|held| held.left).map(|left| left + GRACE)
+    }
+
+    /// Who drives, as the one with `key` sees it.
+    pub fn describe(&self, running: bool, key: &str) -> Control {
+        let driver = match &self.held {
+            _ if !running => Driver::Nobody,
+            Some(_) => Driver::Human,
+            None => Driver::Agent,
+        };
+        Control {
+            driver,
+            holder: self.holder().map(|holder| holder.subject.clone()),
+            epoch: self.epoch,
+            since: self.since,
+            message: self.message.clone(),
+            yours: self.drives(key),
+        }
+    }
+
+    fn change(&mut self, message: Option<String>, at: OffsetDateTime) {
+        self.epoch += 1;
+        self.since = Some(at);
+        self.message = message;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AT: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
+
+    fn holder(key: &str) -> Holder {
+        Holder { subject: format!("person {key}"), key: key.into() }
+    }
+
+    #[test]
+    fn agents_drive_until_a_person_takes_control_and_again_after() {
+        let mut lease = Lease::default();
+        assert_eq!(lease.admit("agent"), Ok(0));
+        assert!(!lease.drives("agent"), "input by hand needs the lease");
+        assert_eq!(lease.take(holder("ann"), false, AT), Ok(true));
+        assert_eq!(lease.admit("agent"), Err(holder("ann")));
+        assert_eq!(lease.admit("ann"), Ok(1));
+        assert!(!lease.release("agent", None, AT), "only the holder can release");
+        assert!(lease.release("ann", Some("logged in".into()), AT));
+        assert_eq!(lease.admit("agent"), Ok(2));
+        assert_eq!(lease.describe(true, "agent").message.as_deref(), Some("logged in"));
+    }
+
+    #[test]
+    fn a_second_person_needs_force_and_taking_twice_changes_nothing() {
+        let mut lease = Lease::default();
+        assert_eq!(lease.take(holder("ann"), false, AT), Ok(true));
+        assert_eq!(lease.take(holder("ann"), false, AT), Ok(false));
+        assert_eq!(lease.take(holder("bob"), false, AT), Err(holder("ann")));
+        assert_eq!(lease.epoch(), 1);
+        assert_eq!(lease.take(holder("bob"), true, AT), Ok(true));
+        assert!(lease.drives("bob") && !lease.drives("ann"));
+    }
+
+    #[test]
+    fn a_holder_whose_viewers_are_gone_keeps_the_lease_for_the_grace_only() {
+        let mut lease = Lease::default();
+        let start = Instant::now();
+        lease.take(holder("ann"), false, AT).unwrap();
+        assert_eq!(lease.expires(), None, "without a viewer, it is held by calls");
+        lease.watched_by("ann", 1, start);
+        lease.watched_by("ann", 0, start);
+        lease.watched_by("bob", 0, start);
+        assert!(!lease.expire(start + GRACE - Duration::from_millis(1), AT));
+        lease.watched_by("ann", 1, start + GRACE / 2);
+        assert!(!lease.expire(start + 2 * GRACE, AT), "back in time");
+        lease.watched_by("ann", 0, start);
+        assert!(lease.expire(start + GRACE, AT));
+        assert_eq!(lease.admit("agent"), Ok(2));
+    }
+
+    #[test]
+    fn nobody_drives_what_does_not_run() {
+        let mut lease = Lease::default();
+        assert_eq!(lease.describe(false, "").driver, Driver::Nobody);
+        assert_eq!(lease.describe(true, "").driver, Driver::Agent);
+        lease.take(holder("ann"), false, AT).unwrap();
+        let seen = lease.describe(true, "ann");
+        assert_eq!((seen.driver, seen.yours), (Driver::Human, true));
+        assert!(!lease.describe(true, "bob").yours);
+    }
+}

@@ -1,0 +1,156 @@
+//! What happens in all sessions, for whoever listens. The last thousand events are kept, so that a
+//! listener who was away for a moment misses nothing.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use helmdeck_wire::{SessionId, control::Control, history::ActionRecord};
+use parking_lot::Mutex;
+use tokio::sync::watch;
+
+/// How many events a listener may be behind.
+const KEPT: usize = 1000;
+
+/// Something that happened in a session.
+#[derive(Debug, Clone)]
+pub struct Event {
+    /// Grows by one with every event since the server started.
+    pub seq: u64,
+    /// Where.
+    pub session: SessionId,
+    /// Whose session it is: others do not hear of it.
+    pub owner: String,
+    /// What.
+    pub what: What,
+}
+
+/// What happened.
+#[derive(Debug, Clone)]
+pub enum What {
+    /// It was created, or its status changed.
+    Changed,
+    /// It is forgotten.
+    Gone,
+    /// Something was done in it.
+    Acted(Arc<ActionRecord>),
+    /// The agent says what it is doing.
+    AgentStatus(String),
+    /// Control changed hands. `yours` is not filled in: that depends on who listens.
+    Control(Control, String),
+}
+
+/// A cheap handle to all events.
+#[derive(Clone)]
+pub struct Events {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    kept: Mutex<VecDeque<Event>>,
+    /// The number of the newest event.
+    last: watch::Sender<u64>,
+}
+
+impl Events {
+    pub(crate) fn new() -> Self {
+        let shared = Shared { kept: Mutex::default(), last: watch::Sender::new(0) };
+        Self { shared: Arc::new(shared) }
+    }
+
+    pub(crate) fn tell(&self, session: &SessionId, owner: &str, what: What) {
+        let mut kept = self.shared.kept.lock();
+        let seq = *self.shared.last.borrow() + 1;
+        if kept.len() == KEPT {
+            kept.pop_front();
+        }
+        kept.push_back(Event { seq, session: session.clone(), owner: owner.to_owned(), what });
+        // Inside the lock, so that numbers are announced in order.
+        self.shared.last.send_replace(seq);
+    }
+
+    /// The number of the newest event.
+    pub fn last(&self) -> u64 {
+        *self.shared.last.borrow()
+    }
+
+    /// Listens to what comes after event `after`.
+    pub fn after(&self, after: u64) -> Listener {
+        Listener { events: self.clone(), heard: after, last: self.shared.last.subscribe() }
+    }
+}
+
+/// Somebody who listens.
+pub struct Listener {
+    events: Events,
+    heard: u64,
+    last: watch::Receiver<u64>,
+}
+
+/// The listener was away for too long: events are lost.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Lost;
+
+impl Listener {
+    /// The next event. After [`Lost`], goes on with what comes from now on. Cancel-safe.
+    pub async fn next(&mut self) -> Result<Event, Lost> {
+        loop {
+            match self.try_next() {
+                Ok(Some(event)) => return Ok(event),
+                // The sender lives as long as `events`.
+                Ok(None) => drop(self.last.changed().await),
+                Err(lost) => return Err(lost),
+            }
+        }
+    }
+
+    fn try_next(&mut self) -> Result<Option<Event>, Lost> {
+        self.last.mark_unchanged();
+        let kept = self.events.shared.kept.lock();
+        let last = self.events.last();
+        let first = kept.front().map_or(last + 1, |event| event.seq);
+        if self.heard > last || self.heard + 1 < first {
+            self.heard = last;
+            return Err(Lost);
+        }
+        let index = usize::try_from(self.heard + 1 - first).unwrap_or(usize::MAX);
+        let event = kept.get(index).cloned();
+        self.heard += u64::from(event.is_some());
+        Ok(event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tell(events: &Events, status: &str) {
+        events.tell(&SessionId::new("s"), "ann", What::AgentStatus(status.into()));
+    }
+
+    #[tokio::test]
+    async fn a_listener_hears_what_it_missed_and_then_what_comes() {
+        let events = Events::new();
+        tell(&events, "one");
+        tell(&events, "two");
+        let mut listener = events.after(1);
+        assert_eq!(listener.next().await.unwrap().seq, 2);
+        let (event, ()) = tokio::join!(listener.next(), async {
+            tokio::task::yield_now().await;
+            tell(&events, "three");
+        });
+        assert_eq!(event.unwrap().seq, 3);
+    }
+
+    #[tokio::test]
+    async fn a_listener_that_is_too_far_behind_is_told_so() {
+        let events = Events::new();
+        let mut slow = events.after(0);
+        for _ in 0..=KEPT {
+            tell(&events, "x");
+        }
+        assert_eq!(slow.next().await.unwrap_err(), Lost);
+        tell(&events, "y");
+        assert_eq!(slow.next().await.unwrap().seq, KEPT as u64 + 2);
+        let mut from_the_future = events.after(10_000_000);
+        assert_eq!(from_the_future.next().await.unwrap_err(), Lost);
+    }
+}

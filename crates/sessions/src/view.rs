@@ -1,0 +1,169 @@
+//! People who watch a session: the bytes of its picture, and whether their input may pass.
+
+use std::time::{Duration, Instant};
+
+use helmdeck_link::{ByteStream, FrameStream, LinkError};
+use helmdeck_wire::{
+    guest::Frames,
+    history::{Actor, ActorKind},
+    session::EndReason,
+    ticket::Role,
+};
+use serde_json::Value;
+use time::OffsetDateTime;
+use tokio::sync::watch;
+
+use crate::{
+    Session, SessionError,
+    control::{Holder, Lease},
+    lifecycle::Phase,
+    session::Driven,
+};
+
+/// More viewers than this of one session are refused: each costs the X server its own encoding.
+const MAX_VIEWERS: usize = 32;
+
+/// Somebody who wants to watch.
+#[derive(Debug, Clone)]
+pub struct Viewer {
+    /// What they may.
+    pub role: Role,
+    /// Who they are.
+    pub holder: Holder,
+}
+
+/// An open view. Dropping it ends it.
+pub struct View {
+    session: Session,
+    viewer: Viewer,
+    lease: watch::Receiver<Lease>,
+}
+
+impl Session {
+    /// Opens a view of the desktop: RFB as it is after the handshake of security, and the view
+    /// that it belongs to.
+    pub async fn view(&self, viewer: Viewer) -> Result<(View, Box<dyn ByteStream>), SessionError> {
+        self.adoption().await;
+        self.ensure_desktop()?;
+        self.ensure_alive()?;
+        if !self.is_running() {
+            return Err(SessionError::Starting(self.id().clone()));
+        }
+        let view = self.admit_viewer(viewer)?;
+        let stream = self.inner.link.rfb(view.viewer.role).await.map_err(|error| match error {
+            LinkError::Refused(body) => SessionError::Refused(body),
+            lost => self.ensure_alive().err().unwrap_or(SessionError::GuestLost(lost)),
+        })?;
+        Ok((view, stream))
+    }
+
+    /// Its screen as small pictures, whenever it changes.
+    pub async fn frames(&self, wanted: Frames) -> Result<FrameStream, SessionError> {
+        self.adoption().await;
+        self.ensure_desktop()?;
+        self.ensure_alive()?;
+        self.inner.link.frames(wanted).await.map_err(|error| match error {
+            LinkError::Refused(body) => SessionError::Refused(body),
+            lost => SessionError::GuestLost(lost),
+        })
+    }
+
+    /// Whether it is ready and not over.
+    pub(crate) fn is_running(&self) -> bool {
+        matches!(self.inner.life.lock().phase(), Phase::Running | Phase::Outdated)
+    }
+
+    fn admit_viewer(&self, viewer: Viewer) -> Result<View, SessionError> {
+        let mut viewers = self.inner.viewers.lock();
+        if viewers.values().sum::<usize>() >= MAX_VIEWERS {
+            let id = self.id().clone();
+            return Err(SessionError::TooManyViewers { id, limit: MAX_VIEWERS });
+        }
+        *viewers.entry(viewer.holder.key.clone()).or_default() += 1;
+        drop(viewers);
+        let lease = self.inner.lease.subscribe();
+        let view = View { session: self.clone(), viewer, lease };
+        self.count_viewers(&view.viewer.holder.key);
+        Ok(view)
+    }
+
+    /// Tells the lease how many viewers its holder has.
+    pub(crate) fn count_viewers(&self, key: &str) {
+        let count = self.inner.viewers.lock().get(key).copied().unwrap_or_default();
+        self.inner.lease.send_if_modified(|lease| {
+            lease.watched_by(key, count, Instant::now());
+            false
+        });
+        self.inner.changed.notify_one();
+    }
+}
+
+impl View {
+    /// Whose session it shows.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// What this viewer may.
+    pub fn role(&self) -> Role {
+        self.viewer.role
+    }
+
+    /// Whether this viewer's input may pass now.
+    pub fn drives(&self) -> bool {
+        self.viewer.role == Role::Control && self.lease.borrow().drives(&self.viewer.holder.key)
+    }
+
+    /// Waits until control changes hands. Cancel-safe.
+    pub async fn changed_hands(&mut self) {
+        if self.lease.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// Takes control for as long as the view is open, if nobody else has it.
+    pub async fn take_control(&self) -> Result<(), SessionError> {
+        self.session.take_control(self.viewer.holder.clone(), false).await
+    }
+
+    /// Waits until the session is over, and tells why.
+    pub fn ending(&self) -> impl Future<Output = EndReason> + Send + use<> {
+        let session = self.session.clone();
+        async move {
+            session.driven_to(Driven::Stopped).await;
+            match session.inner.life.lock().phase() {
+                Phase::Over(reason) => *reason,
+                // What has stopped is over.
+                Phase::Starting | Phase::Running | Phase::Outdated => EndReason::Requested,
+            }
+        }
+    }
+
+    /// Somebody uses the session by hand.
+    pub fn touch(&self) {
+        self.session.inner.life.lock().touch(Instant::now());
+        self.session.inner.changed.notify_one();
+    }
+
+    /// Notes what the viewer did by hand.
+    pub fn acted(&self, action: &str, detail: Value) {
+        let by = Actor { kind: ActorKind::Human, subject: self.viewer.holder.subject.clone() };
+        let at = OffsetDateTime::now_utc();
+        self.session.record(by, action, detail, "ok", at, Duration::ZERO);
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        let key = &self.viewer.holder.key;
+        let mut viewers = self.session.inner.viewers.lock();
+        if let Some(count) = viewers.get_mut(key) {
+            *count -= 1;
+            if *count == 0 {
+                viewers.remove(key);
+            }
+        }
+        drop(viewers);
+        self.session.count_viewers(key);
+    }
+}

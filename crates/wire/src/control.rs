@@ -1,0 +1,53 @@
+//! Who drives a session.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+
+/// Who may send input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Driver {
+    /// Any agent that may act in the session; nobody has taken control.
+    Agent,
+    /// A person who took control.
+    Human,
+    /// The session is not running.
+    Nobody,
+}
+
+/// Who drives, as a caller sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Control {
+    /// Who may send input.
+    pub driver: Driver,
+    /// The person who took control.
+    pub holder: Option<String>,
+    /// Grows whenever control changes hands.
+    pub epoch: u64,
+    /// Since when it is so; none if it never changed.
+    #[serde(default, with = "time::serde::rfc3339::option")]
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
+    pub since: Option<OffsetDateTime>,
+    /// What the last person to drive left for the agent.
+    pub message: Option<String>,
+    /// Whether the caller is the one who took control.
+    pub yours: bool,
+}
+
+/// Take control of a session.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TakeControl {
+    /// Also from another person who has it.
+    pub force: bool,
+}
+
+/// Hand control back to the agent.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReleaseControl {
+    /// What the agent should know: kept until control changes hands again.
+    #[schemars(length(max = 2000))]
+    pub message: Option<String>,
+}

@@ -1,0 +1,85 @@
+//! Tickets: the right to watch one session, for a while, without a token.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+
+use crate::SessionId;
+
+/// What a viewer may.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// See.
+    #[default]
+    View,
+    /// See, and take control.
+    Control,
+}
+
+impl Role {
+    /// Its name in addresses.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::View => "view",
+            Self::Control => "control",
+        }
+    }
+}
+
+/// Ask for a ticket.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct NewTicket {
+    /// What its holder may.
+    pub role: Role,
+    /// Seconds until no new connection is possible with it; 300 if not given.
+    #[schemars(range(min = 1, max = 604_800))]
+    pub ttl_seconds: Option<u64>,
+    /// Whether several connections may use it at once.
+    pub reusable: bool,
+}
+
+/// A ticket, shown once.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Ticket {
+    /// Names it, to revoke it.
+    pub id: String,
+    /// The ticket itself: whoever has it may use it.
+    pub ticket: String,
+    /// What its holder may.
+    pub role: Role,
+    /// A page that uses it.
+    pub url: String,
+    /// Until when connections can be opened with it.
+    #[serde(with = "time::serde::rfc3339")]
+    #[schemars(with = "String", extend("format" = "date-time"))]
+    pub expires_at: OffsetDateTime,
+}
+
+/// Where to watch a session's desktop.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct VncUrl {
+    /// Which session.
+    pub session_id: SessionId,
+    /// The host in `url`.
+    pub host: String,
+    /// The port in `url`.
+    pub port: String,
+    /// The page in `url`.
+    pub path: String,
+    /// Open this in a browser: it holds a ticket.
+    pub url: String,
+    /// What whoever has the address may.
+    pub role: Role,
+    /// Until when connections can be opened with it.
+    #[serde(with = "time::serde::rfc3339")]
+    #[schemars(with = "String", extend("format" = "date-time"))]
+    pub expires_at: OffsetDateTime,
+    /// What the agent says it is doing; empty if it says nothing.
+    pub agent_status: String,
+    /// What else there is to know.
+    pub notes: String,
+}
