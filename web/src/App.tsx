@@ -1,0 +1,87 @@
+import { lazy, Suspense, useCallback, useEffect, useState } from "react";
+import { ApiError, client, explain, whenSignedOut } from "./api/client";
+import type { Identity } from "./api/wire";
+import { IdentityProvider } from "./identity";
+import { Login } from "./pages/Login";
+import { NotFound } from "./pages/NotFound";
+import { Wall } from "./pages/Wall";
+import { prefix } from "./prefix";
+import { navigate, routeOf, usePathname } from "./router";
+import { SessionsProvider } from "./sessions/provider";
+
+// It brings noVNC, which makes whoever imports it wait while it tries the browser's decoders. So it
+// comes beside the first page, not before it.
+const sessionPage = import("./pages/SessionPage");
+const SessionPage = lazy(async () => ({ default: (await sessionPage).SessionPage }));
+
+type Who =
+  | { kind: "unknown" }
+  | { kind: "nobody" }
+  | { kind: "somebody"; identity: Identity }
+  | { kind: "unreachable"; text: string };
+
+export function App() {
+  const [who, setWho] = useState<Who>({ kind: "unknown" });
+  const pathname = usePathname();
+  const route = routeOf(pathname);
+
+  const ask = useCallback(async () => {
+    try {
+      setWho({ kind: "somebody", identity: await client.me() });
+    } catch (error) {
+      const nobody = error instanceof ApiError && error.status === 401;
+      setWho(nobody ? { kind: "nobody" } : { kind: "unreachable", text: explain(error) });
+    }
+  }, []);
+
+  useEffect(() => {
+    whenSignedOut(() => setWho({ kind: "nobody" }));
+    void ask();
+  }, [ask]);
+
+  const onLoginPage = route.page === "login";
+  useEffect(() => {
+    if (who.kind === "nobody" && !onLoginPage) {
+      const here = pathname.slice(prefix.pathname.length);
+      navigate(here ? `login?next=${encodeURIComponent(here)}` : "login", true);
+    } else if (who.kind === "somebody" && onLoginPage) {
+      navigate(nextPage(window.location.search), true);
+    }
+  }, [who, onLoginPage, pathname]);
+
+  if (who.kind === "unreachable") {
+    return (
+      <main className="center-page">
+        <div className="card">
+          <p role="alert">{who.text}</p>
+          <button type="button" onClick={() => void ask()}>
+            Try again
+          </button>
+        </div>
+      </main>
+    );
+  }
+  if (who.kind === "unknown") return null;
+  if (who.kind === "nobody") {
+    return <Login onLogin={(identity) => setWho({ kind: "somebody", identity })} />;
+  }
+  return (
+    <IdentityProvider value={who.identity}>
+      <SessionsProvider>
+        {route.page === "wall" && <Wall onLogOut={() => setWho({ kind: "nobody" })} />}
+        {route.page === "session" && (
+          <Suspense fallback={null}>
+            <SessionPage key={route.id} id={route.id} />
+          </Suspense>
+        )}
+        {route.page === "unknown" && <NotFound />}
+      </SessionsProvider>
+    </IdentityProvider>
+  );
+}
+
+/** Where to go after the login: only to a page of ours. */
+export function nextPage(search: string): string {
+  const next = new URLSearchParams(search).get("next") ?? "";
+  return /^sessions\/[A-Za-z0-9_.-]+$/.test(next) ? next : "";
+}

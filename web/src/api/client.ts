@@ -1,0 +1,100 @@
+import { api } from "../prefix";
+import type { ActionRecord, Control, CreateSession, Identity, Role, Session, Ticket } from "./wire";
+
+/** A refusal of the server, or a request that did not reach it (status 0). */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    /** Seconds to wait before another try, if the server said so. */
+    readonly retryAfter: number | null,
+    readonly body: Record<string, unknown> = {},
+  ) {
+    super(message);
+  }
+}
+
+type Unauthorised = () => void;
+let onUnauthorised: Unauthorised = () => {};
+
+/** Calls `callback` whenever a request finds that nobody is signed in any more. */
+export function whenSignedOut(callback: Unauthorised): void {
+  onUnauthorised = callback;
+}
+
+async function request(method: string, path: string, body?: unknown): Promise<Response> {
+  const headers: Record<string, string> = {};
+  // The cookie alone must not be enough for a change: another site can make a browser send it.
+  if (method !== "GET") headers["X-Helmdeck-CSRF"] = "1";
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+
+  let response: Response;
+  try {
+    response = await fetch(api(path), {
+      method,
+      headers,
+      credentials: "same-origin",
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  } catch {
+    throw new ApiError(0, "unreachable", "The server does not answer. Check the connection.", null);
+  }
+  if (response.ok) return response;
+  const error = await failure(response);
+  // A wrong password is an answer for the login form, not the end of a signed-in time.
+  if (error.status === 401 && error.code !== "invalid_credentials") onUnauthorised();
+  throw error;
+}
+
+async function failure(response: Response): Promise<ApiError> {
+  const body = (await response.json().catch(() => ({}))) as Record<string, unknown>;
+  const code = typeof body.error === "string" ? body.error : `http_${response.status}`;
+  const message =
+    typeof body.message === "string" ? body.message : `The server answered ${response.status}.`;
+  const wait = Number(response.headers.get("Retry-After") ?? body.retry_after ?? NaN);
+  return new ApiError(response.status, code, message, Number.isFinite(wait) ? wait : null, body);
+}
+
+async function json<T>(method: string, path: string, body?: unknown): Promise<T> {
+  return (await request(method, path, body)).json() as Promise<T>;
+}
+
+const session = (id: string) => `sessions/${encodeURIComponent(id)}`;
+
+export const client = {
+  logIn: (username: string, password: string) =>
+    json<Identity>("POST", "auth/cookie", { username, password }),
+  me: () => json<Identity>("GET", "auth/me"),
+  logOut: () => request("DELETE", "auth/cookie"),
+
+  sessions: async () => (await json<{ sessions: Session[] }>("GET", "sessions")).sessions,
+  session: (id: string) => json<Session>("GET", session(id)),
+  create: (spec: CreateSession) => json<Session>("POST", "sessions?wait=false", spec),
+  end: (id: string) => request("DELETE", session(id)),
+  logs: async (id: string) => (await request("GET", `${session(id)}/logs?tail=400`)).text(),
+
+  actions: async (id: string, before?: number) => {
+    const older = before === undefined ? "" : `&before=${before}`;
+    const path = `${session(id)}/actions?limit=100${older}`;
+    return (await json<{ actions: ActionRecord[] }>("GET", path)).actions;
+  },
+
+  take: (id: string, force = false) =>
+    json<Control>("POST", `${session(id)}/control/take`, { force }),
+  release: (id: string, message: string) =>
+    json<Control>("POST", `${session(id)}/control/release`, message ? { message } : {}),
+
+  ticket: (id: string, role: Role, ttl_seconds: number) =>
+    json<Ticket>("POST", `${session(id)}/tickets`, { role, ttl_seconds, reusable: true }),
+};
+
+/** What to tell a person about anything that was thrown. */
+export function explain(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Whether these scopes allow an operation of that scope. */
+export function allows(scopes: string[], scope: string): boolean {
+  return scopes.includes(scope) || scopes.includes("*") || scopes.includes("admin");
+}

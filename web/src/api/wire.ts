@@ -1,0 +1,39 @@
+/** What the server and the page say to each other, under the names the page uses. */
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
+
+export type Mode = Schemas["Mode"];
+export type Status = Schemas["Status"];
+export type EndReason = Schemas["EndReason"];
+export type CreateSession = Schemas["CreateSession"];
+export type Session = Schemas["Session"];
+export type Control = Schemas["Control"];
+export type Driver = Schemas["Driver"];
+export type Identity = Schemas["Me"];
+export type Role = Schemas["Role"];
+export type Ticket = Schemas["Ticket"];
+
+export interface Point {
+  x: number;
+  y: number;
+}
+
+/** What an action was about: places and counts, never typed text. The document leaves it open. */
+export interface ActionDetail {
+  x?: number;
+  y?: number;
+  button?: string;
+  direction?: string;
+  amount?: number;
+  path?: Point[];
+  characters?: number;
+  keys?: string;
+  command?: string;
+  geometry?: string;
+  seconds?: number;
+  status?: string;
+  [other: string]: unknown;
+}
+
+export type ActionRecord = Omit<Schemas["ActionRecord"], "detail"> & { detail: ActionDetail };

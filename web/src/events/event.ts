@@ -1,0 +1,62 @@
+import type { ActionRecord, Control, Session } from "../api/wire";
+
+/** What the event stream tells, one case per name of the contract. */
+export type LiveEvent =
+  | { kind: "session"; session: Session }
+  | { kind: "session_gone"; id: string }
+  | { kind: "action"; action: ActionRecord }
+  | { kind: "agent_status"; sessionId: string; status: string }
+  | { kind: "control"; sessionId: string; control: Control }
+  | { kind: "reset" };
+
+export const eventNames = [
+  "session",
+  "session_gone",
+  "action",
+  "agent_status",
+  "control",
+  "reset",
+] as const;
+
+export type EventName = (typeof eventNames)[number];
+
+/** Reads one event; null for one that makes no sense, so that a newer server breaks nothing. */
+export function parseEvent(name: EventName, data: string): LiveEvent | null {
+  const body = parseObject(data);
+  if (body === null) return null;
+  switch (name) {
+    case "session":
+      return typeof body.id === "string" && typeof body.status === "string"
+        ? { kind: "session", session: body as unknown as Session }
+        : null;
+    case "session_gone":
+      return typeof body.id === "string" ? { kind: "session_gone", id: body.id } : null;
+    case "action":
+      return typeof body.session_id === "string" && typeof body.seq === "number"
+        ? { kind: "action", action: { detail: {}, ...body } as unknown as ActionRecord }
+        : null;
+    case "agent_status":
+      return typeof body.session_id === "string" && typeof body.status === "string"
+        ? { kind: "agent_status", sessionId: body.session_id, status: body.status }
+        : null;
+    case "control": {
+      const { session_id: sessionId, ...control } = body;
+      return typeof sessionId === "string" && typeof control.driver === "string"
+        ? { kind: "control", sessionId, control: control as unknown as Control }
+        : null;
+    }
+    case "reset":
+      return { kind: "reset" };
+  }
+}
+
+function parseObject(data: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(data || "{}");
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,59 @@
+/** A span such as `5 s`, `12 min`, `3 h 05 min`, `2 d 4 h`. */
+export function span(milliseconds: number): string {
+  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return `${hours} h ${String(minutes % 60).padStart(2, "0")} min`;
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** A span that counts down: `4:05`, `1:04:05`; days as in `span`. */
+export function countdown(milliseconds: number): string {
+  const seconds = Math.max(0, Math.ceil(milliseconds / 1000));
+  if (seconds >= 86_400) return span(milliseconds);
+  const two = (value: number) => String(value).padStart(2, "0");
+  const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
+}
+
+/** How long something took: `3 ms`, `1.24 s`, `2 min`. */
+export function took(milliseconds: number): string {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(2)} s`;
+  return span(milliseconds);
+}
+
+/** A time of day with seconds, as on a wall clock, in the reader's zone. */
+export function timeOfDay(at: string, timeZone?: string): string {
+  const date = new Date(at);
+  return Number.isNaN(date.getTime())
+    ? "–"
+    : date.toLocaleTimeString("en-GB", timeZone === undefined ? {} : { timeZone });
+}
+
+/** Date and time of day, in the reader's zone. */
+export function dateAndTime(at: string): string {
+  const date = new Date(at);
+  return Number.isNaN(date.getTime())
+    ? "–"
+    : `${date.toLocaleDateString("en-CA")} ${timeOfDay(at)}`;
+}
+
+/** Bytes in the largest fitting unit of 1024. */
+export function bytes(count: number): string {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let unit = 0;
+  let value = count;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+}
+
+/** `1 session`, `2 sessions`. */
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}

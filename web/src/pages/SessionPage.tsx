@@ -1,0 +1,145 @@
+import { useCallback, useEffect, useRef, useState } from "react";
+import { allows, ApiError, client, explain } from "../api/client";
+import type { Session } from "../api/wire";
+import { useIdentity } from "../identity";
+import { Link } from "../router";
+import { EndSession } from "../session/EndSession";
+import { useFullScreen } from "../session/fullscreen";
+import { Headless } from "../session/Headless";
+import { Panel } from "../session/Panel";
+import { QualityMenu } from "../session/QualityMenu";
+import { ScalingButtons } from "../session/ScalingButtons";
+import { Toolbar } from "../session/Toolbar";
+import { Watch } from "../session/Watch";
+import { nameOf } from "../sessions/name";
+import { useSessions } from "../sessions/provider";
+import { isOver } from "../sessions/state";
+import { IconButton } from "../ui/IconButton";
+import { StreamBanner } from "../wall/StreamBanner";
+import type { Scaling } from "../viewer/connection";
+
+/** One session: its picture, and everything around it. */
+export function SessionPage({ id }: { id: string }) {
+  const { session, gone, missing } = useSession(id);
+  const { scopes } = useIdentity();
+  const [panel, setPanel] = useState(true);
+  const [ending, setEnding] = useState(false);
+  const [scaling, setScaling] = useState<Scaling>("fit");
+  const [quality, setQuality] = useState(6);
+  const [driving, setDriving] = useState(false);
+  const theatre = useRef<HTMLDivElement>(null);
+  const fullScreen = useFullScreen(theatre);
+
+  const title = session ? nameOf(session) : id;
+  useEffect(() => {
+    document.title = `${title} · helmdeck`;
+  }, [title]);
+
+  const onDriving = useCallback((now: boolean) => {
+    setDriving(now);
+    // Only who drives may resize the session's screen.
+    if (!now) setScaling((old) => (old === "remote" ? "fit" : old));
+  }, []);
+
+  if (session === null) return <Missing text={missing} />;
+
+  const desktop = session.mode === "desktop";
+  const over = gone || isOver(session);
+  return (
+    <div className="session-page">
+      <Toolbar session={session}>
+        {desktop && !over && (
+          <>
+            <ScalingButtons scaling={scaling} driving={driving} onChange={setScaling} />
+            <QualityMenu quality={quality} onChange={setQuality} />
+            {fullScreen.possible && (
+              <IconButton icon="full" label="Full screen" onClick={fullScreen.toggle} />
+            )}
+          </>
+        )}
+        {!over && allows(scopes, "sessions:write") && (
+          <IconButton
+            icon="end"
+            label="End session"
+            text="End"
+            className="danger-text"
+            onClick={() => setEnding(true)}
+          />
+        )}
+        <IconButton
+          icon="panel"
+          label={panel ? "Hide the panel" : "Show the panel"}
+          aria-expanded={panel}
+          onClick={() => setPanel(!panel)}
+        />
+      </Toolbar>
+      <StreamBanner />
+      <main className="session-body" data-panel={panel}>
+        {desktop ? (
+          <Watch
+            session={session}
+            gone={gone}
+            scaling={scaling}
+            quality={quality}
+            theatre={theatre}
+            fullScreen={fullScreen}
+            onDriving={onDriving}
+          />
+        ) : (
+          <Headless session={session} gone={gone} />
+        )}
+        {/* Hidden, not gone: it keeps its tab and its place. */}
+        <div className="panel-slot" hidden={!panel}>
+          <Panel session={session} />
+        </div>
+      </main>
+      {ending && <EndSession session={session} onClose={() => setEnding(false)} />}
+    </div>
+  );
+}
+
+interface Found {
+  session: Session | null;
+  /** It was here, and the server no longer knows it. */
+  gone: boolean;
+  /** Why there is none to show; null while that is not known yet. */
+  missing: string | null;
+}
+
+/** The session as the events tell it; once it is gone, as it was last. */
+function useSession(id: string): Found {
+  const { list, error } = useSessions();
+  const live = list?.find((session) => session.id === id);
+  const [last, setLast] = useState<Session | null>(null);
+  const [missing, setMissing] = useState<string | null>(null);
+  if (live !== undefined && live !== last) setLast(live);
+
+  // A session that is not in the list may still be one that the server knows.
+  const unknown = list !== null && live === undefined && last === null;
+  useEffect(() => {
+    if (!unknown) return;
+    client.session(id).then(setLast, (error: unknown) => {
+      const none = error instanceof ApiError && error.status === 404;
+      setMissing(none ? "There is no such session, or it is not yours." : explain(error));
+    });
+  }, [unknown, id]);
+
+  return { session: live ?? last, gone: list !== null && live === undefined && last !== null, missing: missing ?? error };
+}
+
+function Missing({ text }: { text: string | null }) {
+  return (
+    <main className="center-page">
+      {text === null ? (
+        <span className="spinner" role="status" aria-label="Loading" />
+      ) : (
+        <div className="card">
+          <p role="alert">{text}</p>
+          <Link className="button" to="">
+            All sessions
+          </Link>
+        </div>
+      )}
+    </main>
+  );
+}

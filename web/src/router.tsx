@@ -1,0 +1,52 @@
+import { useSyncExternalStore, type AnchorHTMLAttributes, type MouseEvent } from "react";
+import { page, prefix } from "./prefix";
+
+export type Route =
+  | { page: "wall" }
+  | { page: "login" }
+  | { page: "session"; id: string }
+  | { page: "unknown" };
+
+/** Which page a path below the prefix means. */
+export function routeOf(pathname: string, base: string = prefix.pathname): Route {
+  if (!pathname.startsWith(base)) return { page: "unknown" };
+  const parts = pathname.slice(base.length).split("/").filter(Boolean);
+  if (parts.length === 0) return { page: "wall" };
+  if (parts.length === 1 && parts[0] === "login") return { page: "login" };
+  if (parts.length === 2 && parts[0] === "sessions" && parts[1]) {
+    return { page: "session", id: decodeURIComponent(parts[1]) };
+  }
+  return { page: "unknown" };
+}
+
+const moved = "helmdeck:moved";
+
+export function navigate(path: string, replace = false): void {
+  window.history[replace ? "replaceState" : "pushState"](null, "", page(path));
+  window.dispatchEvent(new Event(moved));
+}
+
+function subscribe(listener: () => void): () => void {
+  window.addEventListener("popstate", listener);
+  window.addEventListener(moved, listener);
+  return () => {
+    window.removeEventListener("popstate", listener);
+    window.removeEventListener(moved, listener);
+  };
+}
+
+export function usePathname(): string {
+  return useSyncExternalStore(subscribe, () => window.location.pathname);
+}
+
+type LinkProps = Omit<AnchorHTMLAttributes<HTMLAnchorElement>, "href"> & { to: string };
+
+/** A link within the pages; anything but a plain click is left to the browser. */
+export function Link({ to, ...rest }: LinkProps) {
+  const follow = (event: MouseEvent) => {
+    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    navigate(to);
+  };
+  return <a {...rest} href={page(to)} onClick={follow} />;
+}

@@ -1,0 +1,74 @@
+import { memo, useLayoutEffect, useRef, useState } from "react";
+import type { ActionRecord } from "../api/wire";
+import { timeOfDay, took } from "../format";
+import { Icon } from "../ui/Icon";
+import { iconOf, whatOf, whereOf } from "./action";
+import { useActions } from "./actions";
+
+/** Who did what, where and how fast; the newest at the bottom, in sight unless one scrolled away. */
+export function ActionLog({ sessionId }: { sessionId: string }) {
+  const { actions, error, older, loadOlder } = useActions(sessionId);
+  const list = useRef<HTMLDivElement>(null);
+  const [following, setFollowing] = useState(true);
+
+  useLayoutEffect(() => {
+    if (following && list.current) list.current.scrollTop = list.current.scrollHeight;
+  }, [actions, following]);
+
+  const onScroll = () => {
+    const { scrollTop, scrollHeight, clientHeight } = list.current!;
+    setFollowing(scrollHeight - scrollTop - clientHeight < 24);
+  };
+
+  return (
+    <div className="log">
+      <div className="log-list" ref={list} onScroll={onScroll} tabIndex={0} role="log" aria-label="Actions" aria-live="off">
+        {error && (
+          <p className="notice" role="alert">
+            {error}
+          </p>
+        )}
+        {older && (
+          <button type="button" className="quiet" onClick={loadOlder}>
+            Load earlier actions
+          </button>
+        )}
+        {actions?.length === 0 && <p className="muted log-empty">Nothing was done here yet.</p>}
+        <ol>
+          {actions?.map((action) => (
+            <Row key={action.seq} action={action} />
+          ))}
+        </ol>
+      </div>
+      {!following && (
+        <button type="button" className="follow" onClick={() => setFollowing(true)}>
+          <Icon name="down" /> Newest
+        </button>
+      )}
+    </div>
+  );
+}
+
+const Row = memo(function Row({ action }: { action: ActionRecord }) {
+  const ok = action.outcome === "ok";
+  return (
+    <li className="action" data-ok={ok} data-human={action.by.kind === "human"}>
+      <Icon name={iconOf(action)} />
+      <span className="what" title={whatOf(action)}>
+        {whatOf(action)}
+      </span>
+      <span className="where tabular">{whereOf(action)}</span>
+      <span className="took tabular" title="How long it took">
+        {took(action.duration_ms)}
+      </span>
+      <span className="by muted">
+        <time className="tabular" dateTime={action.at}>
+          {timeOfDay(action.at)}
+        </time>{" "}
+        <Icon name={action.by.kind === "human" ? "person" : "agent"} />
+        <span className="subject">{action.by.subject}</span>
+      </span>
+      {!ok && <span className="outcome">{action.outcome}</span>}
+    </li>
+  );
+});

@@ -1,0 +1,8 @@
+/** What the agent says it is doing, over the picture like a subtitle. */
+export function AgentBanner({ status }: { status: string }) {
+  return (
+    <div className="agent-banner" aria-live="polite" aria-atomic="true">
+      {status && <p>{status}</p>}
+    </div>
+  );
+}

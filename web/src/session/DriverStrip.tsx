@@ -1,0 +1,64 @@
+import type { ReactNode } from "react";
+import type { Session } from "../api/wire";
+import { useNow } from "../clock";
+import { span } from "../format";
+import { driverIcon } from "../sessions/name";
+import { Icon } from "../ui/Icon";
+import { KeyboardHint } from "../viewer/KeyboardHint";
+
+interface DriverStripProps {
+  session: Session;
+  /** There is nothing to drive any more. */
+  over: boolean;
+  driving: boolean;
+  /** Whether the desktop has the keyboard now. */
+  focused: boolean;
+  children?: ReactNode;
+}
+
+/** One line over the picture that always says who drives, and how to get the keyboard back. */
+export function DriverStrip({ session, over, driving, focused, children }: DriverStripProps) {
+  if (over) return <div className="strip muted">Nobody drives</div>;
+  const human = session.control.driver === "human";
+  return (
+    <div className="strip" data-driving={driving} data-human={human}>
+      <Icon name={driverIcon(session)} />
+      <span className="strip-text" role="status">
+        {driving ? (
+          <>
+            <b>You are driving.</b> <KeyboardHint focused={focused} />
+          </>
+        ) : (
+          <Others session={session} />
+        )}
+      </span>
+      {children}
+    </div>
+  );
+}
+
+function Others({ session }: { session: Session }) {
+  const { control } = session;
+  const said = control.message ? ` · “${control.message}”` : "";
+  if (control.driver === "human") {
+    return (
+      <>
+        <b>{control.holder ?? "A person"} is driving by hand</b>
+        {control.since && <Since at={control.since} />}
+        {said}
+      </>
+    );
+  }
+  return <>{control.driver === "agent" ? `The agent drives${said}` : "Nobody drives"}</>;
+}
+
+function Since({ at }: { at: string }) {
+  const now = useNow();
+  // Not announced every second.
+  return (
+    <span className="tabular" aria-hidden="true">
+      {" "}
+      for {span(now - Date.parse(at))}
+    </span>
+  );
+}

@@ -1,0 +1,50 @@
+import { useId, useRef, useState, type KeyboardEvent } from "react";
+import type { Session } from "../api/wire";
+import { ActionLog } from "./ActionLog";
+import { Details } from "./Details";
+import { Logs } from "./Logs";
+
+const tabs = ["Actions", "Details", "Logs"] as const;
+type Tab = (typeof tabs)[number];
+
+/** The side panel of a session: what was done, what it is, what it wrote. */
+export function Panel({ session }: { session: Session }) {
+  const [tab, setTab] = useState<Tab>("Actions");
+  const id = useId();
+  const buttons = useRef(new Map<Tab, HTMLButtonElement>());
+
+  const onKey = (event: KeyboardEvent) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (step === undefined) return;
+    const next = tabs[(tabs.indexOf(tab) + step + tabs.length) % tabs.length] ?? tab;
+    setTab(next);
+    buttons.current.get(next)?.focus();
+  };
+
+  return (
+    <aside className="panel" aria-label="About this session">
+      <div className="tabs" role="tablist" onKeyDown={onKey}>
+        {tabs.map((name) => (
+          <button
+            key={name}
+            ref={(element) => void (element && buttons.current.set(name, element))}
+            type="button"
+            role="tab"
+            id={`${id}-${name}`}
+            aria-selected={tab === name}
+            aria-controls={`${id}-panel`}
+            tabIndex={tab === name ? 0 : -1}
+            onClick={() => setTab(name)}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+      <div className="tab-panel" role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${tab}`}>
+        {tab === "Actions" && <ActionLog sessionId={session.id} />}
+        {tab === "Details" && <Details session={session} />}
+        {tab === "Logs" && <Logs sessionId={session.id} />}
+      </div>
+    </aside>
+  );
+}

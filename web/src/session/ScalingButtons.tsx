@@ -1,0 +1,35 @@
+import type { Scaling } from "../viewer/connection";
+import { IconButton } from "../ui/IconButton";
+import type { IconName } from "../ui/Icon";
+
+const choices: { scaling: Scaling; icon: IconName; label: string }[] = [
+  { scaling: "fit", icon: "fit", label: "Fit the picture to the window" },
+  { scaling: "actual", icon: "actual", label: "Actual size, one to one" },
+  { scaling: "remote", icon: "resize", label: "Resize the session's screen to the window" },
+];
+
+interface ScalingButtonsProps {
+  scaling: Scaling;
+  driving: boolean;
+  onChange: (scaling: Scaling) => void;
+}
+
+export function ScalingButtons({ scaling, driving, onChange }: ScalingButtonsProps) {
+  return (
+    <div className="segments" role="group" aria-label="Size of the picture">
+      {choices.map((choice) => {
+        const blocked = choice.scaling === "remote" && !driving;
+        return (
+          <IconButton
+            key={choice.scaling}
+            icon={choice.icon}
+            label={blocked ? `${choice.label} (take control first)` : choice.label}
+            aria-pressed={scaling === choice.scaling}
+            disabled={blocked}
+            onClick={() => onChange(choice.scaling)}
+          />
+        );
+      })}
+    </div>
+  );
+}

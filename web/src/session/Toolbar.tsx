@@ -1,0 +1,25 @@
+import type { ReactNode } from "react";
+import type { Session } from "../api/wire";
+import { Link } from "../router";
+import { nameOf } from "../sessions/name";
+import { Icon } from "../ui/Icon";
+import { StatusBadge } from "../ui/StatusBadge";
+
+/** The head of the session page: the way back, what is shown, and what can be done. */
+export function Toolbar({ session, children }: { session: Session; children: ReactNode }) {
+  const name = nameOf(session);
+  return (
+    <header className="bar toolbar">
+      <Link className="icon-button quiet button" to="" title="All sessions" aria-label="All sessions">
+        <Icon name="back" />
+      </Link>
+      <div className="toolbar-title">
+        <h1 title={name}>{name}</h1>
+        {name !== session.id && <code className="muted">{session.id}</code>}
+      </div>
+      <StatusBadge session={session} />
+      <span className="room" />
+      <div className="toolbar-actions">{children}</div>
+    </header>
+  );
+}

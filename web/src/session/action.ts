@@ -1,0 +1,65 @@
+import type { ActionRecord } from "../api/wire";
+import { count } from "../format";
+import type { IconName } from "../ui/Icon";
+
+const icons: Record<string, IconName> = {
+  click: "pointer",
+  double_click: "pointer",
+  triple_click: "pointer",
+  modifier_click: "pointer",
+  mouse_move: "pointer",
+  mouse_down: "pointer",
+  mouse_up: "pointer",
+  drag: "drag",
+  scroll: "scroll",
+  type: "type",
+  key: "key",
+  hold_key: "key",
+  screenshot: "camera",
+  zoom: "camera",
+  launch: "terminal",
+  clipboard: "clipboard",
+  resize: "fit",
+  wait: "clock",
+  focus: "window",
+  windows: "window",
+  take: "hand",
+  release: "hand",
+};
+
+export function iconOf(action: ActionRecord): IconName {
+  return icons[action.action] ?? "terminal";
+}
+
+/** What was done, in few words: `Click`, `Right click`, `Scroll down 3`, `Press ctrl+l`. */
+export function whatOf({ action, detail }: ActionRecord): string {
+  switch (action) {
+    case "click":
+      return !detail.button || detail.button === "left" ? "Click" : `${capital(detail.button)} click`;
+    case "scroll":
+      return ["Scroll", detail.direction, detail.amount].filter((part) => part !== undefined).join(" ");
+    case "type":
+      return detail.characters === undefined ? "Type" : `Type ${count(detail.characters, "character")}`;
+    case "key":
+      return detail.keys ? `Press ${detail.keys}` : "Press a key";
+    case "launch":
+      return detail.command ? `Launch ${detail.command}` : "Launch";
+    case "resize":
+      return detail.geometry ? `Resize to ${detail.geometry}` : "Resize";
+    case "wait":
+      return detail.seconds === undefined ? "Wait" : `Wait ${detail.seconds} s`;
+    default:
+      return capital(action.replaceAll("_", " "));
+  }
+}
+
+/** Where it was done; empty for an action without a place. */
+export function whereOf({ detail }: ActionRecord): string {
+  const [first, last] = [detail.path?.[0], detail.path?.at(-1)];
+  if (first && last) return `${first.x}, ${first.y} → ${last.x}, ${last.y}`;
+  return typeof detail.x === "number" && typeof detail.y === "number" ? `${detail.x}, ${detail.y}` : "";
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

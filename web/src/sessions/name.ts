@@ -1,0 +1,40 @@
+import type { IconName } from "../ui/Icon";
+import type { EndReason, Session } from "../api/wire";
+
+/** What people call a session: its label, else its id. */
+export function nameOf(session: Session): string {
+  return session.spec.label || session.id;
+}
+
+const endings: Record<EndReason, string> = {
+  requested: "It was ended on request.",
+  wall_clock: "Its time limit was reached.",
+  idle: "Nobody called it for too long.",
+  max_tasks: "It has done all actions it was allowed.",
+  server_stopped: "The server stopped.",
+  start_failed: "It could not be started.",
+  guest_lost: "Its sandbox stopped answering.",
+  display_lost: "Its display was lost.",
+  browser_lost: "Its browser was lost and could not be brought back.",
+  out_of_memory: "It used more memory than it may.",
+};
+
+/** Why a session is over, in a sentence. */
+export function endingOf(session: Session): string {
+  const reason = session.end_reason;
+  return (reason && endings[reason]) || "It is over.";
+}
+
+/** Who drives, in few words. */
+export function driverOf(session: Session): string {
+  const { driver, yours, holder } = session.control;
+  if (driver === "nobody") return "Nobody drives";
+  if (driver === "agent") return "Agent drives";
+  // A person may have an agent's name: "by hand" tells them apart.
+  return yours ? "You drive" : `${holder ?? "A person"} drives by hand`;
+}
+
+export function driverIcon(session: Session): IconName {
+  const driver = session.control.driver;
+  return driver === "human" ? "person" : driver === "agent" ? "agent" : "pointer";
+}

@@ -1,0 +1,105 @@
+import {
+  createContext,
+  use,
+  useCallback,
+  useEffect,
+  useMemo,
+  useReducer,
+  useRef,
+  type ReactNode,
+} from "react";
+import { backoff } from "../backoff";
+import { client, explain } from "../api/client";
+import type { Session } from "../api/wire";
+import { EventStream, type StreamState } from "../events/stream";
+import type { LiveEvent } from "../events/event";
+import { api } from "../prefix";
+import { changeSessions, noSessions, type Sessions } from "./state";
+
+type Listener = (event: LiveEvent) => void;
+
+interface SessionsContext extends Sessions {
+  /** Tells every event from now on; returns how to stop. */
+  subscribe: (listener: Listener) => () => void;
+  /** Puts in a session the server just answered with, before its event comes. */
+  put: (session: Session) => void;
+  /** Applies what an answer told already, before its event comes. */
+  note: (event: LiveEvent) => void;
+  dismiss: (id: string) => void;
+  retry: () => void;
+}
+
+const Context = createContext<SessionsContext | null>(null);
+
+export function useSessions(): SessionsContext {
+  const value = use(Context);
+  if (value === null) throw new Error("useSessions outside of SessionsProvider");
+  return value;
+}
+
+/** Keeps the list of sessions true by one event stream for the whole page. */
+export function SessionsProvider({ children }: { children: ReactNode }) {
+  const [state, change] = useReducer(changeSessions, noSessions);
+  const listeners = useRef(new Set<Listener>());
+  const stream = useRef<EventStream | null>(null);
+
+  useEffect(() => {
+    let closed = false;
+    // Events that come while the list is on its way are newer than the list: they are applied again.
+    let missed: LiveEvent[] | null = null;
+    let retry: number | undefined;
+
+    const refresh = async (attempt = 0) => {
+      window.clearTimeout(retry);
+      const since: LiveEvent[] = [];
+      missed = since;
+      try {
+        const sessions = await client.sessions();
+        if (closed || missed !== since) return;
+        change({ kind: "listed", sessions });
+        for (const event of since) change({ kind: "event", event });
+      } catch (error) {
+        if (closed || missed !== since) return;
+        change({ kind: "failed", error: explain(error) });
+        retry = window.setTimeout(() => void refresh(attempt + 1), backoff(attempt));
+      } finally {
+        if (missed === since) missed = null;
+      }
+    };
+
+    stream.current = new EventStream(api("events"), {
+      event: (event) => {
+        if (event.kind === "reset") void refresh();
+        missed?.push(event);
+        change({ kind: "event", event });
+        for (const listener of listeners.current) listener(event);
+      },
+      state: (next: StreamState) => {
+        change({ kind: "stream", state: next });
+        if (next === "live") void refresh();
+      },
+      // Whoever is signed out is sent to the login page by the client.
+      refused: () => void client.me().catch(() => {}),
+    });
+    return () => {
+      closed = true;
+      window.clearTimeout(retry);
+      stream.current?.close();
+    };
+  }, []);
+
+  const subscribe = useCallback((listener: Listener) => {
+    listeners.current.add(listener);
+    return () => void listeners.current.delete(listener);
+  }, []);
+  const put = useCallback((session: Session) => change({ kind: "created", session }), []);
+  const note = useCallback((event: LiveEvent) => change({ kind: "event", event }), []);
+  const dismiss = useCallback((id: string) => change({ kind: "dismiss", id }), []);
+  const retry = useCallback(() => stream.current?.retry(), []);
+
+  const value = useMemo(
+    () => ({ ...state, subscribe, put, note, dismiss, retry }),
+    [state, subscribe, put, note, dismiss, retry],
+  );
+  return <Context value={value}>{children}</Context>;
+}

@@ -1,0 +1,90 @@
+import type { LiveEvent } from "../events/event";
+import type { StreamState } from "../events/stream";
+import type { Session } from "../api/wire";
+
+/** All sessions the person may see, as the events tell. */
+export interface Sessions {
+  /** In the order of creation; null until the first list has come. */
+  list: Session[] | null;
+  stream: StreamState;
+  /** Why the last list could not be had. */
+  error: string | null;
+  /** Ended sessions the person put away. */
+  dismissed: ReadonlySet<string>;
+}
+
+export type SessionsChange =
+  | { kind: "listed"; sessions: Session[] }
+  | { kind: "failed"; error: string }
+  | { kind: "stream"; state: StreamState }
+  | { kind: "event"; event: LiveEvent }
+  | { kind: "created"; session: Session }
+  | { kind: "dismiss"; id: string };
+
+export const noSessions: Sessions = {
+  list: null,
+  stream: "connecting",
+  error: null,
+  dismissed: new Set(),
+};
+
+export function changeSessions(state: Sessions, change: SessionsChange): Sessions {
+  switch (change.kind) {
+    case "listed":
+      return { ...state, list: inOrder(change.sessions), error: null };
+    case "failed":
+      return { ...state, error: change.error };
+    case "stream":
+      return { ...state, stream: change.state };
+    case "created":
+      // Its first event may have overtaken the answer to the request, and is newer.
+      return state.list?.some((session) => session.id === change.session.id)
+        ? state
+        : { ...state, list: inOrder([...(state.list ?? []), change.session]) };
+    case "dismiss":
+      return { ...state, dismissed: new Set(state.dismissed).add(change.id) };
+    case "event":
+      return { ...state, list: applyEvent(state.list ?? [], change.event) };
+  }
+}
+
+function applyEvent(list: Session[], event: LiveEvent): Session[] {
+  switch (event.kind) {
+    case "session":
+      return list.some((session) => session.id === event.session.id)
+        ? edit(list, event.session.id, () => event.session)
+        : inOrder([...list, event.session]);
+    case "session_gone":
+      return list.filter((session) => session.id !== event.id);
+    case "agent_status":
+      return edit(list, event.sessionId, (old) => ({ ...old, agent_status: event.status }));
+    case "control":
+      return edit(list, event.sessionId, (old) =>
+        // Two paths tell about control, the session and its own event: the later change wins.
+        old.control.epoch > event.control.epoch
+          ? old
+          : { ...old, control: event.control },
+      );
+    case "action":
+    case "reset":
+      return list;
+  }
+}
+
+function edit(list: Session[], id: string, change: (old: Session) => Session): Session[] {
+  return list.map((session) => (session.id === id ? change(session) : session));
+}
+
+function inOrder(list: Session[]): Session[] {
+  return list.toSorted((a, b) => a.created_at.localeCompare(b.created_at));
+}
+
+export function isOver(session: Session): boolean {
+  return session.status === "terminated" || session.status === "error";
+}
+
+/** What the wall shows: running sessions first, the newest first among them. */
+export function forWall(state: Sessions): Session[] {
+  const shown = (state.list ?? []).filter((session) => !state.dismissed.has(session.id)).reverse();
+  return [...shown.filter((session) => !isOver(session)), ...shown.filter(isOver)];
+}

@@ -1,0 +1,74 @@
+import { createContext, use, useEffect, useRef, useState, type ReactNode } from "react";
+import { socket } from "../prefix";
+import { ThumbnailSocket } from "./socket";
+
+const Context = createContext<ThumbnailSocket | null>(null);
+
+/** Gives all thumbnails below it the same socket. */
+export function ThumbnailsProvider({ children }: { children: ReactNode }) {
+  const [shared, setShared] = useState<ThumbnailSocket | null>(null);
+  useEffect(() => {
+    const opened = new ThumbnailSocket(socket("wall"));
+    setShared(opened);
+    return () => opened.close();
+  }, []);
+  return <Context value={shared}>{children}</Context>;
+}
+
+interface ThumbnailProps {
+  sessionId: string;
+  /** A session that is over keeps its last picture and asks for no more. */
+  live: boolean;
+  /** Stands in the frame until the first picture is there. */
+  children: ReactNode;
+}
+
+/** The small live picture of a session. It is watched only while it is on the screen. */
+export function Thumbnail({ sessionId, live, children }: ThumbnailProps) {
+  const shared = use(Context);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [painted, setPainted] = useState(false);
+
+  useEffect(() => {
+    const target = canvas.current;
+    if (target === null || shared === null || !live) return;
+    let newest = 0;
+    const paint = async (jpeg: Blob) => {
+      const mine = ++newest;
+      const picture = await createImageBitmap(jpeg).catch(() => null);
+      if (picture === null) return;
+      // Decoding may finish out of order; an older picture must not cover a newer one.
+      if (mine === newest) {
+        draw(target, picture);
+        setPainted(true);
+      }
+      picture.close();
+    };
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.at(-1)?.isIntersecting) shared.watch(sessionId, paint);
+        else shared.unwatch(sessionId);
+      },
+      { rootMargin: "120px" },
+    );
+    observer.observe(target);
+    return () => {
+      observer.disconnect();
+      shared.unwatch(sessionId);
+    };
+  }, [shared, sessionId, live]);
+
+  return (
+    <div className="thumbnail">
+      <canvas ref={canvas} width={16} height={9} aria-hidden="true" />
+      {!painted && <div className="thumbnail-empty">{children}</div>}
+    </div>
+  );
+}
+
+function draw(target: HTMLCanvasElement, picture: ImageBitmap): void {
+  // Setting the size clears a canvas: only when it differs, so that nothing flickers.
+  if (target.width !== picture.width) target.width = picture.width;
+  if (target.height !== picture.height) target.height = picture.height;
+  target.getContext("2d")?.drawImage(picture, 0, 0);
+}

@@ -1,0 +1,54 @@
+import { useEffect, useState } from "react";
+import { Icon } from "./Icon";
+
+interface CopyButtonProps {
+  text: string;
+  /** What is copied, for example "id". */
+  what: string;
+  compact?: boolean;
+}
+
+/** Copies a text and says so for a moment. */
+export function CopyButton({ text, what, compact = false }: CopyButtonProps) {
+  const [done, setDone] = useState<"copied" | "failed" | null>(null);
+  useEffect(() => {
+    if (done === null) return;
+    const timer = window.setTimeout(() => setDone(null), 1500);
+    return () => window.clearTimeout(timer);
+  }, [done]);
+
+  const said = done === "copied" ? "Copied" : done === "failed" ? "Select and copy by hand" : `Copy ${what}`;
+  return (
+    <button
+      type="button"
+      className={compact ? "icon-button quiet" : "quiet"}
+      title={said}
+      aria-label={said}
+      onClick={() => void copy(text).then((ok) => setDone(ok ? "copied" : "failed"))}
+    >
+      <Icon name={done === "copied" ? "check" : "copy"} />
+      {!compact && <span>{said}</span>}
+    </button>
+  );
+}
+
+export async function copy(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copyBySelection(text);
+  }
+}
+
+/** The old way: pages that did not come over https have no clipboard to write to. */
+function copyBySelection(text: string): boolean {
+  const field = document.createElement("textarea");
+  field.value = text;
+  field.className = "off-screen";
+  document.body.append(field);
+  field.select();
+  const ok = document.execCommand("copy");
+  field.remove();
+  return ok;
+}

@@ -1,0 +1,41 @@
+import { useEffect, useId, useRef, type ReactNode } from "react";
+import { IconButton } from "./IconButton";
+
+interface DialogProps {
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+}
+
+/** A modal dialog; the browser keeps the focus inside and closes it on Escape. */
+export function Dialog({ title, onClose, children }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => {
+    const element = dialog.current;
+    element?.showModal();
+    // The browser would choose the first control, which only closes.
+    element?.querySelector<HTMLElement>("[data-autofocus]")?.focus();
+    return () => element?.close();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby={heading}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      // The element itself is only hit outside of its content: on the backdrop.
+      onClick={(event) => event.target === dialog.current && onClose()}
+    >
+      <div className="dialog">
+        <header>
+          <h2 id={heading}>{title}</h2>
+          <IconButton icon="close" label="Close" className="quiet" onClick={onClose} />
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}

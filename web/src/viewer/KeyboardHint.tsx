@@ -1,0 +1,14 @@
+/** Says where the keyboard goes, and the way out. A touch screen has no keys to lose. */
+export function KeyboardHint({ focused }: { focused: boolean }) {
+  return (
+    <span className="keys-only">
+      {focused ? (
+        <>
+          Keyboard goes to the desktop — press <kbd>Ctrl</kbd>+<kbd>Alt</kbd>+<kbd>Shift</kbd> to get it back
+        </>
+      ) : (
+        "Click the picture to type there"
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,57 @@
+import { prefix, socket, toSocket } from "../prefix";
+import type { Role } from "../api/wire";
+
+/** The socket of a session's picture, for someone who is signed in. */
+export function pictureUrl(id: string, role: Role, base: URL = prefix): string {
+  return socket(`sessions/${encodeURIComponent(id)}/vnc?role=${role}`, base);
+}
+
+/** What the address of the stand-alone viewer asks for. */
+export interface ViewerAddress {
+  sessionId: string;
+  /** The socket, with the ticket if there is one. */
+  url: URL;
+  ticket: string | null;
+  mayControl: boolean;
+  autoconnect: boolean;
+  resize: "scale" | "remote" | "off";
+}
+
+/**
+ * Reads query and fragment of the stand-alone viewer, as noVNC's own pages do. A `path` that was not
+ * encoded loses everything after its first `&` to the outer query, so `ticket` and `role` count there
+ * too. Null if the path does not lead to a session of this server.
+ */
+export function readViewerAddress(search: string, hash: string, base: URL = prefix): ViewerAddress | null {
+  const query = new URLSearchParams(search);
+  for (const [name, value] of new URLSearchParams(hash.replace(/^#/, ""))) query.set(name, value);
+
+  const path = (query.get("path") ?? "").replace(/^\/+/, "");
+  const url = new URL(path, base);
+  const root = new URL("api/v1/sessions/", base);
+  if (url.origin !== base.origin || !url.pathname.startsWith(root.pathname)) return null;
+  const match = /^([^/]+)\/vnc$/.exec(url.pathname.slice(root.pathname.length));
+  if (!match?.[1]) return null;
+
+  for (const name of ["ticket", "role"]) {
+    const outer = query.get(name);
+    if (outer !== null && !url.searchParams.has(name)) url.searchParams.set(name, outer);
+  }
+  const resize = query.get("resize");
+  return {
+    sessionId: decodeURIComponent(match[1]),
+    url: toSocket(url),
+    ticket: url.searchParams.get("ticket"),
+    mayControl: url.searchParams.get("role") === "control",
+    autoconnect: ["true", "1"].includes(query.get("autoconnect") ?? "true"),
+    resize: resize === "remote" || resize === "off" ? resize : "scale",
+  };
+}
+
+/** The same socket, taking control while it is open. */
+export function taking(url: URL, take: boolean): string {
+  const copy = new URL(url);
+  if (take) copy.searchParams.set("take", "true");
+  else copy.searchParams.delete("take");
+  return copy.href;
+}

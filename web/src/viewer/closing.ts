@@ -1,0 +1,32 @@
+/** What the closing of the picture's socket means for whoever watches. */
+export type Closing =
+  /** The connection broke or the server restarts: come back by itself. */
+  | { kind: "retry"; text: string }
+  /** The session is over; there is nothing to come back to. */
+  | { kind: "over"; text: string }
+  /** The right to watch was withdrawn or never there. */
+  | { kind: "refused"; text: string };
+
+/** Reads a close code of the contract, and the reason that came with it. */
+export function closingOf(code: number, reason: string): Closing {
+  const because = (text: string) => (reason ? `${text} ${sentence(reason)}` : text);
+  switch (code) {
+    case 4000:
+      return { kind: "over", text: because("The session is over.") };
+    case 4001:
+      return { kind: "refused", text: because("Your access was withdrawn or has expired.") };
+    case 4003:
+      return { kind: "refused", text: because("You may not watch this session.") };
+    case 4010:
+      return { kind: "retry", text: because("The session's display was lost.") };
+    case 4011:
+      return { kind: "retry", text: "The server is restarting." };
+    default:
+      return { kind: "retry", text: "The connection was lost." };
+  }
+}
+
+function sentence(reason: string): string {
+  const text = reason.charAt(0).toUpperCase() + reason.slice(1);
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

@@ -1,0 +1,38 @@
+/** X11 names of the keys that a browser keeps for itself or a phone does not have. */
+export const keysym = {
+  BackSpace: 0xff08,
+  Tab: 0xff09,
+  Return: 0xff0d,
+  Escape: 0xff1b,
+  Delete: 0xffff,
+  Control: 0xffe3,
+  Shift: 0xffe1,
+  Alt: 0xffe9,
+  Super: 0xffeb,
+  F1: 0xffbe,
+} as const;
+
+/** F1 … F12. */
+export function functionKey(number: number): number {
+  return keysym.F1 + number - 1;
+}
+
+/** The key that types a character: Latin-1 as itself, all others by their code point. */
+export function keysymOf(character: string): number {
+  if (character === "\n" || character === "\r") return keysym.Return;
+  if (character === "\t") return keysym.Tab;
+  const code = character.codePointAt(0) ?? 0;
+  return (code >= 0x20 && code <= 0x7e) || (code >= 0xa0 && code <= 0xff) ? code : 0x01000000 | code;
+}
+
+/**
+ * The keys that turn one text into another: a touch keyboard corrects and completes whole words, and
+ * tells only what its field contains afterwards.
+ */
+export function keysBetween(before: string, after: string): number[] {
+  const [old, now] = [[...before], [...after]];
+  let same = 0;
+  while (same < old.length && same < now.length && old[same] === now[same]) same += 1;
+  const erase = new Array<number>(old.length - same).fill(keysym.BackSpace);
+  return [...erase, ...now.slice(same).map(keysymOf)];
+}

@@ -1,0 +1,123 @@
+import { useState } from "react";
+import { allows } from "../api/client";
+import type { Session } from "../api/wire";
+import { useNow } from "../clock";
+import { curlShow } from "../curl";
+import { countdown, span } from "../format";
+import { useIdentity } from "../identity";
+import { Link } from "../router";
+import { EndSession } from "../session/EndSession";
+import { driverIcon, driverOf, endingOf, nameOf } from "../sessions/name";
+import { isOver } from "../sessions/state";
+import { Thumbnail } from "../thumbnails/Thumbnail";
+import { CopyButton } from "../ui/CopyButton";
+import { Icon } from "../ui/Icon";
+import { IconButton } from "../ui/IconButton";
+import { Menu } from "../ui/Menu";
+import { StatusBadge } from "../ui/StatusBadge";
+
+interface TileProps {
+  session: Session;
+  onDismiss: () => void;
+}
+
+/** One session on the wall. */
+export function Tile({ session, onDismiss }: TileProps) {
+  const identity = useIdentity();
+  const [ending, setEnding] = useState(false);
+  const name = nameOf(session);
+  const over = isOver(session);
+  const human = session.control.driver === "human";
+
+  return (
+    <li className="tile" data-over={over} data-human={human && !over}>
+      <Link className="tile-picture" to={`sessions/${session.id}`} aria-label={`Watch ${name}`} tabIndex={-1}>
+        <Thumbnail sessionId={session.id} live={session.mode === "desktop" && session.status !== "starting" && !over}>
+          <Placeholder session={session} />
+        </Thumbnail>
+        {over && <span className="tile-over">{endingOf(session)}</span>}
+      </Link>
+      <div className="tile-head">
+        <h2>
+          <Link to={`sessions/${session.id}`} title={name}>
+            {name}
+          </Link>
+        </h2>
+        <StatusBadge session={session} />
+        {over ? (
+          <IconButton icon="close" label={`Dismiss ${name}`} className="quiet" onClick={onDismiss} />
+        ) : (
+          <Menu icon="more" label={`More for ${name}`}>
+            {(close) => (
+              <>
+                <CopyButton text={session.id} what="id" />
+                <CopyButton text={curlShow(session.id)} what="curl command" />
+                {allows(identity.scopes, "sessions:write") && (
+                  <button
+                    type="button"
+                    className="quiet danger-text"
+                    onClick={() => {
+                      close();
+                      setEnding(true);
+                    }}
+                  >
+                    <Icon name="end" /> End session
+                  </button>
+                )}
+              </>
+            )}
+          </Menu>
+        )}
+      </div>
+      <p className="tile-status" title={session.agent_status}>
+        {session.agent_status || <span className="muted">{over ? session.error?.split("\n")[0] : "The agent says nothing"}</span>}
+      </p>
+      <p className="tile-facts muted">
+        {!over && (
+          <span className="driver" data-human={human}>
+            <Icon name={driverIcon(session)} /> {driverOf(session)}
+          </span>
+        )}
+        <span>{session.mode === "desktop" ? "Desktop" : "Headless"}</span>
+        <Times session={session} over={over} />
+      </p>
+      {ending && <EndSession session={session} onClose={() => setEnding(false)} />}
+    </li>
+  );
+}
+
+function Placeholder({ session }: { session: Session }) {
+  if (session.status === "starting") {
+    return (
+      <>
+        <span className="spinner" /> Starting…
+      </>
+    );
+  }
+  if (isOver(session)) return null;
+  return session.mode === "headless" ? (
+    <>
+      <Icon name="terminal" /> Headless: no picture
+    </>
+  ) : (
+    <span className="spinner" />
+  );
+}
+
+// The only part of a tile that changes every second.
+function Times({ session, over }: { session: Session; over: boolean }) {
+  const now = useNow();
+  const left = session.expires_at ? Date.parse(session.expires_at) - now : null;
+  return (
+    <>
+      <span className="tabular" title={over ? "Since it was created" : "Age"}>
+        {span(now - Date.parse(session.created_at))}
+      </span>
+      {!over && left !== null && (
+        <span className="tabular" data-soon={left < 60_000} title="Time until its limit">
+          {countdown(left)} left
+        </span>
+      )}
+    </>
+  );
+}

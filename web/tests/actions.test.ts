@@ -1,0 +1,49 @@
+import { expect, it } from "vitest";
+import type { ActionRecord } from "../src/api/wire";
+import { whatOf, whereOf } from "../src/session/action";
+import { merge } from "../src/session/actions";
+import { readSpec } from "../src/wall/spec";
+
+function action(name: string, detail: ActionRecord["detail"] = {}, seq = 1): ActionRecord {
+  const by = { kind: "agent", subject: "a" } as const;
+  return { seq, at: "", session_id: "s", by, action: name, detail, outcome: "ok", duration_ms: 1 };
+}
+
+it("says what was done", () => {
+  expect(whatOf(action("click", { x: 1, y: 2 }))).toBe("Click");
+  expect(whatOf(action("click", { button: "right" }))).toBe("Right click");
+  expect(whatOf(action("scroll", { direction: "down", amount: 3 }))).toBe("Scroll down 3");
+  expect(whatOf(action("type", { characters: 1 }))).toBe("Type 1 character");
+  expect(whatOf(action("key", { keys: "ctrl+l" }))).toBe("Press ctrl+l");
+  expect(whatOf(action("some_new_thing"))).toBe("Some new thing");
+});
+
+it("says where", () => {
+  expect(whereOf(action("click", { x: 0, y: 2 }))).toBe("0, 2");
+  expect(whereOf(action("type", { characters: 4 }))).toBe("");
+  const path = [
+    { x: 1, y: 2 },
+    { x: 5, y: 6 },
+    { x: 3, y: 4 },
+  ];
+  expect(whereOf(action("drag", { path }))).toBe("1, 2 → 3, 4");
+});
+
+it("keeps each action once, in order, whatever the order they come in", () => {
+  const [one, two, three] = [1, 2, 3].map((seq) => action("click", {}, seq)) as [
+    ActionRecord,
+    ActionRecord,
+    ActionRecord,
+  ];
+  expect(merge([], [one])).toEqual([one]);
+  expect(merge([one, two], [three])).toEqual([one, two, three]);
+  expect(merge([two, three], [one, two])).toEqual([one, two, three]);
+});
+
+it("makes a request of the form", () => {
+  const form = new FormData();
+  for (const [name, value] of Object.entries({ mode: "headless", label: "  x ", timeout_seconds: "900" })) {
+    form.set(name, value);
+  }
+  expect(readSpec(form)).toEqual({ mode: "headless", label: "x", timeout_seconds: 900, idle_timeout_s: 0 });
+});

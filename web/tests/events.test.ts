@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import { parseEvent } from "../src/events/event";
+
+describe("parseEvent", () => {
+  it("reads every event of the stream", () => {
+    expect(parseEvent("session", '{"id":"s","status":"running"}')).toMatchObject({ kind: "session" });
+    expect(parseEvent("session_gone", '{"id":"s"}')).toEqual({ kind: "session_gone", id: "s" });
+    expect(parseEvent("agent_status", '{"session_id":"s","status":"busy"}')).toEqual({
+      kind: "agent_status",
+      sessionId: "s",
+      status: "busy",
+    });
+    expect(parseEvent("control", '{"session_id":"s","driver":"agent","epoch":2}')).toEqual({
+      kind: "control",
+      sessionId: "s",
+      control: { driver: "agent", epoch: 2 },
+    });
+    expect(parseEvent("reset", "{}")).toEqual({ kind: "reset" });
+  });
+
+  it("gives an action without detail an empty one", () => {
+    expect(parseEvent("action", '{"session_id":"s","seq":1}')).toMatchObject({ action: { detail: {} } });
+  });
+
+  it("passes over what makes no sense", () => {
+    for (const data of ["", "nonsense", "[]", "null", "{}"]) {
+      expect(parseEvent("session", data)).toBeNull();
+      expect(parseEvent("action", data)).toBeNull();
+    }
+  });
+});

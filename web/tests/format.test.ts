@@ -1,0 +1,40 @@
+import { expect, it } from "vitest";
+import { backoff } from "../src/backoff";
+import { bytes, count, countdown, span, timeOfDay, took } from "../src/format";
+
+it("tells spans by their two largest units", () => {
+  expect(span(-5)).toBe("0 s");
+  expect(span(59_999)).toBe("59 s");
+  expect(span(60_000)).toBe("1 min");
+  expect(span(3_900_000)).toBe("1 h 05 min");
+  expect(span(100 * 3_600_000)).toBe("4 d 4 h");
+});
+
+it("counts down to zero and not below", () => {
+  expect(countdown(3_605_000)).toBe("1:00:05");
+  expect(countdown(65_000)).toBe("1:05");
+  expect(countdown(400)).toBe("0:01");
+  expect(countdown(-400)).toBe("0:00");
+});
+
+it("tells durations and sizes", () => {
+  expect(took(1.4)).toBe("1 ms");
+  expect(took(1240)).toBe("1.24 s");
+  expect(bytes(512)).toBe("512 B");
+  expect(bytes(1536)).toBe("1.5 KiB");
+  expect(bytes(412 * 2 ** 20)).toBe("412 MiB");
+  expect(count(1, "session")).toBe("1 session");
+  expect(count(0, "session")).toBe("0 sessions");
+});
+
+it("tells the time of day, and nothing for a time that is none", () => {
+  expect(timeOfDay("2026-01-01T07:08:09Z", "UTC")).toBe("07:08:09");
+  expect(timeOfDay("never")).toBe("–");
+});
+
+it("waits longer each time, up to ten seconds", () => {
+  expect(backoff(0, 1)).toBe(500);
+  expect(backoff(2, 1)).toBe(2000);
+  expect(backoff(99, 1)).toBe(10_000);
+  expect(backoff(0, 0)).toBe(375);
+});

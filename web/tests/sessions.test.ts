@@ -1,0 +1,99 @@
+import { describe, expect, it } from "vitest";
+import type { Control, Session } from "../src/api/wire";
+import { driverOf, endingOf, nameOf } from "../src/sessions/name";
+import { changeSessions, forWall, noSessions, type Sessions, type SessionsChange } from "../src/sessions/state";
+
+function session(id: string, more: Partial<Session> = {}): Session {
+  return {
+    id,
+    container_id: "",
+    status: "running",
+    mode: "desktop",
+    owner: "admin",
+    created_at: `2026-01-01T00:00:0${id.length}Z`,
+    timings: [],
+    egress: { allowed: 0, denied: 0, failed: 0 },
+    tasks: 0,
+    agent_status: "",
+    control: control(0),
+    spec: {},
+    ...more,
+  };
+}
+
+function control(epoch: number, more: Partial<Control> = {}): Control {
+  return { driver: "agent", holder: null, epoch, since: null, message: null, yours: false, ...more };
+}
+
+function after(...changes: SessionsChange[]): Sessions {
+  return changes.reduce(changeSessions, noSessions);
+}
+
+const ids = (state: Sessions) => forWall(state).map(({ id }) => id);
+
+describe("sessions", () => {
+  it("shows a new session at once and changes it in place", () => {
+    const state = after(
+      { kind: "listed", sessions: [session("a")] },
+      { kind: "event", event: { kind: "session", session: session("bb", { status: "starting" }) } },
+      { kind: "event", event: { kind: "session", session: session("bb") } },
+    );
+    expect(ids(state)).toEqual(["bb", "a"]);
+    expect(state.list?.[1]?.status).toBe("running");
+  });
+
+  it("does not let the answer to a request undo a newer event", () => {
+    const state = after(
+      { kind: "event", event: { kind: "session", session: session("a", { status: "running" }) } },
+      { kind: "created", session: session("a", { status: "starting" }) },
+    );
+    expect(state.list?.[0]?.status).toBe("running");
+  });
+
+  it("keeps ended sessions at the end until they are gone or dismissed", () => {
+    const listed: SessionsChange = {
+      kind: "listed",
+      sessions: [session("a"), session("bb", { status: "terminated" }), session("ccc", { status: "error" })],
+    };
+    expect(ids(after(listed))).toEqual(["a", "ccc", "bb"]);
+    expect(ids(after(listed, { kind: "dismiss", id: "ccc" }))).toEqual(["a", "bb"]);
+    expect(ids(after(listed, { kind: "event", event: { kind: "session_gone", id: "bb" } }))).toEqual(["a", "ccc"]);
+  });
+
+  it("takes the later change of control, whatever the order it comes in", () => {
+    const told = (epoch: number): SessionsChange => ({
+      kind: "event",
+      event: { kind: "control", sessionId: "a", control: control(epoch) },
+    });
+    const state = after({ kind: "listed", sessions: [session("a")] }, told(3), told(2));
+    expect(state.list?.[0]?.control?.epoch).toBe(3);
+  });
+
+  it("keeps what the agent says", () => {
+    const state = after(
+      { kind: "listed", sessions: [session("a")] },
+      { kind: "event", event: { kind: "agent_status", sessionId: "a", status: "reading" } },
+    );
+    expect(state.list?.[0]?.agent_status).toBe("reading");
+  });
+});
+
+describe("words about a session", () => {
+  it("names it by label, else by id", () => {
+    expect(nameOf(session("a", { spec: { label: "invoices" } }))).toBe("invoices");
+    expect(nameOf(session("a"))).toBe("a");
+  });
+
+  it("says who drives", () => {
+    expect(driverOf(session("a", { control: control(0, { driver: "nobody" }) }))).toBe("Nobody drives");
+    expect(driverOf(session("a"))).toBe("Agent drives");
+    const human = { driver: "human", holder: "maria" } as const;
+    expect(driverOf(session("a", { control: control(1, human) }))).toBe("maria drives by hand");
+    expect(driverOf(session("a", { control: control(1, { ...human, yours: true }) }))).toBe("You drive");
+  });
+
+  it("says why it is over", () => {
+    expect(endingOf(session("a", { end_reason: "idle" }))).toContain("too long");
+    expect(endingOf(session("a"))).toBe("It is over.");
+  });
+});
