@@ -5,7 +5,8 @@
 #   scripts/packages.sh missing  [GROUP...]   the names of those not installed
 #   scripts/packages.sh install  [GROUP...]   installs the missing ones
 #
-# Groups: runtime (to run sessions), build (to compile), test (tests and benchmarks only).
+# Groups: runtime (to run sessions), build (to compile), web (to build the page where there is no
+# Node), test (tests and benchmarks only).
 # Without a group: runtime and build. SKIP_PACKAGES=1 turns `install` off.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -37,6 +38,7 @@ runtime ca-certificates            trusted certificates for https
 runtime curl                       used by make up, and by the examples
 runtime jq                         reads JSON in scripts and examples
 build   build-essential            C compiler, linker and make for crates with C parts
+web     npm                        fetches what the web page is built with, where Node is missing
 test    xdotool                    what clicks and keys are compared with
 test    scrot                      what screenshots are compared with
 test    xclip                      a foreign clipboard owner
@@ -98,9 +100,9 @@ command=${1:-}
 shift || true
 [[ $# -eq 0 ]] && set -- runtime build
 for group in "$@"; do
-  [[ $group =~ ^(runtime|build|test)$ ]] || die "There is no package group '$group'; the groups are runtime, build and test."
+  [[ $group =~ ^(runtime|build|web|test)$ ]] || die "There is no package group '$group'; the groups are runtime, build, web and test."
 done
 case $command in
   list | missing | install) "$command" "$@" ;;
-  *) die "Usage: scripts/packages.sh list|missing|install [runtime] [build] [test]" ;;
+  *) die "Usage: scripts/packages.sh list|missing|install [runtime] [build] [web] [test]" ;;
 esac

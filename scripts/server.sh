@@ -16,6 +16,7 @@ readonly stop_deadline_s=15
 build() {
   scripts/packages.sh install build
   need_rust
+  scripts/web.sh build
   cargo build --release --package helmdeck
 }
 

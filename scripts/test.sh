@@ -41,6 +41,8 @@ toolchain() {
 
 step "packages" scripts/packages.sh install runtime build test
 step "toolchain" toolchain
+step "web page" scripts/web.sh build
+step "web page: types and unit tests" scripts/web.sh check
 step "format" cargo fmt --check
 step "clippy" cargo clippy --workspace --all-targets -- -D warnings
 step "tests" cargo nextest run --workspace

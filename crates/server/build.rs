@@ -9,6 +9,7 @@ fn main() -> Result<()> {
     println!("cargo::rerun-if-changed={}", dist.display());
     let mut files = Vec::new();
     collect(&dist, "", &mut files)?;
+    files.retain(|(name, _)| name != "/.made-of");
     files.sort();
     let entries = files
         .iter()

@@ -70,6 +70,7 @@ fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
         Command::Serve => {
             // Before there are threads, so that all of them have it.
             helmdeck_spawn::be_prompt();
+            helmdeck_spawn::raise_descriptors();
             serve::run(load()?)?;
         }
         Command::Doctor => {

@@ -2,7 +2,7 @@
 
 use std::{
     error::Error,
-    io::{IsTerminal, stderr},
+    io::{IsTerminal, Write, stderr},
     sync::Arc,
 };
 
@@ -30,18 +30,22 @@ pub fn run(config: Config) -> Result<(), Box<dyn Error>> {
 fn announce(started: Started) {
     let at_terminal = stderr().is_terminal();
     if at_terminal {
-        eprintln!("helmdeck listens on http://{}", started.addr);
+        say(&format!("helmdeck listens on http://{}", started.addr));
     }
     match started.new_admin {
         Some(admin) if at_terminal => {
-            eprintln!("login: {}  password: {}", admin.username, admin.password.expose_secret());
-            eprintln!("The password is shown once; `helmdeck admin reset-password` makes another.");
+            let password = admin.password.expose_secret();
+            say(&format!("login: {}  password: {password}", admin.username));
+            say("The password is shown once; `helmdeck admin reset-password` makes another.");
         }
-        Some(_) => {
-            eprintln!("An admin was made; `helmdeck admin reset-password` shows a password.")
-        }
+        Some(_) => say("An admin was made; `helmdeck admin reset-password` shows a password."),
         None => {}
     }
+}
+
+/// Writes a line to standard error, which may be on a full disk: no reason not to serve.
+fn say(line: &str) {
+    let _ = writeln!(stderr(), "{line}");
 }
 
 /// A person's Ctrl-C ends the sessions too; a service manager's SIGTERM leaves them to the next

@@ -266,18 +266,18 @@ mod tests {
         for cut in 1..KEY_DOWN.len() {
             let (begin, end) = KEY_DOWN.split_at(cut);
             let mut gate = Gate::new(Role::Control);
-            assert_eq!(passed(&mut gate, begin, true).0, []);
-            assert_eq!(passed(&mut gate, end, false).0, []);
+            assert_eq!(passed(&mut gate, begin, true).0, [0_u8; 0]);
+            assert_eq!(passed(&mut gate, end, false).0, [0_u8; 0]);
             assert_eq!(passed(&mut gate, &KEY_DOWN, true).0, KEY_DOWN, "the next one is whole");
 
             let mut gate = Gate::new(Role::Control);
-            assert_eq!(passed(&mut gate, begin, false).0, []);
-            assert_eq!(passed(&mut gate, end, true).0, []);
+            assert_eq!(passed(&mut gate, begin, false).0, [0_u8; 0]);
+            assert_eq!(passed(&mut gate, end, true).0, [0_u8; 0]);
 
             let mut gate = Gate::new(Role::Control);
-            assert_eq!(passed(&mut gate, begin, true).0, []);
+            assert_eq!(passed(&mut gate, begin, true).0, [0_u8; 0]);
             assert!(gate.release().is_empty());
-            assert_eq!(passed(&mut gate, end, true).0, [], "control went and came back");
+            assert_eq!(passed(&mut gate, end, true).0, [0_u8; 0], "control went and came back");
         }
     }
 

@@ -17,6 +17,7 @@
 mod arguments;
 mod cgroup;
 mod etc;
+mod presence;
 mod seccomp;
 mod status;
 mod uid;
@@ -49,7 +50,7 @@ use tokio::{
     time::timeout,
 };
 
-use self::cgroup::Cgroups;
+use self::{cgroup::Cgroups, presence::Presence};
 use crate::{ByteStream, Runtime, RuntimeError, Sandbox, SandboxId, SandboxSpec, error::Doing};
 
 /// bubblewrap has set up the namespaces by then, or never will.
@@ -68,6 +69,8 @@ pub struct LocalRuntime {
     /// As root, each sandbox gets a user id of its own.
     drop_privileges: bool,
     cgroups: Cgroups,
+    /// As root: others must not clear away after us while we live.
+    _presence: Option<Presence>,
 }
 
 impl LocalRuntime {
@@ -81,9 +84,14 @@ impl LocalRuntime {
         replace(program, &root.join("bin/helmdeck"), 0o755)?;
         copy_font_cache(&root.join("fonts"))?;
         let drop_privileges = rustix::process::getuid().is_root();
+        let mut presence = drop_privileges.then(|| Presence::announce(instance)).flatten();
         let cgroups = Cgroups::detect(instance);
         tracing::info!(limits = cgroups.name(), "Sandboxes are limited");
-        Ok(Self { root, drop_privileges, cgroups })
+        if let Some(presence) = &mut presence {
+            presence.bequeath(&root, cgroups.all());
+            presence.clear_after_others();
+        }
+        Ok(Self { root, drop_privileges, cgroups, _presence: presence })
     }
 
     fn dir(&self, id: &SandboxId) -> PathBuf {
@@ -110,6 +118,7 @@ impl LocalRuntime {
         let std = command.as_std_mut();
         helmdeck_spawn::join_groups(std, self.cgroups.create(id, &spec.limits)?);
         helmdeck_spawn::new_session(std);
+        helmdeck_spawn::usual_descriptors(std);
         if self.drop_privileges {
             helmdeck_spawn::drop_to(std, uid::claim(dir)?);
         }

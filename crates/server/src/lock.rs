@@ -38,10 +38,12 @@ impl Lock {
             }
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
+        // Over what is there, and only then cut: on a full disk, an empty file would stay empty.
+        let pid = format!("{}\n", std::process::id());
         let written = file
-            .set_len(0)
-            .and_then(|()| file.rewind())
-            .and_then(|()| writeln!(file, "{}", std::process::id()));
+            .rewind()
+            .and_then(|()| file.write_all(pid.as_bytes()))
+            .and_then(|()| file.set_len(pid.len() as u64));
         written.map_err(failed)?;
         Ok(Self { _file: file })
     }

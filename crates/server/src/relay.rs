@@ -1,7 +1,7 @@
 //! Between a viewer's WebSocket and the session's X server: the picture down, and of what comes up
 //! only what the viewer may send.
 
-use std::{future::pending, time::Duration};
+use std::{future::pending, pin::pin, time::Duration};
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use bytes::{Bytes, BytesMut};
@@ -26,6 +26,8 @@ const CHUNK: usize = 64 << 10;
 const SEND_DEADLINE: Duration = Duration::from_secs(30);
 /// The X server reads its socket at once, or is stuck.
 const WRITE_DEADLINE: Duration = Duration::from_secs(10);
+/// How long the reason of a lost picture is waited for.
+const WHY_DEADLINE: Duration = Duration::from_secs(3);
 /// How long a viewer may take for the handshake.
 const HANDSHAKE_DEADLINE: Duration = Duration::from_secs(15);
 /// How long keys and wheel are gathered before they are noted as one thing done.
@@ -47,11 +49,18 @@ pub async fn relay(
     let mut gate = Gate::new(view.role());
     // What the handshake answers; the picture comes after it, on the same way.
     let (answers, mut answered) = mpsc::channel(4);
-    let reason = tokio::select! {
+    let mut ended = pin!(ended);
+    let mut reason = tokio::select! {
         reason = down(from_x, &mut to_viewer, &mut answered) => reason,
         reason = up(from_viewer, &mut to_x, &mut gate, &mut view, answers) => reason,
-        reason = ended => reason,
+        reason = &mut ended => reason,
     };
+    // A picture is lost because the session ends; a moment later it is known why.
+    if reason == Closing::PictureLost
+        && let Ok(why) = timeout(WHY_DEADLINE, ended).await
+    {
+        reason = why;
+    }
     // Whatever the viewer held down is let go, on the connection on which it was pressed.
     let _ = timeout(WRITE_DEADLINE, to_x.write_all(&gate.release())).await;
     let frame = CloseFrame { code: reason.code(), reason: reason.sentence().into() };

@@ -12,6 +12,7 @@ use axum::{Router, body::Body, response::Response};
 use http::Request;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use rustix::process::{Resource, getrlimit};
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -21,6 +22,9 @@ use tower::ServiceExt;
 
 /// Beyond this many, clients wait in the system's queue.
 const MAX_CONNECTIONS: usize = 2048;
+/// Of all descriptors, connections of clients get one in so many: each may need another one to a
+/// guest, and sessions need theirs to live, start and reach the network.
+const DESCRIPTORS_PER_CONNECTION: usize = 4;
 /// How long a client may take to send a request's head, and stay silent between requests.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 /// After an accept that failed, for example because all file descriptors are in use.
@@ -48,7 +52,7 @@ pub async fn serve<T>(
     shutdown: impl Future<Output = T>,
 ) -> T {
     let (connections, stop) = (TaskTracker::new(), Stop::default());
-    let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let slots = Arc::new(Semaphore::new(max_connections(getrlimit(Resource::Nofile).current)));
     let mut shutdown = pin!(shutdown);
     let asked = loop {
         tokio::select! {
@@ -70,6 +74,13 @@ pub async fn serve<T>(
         connections.wait().await;
     }
     asked
+}
+
+/// How many connections there may be with this limit on descriptors, if there is one.
+fn max_connections(descriptors: Option<u64>) -> usize {
+    let descriptors = descriptors.and_then(|most| usize::try_from(most).ok());
+    let share = descriptors.map_or(MAX_CONNECTIONS, |most| most / DESCRIPTORS_PER_CONNECTION);
+    share.clamp(1, MAX_CONNECTIONS)
 }
 
 /// The next connection, once there is room for one.
@@ -130,4 +141,17 @@ async fn answer(
 ) -> Result<Response, Infallible> {
     request.extensions_mut().insert(Peer(peer));
     router.oneshot(request.map(Body::new)).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_leave_descriptors_for_all_else() {
+        assert_eq!(max_connections(None), MAX_CONNECTIONS);
+        assert_eq!(max_connections(Some(1 << 20)), MAX_CONNECTIONS);
+        assert_eq!(max_connections(Some(1024)), 256);
+        assert_eq!(max_connections(Some(2)), 1);
+    }
 }

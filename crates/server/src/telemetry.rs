@@ -10,6 +10,8 @@ use crate::{Config, ServerError, config::LogFormat};
 pub fn init(config: &Config) -> Result<(), ServerError> {
     let filter = EnvFilter::try_new(&config.log).map_err(|e| ServerError::Log(Box::new(e)))?;
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr);
+    // A log on a full disk would be complained about on the same disk, with a panic.
+    let lines = lines.log_internal_errors(false);
     match config.log_format {
         LogFormat::Human => lines.with_ansi(stderr().is_terminal()).with_target(false).try_init(),
         LogFormat::Json => lines.json().flatten_event(true).try_init(),

@@ -233,9 +233,9 @@ fn put_once(path: &Path, content: &str) -> std::io::Result<()> {
     let draft = path.with_extension(format!("{}.new", std::process::id()));
     let mut file =
         OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
-    file.write_all(content.as_bytes())?;
-    file.sync_all()?;
-    let linked = fs::hard_link(&draft, path);
+    let written = file.write_all(content.as_bytes()).and_then(|()| file.sync_all());
+    let linked = written.and_then(|()| fs::hard_link(&draft, path));
+    // Also when the disk is full: a draft is of no use to anybody.
     fs::remove_file(&draft)?;
     match linked {
         Err(error) if error.kind() != IoErrorKind::AlreadyExists => Err(error),

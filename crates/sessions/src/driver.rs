@@ -13,7 +13,7 @@ use helmdeck_wire::{
     guest::{LINK_VERSION, Part, Progress, Stage},
     session::{EndReason, StageTiming},
 };
-use tokio::time::{sleep_until, timeout};
+use tokio::time::{sleep, sleep_until, timeout};
 use tracing::{error, info, warn};
 
 use crate::{
@@ -30,6 +30,8 @@ const START_DEADLINE: Duration = Duration::from_secs(120);
 const STOP_TRIES: usize = 3;
 /// A guest answers milliseconds after its sandbox runs.
 const HELLO_DEADLINE: Duration = Duration::from_secs(20);
+/// How often to look whether a sandbox whose guest cannot be asked still runs.
+const GONE_CHECK: Duration = Duration::from_secs(2);
 
 /// Leads a new session until nothing of it is left.
 pub(crate) async fn drive(session: Session, runtime: Arc<dyn Runtime>, policy: Policy) {
@@ -64,7 +66,15 @@ pub(crate) async fn drive_adopted(session: Session, runtime: Arc<dyn Runtime>, p
             session.inner.life.lock().outdated();
             session.inner.progress.send_replace(Driven::Running);
             session.tell(What::Changed);
-            over(&session).await;
+            tokio::select! {
+                () = over(&session) => {}
+                () = gone(&session, &*runtime) => {
+                    let log_tail = last_words(&session, &*runtime).await;
+                    let reason = "the guest is gone".to_owned();
+                    let failure = Failure { stage: None, reason, log_tail };
+                    fail(&session, EndReason::GuestLost, failure);
+                }
+            }
         }
         Some(Err(failure)) => fail(&session, EndReason::GuestLost, failure),
         None => {}
@@ -242,6 +252,19 @@ async fn lost(
                 };
                 return (end, Failure { stage: None, reason: reason.to_owned(), log_tail });
             }
+        }
+    }
+}
+
+/// Waits until the sandbox no longer runs. For guests whose reports we could not read; they end
+/// their sandbox when they have been alone for too long.
+async fn gone(session: &Session, runtime: &dyn Runtime) {
+    loop {
+        sleep(GONE_CHECK).await;
+        // A runtime that does not answer says nothing about the sandbox.
+        let Ok(sandboxes) = runtime.list().await else { continue };
+        if !sandboxes.iter().any(|found| found.running && found.id == session.inner.sandbox) {
+            return;
         }
     }
 }

@@ -124,8 +124,7 @@ impl Session {
         spec: SessionSpec,
         shared: Common,
     ) -> Self {
-        let created_at = OffsetDateTime::now_utc();
-        let record = Record { owner: caller.subject.clone(), created_at, spec };
+        let record = Record::new(caller.subject.clone(), spec);
         Self::with_record(id, sandbox, record, shared, false)
     }
 
@@ -143,9 +142,8 @@ impl Session {
         adopted: bool,
     ) -> Self {
         let link = Link::new(ToSandbox { runtime, sandbox: sandbox.clone() });
-        let age = OffsetDateTime::now_utc() - record.created_at;
-        let age = Duration::try_from(age).unwrap_or_default();
-        let began = Instant::now().checked_sub(age).unwrap_or_else(Instant::now);
+        let now = Instant::now();
+        let began = if adopted { now.checked_sub(record.age()).unwrap_or(now) } else { now };
         let life = Lifecycle::new(spec::limits(&record.spec), began);
         Self {
             inner: Arc::new(Inner {

@@ -11,7 +11,7 @@ mod slice;
 use std::{io, process::Command};
 
 pub use descriptors::{keep_fd, memory_file, place_fd, reserve_low_descriptors, set_cloexec};
-pub use limits::{join_groups, limit_processes};
+pub use limits::{join_groups, limit_processes, raise_descriptors, usual_descriptors};
 pub use privilege::drop_to;
 pub use slice::{be_ordinary, be_prompt};
 

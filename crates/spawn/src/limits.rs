@@ -1,8 +1,48 @@
 //! What a child may use.
 
-use std::{fs::File, io, os::fd::AsRawFd, process::Command};
+use std::{
+    fs::File,
+    io,
+    os::fd::AsRawFd,
+    process::Command,
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 use crate::{check, in_child};
+
+/// The soft limit on descriptors that this process was started with; 0 if it was not raised.
+static STARTED_WITH: AtomicU64 = AtomicU64::new(0);
+
+/// Lets this process have as many descriptors as it may. The soft limit is low only for the sake of
+/// programs that cannot count beyond 1024; children get it back by [`usual_descriptors`].
+pub fn raise_descriptors() {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the structure outlives the call.
+    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } == -1 {
+        return;
+    }
+    let raised = libc::rlimit { rlim_cur: limit.rlim_max, ..limit };
+    // SAFETY: the structure outlives the call.
+    if unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const raised) } == 0 {
+        STARTED_WITH.store(limit.rlim_cur, Ordering::Relaxed);
+    }
+}
+
+/// Gives the child the soft limit on descriptors that we were started with.
+pub fn usual_descriptors(command: &mut Command) {
+    let soft = STARTED_WITH.load(Ordering::Relaxed);
+    if soft == 0 {
+        return;
+    }
+    in_child(command, move || {
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: the structure outlives the call.
+        check(unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) })?;
+        limit.rlim_cur = soft.min(limit.rlim_max);
+        // SAFETY: the structure outlives the call.
+        check(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) })
+    });
+}
 
 /// Makes the child join control groups: each file is the `cgroup.procs` of one.
 pub fn join_groups(command: &mut Command, groups: Vec<File>) {

@@ -14,6 +14,15 @@ pub enum StoreError {
         #[source]
         source: std::io::Error,
     },
+    /// The database file is there and cannot be worked with.
+    #[error("the database {path} cannot be used: see that its disk has room and can be written")]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// What the database says.
+        #[source]
+        source: sqlx::Error,
+    },
     /// The schema could not be brought up to date; perhaps a newer helmdeck wrote it.
     #[error("the database schema cannot be brought up to date")]
     Migrate(#[from] sqlx::migrate::MigrateError),

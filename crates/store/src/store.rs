@@ -4,6 +4,7 @@ use std::{fs::OpenOptions, os::unix::fs::OpenOptionsExt, path::Path, time::Durat
 
 use sqlx::{
     SqlitePool,
+    migrate::MigrateError,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
@@ -40,10 +41,22 @@ impl Store {
             .foreign_keys(true);
         let pool = SqlitePoolOptions::new()
             .max_connections(1)
+            // For life: on a full or read-only disk, what is open still answers, and nothing new
+            // could be opened.
+            .idle_timeout(None)
+            .max_lifetime(None)
             .acquire_timeout(ACQUIRE_TIMEOUT)
             .connect_with(options)
-            .await?;
-        sqlx::migrate!("./migrations").run(&pool).await?;
+            .await
+            .map_err(|source| StoreError::Unusable { path: path.clone(), source })?;
+        let migrated = sqlx::migrate!("./migrations").run(&pool).await;
+        migrated.map_err(|error| match error {
+            // The migrations are fine, so it is the disk.
+            MigrateError::Execute(source) | MigrateError::ExecuteMigration(source, _) => {
+                StoreError::Unusable { path, source }
+            }
+            other => StoreError::Migrate(other),
+        })?;
         Ok(Self { pool })
     }
 
@@ -76,6 +89,14 @@ mod tests {
         let mode = std::fs::metadata(dir.path().join("helmdeck.db")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         Store::open(dir.path()).await.unwrap().ping().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn the_connection_is_never_given_up_because_a_full_disk_has_no_room_for_another() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        let options = store.pool.options();
+        assert_eq!((options.get_idle_timeout(), options.get_max_lifetime()), (None, None));
     }
 
     #[tokio::test]

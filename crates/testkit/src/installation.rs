@@ -1,7 +1,7 @@
 //! The directories of one installation, and commands run on them.
 
 use std::{
-    ffi::OsStr,
+    ffi::{OsStr, OsString},
     fs,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
@@ -11,12 +11,16 @@ use std::{
 
 use tempfile::TempDir;
 
+use crate::View;
+
 /// No command but `serve` takes longer.
 const COMMAND_DEADLINE: Duration = Duration::from_secs(30);
 
 /// A data and a run directory of its own, removed when this is dropped.
 pub struct Installation {
     dirs: TempDir,
+    /// What stands before every command.
+    before: Vec<String>,
 }
 
 /// What a command came to.
@@ -48,7 +52,18 @@ impl Installation {
         let dirs = tempfile::Builder::new().prefix("hd-").tempdir().unwrap();
         // Sandboxes of other user ids must be able to pass.
         fs::set_permissions(dirs.path(), fs::Permissions::from_mode(0o711)).unwrap();
-        Self { dirs }
+        Self { dirs, before: Vec::new() }
+    }
+
+    /// Empty directories, on which all commands run in a view of the file system.
+    pub fn in_view(view: &View) -> Self {
+        Self::behind(view.words())
+    }
+
+    /// Empty directories, on which all commands are run by another, such as `prlimit`. It must
+    /// become the command, not start it.
+    pub fn behind(before: Vec<String>) -> Self {
+        Self { before, ..Self::new() }
     }
 
     /// What survives a restart.
@@ -79,8 +94,10 @@ impl Installation {
 
     /// A command of the binary under test, on these directories and on any free port.
     pub fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
-        let mut command = Command::new(binary());
-        command.args(args).stdin(Stdio::null()).env("HELMDECK_LOG", "info");
+        let mut words = self.before.iter().map(OsString::from).chain([binary().into()]);
+        let mut command = Command::new(words.next().unwrap());
+        command.args(words).args(args).stdin(Stdio::null());
+        command.env("HELMDECK_LOG", "info");
         command.env("HELMDECK_ADDR", "127.0.0.1:0");
         command.env("HELMDECK_DATA_DIR", self.data_dir());
         command.env("HELMDECK_RUN_DIR", self.run_dir());

@@ -16,6 +16,8 @@ mod host;
 mod installation;
 mod patience;
 mod server;
+mod view;
+mod watcher;
 
 pub use client::{Answer, Client};
 pub use desk::Desk;
@@ -24,3 +26,5 @@ pub use host::{Process, is_root};
 pub use installation::{Installation, Outcome, binary};
 pub use patience::eventually;
 pub use server::Server;
+pub use view::View;
+pub use watcher::{Refused, Watcher};

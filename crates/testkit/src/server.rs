@@ -2,10 +2,12 @@
 
 use std::{
     ffi::OsStr,
-    io::{BufRead, BufReader},
+    fs::{File, OpenOptions},
+    io::{BufRead, BufReader, Read, Seek, SeekFrom},
     net::SocketAddr,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, Stdio},
+    sync::mpsc::{Sender, channel},
     time::{Duration, Instant},
 };
 
@@ -22,6 +24,8 @@ const STOP_DEADLINE: Duration = Duration::from_secs(30);
 pub struct Server {
     process: Child,
     env: Vec<(String, String)>,
+    /// The file its log goes to; our own standard error if none.
+    log: Option<PathBuf>,
     /// Its directories.
     pub installation: Installation,
     /// Where it listens.
@@ -41,14 +45,23 @@ impl Server {
 
     /// Starts a server on directories that may have been used before.
     pub fn start_in(installation: Installation, env: &[(&str, &str)]) -> Self {
+        Self::start_as(installation, env, None)
+    }
+
+    /// Starts a server whose log goes to a file, as `make up` does it.
+    pub fn start_logging(installation: Installation, log: PathBuf) -> Self {
+        Self::start_as(installation, &[], Some(log))
+    }
+
+    fn start_as(installation: Installation, env: &[(&str, &str)], log: Option<PathBuf>) -> Self {
         let env: Vec<_> = env.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
-        let (process, address) = spawn(&installation, &env);
-        Self { process, env, installation, address }
+        let (process, address) = spawn(&installation, &env, log.as_deref());
+        Self { process, env, log, installation, address }
     }
 
     /// Starts the server again, on the same directories, after it ended in one way or another.
     pub fn restart(&mut self) {
-        (self.process, self.address) = spawn(&self.installation, &self.env);
+        (self.process, self.address) = spawn(&self.installation, &self.env, self.log.as_deref());
     }
 
     /// Runs another command of the binary on this server's directories, and returns what it says.
@@ -59,8 +72,12 @@ impl Server {
 
     /// A caller with these scopes, separated by commas.
     pub fn client(&self, subject: &str, scopes: &str) -> Client {
-        let token = self.run(["token", "--sub", subject, "--scopes", scopes]);
-        self.bearer(token)
+        self.bearer(self.token(subject, scopes))
+    }
+
+    /// A token with these scopes, separated by commas.
+    pub fn token(&self, subject: &str, scopes: &str) -> String {
+        self.run(["token", "--sub", subject, "--scopes", scopes]).trim().to_owned()
     }
 
     /// A caller that may do everything.
@@ -138,30 +155,66 @@ impl Drop for Server {
     }
 }
 
-fn spawn(installation: &Installation, env: &[(String, String)]) -> (Child, SocketAddr) {
+fn spawn(
+    installation: &Installation,
+    env: &[(String, String)],
+    log: Option<&Path>,
+) -> (Child, SocketAddr) {
     let mut command = installation.command(["serve"]);
-    command.envs(env.iter().map(|(name, value)| (name, value))).stderr(Stdio::piped());
-    let mut process = command.spawn().expect("the binary is built");
-    let address = listening_address(&mut process);
+    command.envs(env.iter().map(|(name, value)| (name, value)));
+    let (found, address) = channel();
+    let mut process = if let Some(path) = log {
+        let file = OpenOptions::new().create(true).append(true).open(path).unwrap();
+        let mut reader = File::open(path).unwrap();
+        reader.seek(SeekFrom::End(0)).unwrap();
+        let process = command.stderr(file).spawn().expect("the binary is built");
+        std::thread::spawn(move || follow(reader, &found));
+        process
+    } else {
+        let mut process = command.stderr(Stdio::piped()).spawn().expect("the binary is built");
+        let stderr = process.stderr.take().unwrap();
+        std::thread::spawn(move || read_log(stderr, &found));
+        process
+    };
+    let Ok(address) = address.recv_timeout(START_DEADLINE) else {
+        let _ = process.kill();
+        panic!("the server does not say where it listens");
+    };
     (process, address)
 }
 
 /// Reads the log up to the line that says where the server listens; the rest goes to our own
 /// standard error, where a failing test shows it.
-fn listening_address(process: &mut Child) -> SocketAddr {
-    let stderr = process.stderr.take().unwrap();
-    let (found, address) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        for line in BufReader::new(stderr).lines().map_while(Result::ok) {
-            if let Some((_, rest)) = line.split_once("http://") {
-                let text: String =
-                    rest.chars().take_while(|c| c.is_ascii_digit() || ".:".contains(*c)).collect();
-                if let Ok(address) = text.parse::<SocketAddr>() {
-                    let _ = found.send(address);
-                }
-            }
-            eprintln!("{line}");
+fn read_log(log: impl Read, found: &Sender<SocketAddr>) {
+    for line in BufReader::new(log).lines().map_while(Result::ok) {
+        if let Some(address) = listening_address(&line) {
+            let _ = found.send(address);
         }
-    });
-    address.recv_timeout(START_DEADLINE).expect("the server says where it listens")
+        eprintln!("{line}");
+    }
+}
+
+/// Reads a log in a file, which has an end at any time, until the server listens.
+fn follow(mut log: File, found: &Sender<SocketAddr>) {
+    let mut text = String::new();
+    let began = Instant::now();
+    while began.elapsed() < START_DEADLINE {
+        log.read_to_string(&mut text).unwrap();
+        // A line without an end may have been read in its middle.
+        if let Some(address) =
+            text.split_inclusive('\n').find_map(|line| listening_address(line.strip_suffix('\n')?))
+        {
+            let _ = found.send(address);
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    eprintln!("{text}");
+}
+
+fn listening_address(line: &str) -> Option<SocketAddr> {
+    let (_, rest) = line.split_once("http://")?;
+    let text: String =
+        rest.chars().take_while(|c| c.is_ascii_digit() || ".:".contains(*c)).collect();
+    text.parse().ok()
 }

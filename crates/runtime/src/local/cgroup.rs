@@ -114,6 +114,15 @@ impl Cgroups {
         }
     }
 
+    /// All groups that are made for this installation, those of sandboxes below them left out.
+    pub fn all(&self) -> Vec<PathBuf> {
+        let mut all = self.trees();
+        if let Self::V2(tree) = self {
+            all.push(leaf(tree));
+        }
+        all
+    }
+
     fn trees(&self) -> Vec<PathBuf> {
         match self {
             Self::V2(dir) => vec![dir.clone()],
@@ -177,11 +186,18 @@ fn v2(own: &str, mounts: &str, name: &str) -> Option<Cgroups> {
         return None;
     }
     // A group that hands controllers down may not hold processes itself: we move to a leaf first.
-    let leaf = home.join(format!("{name}-server"));
+    let tree = home.join(name);
+    let leaf = leaf(&tree);
     fs::create_dir_all(&leaf).ok()?;
     fs::write(leaf.join("cgroup.procs"), "0").ok()?;
     fs::write(home.join("cgroup.subtree_control"), "+memory +pids +cpu").ok()?;
-    Some(Cgroups::V2(home.join(name)))
+    Some(Cgroups::V2(tree))
+}
+
+/// Where the server itself is, beside the tree of its sandboxes.
+fn leaf(tree: &Path) -> PathBuf {
+    let name = tree.file_name().unwrap_or_default().to_string_lossy();
+    tree.with_file_name(format!("{name}-server"))
 }
 
 /// Our own groups in the trees of each controller, so that limits on us still bind.

@@ -24,12 +24,44 @@ impl Status {
     /// Whether that process is still the one that was written down.
     pub fn is_alive(&self) -> bool {
         let namespace = format!("/proc/{}/ns/pid", self.child_pid);
-        fs::metadata(namespace).is_ok_and(|found| found.ino() == self.pid_namespace)
+        let same = fs::metadata(namespace).is_ok_and(|found| found.ino() == self.pid_namespace);
+        same && !has_ended(self.child_pid)
     }
+}
+
+/// Whether a process only waits for its parent to notice that it has ended; parents may take long,
+/// and all others of its namespace ended before.
+fn has_ended(pid: i32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The name in parentheses may hold anything, so the state is looked for behind it.
+    stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
 }
 
 /// The status of the sandbox in `dir`, once bubblewrap has written it.
 pub fn read(dir: &Path) -> Option<Status> {
     let text = fs::read_to_string(dir.join("status")).ok()?;
     serde_json::from_str(text.lines().next()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn a_process_that_waits_for_its_parent_is_not_alive() {
+        let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+        let child_pid = child.id().cast_signed();
+        let pid_namespace = fs::metadata("/proc/self/ns/pid").unwrap().ino();
+        let status = Status { child_pid, pid_namespace };
+        assert!(status.is_alive());
+        drop(child.stdin.take());
+        while !has_ended(child_pid) {
+            std::thread::yield_now();
+        }
+        assert!(!status.is_alive());
+        child.wait().unwrap();
+        assert!(!status.is_alive());
+    }
 }

@@ -1,0 +1,113 @@
+//! People take control, and hand it back.
+
+use std::time::Duration;
+
+use helmdeck_testkit::{Desk, Server, eventually};
+use serde_json::json;
+
+#[tokio::test]
+async fn while_a_person_drives_agents_look_on() {
+    let server = Server::start();
+    let (agent, person) = (server.client("agent", "sessions:*"), server.admin());
+    let desk = Desk::desktop(&agent).await;
+    let control = format!("/api/v1/sessions/{}/control", desk.id);
+    assert_eq!(agent.get(&control).await.expect(200).json()["driver"], "agent");
+
+    let taken = person.post(&format!("{control}/take"), &json!({})).await.expect(200).json();
+    assert_eq!((&taken["driver"], &taken["yours"]), (&json!("human"), &json!(true)));
+    let held = desk.ask("click", json!({ "x": 5, "y": 5 })).await;
+    held.clone().expect_error(409, "control_held");
+    let held = held.json();
+    assert_eq!(held["holder"], taken["holder"]);
+    assert!(held["hint"].is_string() && held["retry_after"].is_u64(), "{held}");
+    desk.ask("clipboard", json!({ "text": "no" })).await.expect_error(409, "control_held");
+    // Looking is allowed, and so is what the person does by calls.
+    desk.ask("screenshot", json!({})).await.expect(200);
+    desk.ask("cursor_position", json!({})).await.expect(200);
+    let theirs = Desk { client: &person, id: desk.id.clone() };
+    theirs.act("click", json!({ "x": 5, "y": 5 })).await;
+    // Only who drives can hand back; another person needs force to take it.
+    agent.post(&format!("{control}/release"), &json!({})).await.expect(200);
+    assert_eq!(agent.get(&control).await.json()["driver"], "human");
+    let other = server.client("admin-2", "admin");
+    other.post(&format!("{control}/take"), &json!({})).await.expect_error(409, "control_held");
+
+    let message = json!({ "message": "logged in for you" });
+    person.post(&format!("{control}/release"), &message).await.expect(200);
+    let back = agent.get(&control).await.expect(200).json();
+    assert_eq!((&back["driver"], &back["message"]), (&json!("agent"), &message["message"]));
+    assert_eq!(back["epoch"], 2);
+    desk.act("click", json!({ "x": 5, "y": 5 })).await;
+}
+
+#[tokio::test]
+async fn an_action_under_way_fails_when_control_is_taken_and_lets_its_keys_go() {
+    let server = Server::start();
+    let (agent, person) = (server.client("agent", "sessions:*"), server.admin());
+    let desk = Desk::desktop(&agent).await;
+    desk.open_field().await;
+    desk.act("mouse_down", json!({ "x": 300, "y": 400 })).await;
+    let take = async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let path = format!("/api/v1/sessions/{}/control/take", desk.id);
+        person.post(&path, &json!({})).await.expect(200);
+    };
+    let hold = desk.ask("hold_key", json!({ "keys": "shift", "seconds": 20 }));
+    let ((), answer) = tokio::join!(take, hold);
+    answer.clone().expect_error(409, "control_taken");
+    assert!(answer.json()["holder"].is_string());
+    // Typed by the person: small letters, because shift is up.
+    let theirs = Desk { client: &person, id: desk.id.clone() };
+    theirs.act("key", json!({ "keys": "a b c" })).await;
+    theirs.copy_all().await;
+    theirs.expect_clipboard("abc").await;
+}
+
+#[tokio::test]
+async fn who_drives_and_what_was_done_is_written_down_without_what_was_typed() {
+    let server = Server::start();
+    let client = server.client("agent", "sessions:*");
+    let desk = Desk::desktop(&client).await;
+    desk.act("click", json!({ "x": 11, "y": 22 })).await;
+    desk.act("type", json!({ "text": "hunter2" })).await;
+    desk.act("key", json!({ "keys": "q" })).await;
+    desk.ask("click", json!({ "x": 9000, "y": 1 })).await.expect_error(400, "invalid_coordinates");
+    let path = format!("/api/v1/sessions/{}/actions", desk.id);
+    let history = client.get(&path).await.expect(200).json();
+    let actions = history["actions"].as_array().unwrap();
+    let outcomes: Vec<_> = actions.iter().map(|a| (&a["action"], &a["outcome"])).collect();
+    assert_eq!(outcomes[0], (&json!("click"), &json!("ok")));
+    assert_eq!(outcomes[3], (&json!("click"), &json!("invalid_coordinates")));
+    assert_eq!(actions[0]["detail"], json!({ "x": 11, "y": 22, "button": "left" }));
+    assert_eq!(actions[1]["detail"], json!({ "characters": 7 }));
+    assert_eq!(actions[0]["by"], json!({ "kind": "agent", "subject": "agent" }));
+    assert!(!history.to_string().contains("hunter2") && !history.to_string().contains("\"q\""));
+
+    // It outlives the session, and others do not see it.
+    desk.end().await;
+    assert_eq!(client.get(&path).await.json()["actions"].as_array().unwrap().len(), 4);
+    let other = server.client("other", "sessions:*");
+    assert_eq!(other.get(&path).await.json()["actions"], json!([]));
+    let two = client.get(&format!("{path}?limit=2&before={}", actions[3]["seq"])).await.json();
+    assert_eq!(two["actions"], json!([actions[1], actions[2]]));
+}
+
+#[tokio::test]
+async fn control_of_somebody_who_is_gone_comes_back_by_itself() {
+    let server = Server::start();
+    let client = server.admin();
+    let desk = Desk::desktop(&client).await;
+    let tickets = format!("/api/v1/sessions/{}/tickets", desk.id);
+    let ticket = client.post(&tickets, &json!({ "role": "control" })).await.expect(201).json();
+    let vnc = format!("/api/v1/sessions/{}/vnc?take=true", desk.id);
+    let path = format!("{vnc}&ticket={}", ticket["ticket"].as_str().unwrap());
+    let viewer = helmdeck_testkit::Watcher::open(&server, &path, &[]).await.unwrap();
+    desk.ask("click", json!({ "x": 5, "y": 5 })).await.expect_error(409, "control_held");
+    drop(viewer);
+    desk.ask("click", json!({ "x": 5, "y": 5 })).await.expect_error(409, "control_held");
+    let back = async || {
+        let clicked = desk.ask("click", json!({ "x": 5, "y": 5 })).await;
+        (clicked.status == 200).then_some(())
+    };
+    eventually(Duration::from_secs(30), back).await.expect("control is back");
+}

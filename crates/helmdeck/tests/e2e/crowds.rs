@@ -1,0 +1,139 @@
+//! Far more clients at once than the server serves: it lives, whoever was there before is served,
+//! and nothing is left of the crowd when it is gone.
+
+use std::{net::SocketAddr, time::Duration};
+
+use helmdeck_testkit::{
+    Answer, Client, Desk, Footprint, Installation, Process, Server, eventually,
+};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    task::JoinSet,
+    time::timeout,
+};
+
+/// What a busy machine may need for ten thousand connections.
+const PATIENCE: Duration = Duration::from_secs(60);
+const CROWD: usize = 10_000;
+/// Kept connections, to clients and to guests, come and go.
+const FEW: usize = 24;
+
+/// Makes room for that many connections in this process, as far as the system allows.
+fn room_for(connections: usize) -> usize {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).unwrap();
+    let most = maximum.map_or(usize::MAX, |most| usize::try_from(most).unwrap());
+    let possible = connections.min(most.saturating_sub(200));
+    if possible < connections {
+        eprintln!("only {possible} connections: this process may not have more descriptors");
+    }
+    possible
+}
+
+/// Connects, says something and stays. Those for whom there is no room keep knocking.
+async fn stay(server: SocketAddr, words: String) {
+    loop {
+        let Ok(mut stream) = TcpStream::connect(server).await else { continue };
+        if stream.write_all(words.as_bytes()).await.is_ok() {
+            // Until the server closes it.
+            while let Ok(1..) = stream.read(&mut [0; 256]).await {}
+        }
+    }
+}
+
+fn descriptors(server: &Server) -> usize {
+    Footprint::of(server).descriptors
+}
+
+/// The server has as many of the crowd as it takes: what it has open no longer grows.
+async fn crowded(server: &Server, least: usize) {
+    let full = async || (descriptors(server) > least).then_some(());
+    let many = eventually(PATIENCE, full).await;
+    many.unwrap_or_else(|| panic!("the crowd is let in: {}", descriptors(server)));
+}
+
+async fn answered(client: &Client, path: &str) -> Answer {
+    timeout(PATIENCE, client.get(path)).await.expect("an answer")
+}
+
+#[tokio::test]
+async fn ten_thousand_clients_at_once_leave_the_server_as_it_was() {
+    let crowd = room_for(CROWD);
+    let server = Server::start();
+    let client = server.admin();
+    let token = server.run(["token", "--sub", "admin", "--scopes", "admin"]);
+    let desk = Desk::desktop(&client).await;
+    desk.act("click", json!({ "x": 300, "y": 300 })).await;
+    let before = Footprint::of(&server);
+
+    let wait = json!({ "session_id": desk.id, "seconds": 500 }).to_string();
+    let head =
+        format!("POST /api/v1/desktop/wait HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}");
+    let in_flight = format!("{head}\r\ncontent-length: {}\r\n\r\n{wait}", wait.len());
+    let mut clients = JoinSet::new();
+    for number in 0..crowd {
+        // Idle ones, half a head, and requests that take long, in turn.
+        let words = [String::new(), head.clone(), in_flight.clone()][number % 3].clone();
+        clients.spawn(stay(server.address, words));
+    }
+    crowded(&server, before.descriptors + crowd.min(2000)).await;
+    // Who was there before the crowd still is served, and so is the session.
+    let clicked = timeout(PATIENCE, desk.act("click", json!({ "x": 310, "y": 300 }))).await;
+    assert_eq!(clicked.expect("an answer")["ok"], true);
+
+    clients.shutdown().await;
+    let stranger = server.stranger();
+    answered(&stranger, "/healthz").await.expect(200);
+    answered(&client, "/readyz").await.expect(200);
+    let gone = async || (descriptors(&server) <= before.descriptors + FEW).then_some(());
+    let back = eventually(PATIENCE, gone).await;
+    let after = Footprint::of(&server);
+    assert!(back.is_some(), "{before:?} {after:?}");
+    assert_eq!(desk.act("click", json!({ "x": 300, "y": 300 })).await["ok"], true);
+    assert_eq!(desk.describe().await["status"], "running");
+    // The requests in flight were cancelled: as far as the session knows, nothing is under way.
+    let again = Desk::desktop(&client).await;
+    again.end().await;
+    desk.end().await;
+    assert_eq!(Process::in_sandboxes(&server.run_dir()), []);
+}
+
+#[tokio::test]
+async fn strangers_do_not_use_up_what_sessions_need_of_a_server_with_few_descriptors() {
+    let crowd = room_for(3000);
+    let few = ["prlimit", "--nofile=1024:1024", "--"].map(str::to_owned);
+    let server = Server::start_in(Installation::behind(few.to_vec()), &[]);
+    let client = server.admin();
+    let desk = Desk::desktop(&client).await;
+    let before = descriptors(&server);
+    let mut strangers = JoinSet::new();
+    for _ in 0..crowd {
+        strangers.spawn(stay(server.address, String::new()));
+    }
+    crowded(&server, before + 200).await;
+    // Long enough for a server that took them all to run out.
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let open = descriptors(&server);
+    assert!(open < 900, "{open} of 1024 descriptors are in use");
+    assert_eq!(desk.act("click", json!({ "x": 300, "y": 300 })).await["ok"], true);
+    let another = Desk::desktop(&client).await;
+    another.act("click", json!({ "x": 300, "y": 300 })).await;
+    another.end().await;
+    strangers.shutdown().await;
+    answered(&server.stranger(), "/healthz").await.expect(200);
+}
+
+#[tokio::test]
+async fn the_server_takes_all_descriptors_it_may_have_and_its_sessions_the_usual_number() {
+    let soft = ["prlimit", "--nofile=512:4096", "--"].map(str::to_owned);
+    let server = Server::start_in(Installation::behind(soft.to_vec()), &[]);
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", server.pid())).unwrap();
+    let line = limits.lines().find(|line| line.starts_with("Max open files")).unwrap();
+    assert_eq!(line.split_whitespace().skip(3).take(2).collect::<Vec<_>>(), ["4096", "4096"]);
+    let client = server.admin();
+    let desk = Desk::desktop(&client).await;
+    assert_eq!(desk.shell("ulimit -Sn; ulimit -Hn").await, "512\n4096\n");
+}

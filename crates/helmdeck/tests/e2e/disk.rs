@@ -1,0 +1,244 @@
+//! The disk under the server is full, or can no longer be written, while it runs.
+
+use std::{path::Path, time::Duration};
+
+use helmdeck_testkit::{Client, Desk, Installation, Process, Server, View};
+use serde_json::json;
+use sqlx::{Connection, SqliteConnection};
+use tokio::time::timeout;
+
+/// A start and an end on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Where the server's log goes.
+enum Log {
+    /// To the data directory, as `make up` has it.
+    There,
+    /// To the test.
+    Elsewhere,
+}
+
+/// A server whose data directory is a disk of its own.
+struct World {
+    server: Server,
+    view: View,
+}
+
+impl World {
+    /// Nothing, and a printed reason, where no disk can be mounted.
+    fn start(log: Log) -> Option<Self> {
+        let view = View::new()?;
+        let installation = Installation::in_view(&view);
+        mount(&view, &installation.data_dir(), 2 << 20);
+        let file = view.path(&installation.data_dir().join("server.log"));
+        let server = match log {
+            Log::There => Server::start_logging(installation, file),
+            Log::Elsewhere => Server::start_in(installation, &[]),
+        };
+        Some(Self { server, view })
+    }
+
+    /// Makes a password and returns the login.
+    fn new_login(&self) -> (String, String) {
+        let said = self.server.run(["admin", "reset-password"]);
+        let (name, password) = said.split_once('\t').expect("name and password");
+        (name.to_owned(), password.to_owned())
+    }
+
+    /// A reset that must fail, and what it says.
+    fn refused_reset(&self) -> String {
+        let outcome = self.server.installation.attempt(["admin", "reset-password"], &[]);
+        assert!(!outcome.success && outcome.stdout.is_empty(), "{outcome:?}");
+        outcome.stderr
+    }
+
+    /// Uses up all room, also what is left in the last block of the log.
+    fn fill(&self) {
+        self.run("cat /dev/zero >fill || true; truncate -s %4096 server.log || true");
+    }
+
+    fn run(&self, script: &str) -> String {
+        let dir = self.server.data_dir();
+        self.view.run(&format!("cd {}; {script}", dir.display()))
+    }
+
+    /// Stops the server, and checks that what it kept is whole.
+    async fn expect_whole(&mut self) {
+        self.server.stop();
+        let copy = tempfile::tempdir().unwrap();
+        for name in self.run("ls | grep helmdeck.db").lines() {
+            let kept = self.view.path(&self.server.data_dir().join(name));
+            std::fs::copy(kept, copy.path().join(name)).unwrap();
+        }
+        let file = format!("sqlite://{}", copy.path().join("helmdeck.db").display());
+        let mut database = SqliteConnection::connect(&file).await.unwrap();
+        let said: String =
+            sqlx::query_scalar("PRAGMA integrity_check").fetch_one(&mut database).await.unwrap();
+        assert_eq!(said, "ok");
+    }
+}
+
+fn mount(view: &View, dir: &Path, bytes: u64) {
+    let dir = dir.display();
+    view.run(&format!("mkdir -p {dir}; mount -t tmpfs -o size={bytes},mode=711 tmpfs {dir}"));
+}
+
+async fn log_in(server: &Server, (username, password): &(String, String)) -> u16 {
+    let body = json!({ "username": username, "password": password });
+    server.stranger().post("/api/v1/auth/login", &body).await.status
+}
+
+fn names_the_disk(said: &str) -> bool {
+    ["full", "No space", "has room"].iter().any(|words| said.contains(words))
+}
+
+/// What people do all day needs nothing written.
+async fn expect_everyday_life(server: &Server, desk: &Desk<'_>, login: &(String, String)) {
+    assert_eq!(log_in(server, login).await, 200);
+    let wrong = json!({ "username": login.0, "password": "wrong" });
+    let answer = server.stranger().post("/api/v1/auth/login", &wrong).await;
+    answer.expect_error(401, "invalid_credentials");
+    server.stranger().get("/readyz").await.expect(200);
+    // The token is made by another process, with the secret that is kept there.
+    let client: Client = server.client("another", "sessions:*");
+    client.get("/api/v1/sessions/none").await.expect_error(404, "not_found");
+    assert_eq!(desk.act("click", json!({ "x": 300, "y": 300 })).await["ok"], true);
+    assert!(desk.log().await.contains("xvnc"));
+    // A session whose driver died with the log would never be ready, nor end.
+    let another = async { Desk::create(&client, &json!({})).await.end().await };
+    timeout(PATIENCE, another).await.expect("a session starts and ends");
+}
+
+#[tokio::test]
+async fn a_full_data_directory_hinders_nobody_and_is_whole_when_there_is_room_again() {
+    let Some(mut world) = World::start(Log::There) else { return };
+    let client = world.server.admin();
+    let desk = Desk::desktop(&client).await;
+    let old = world.new_login();
+    world.fill();
+    expect_everyday_life(&world.server, &desk, &old).await;
+    let said = world.refused_reset();
+    assert!(names_the_disk(&said), "{said}");
+    assert_eq!(log_in(&world.server, &old).await, 200, "what failed changed nothing");
+
+    world.run("rm fill");
+    let new = world.new_login();
+    assert_eq!(log_in(&world.server, &new).await, 200);
+    assert_eq!(log_in(&world.server, &old).await, 401);
+    assert_eq!(desk.act("click", json!({ "x": 300, "y": 300 })).await["ok"], true);
+    desk.end().await;
+    world.expect_whole().await;
+}
+
+#[tokio::test]
+async fn a_data_directory_that_became_read_only_hinders_nobody() {
+    let Some(mut world) = World::start(Log::There) else { return };
+    let client = world.server.admin();
+    let desk = Desk::desktop(&client).await;
+    let old = world.new_login();
+    // What is open for writing keeps a disk from becoming read-only, so another view of the same
+    // disk is put over it: all that is opened from now on cannot be written.
+    let dir = world.server.data_dir();
+    let dir = dir.display();
+    world.view.run(&format!("mount --bind {dir} {dir}; mount -o remount,bind,ro {dir}"));
+    expect_everyday_life(&world.server, &desk, &old).await;
+    let said = world.refused_reset();
+    assert!(said.to_lowercase().contains("read-only") || said.contains("readonly"), "{said}");
+
+    world.view.run(&format!("umount {dir}"));
+    let new = world.new_login();
+    assert_eq!(log_in(&world.server, &new).await, 200);
+    desk.end().await;
+    world.expect_whole().await;
+}
+
+#[tokio::test]
+async fn a_server_killed_on_a_full_disk_starts_again_and_finds_its_sessions() {
+    let Some(mut world) = World::start(Log::Elsewhere) else { return };
+    let client = world.server.client("agent", "sessions:*");
+    let id = Desk::desktop(&client).await.id;
+    let login = world.new_login();
+    world.fill();
+    world.server.kill();
+    world.server.restart();
+    let client = world.server.client("agent", "sessions:*");
+    let desk = Desk { client: &client, id };
+    expect_everyday_life(&world.server, &desk, &login).await;
+    world.run("rm fill");
+    desk.end().await;
+    world.expect_whole().await;
+}
+
+#[tokio::test]
+async fn a_server_stopped_on_a_full_disk_says_what_it_needs_and_then_finds_its_sessions() {
+    let Some(mut world) = World::start(Log::Elsewhere) else { return };
+    let client = world.server.client("agent", "sessions:*");
+    let id = Desk::desktop(&client).await.id;
+    world.server.leave();
+    world.fill();
+    // To this database nobody is connected, and for a connection there is no room.
+    let outcome = world.server.installation.attempt(["serve"], &[]);
+    assert!(!outcome.success && names_the_disk(&outcome.stderr), "{outcome:?}");
+    world.run("rm fill");
+    world.server.restart();
+    let client = world.server.client("agent", "sessions:*");
+    let desk = Desk { client: &client, id };
+    assert_eq!(desk.act("click", json!({ "x": 300, "y": 300 })).await["ok"], true);
+    desk.end().await;
+    world.expect_whole().await;
+}
+
+#[tokio::test]
+async fn a_first_start_on_a_full_disk_fails_with_the_reason_and_succeeds_when_there_is_room() {
+    let Some(view) = View::new() else { return };
+    let installation = Installation::in_view(&view);
+    let dir = installation.data_dir();
+    mount(&view, &dir, 1 << 20);
+    let fill = dir.join("fill");
+    // Room for a file or two, but not for all that a start makes.
+    for kilobytes in [0, 4, 8, 16, 32, 64] {
+        let rest = format!("truncate -s -{kilobytes}K {0}", fill.display());
+        view.run(&format!("cat /dev/zero >{0} || true; {rest}", fill.display()));
+        let outcome = installation.attempt(["admin", "init"], &[]);
+        if outcome.success {
+            break;
+        }
+        let said = &outcome.stderr;
+        assert!(names_the_disk(said), "{kilobytes}: {said}");
+        let token = installation.attempt(["token", "--sub", "x"], &[]);
+        assert!(token.success || token.stderr.contains("No space"), "{}", token.stderr);
+    }
+    view.run(&format!("rm {}", fill.display()));
+    let server = Server::start_in(installation, &[]);
+    server.admin().get("/api/v1/sessions").await.expect(200);
+    let left = view.run(&format!("ls {}", dir.display()));
+    assert!(!left.contains(".new"), "no half-made file is left: {left}");
+}
+
+#[tokio::test]
+async fn a_full_run_directory_refuses_new_sessions_and_keeps_the_old_ones() {
+    let Some(view) = View::new() else { return };
+    let installation = Installation::in_view(&view);
+    let run_dir = installation.run_dir();
+    mount(&view, &run_dir, 1 << 30);
+    let server = Server::start_in(installation, &[]);
+    let client = server.admin();
+    let desk = Desk::desktop(&client).await;
+    let processes = Process::in_sandboxes(&server.run_dir()).len();
+    let dir = run_dir.display();
+    view.run(&format!("cat /dev/zero >{dir}/fill || true"));
+    let spec = json!({ "mode": "desktop", "geometry": "800x600" });
+    let answer = client.post("/api/v1/sessions", &spec).await;
+    let message = answer.expect_error(500, "create_failed");
+    assert!(message.contains("No space"), "{message}");
+    assert_eq!(desk.act("click", json!({ "x": 300, "y": 300 })).await["ok"], true);
+    let said = desk.shell("seq 2000 | sed s/^/word/").await;
+    assert!(said.contains("word2000"), "its log goes on");
+    assert_eq!(view.run(&format!("ls {dir}/*/sandboxes")).trim(), desk.id, "nothing is left");
+    assert!(Process::in_sandboxes(&server.run_dir()).len() < 2 * processes);
+
+    view.run(&format!("rm {dir}/fill"));
+    Desk::create(&client, &spec).await.end().await;
+    desk.end().await;
+    assert_eq!(view.run(&format!("ls {dir}/*/sandboxes")), "");
+}

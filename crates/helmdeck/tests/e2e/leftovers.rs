@@ -1,0 +1,90 @@
+//! What a server leaves that is killed with its sandboxes and never comes back: the next server on
+//! the machine clears it away, and nothing of anybody else's.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use helmdeck_testkit::{Desk, Process, Server, eventually, is_root};
+use serde_json::json;
+
+/// The control groups of a server, those of its sandboxes included.
+fn groups(server: &Server) -> Vec<PathBuf> {
+    let instances = fs::read_dir(server.run_dir()).unwrap().map(|entry| entry.unwrap().file_name());
+    let names: Vec<_> =
+        instances.map(|name| format!("helmdeck-{}", name.to_string_lossy())).collect();
+    let mut found = Vec::new();
+    walk(Path::new("/sys/fs/cgroup"), &mut |dir| {
+        let ours = |part: &std::ffi::OsStr| names.iter().any(|name| name.as_str() == part);
+        if dir.iter().any(ours) {
+            found.push(dir.to_owned());
+        }
+    });
+    found
+}
+
+fn walk(dir: &Path, visit: &mut impl FnMut(&Path)) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            visit(&entry.path());
+            walk(&entry.path(), visit);
+        }
+    }
+}
+
+/// User ids that are claimed for sandboxes of this server.
+fn claims(server: &Server) -> usize {
+    let entries = fs::read_dir("/run/helmdeck-uids").into_iter().flatten().flatten();
+    let owners = entries.filter_map(|entry| fs::read_to_string(entry.path()).ok());
+    owners.filter(|owner| Path::new(owner).starts_with(server.installation.path())).count()
+}
+
+#[tokio::test]
+async fn groups_and_user_ids_of_a_server_that_never_comes_back_are_cleared_away_by_the_next() {
+    if !is_root() {
+        eprintln!("skipped: only a server of root has user ids and groups that others could see");
+        return;
+    }
+    let (mut dead, mut away, alive) = (Server::start(), Server::start(), Server::start());
+    let (client, other) = (away.admin(), alive.admin());
+    Desk::create(&dead.admin(), &json!({})).await;
+    let waiting = Desk::desktop(&client).await.id;
+    let living = Desk::desktop(&other).await;
+    // One is gone with all it had; of another, the sandbox waits for its server to come back.
+    dead.kill();
+    away.kill();
+    for process in Process::in_sandboxes(&dead.run_dir()) {
+        process.kill();
+    }
+    let left = groups(&dead);
+    if left.is_empty() {
+        eprintln!("skipped: sandboxes have no control groups here");
+        return;
+    }
+    let empty = async || {
+        let mut members = left.iter().map(|group| fs::read_to_string(group.join("cgroup.procs")));
+        members.all(|members| members.unwrap().is_empty()).then_some(())
+    };
+    eventually(Duration::from_secs(20), empty).await.expect("all are gone");
+    assert_eq!((claims(&dead), claims(&away), claims(&alive)), (1, 1, 1));
+    let before = (groups(&away), groups(&alive));
+
+    let _next = Server::start();
+
+    assert_eq!(groups(&dead), [""; 0].map(PathBuf::from));
+    assert_eq!((claims(&dead), claims(&away), claims(&alive)), (0, 1, 1));
+    assert_eq!((groups(&away), groups(&alive)), before);
+    living.act("click", json!({ "x": 300, "y": 300 })).await;
+    Desk::desktop(&other).await.end().await;
+    away.restart();
+    let client = away.admin();
+    let back = Desk { client: &client, id: waiting };
+    back.act("click", json!({ "x": 300, "y": 300 })).await;
+    back.end().await;
+    // And if it does come back after all, it finds nothing that troubles it.
+    dead.restart();
+    Desk::create(&dead.admin(), &json!({})).await.end().await;
+    assert_eq!(claims(&dead), 0);
+}

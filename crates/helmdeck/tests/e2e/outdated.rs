@@ -1,0 +1,132 @@
+//! Sessions whose guest is of another version: an upgraded server shows them, ends them, and asks
+//! nothing else of them.
+//!
+//! The guest is the real one of a real session; on its way to the server, only the number with which
+//! it introduces itself is changed.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use helmdeck_testkit::{Desk, Process, Server, eventually};
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{
+        UnixListener, UnixStream,
+        unix::{OwnedReadHalf, OwnedWriteHalf},
+    },
+};
+
+/// The server looks after such sessions now and then only; the machine may be busy.
+const SOON: Duration = Duration::from_secs(30);
+const OURS: &[u8] = br#""link_version":1"#;
+const THEIRS: &[u8] = br#""link_version":9"#;
+
+/// A desktop that a successor of its server takes for one of another version.
+async fn outdated(server: &mut Server) -> String {
+    let client = server.client("agent", "sessions:*");
+    let id = Desk::desktop(&client).await.id;
+    server.kill();
+    disguise(&socket_of(server, &id));
+    server.restart();
+    id
+}
+
+fn socket_of(server: &Server, id: &str) -> PathBuf {
+    let instances = fs::read_dir(server.run_dir()).unwrap().map(|entry| entry.unwrap().path());
+    let mut sockets = instances.map(|dir| dir.join("sandboxes").join(id).join("guest.sock"));
+    sockets.find(|socket| socket.exists()).expect("the guest listens")
+}
+
+/// Takes the place of a guest's socket, and passes all on, the version changed.
+fn disguise(socket: &Path) {
+    let real = socket.with_extension("real");
+    fs::rename(socket, &real).unwrap();
+    let listener = UnixListener::bind(socket).unwrap();
+    tokio::spawn(async move {
+        while let Ok((server, _)) = listener.accept().await {
+            // A guest that is gone answers nobody, and nor do we.
+            let Ok(guest) = UnixStream::connect(&real).await else { continue };
+            let (from_server, to_server) = server.into_split();
+            let (from_guest, to_guest) = guest.into_split();
+            tokio::spawn(pass(from_server, to_guest, |_| {}));
+            tokio::spawn(pass(from_guest, to_server, change_version));
+        }
+    });
+}
+
+async fn pass(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, change: fn(&mut [u8])) {
+    let mut bytes = vec![0; 64 << 10];
+    while let Ok(read @ 1..) = from.read(&mut bytes).await {
+        change(&mut bytes[..read]);
+        if to.write_all(&bytes[..read]).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// As long as what it replaces, so that nothing else of the answer changes.
+fn change_version(bytes: &mut [u8]) {
+    if let Some(at) = bytes.windows(OURS.len()).position(|part| part == OURS) {
+        bytes[at..at + OURS.len()].copy_from_slice(THEIRS);
+    }
+}
+
+#[tokio::test]
+async fn a_session_of_another_version_is_shown_and_cannot_act() {
+    let mut server = Server::start();
+    let id = outdated(&mut server).await;
+    let client = server.client("agent", "sessions:*");
+    let desk = Desk { client: &client, id };
+    let session = desk.describe().await;
+    assert_eq!(session["status"], "outdated", "{session}");
+    assert_eq!(session["end_reason"], Value::Null, "{session}");
+    let listed = client.get("/api/v1/sessions").await.expect(200).json();
+    assert_eq!(listed["sessions"][0]["status"], "outdated", "{listed}");
+    assert!(desk.log().await.contains("xvnc"), "what it said can be read");
+    for (action, body) in [
+        ("click", json!({ "x": 1, "y": 1 })),
+        ("screenshot", json!({})),
+        ("launch", json!({ "command": "true" })),
+    ] {
+        desk.ask(action, body).await.expect_error(409, "session_outdated");
+    }
+    // The server itself goes on: a new session is of its own version.
+    let new = Desk::desktop(&client).await;
+    new.act("click", json!({ "x": 300, "y": 300 })).await;
+    assert_eq!(desk.describe().await["status"], "outdated");
+}
+
+#[tokio::test]
+async fn a_session_of_another_version_can_be_ended_and_leaves_nothing() {
+    let mut server = Server::start();
+    let id = outdated(&mut server).await;
+    let stranger = server.client("someone", "sessions:*");
+    stranger.get(&format!("/api/v1/sessions/{id}")).await.expect_error(404, "not_found");
+    let client = server.client("agent", "sessions:*");
+    let desk = Desk { client: &client, id };
+    assert_eq!(desk.describe().await["status"], "outdated");
+    desk.end().await;
+    assert_eq!(server.installation.sandboxes(), [""; 0]);
+    assert_eq!(Process::in_sandboxes(&server.run_dir()), []);
+}
+
+#[tokio::test]
+async fn a_session_of_another_version_that_dies_is_not_shown_as_alive_for_ever() {
+    let mut server = Server::start();
+    let id = outdated(&mut server).await;
+    let client = server.client("agent", "sessions:*");
+    let desk = Desk { client: &client, id };
+    assert_eq!(desk.describe().await["status"], "outdated");
+    for process in Process::in_sandboxes(&server.run_dir()) {
+        process.kill();
+    }
+    let over = async || Some(desk.describe().await).filter(|now| now["status"] == "error");
+    let session = eventually(SOON, over).await.expect("the session says that it is over");
+    assert_eq!(session["end_reason"], "guest_lost", "{session}");
+    let nothing = async || server.installation.sandboxes().is_empty().then_some(());
+    eventually(SOON, nothing).await.expect("nothing is left");
+}

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# The web page: makes web/dist, which the server's binary carries.
+#
+#   scripts/web.sh build   makes it, unless nothing changed since
+#   scripts/web.sh check   types and unit tests
+#   scripts/web.sh e2e     the page in a real browser, against the binary named by HELMDECK_BIN
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/say.sh
+source scripts/say.sh
+
+readonly needed=20.19.0
+readonly own="$PWD/target/node"
+
+recent() { [[ $(printf '%s\n' "$needed" "$("$1" --version | tr -d v)" | sort -V | head -n1) == "$needed" ]]; }
+
+# Puts a Node that is recent enough on the PATH: the system's, else one from npm, kept in target/.
+need_node() {
+  if command -v node >/dev/null && recent node && command -v npm >/dev/null; then return 0; fi
+  if [[ ! -x $own/node_modules/.bin/node ]]; then
+    command -v npm >/dev/null || scripts/packages.sh install web
+    say "The web page is built with Node $needed or later, which this system does not have; fetching one into target/."
+    npm install --no-audit --no-fund --no-save --prefix "$own" node@22
+  fi
+  PATH="$own/node_modules/.bin:$PATH"
+  recent node || die "Node $(node --version) is older than the $needed that the web page is built with; install a newer one."
+}
+
+# What the page is made of, and what would make it another.
+fingerprint() { find web -path web/node_modules -prune -o -path web/dist -prune -o -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum; }
+
+dependencies() {
+  need_node
+  if [[ ! -d web/node_modules || web/package-lock.json -nt web/node_modules/.package-lock.json ]]; then
+    npm --prefix web ci --no-audit --no-fund
+  fi
+}
+
+build() {
+  local now
+  now=$(fingerprint)
+  if [[ -f web/dist/index.html && $(cat web/dist/.made-of 2>/dev/null) == "$now" ]]; then return 0; fi
+  dependencies
+  npm --prefix web run --silent build
+  printf '%s' "$now" >web/dist/.made-of
+}
+
+check() {
+  dependencies
+  npm --prefix web run --silent check
+  npm --prefix web test --silent
+}
+
+e2e() {
+  dependencies
+  npm --prefix web run --silent e2e
+}
+
+case ${1:-} in
+  build | check | e2e) "$1" ;;
+  *) die "Usage: scripts/web.sh build|check|e2e" ;;
+esac
