@@ -44,6 +44,7 @@ test    scrot                      what screenshots are compared with
 test    xclip                      a foreign clipboard owner
 test    imagemagick                what zoom is compared with
 test    git                        goes through the proxy of a session
+test    tigervnc-viewer            a viewer that is not ours
 test    mousepad                   a GTK program to type into
 test    procps                     ps, to see that nothing is left running
 PACKAGES

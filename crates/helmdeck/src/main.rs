@@ -6,6 +6,7 @@ mod doctor;
 mod egress;
 mod serve;
 mod token;
+mod vnc;
 
 use std::{error::Error, path::PathBuf, process::ExitCode};
 
@@ -34,6 +35,8 @@ enum Command {
     Config(config::Args),
     /// Print a token for a client.
     Token(token::Args),
+    /// Show a session's desktop to a VNC program, through a port that serves it once.
+    Vnc(vnc::Args),
     /// Look after the admin account.
     #[command(subcommand)]
     Admin(admin::Action),
@@ -79,6 +82,7 @@ fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
         }
         Command::Config(args) => config::run(&load()?, &args)?,
         Command::Token(args) => token::run(&load()?, &args)?,
+        Command::Vnc(args) => vnc::run(&load()?, &args)?,
         Command::Admin(action) => admin::run(&load()?, &action)?,
         Command::Egress(action) => return egress::run(&load()?, &action),
         Command::Guest { listen_fd } => helmdeck_guest::run(listen_fd)?,

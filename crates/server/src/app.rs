@@ -7,8 +7,9 @@ use helmdeck_egress::Policy;
 use helmdeck_runtime::Runtime;
 use helmdeck_sessions::{Journal, Sessions};
 use helmdeck_store::Store;
-use helmdeck_wire::session::EndReason;
+use helmdeck_wire::{SessionId, session::EndReason};
 use http::{Method, Uri};
+use parking_lot::Mutex;
 use tokio::net::TcpListener;
 use tokio_util::{
     sync::CancellationToken,
@@ -24,6 +25,7 @@ use crate::{
     login::Login,
     openapi,
     origin::Origins,
+    publish,
     revocation::Revocations,
     router::{operations, router},
     serve::serve,
@@ -80,7 +82,11 @@ pub async fn run(
         app.closing.cancel();
         asked
     };
-    let sessions = serve(listener, router(app.clone()), drain, shutdown).await;
+    let routes = router(app.clone());
+    let published = publish::run(app.clone(), routes.clone(), config.max_sessions);
+    let _published =
+        config.publish_vnc_ports.then(|| AbortOnDropHandle::new(tokio::spawn(published)));
+    let sessions = serve(listener, routes, drain, shutdown).await;
     app.live.close();
     let _ = tokio::time::timeout(GOODBYE, app.live.wait()).await;
     if sessions == Shutdown::EndSessions {
@@ -118,6 +124,8 @@ pub struct Parts {
     pub(crate) revoked: Revocations,
     pub(crate) tickets: InUse,
     pub(crate) boot: Boot,
+    /// Sessions that have a port of their own.
+    pub(crate) published: Mutex<HashMap<SessionId, u16>>,
     /// Live connections, and the word that they must end.
     pub(crate) live: TaskTracker,
     pub(crate) closing: CancellationToken,
@@ -140,7 +148,11 @@ impl App {
         store: Store,
         runtime: Arc<dyn Runtime>,
     ) -> Result<Self, ServerError> {
-        let policy = Policy::new(config.egress_allowlist.clone(), vec![addr]);
+        let mut own = vec![addr];
+        if config.publish_vnc_ports {
+            own.extend(publish::ports(addr.ip(), config.max_sessions));
+        }
+        let policy = Policy::new(config.egress_allowlist.clone(), own);
         let operations = operations();
         let mut limits = Limits::default();
         for input in operations.iter().filter_map(|operation| operation.input.as_ref()) {
@@ -171,6 +183,7 @@ impl App {
             cookie_name: format!("helmdeck-{}", addr.port()),
             tickets: InUse::default(),
             boot: Boot::new().map_err(TokenError::Random)?,
+            published: Mutex::default(),
             live: TaskTracker::new(),
             closing: CancellationToken::new(),
             operation_ids: operation_ids(operations),

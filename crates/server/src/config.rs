@@ -49,6 +49,9 @@ pub struct Config {
     /// `HELMDECK_VNC_PUBLIC_BASE`: the address under which people reach this server, for example
     /// `https://desk.example.com/helmdeck`, if it is not the one they ask. Default: none.
     pub vnc_public_base: Option<Uri>,
+    /// `HELMDECK_PUBLISH_VNC_PORTS`: whether each desktop session is also on a port of its own, the
+    /// next free from 6080 on. Default `false`.
+    pub publish_vnc_ports: bool,
     /// `HELMDECK_MAX_BODY_BYTES`: the largest request body. Default 1 MiB.
     pub max_body_bytes: usize,
     /// `HELMDECK_DRAIN_SECONDS`: how long a stopping server waits for running requests. Default 10.
@@ -143,6 +146,12 @@ impl Config {
                 "an address such as https://desk.example.com",
                 |text| base(text).map(Some),
                 || None,
+            )?,
+            publish_vnc_ports: layers.value(
+                "publish_vnc_ports",
+                "true or false",
+                |text| text.parse().ok(),
+                || false,
             )?,
             max_body_bytes: layers.value(
                 "max_body_bytes",

@@ -27,6 +27,7 @@ mod operation;
 mod origin;
 mod password;
 mod public;
+mod publish;
 mod query;
 mod relay;
 mod revocation;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use helmdeck_store::Store;
-use helmdeck_wire::ErrorCode;
+use helmdeck_wire::{ErrorCode, error::with_causes};
 use parking_lot::Mutex;
 use schemars::JsonSchema;
 use secrecy::SecretString;
@@ -82,7 +82,10 @@ impl Login {
         let scopes = ["admin".to_owned()];
         let (token, claims) = signer.mint_for(&username, Some("ui"), &scopes, now, TOKEN_LIFE)?;
         let info = claims.info();
-        store.add_token(&info, now).await?;
+        if let Err(error) = store.add_token(&info, now).await {
+            // A disk that is full must not lock people out; the token is only not listed.
+            tracing::warn!(error = with_causes(&error), "A token could not be listed");
+        }
         Ok(LoggedIn { token, subject: username, expires_at: info.expires_at })
     }
 

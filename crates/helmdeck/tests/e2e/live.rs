@@ -207,3 +207,28 @@ async fn behind_a_proxy_the_address_is_the_public_one() {
     let origin = [("origin", "https://desk.example.com")];
     Watcher::open(&server, &self::path(&desk.id, &look), &origin).await.unwrap();
 }
+
+#[tokio::test]
+async fn published_sessions_have_a_port_each_with_nothing_else_on_it() {
+    let server = Server::start_with(&[("HELMDECK_PUBLISH_VNC_PORTS", "true")]);
+    let client = server.admin();
+    let desk = Desk::desktop(&client).await;
+    let port = async || {
+        let path = format!("/api/v1/desktop/vnc-url?session_id={}", desk.id);
+        let notes = client.get(&path).await.json()["notes"].as_str().unwrap().to_owned();
+        notes.split_once("at port ")?.1.split(':').next()?.parse::<u16>().ok()
+    };
+    let port = helmdeck_testkit::eventually(Duration::from_secs(10), port).await.expect("a port");
+    assert!(port >= 6080, "{port}");
+    let there = Client::new((server.address.ip(), port).into(), None);
+    let page = there.get("/vnc.html").await;
+    assert_eq!(page.status, 307);
+    assert!(page.headers["location"].to_str().unwrap().contains(&desk.id));
+    there.get("/vnc.html?autoconnect=true").await.expect(200);
+    there.get("/api/v1/sessions").await.expect_error(404, "not_found");
+    let vnc = format!("/api/v1/sessions/{}/vnc", desk.id);
+    there.get(&vnc).await.expect_error(401, "missing_bearer");
+    desk.end().await;
+    let closed = async || tokio::net::TcpStream::connect((server.address.ip(), port)).await.err();
+    helmdeck_testkit::eventually(Duration::from_secs(10), closed).await.expect("the port closes");
+}

@@ -47,5 +47,6 @@ mod sessions;
 mod soak;
 mod tokens;
 mod typing;
+mod vnc;
 mod wall;
 mod windows;

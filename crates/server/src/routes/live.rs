@@ -194,6 +194,10 @@ pub async fn vnc_url(
     let wanted = NewTicket { role, ..NewTicket::default() };
     let (ticket, claims) = ticket::issue(&app.signer, &caller, &id, &wanted)?;
     let address = Address::of(&app, &headers);
+    let published = app.published.lock().get(&id).copied();
+    let notes = published.map_or_else(String::new, |port| {
+        format!(" The session is also published at port {port}: /vnc.html there.")
+    });
     Ok(Json(VncUrl {
         url: address.viewer(&id, &ticket, role),
         host: address.host(),
@@ -203,6 +207,6 @@ pub async fn vnc_url(
         role,
         expires_at: claims.expires_at(),
         agent_status: session.agent_status(),
-        notes: NOTES.to_owned(),
+        notes: format!("{NOTES}{notes}"),
     }))
 }

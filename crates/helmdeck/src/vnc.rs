@@ -1,0 +1,136 @@
+//! `helmdeck vnc`: a session's desktop for any VNC program, through a port that serves it once.
+
+use std::{error::Error, net::Ipv4Addr, time::Duration};
+
+use futures_util::{SinkExt, StreamExt};
+use helmdeck_server::{Config, token::Signer};
+use helmdeck_wire::ticket::Role;
+use http::{HeaderValue, header::AUTHORIZATION};
+use secrecy::{ExposeSecret, SecretString};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    time::timeout,
+};
+use tokio_tungstenite::{
+    connect_async,
+    tungstenite::{Error as WsError, Message, client::IntoClientRequest},
+};
+
+/// How long the port waits for its one program.
+const WAIT: Duration = Duration::from_secs(300);
+/// The server is near, or not there.
+const CONNECT_DEADLINE: Duration = Duration::from_secs(20);
+/// The token of one use.
+const TOKEN_LIFE: Duration = Duration::from_secs(600);
+const CHUNK: usize = 64 << 10;
+
+/// What is shown, and to whom.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The session's id.
+    session: String,
+    /// Also take control: mouse and keyboard of the VNC program reach the session.
+    #[arg(long)]
+    control: bool,
+    /// The port on 127.0.0.1; 0 for any that is free.
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    port: u16,
+    /// The server; else the one of these settings.
+    #[arg(long, value_name = "URL", env = "HELMDECK_URL")]
+    url: Option<String>,
+    /// A token for the server; else one is made with this machine's secret.
+    #[arg(long, value_name = "TOKEN", env = "HELMDECK_TOKEN", hide_env_values = true)]
+    token: Option<SecretString>,
+}
+
+/// Serves one VNC program, and returns when it is done.
+pub fn run(config: &Config, args: &Args) -> Result<(), Box<dyn Error>> {
+    let token = match &args.token {
+        Some(token) => token.clone(),
+        None => {
+            let scopes = ["admin".to_owned()];
+            let (token, _) =
+                Signer::load(config)?.mint(&config.admin_username, &scopes, TOKEN_LIFE)?;
+            token.into()
+        }
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(serve(config, args, &token))
+}
+
+async fn serve(config: &Config, args: &Args, token: &SecretString) -> Result<(), Box<dyn Error>> {
+    let base = args.url.clone().unwrap_or_else(|| format!("http://{}", config.addr));
+    let role = if args.control { Role::Control } else { Role::View };
+    let take = if args.control { "&take=true" } else { "" };
+    let Some(place) = base.trim_end_matches('/').strip_prefix("http://") else {
+        return Err(format!("{base}: expected an address that begins with http://").into());
+    };
+    let session = &args.session;
+    let url = format!("ws://{place}/api/v1/sessions/{session}/vnc?role={}{take}", role.as_str());
+    let mut request = url.into_client_request()?;
+    let bearer = format!("Bearer {}", token.expose_secret());
+    request.headers_mut().insert(AUTHORIZATION, HeaderValue::try_from(bearer)?);
+
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port)).await?;
+    let port = listener.local_addr()?.port();
+    println!(
+        "Connect one VNC program to 127.0.0.1:{port}, for example: vncviewer 127.0.0.1::{port}"
+    );
+    let (program, _) = timeout(WAIT, listener.accept())
+        .await
+        .map_err(|_| format!("nobody connected within {} s", WAIT.as_secs()))??;
+    drop(listener);
+    let server = timeout(CONNECT_DEADLINE, connect_async(request))
+        .await
+        .map_err(|_| format!("{base} does not answer"))?;
+    let (socket, _) = server.map_err(|error| match error {
+        WsError::Http(response) => {
+            let body = response.body().clone().unwrap_or_default();
+            format!("the server refused: {}", String::from_utf8_lossy(&body))
+        }
+        other => format!("{base}: {other}"),
+    })?;
+    relay(program, socket).await
+}
+
+/// Carries bytes both ways until one side ends.
+async fn relay<S>(
+    program: TcpStream,
+    socket: tokio_tungstenite::WebSocketStream<S>,
+) -> Result<(), Box<dyn Error>>
+where
+    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
+{
+    program.set_nodelay(true)?;
+    let (mut from_program, mut to_program) = program.into_split();
+    let (mut to_server, mut from_server) = socket.split();
+    let up = async {
+        let mut chunk = vec![0; CHUNK];
+        while let Ok(count @ 1..) = from_program.read(&mut chunk).await {
+            let bytes = chunk.get(..count).unwrap_or_default().to_vec();
+            if to_server.send(Message::Binary(bytes.into())).await.is_err() {
+                break;
+            }
+        }
+        String::new()
+    };
+    let down = async {
+        while let Some(Ok(message)) = from_server.next().await {
+            match message {
+                Message::Binary(bytes) if to_program.write_all(&bytes).await.is_err() => break,
+                Message::Close(Some(frame)) => return frame.reason.to_string(),
+                _ => {}
+            }
+        }
+        String::new()
+    };
+    let reason = tokio::select! {
+        reason = up => reason,
+        reason = down => reason,
+    };
+    if !reason.is_empty() {
+        println!("{reason}");
+    }
+    Ok(())
+}

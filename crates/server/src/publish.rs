@@ -1,0 +1,117 @@
+//! `HELMDECK_PUBLISH_VNC_PORTS`: each desktop session on a port of its own, for those who are used to
+//! it. The same page and the same checks; nothing of other sessions is there.
+
+use std::{
+    collections::HashMap,
+    net::{IpAddr, SocketAddr},
+    time::Duration,
+};
+
+use axum::{
+    Router,
+    extract::{Request, State},
+    middleware::{Next, from_fn_with_state},
+    response::{IntoResponse, Redirect, Response},
+};
+use helmdeck_sessions::{Caller, What};
+use helmdeck_wire::{
+    ErrorCode, SessionId,
+    session::{Mode, Status},
+};
+use tokio::net::TcpListener;
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::{App, error::ApiError, serve::serve};
+
+/// Where ports begin, as websockify's did.
+const FIRST_PORT: u16 = 6080;
+/// So many ports are tried for each session that may be there.
+const SPARE: usize = 4;
+/// A session's port closes with it.
+const DRAIN: Duration = Duration::from_secs(1);
+
+/// The ports that sessions may get on the server's interface.
+pub fn ports(ip: IpAddr, max_sessions: usize) -> impl Iterator<Item = SocketAddr> {
+    let count = max_sessions.saturating_mul(SPARE).min(usize::from(u16::MAX - FIRST_PORT));
+    (FIRST_PORT..).take(count).map(move |port| SocketAddr::new(ip, port))
+}
+
+/// Opens and closes ports as sessions come and go, for as long as it is polled.
+pub async fn run(app: App, router: Router, max_sessions: usize) {
+    let everybody =
+        Caller { subject: String::new(), scopes: vec!["admin".to_owned()], token: String::new() };
+    let mut open: HashMap<SessionId, AbortOnDropHandle<()>> = HashMap::new();
+    let mut events = app.sessions.events().after(0);
+    loop {
+        for session in app.sessions.describe_all(&everybody).await {
+            let watchable = session.mode == Mode::Desktop && session.status == Status::Running;
+            if watchable && !open.contains_key(&session.id) {
+                if let Some(listener) = bind(app.addr.ip(), max_sessions).await {
+                    let task = publish(&app, listener, router.clone(), session.id.clone());
+                    open.insert(session.id, task);
+                }
+            } else if !watchable && open.remove(&session.id).is_some() {
+                app.published.lock().remove(&session.id);
+            }
+        }
+        // Lost events mean that anything may have changed.
+        while let Ok(event) = events.next().await {
+            match event.what {
+                What::Changed => break,
+                What::Gone => {
+                    open.remove(&event.session);
+                    app.published.lock().remove(&event.session);
+                }
+                What::Acted(_) | What::AgentStatus(_) | What::Control(..) => {}
+            }
+        }
+    }
+}
+
+async fn bind(ip: IpAddr, max_sessions: usize) -> Option<TcpListener> {
+    for addr in ports(ip, max_sessions) {
+        if let Ok(listener) = TcpListener::bind(addr).await {
+            return Some(listener);
+        }
+    }
+    tracing::warn!(first = FIRST_PORT, "No port is free to publish a session on");
+    None
+}
+
+fn publish(
+    app: &App,
+    listener: TcpListener,
+    router: Router,
+    session: SessionId,
+) -> AbortOnDropHandle<()> {
+    let port = listener.local_addr().map_or(0, |addr| addr.port());
+    tracing::info!(session.id = session.as_str(), port, "Session is published");
+    app.published.lock().insert(session.clone(), port);
+    let router = router.layer(from_fn_with_state(session, only_this));
+    let closing = app.closing.clone();
+    AbortOnDropHandle::new(tokio::spawn(serve(listener, router, DRAIN, async move {
+        closing.cancelled().await;
+    })))
+}
+
+/// Lets through what the viewer's page of this session needs, and nothing else.
+async fn only_this(State(session): State<SessionId>, request: Request, next: Next) -> Response {
+    let path = request.uri().path();
+    let viewer = format!("api/v1/sessions/{session}/vnc");
+    if path == "/" || (path == "/vnc.html" && request.uri().query().is_none()) {
+        let page = format!("/vnc.html?autoconnect=true&resize=scale&path={viewer}");
+        return Redirect::temporary(&page).into_response();
+    }
+    let own = [
+        format!("/{viewer}"),
+        format!("/api/sessions/{session}/vnc"),
+        format!("/api/v1/sessions/{session}"),
+    ];
+    let shared =
+        ["/vnc.html", "/login", "/api/v1/events", "/api/v1/auth/cookie", "/api/v1/auth/me"];
+    if path.starts_with("/assets/") || shared.contains(&path) || own.iter().any(|own| own == path) {
+        return next.run(request).await;
+    }
+    let message = "only one session's live view is here; the API is on the server's own port";
+    ApiError::new(ErrorCode::NotFound, message).into_response()
+}
