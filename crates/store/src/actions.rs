@@ -4,7 +4,7 @@ use helmdeck_wire::{
     SessionId,
     history::{ActionRecord, Actor, ActorKind},
 };
-use sqlx::{Row, sqlite::SqliteRow};
+use sqlx::{QueryBuilder, Row, Sqlite, sqlite::SqliteRow};
 
 use crate::{Store, StoreError, moment};
 
@@ -19,23 +19,24 @@ impl Store {
 
     /// Adds actions, each with the owner of its session, all or none of them.
     pub async fn add_actions(&self, records: &[(String, ActionRecord)]) -> Result<(), StoreError> {
-        let mut transaction = self.pool.begin().await?;
-        for (owner, record) in records {
-            sqlx::query("INSERT INTO action VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-                .bind(record.seq.cast_signed())
-                .bind(moment::write("at", record.at)?)
-                .bind(record.session_id.as_str())
-                .bind(owner)
-                .bind(record.by.kind.as_str())
-                .bind(&record.by.subject)
-                .bind(&record.action)
-                .bind(record.detail.to_string())
-                .bind(&record.outcome)
-                .bind(record.duration_ms.cast_signed())
-                .execute(&mut *transaction)
-                .await?;
-        }
-        Ok(transaction.commit().await?)
+        let moments = records.iter().map(|(_, record)| moment::write("at", record.at));
+        let moments = moments.collect::<Result<Vec<_>, _>>()?;
+        // One statement: it needs no transaction, which a full disk could leave open.
+        let mut insert = QueryBuilder::<Sqlite>::new("INSERT INTO action ");
+        insert.push_values(records.iter().zip(moments), |mut row, ((owner, record), at)| {
+            row.push_bind(record.seq.cast_signed())
+                .push_bind(at)
+                .push_bind(record.session_id.as_str())
+                .push_bind(owner)
+                .push_bind(record.by.kind.as_str())
+                .push_bind(&record.by.subject)
+                .push_bind(&record.action)
+                .push_bind(record.detail.to_string())
+                .push_bind(&record.outcome)
+                .push_bind(record.duration_ms.cast_signed());
+        });
+        insert.build().execute(&self.pool).await?;
+        Ok(())
     }
 
     /// The last `limit` actions of a session before number `before`, oldest first; only those of

@@ -16,7 +16,6 @@ impl Store {
         forget: OffsetDateTime,
     ) -> Result<(), StoreError> {
         let forget = moment::write("expires_at", forget)?;
-        let mut transaction = self.pool.begin().await?;
         sqlx::query("INSERT INTO token VALUES (?, ?, ?, ?, ?, ?)")
             .bind(&token.id)
             .bind(&token.subject)
@@ -24,14 +23,14 @@ impl Store {
             .bind(token.scopes.join(" "))
             .bind(moment::write("created_at", token.created_at)?)
             .bind(moment::write("expires_at", token.expires_at)?)
-            .execute(&mut *transaction)
+            .execute(&self.pool)
             .await?;
         for table in
             ["DELETE FROM token WHERE expires_at < ?", "DELETE FROM revoked WHERE expires_at < ?"]
         {
-            sqlx::query(table).bind(&forget).execute(&mut *transaction).await?;
+            sqlx::query(table).bind(&forget).execute(&self.pool).await?;
         }
-        Ok(transaction.commit().await?)
+        Ok(())
     }
 
     /// Tokens, newest first; only those of `subject`, if one is given.

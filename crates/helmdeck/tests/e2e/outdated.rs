@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use helmdeck_testkit::{Desk, Process, Server, eventually};
+use helmdeck_testkit::{Desk, Process, Server, Watcher, eventually};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -22,8 +22,7 @@ use tokio::{
 
 /// The server looks after such sessions now and then only; the machine may be busy.
 const SOON: Duration = Duration::from_secs(30);
-const OURS: &[u8] = br#""link_version":1"#;
-const THEIRS: &[u8] = br#""link_version":9"#;
+const FIELD: &[u8] = br#""link_version":"#;
 
 /// A desktop that a successor of its server takes for one of another version.
 async fn outdated(server: &mut Server) -> String {
@@ -70,8 +69,8 @@ async fn pass(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, change: fn(&mut [
 
 /// As long as what it replaces, so that nothing else of the answer changes.
 fn change_version(bytes: &mut [u8]) {
-    if let Some(at) = bytes.windows(OURS.len()).position(|part| part == OURS) {
-        bytes[at..at + OURS.len()].copy_from_slice(THEIRS);
+    if let Some(at) = bytes.windows(FIELD.len()).position(|part| part == FIELD) {
+        bytes[at + FIELD.len()] = b'9';
     }
 }
 
@@ -94,6 +93,13 @@ async fn a_session_of_another_version_is_shown_and_cannot_act() {
     ] {
         desk.ask(action, body).await.expect_error(409, "session_outdated");
     }
+    // People can still watch it.
+    let tickets = format!("/api/v1/sessions/{}/tickets", desk.id);
+    let ticket = client.post(&tickets, &json!({})).await.expect(201).json();
+    let ticket = ticket["ticket"].as_str().unwrap();
+    let vnc = format!("/api/v1/sessions/{}/vnc?ticket={ticket}", desk.id);
+    let mut watcher = Watcher::open(&server, &vnc, &[]).await.unwrap();
+    assert!(watcher.picture().await.iter().any(|byte| *byte != 0));
     // The server itself goes on: a new session is of its own version.
     let new = Desk::desktop(&client).await;
     new.act("click", json!({ "x": 300, "y": 300 })).await;
