@@ -85,7 +85,7 @@ pub async fn run(
     let routes = router(app.clone());
     let published = publish::run(app.clone(), routes.clone(), config.max_sessions);
     let _published =
-        config.publish_vnc_ports.then(|| AbortOnDropHandle::new(tokio::spawn(published)));
+        config.live.publish_vnc_ports.then(|| AbortOnDropHandle::new(tokio::spawn(published)));
     let sessions = serve(listener, routes, drain, shutdown).await;
     app.live.close();
     let _ = tokio::time::timeout(GOODBYE, app.live.wait()).await;
@@ -119,6 +119,8 @@ pub struct Parts {
     pub(crate) addr: SocketAddr,
     /// Under which address others know it, if that was configured.
     pub(crate) public_base: Option<Uri>,
+    /// Who may show the live view in a frame.
+    pub(crate) embed_ancestors: Option<String>,
     pub(crate) origins: Origins,
     pub(crate) cookie_name: String,
     pub(crate) revoked: Revocations,
@@ -149,7 +151,7 @@ impl App {
         runtime: Arc<dyn Runtime>,
     ) -> Result<Self, ServerError> {
         let mut own = vec![addr];
-        if config.publish_vnc_ports {
+        if config.live.publish_vnc_ports {
             own.extend(publish::ports(addr.ip(), config.max_sessions));
         }
         let policy = Policy::new(config.egress_allowlist.clone(), own);
@@ -177,8 +179,9 @@ impl App {
             figures: Figures::start()?,
             max_body_bytes: config.max_body_bytes,
             addr,
-            public_base: config.vnc_public_base.clone(),
-            origins: Origins::new(addr, config.vnc_public_base.as_ref()),
+            public_base: config.live.vnc_public_base.clone(),
+            embed_ancestors: config.live.embed_ancestors.clone(),
+            origins: Origins::new(addr, config.live.vnc_public_base.as_ref()),
             // Browsers do not tell ports apart, and there may be two servers on a machine.
             cookie_name: format!("helmdeck-{}", addr.port()),
             tickets: InUse::default(),

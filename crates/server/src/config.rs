@@ -5,16 +5,17 @@
 
 mod defaults;
 mod layers;
+mod live;
 mod show;
 
 use std::{net::SocketAddr, path::PathBuf, str::FromStr};
 
 use helmdeck_egress::Cidr;
-use http::Uri;
 use secrecy::SecretString;
 
 pub use layers::{ConfigError, Origin};
 use layers::{Layers, Origins};
+pub use live::Live;
 
 /// The settings in effect.
 #[derive(Debug, Clone)]
@@ -46,12 +47,8 @@ pub struct Config {
     /// `HELMDECK_EGRESS_ALLOWLIST`: addresses and ranges that sessions may reach although they are
     /// private, separated by commas. Default: none.
     pub egress_allowlist: Vec<Cidr>,
-    /// `HELMDECK_VNC_PUBLIC_BASE`: the address under which people reach this server, for example
-    /// `https://desk.example.com/helmdeck`, if it is not the one they ask. Default: none.
-    pub vnc_public_base: Option<Uri>,
-    /// `HELMDECK_PUBLISH_VNC_PORTS`: whether each desktop session is also on a port of its own, the
-    /// next free from 6080 on. Default `false`.
-    pub publish_vnc_ports: bool,
+    /// What concerns the live view.
+    pub live: Live,
     /// `HELMDECK_MAX_BODY_BYTES`: the largest request body. Default 1 MiB.
     pub max_body_bytes: usize,
     /// `HELMDECK_DRAIN_SECONDS`: how long a stopping server waits for running requests. Default 10.
@@ -141,18 +138,7 @@ impl Config {
                 |text| Cidr::list(text).ok(),
                 Vec::new,
             )?,
-            vnc_public_base: layers.value(
-                "vnc_public_base",
-                "an address such as https://desk.example.com",
-                |text| base(text).map(Some),
-                || None,
-            )?,
-            publish_vnc_ports: layers.value(
-                "publish_vnc_ports",
-                "true or false",
-                |text| text.parse().ok(),
-                || false,
-            )?,
+            live: Live::read(&mut layers)?,
             max_body_bytes: layers.value(
                 "max_body_bytes",
                 "1024 to 1073741824",
@@ -189,12 +175,6 @@ fn address(text: &str) -> Option<SocketAddr> {
         Some(("localhost", port)) => Some(SocketAddr::from(([127, 0, 0, 1], port.parse().ok()?))),
         _ => text.parse().ok(),
     }
-}
-
-fn base(text: &str) -> Option<Uri> {
-    let base: Uri = text.parse().ok()?;
-    let web = matches!(base.scheme_str(), Some("http" | "https")) && base.authority().is_some();
-    (web && base.query().is_none()).then_some(base)
 }
 
 fn absolute(text: &str) -> Option<PathBuf> {

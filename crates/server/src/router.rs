@@ -62,6 +62,12 @@ fn server_itself() -> Vec<Operation> {
         get("/vnc.html", Open, "viewer_page", pages::viewer)
             .doc("A session's desktop on a page of its own, by ticket.")
             .returns_text("text/html"),
+        get("/embed/{id}", Open, "embed_session", pages::embed)
+            .doc("A session's desktop for a frame of another page, by `ticket` in the query.")
+            .status(StatusCode::TEMPORARY_REDIRECT),
+        get("/embed.html", Open, "embedded_page", pages::embedded)
+            .doc("The page that `/embed/{id}` leads to; HELMDECK_EMBED_ANCESTORS says who may frame it.")
+            .returns_text("text/html"),
         get("/assets/{file}", Open, "page_asset", pages::asset)
             .doc("A script, style or picture of the web page.")
             .returns_text("application/octet-stream"),

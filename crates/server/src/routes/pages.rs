@@ -1,18 +1,22 @@
 //! The web page, out of the binary.
 
 use axum::{
-    extract::Request,
-    response::{Html, IntoResponse, Response},
+    extract::{Request, State},
+    response::{Html, IntoResponse, Redirect, Response},
 };
-use http::{HeaderName, HeaderValue, StatusCode, header};
+use http::{HeaderValue, StatusCode, header};
+
+use crate::{App, query::Named};
 
 /// Every file of the page, by its path.
 static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 
-/// What the page may do: nothing from elsewhere, and nobody may frame it.
+/// What the page may do: nothing from elsewhere.
 const POLICY: &str = "default-src 'self'; img-src 'self' blob: data:; connect-src 'self'; \
-                      style-src 'self'; script-src 'self'; frame-ancestors 'none'; \
-                      base-uri 'none'; form-action 'self'; object-src 'none'";
+                      style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'self'; \
+                      object-src 'none'; frame-ancestors ";
+/// Who may show our pages in a frame: nobody.
+const NOBODY: &str = "'none'";
 /// Files with a hash in their name never change.
 const FOREVER: &str = "public, max-age=31536000, immutable";
 
@@ -31,12 +35,31 @@ pub async fn viewer() -> Response {
     file("/vnc.html")
 }
 
+/// Where a session is watched inside another page, by ticket.
+pub async fn embed(Named(id): Named, request: Request) -> Redirect {
+    let query = request.uri().query().unwrap_or_default();
+    let query = query.replace('&', "%26").replace('=', "%3D");
+    let path = format!("api/v1/sessions/{id}/vnc%3F{query}");
+    // One level up, so that it holds behind any prefix.
+    Redirect::temporary(&format!("../embed.html?autoconnect=true&resize=scale&path={path}"))
+}
+
+/// The live view for the frames of those who may have it there.
+pub async fn embedded(State(app): State<App>) -> Response {
+    send("/vnc.html", app.embed_ancestors.as_deref().unwrap_or(NOBODY))
+}
+
 /// A script, style or picture of the page.
 pub async fn asset(request: Request) -> Response {
     file(request.uri().path())
 }
 
 fn file(path: &str) -> Response {
+    send(path, NOBODY)
+}
+
+/// A file of the page, which `ancestors` may show in a frame.
+fn send(path: &str, ancestors: &str) -> Response {
     let Some((name, bytes)) = FILES.iter().find(|(name, _)| *name == path) else {
         return missing(path);
     };
@@ -54,11 +77,16 @@ fn file(path: &str) -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(media_type)),
         (header::CACHE_CONTROL, HeaderValue::from_static(keep)),
-        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
+        (header::CONTENT_SECURITY_POLICY, policy(ancestors)),
         (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
-        (HeaderName::from_static("x-frame-options"), HeaderValue::from_static("DENY")),
     ];
     (headers, *bytes).into_response()
+}
+
+/// The policy as a header; the configured sources were checked when they were read.
+fn policy(ancestors: &str) -> HeaderValue {
+    HeaderValue::try_from(format!("{POLICY}{ancestors}"))
+        .unwrap_or(HeaderValue::from_static("default-src 'none'"))
 }
 
 fn missing(path: &str) -> Response {

@@ -1,0 +1,61 @@
+//! Settings of the live view.
+
+use http::Uri;
+
+use super::layers::{ConfigError, Layers};
+
+/// How people reach and see sessions.
+#[derive(Debug, Clone)]
+pub struct Live {
+    /// `HELMDECK_VNC_PUBLIC_BASE`: the address under which people reach this server, for example
+    /// `https://desk.example.com/helmdeck`, if it is not the one they ask. Default: none.
+    pub vnc_public_base: Option<Uri>,
+    /// `HELMDECK_PUBLISH_VNC_PORTS`: whether each desktop session is also on a port of its own, the
+    /// next free from 6080 on. Default `false`.
+    pub publish_vnc_ports: bool,
+    /// `HELMDECK_EMBED_ANCESTORS`: the sites that may show `/embed/{session}` in a frame, separated
+    /// by spaces, for example `https://desk.example.com`. Default: none.
+    pub embed_ancestors: Option<String>,
+}
+
+impl Live {
+    pub(super) fn read(layers: &mut Layers) -> Result<Self, ConfigError> {
+        Ok(Self {
+            vnc_public_base: layers.value(
+                "vnc_public_base",
+                "an address such as https://desk.example.com",
+                |text| if text.is_empty() { Some(None) } else { base(text).map(Some) },
+                || None,
+            )?,
+            publish_vnc_ports: layers.value(
+                "publish_vnc_ports",
+                "true or false",
+                |text| text.parse().ok(),
+                || false,
+            )?,
+            embed_ancestors: layers.value(
+                "embed_ancestors",
+                "addresses such as https://desk.example.com, separated by spaces",
+                |text| if text.is_empty() { Some(None) } else { sources(text).map(Some) },
+                || None,
+            )?,
+        })
+    }
+}
+
+fn base(text: &str) -> Option<Uri> {
+    let base: Uri = text.parse().ok()?;
+    let web = matches!(base.scheme_str(), Some("http" | "https")) && base.authority().is_some();
+    (web && base.query().is_none()).then_some(base)
+}
+
+/// Sources of a content security policy; anything that could add to the policy is refused.
+fn sources(text: &str) -> Option<String> {
+    let good = |source: &str| {
+        source == "'self'"
+            || (source.starts_with("http://") || source.starts_with("https://"))
+                && source.bytes().all(|b| b.is_ascii_alphanumeric() || b".:/-*[]".contains(&b))
+    };
+    let sources: Vec<_> = text.split_whitespace().collect();
+    (!sources.is_empty() && sources.iter().all(|source| good(source))).then(|| sources.join(" "))
+}
