@@ -46,6 +46,7 @@ step "web page: types and unit tests" scripts/web.sh check
 step "format" cargo fmt --check
 step "clippy" cargo clippy --workspace --all-targets -- -D warnings
 step "tests" cargo nextest run --workspace
+HELMDECK_BIN=$(realpath "${CARGO_TARGET_DIR:-target}/debug/helmdeck") step "the page in a browser" scripts/web.sh e2e
 if [[ $EUID -eq 0 ]]; then
   # A server run by root and one run by a person build their sandboxes differently.
   step "end-to-end as an ordinary user" scripts/e2e-as-user.sh

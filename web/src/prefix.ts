@@ -2,7 +2,7 @@
  * Where the pages live. Scripts are served from <prefix>assets/, so the module's own address tells the
  * prefix, whatever page it was loaded from and whatever proxy stands before the server.
  */
-export const prefix = new URL("..", import.meta.url);
+export const prefix = new URL(/* @vite-ignore */ "..", import.meta.url);
 
 /** Address of an API call, for example `api("sessions/x")`. */
 export function api(path: string, base: URL = prefix): string {

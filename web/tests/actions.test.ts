@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { ActionRecord } from "../src/api/wire";
-import { whatOf, whereOf } from "../src/session/action";
+import { linesOf, whatOf, whereOf } from "../src/session/action";
 import { merge } from "../src/session/actions";
 import { readSpec } from "../src/wall/spec";
 
@@ -16,6 +16,17 @@ it("says what was done", () => {
   expect(whatOf(action("type", { characters: 1 }))).toBe("Type 1 character");
   expect(whatOf(action("key", { keys: "ctrl+l" }))).toBe("Press ctrl+l");
   expect(whatOf(action("some_new_thing"))).toBe("Some new thing");
+});
+
+it("folds what is asked again and again into one line, but no two clicks", () => {
+  const click = { x: 1, y: 2 };
+  const all = ["windows", "windows", "windows", "click", "click", "windows"].map((name, seq) =>
+    action(name, name === "click" ? click : {}, seq),
+  );
+  const lines = linesOf(all).map(({ action, times }) => [action.action, action.seq, times]);
+  expect(lines).toEqual([["windows", 2, 3], ["click", 3, 1], ["click", 4, 1], ["windows", 5, 1]]);
+  const refused: ActionRecord = { ...action("windows"), outcome: "timeout" };
+  expect(linesOf([action("windows"), refused])).toHaveLength(2);
 });
 
 it("says where", () => {

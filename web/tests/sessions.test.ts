@@ -94,6 +94,6 @@ describe("words about a session", () => {
 
   it("says why it is over", () => {
     expect(endingOf(session("a", { end_reason: "idle" }))).toContain("too long");
-    expect(endingOf(session("a"))).toBe("It is over.");
+    expect(endingOf(session("a"))).toBe("It was ended.");
   });
 });

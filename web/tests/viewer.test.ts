@@ -4,7 +4,7 @@ import { isWayOut } from "../src/viewer/chord";
 import { closingOf } from "../src/viewer/closing";
 import { keysBetween, keysym, keysymOf } from "../src/viewer/keysym";
 import { markOf, project, projection } from "../src/viewer/marks";
-import { closingOfStatus } from "../src/viewer/probe";
+import { closingOfAnswer } from "../src/viewer/probe";
 import { changeViewer, type ViewerState } from "../src/viewer/state";
 
 function action(name: string, detail: ActionRecord["detail"], outcome = "ok"): ActionRecord {
@@ -23,9 +23,11 @@ describe("close codes", () => {
   });
 
   it("have counterparts among the answers to a plain request", () => {
-    expect(closingOfStatus(401)?.kind).toBe("refused");
-    expect(closingOfStatus(404)?.kind).toBe("over");
-    expect(closingOfStatus(426)).toBeNull();
+    expect(closingOfAnswer(401, "missing_bearer")?.kind).toBe("refused");
+    expect(closingOfAnswer(401, "invalid_ticket")?.text).toContain("link is not valid");
+    expect(closingOfAnswer(409, "ticket_in_use")?.kind).toBe("retry");
+    expect(closingOfAnswer(404, "not_found")?.kind).toBe("over");
+    expect(closingOfAnswer(426, undefined)).toBeNull();
   });
 });
 

@@ -181,7 +181,7 @@ impl App {
             addr,
             public_base: config.live.vnc_public_base.clone(),
             embed_ancestors: config.live.embed_ancestors.clone(),
-            origins: Origins::new(addr, config.live.vnc_public_base.as_ref()),
+            origins: Origins::new(config.live.vnc_public_base.as_ref()),
             // Browsers do not tell ports apart, and there may be two servers on a machine.
             cookie_name: format!("helmdeck-{}", addr.port()),
             tickets: InUse::default(),

@@ -89,7 +89,7 @@ pub fn identify(app: &App, method: &Method, headers: &HeaderMap) -> ApiResult<Cl
     }
     let invalid = |message: String| ApiError::new(ErrorCode::InvalidToken, message);
     let claims = app.signer.verify(token).map_err(|refused| invalid(refused.to_string()))?;
-    if app.revoked.contains(&claims.jti) {
+    if app.revoked.contains(&caller(&claims).token) {
         return Err(invalid("the token is revoked: log in again, or make a new one".to_owned()));
     }
     Ok(claims)

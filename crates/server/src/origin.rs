@@ -1,6 +1,6 @@
 //! Which pages may use a browser's cookie or open a live view: those of this server.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
 use helmdeck_wire::ErrorCode;
 use http::{HeaderMap, Uri, header};
@@ -12,17 +12,15 @@ use crate::error::{ApiError, ApiResult};
 pub struct Origins {
     /// Scheme, host and port of the public address, if one is configured.
     public: Option<String>,
-    addr: SocketAddr,
     /// Whether browsers reach it by https.
     pub secure: bool,
 }
 
 impl Origins {
-    pub fn new(addr: SocketAddr, public_base: Option<&Uri>) -> Self {
-        let public = public_base
-            .and_then(|base| Some(format!("{}://{}", base.scheme_str()?, base.authority()?)));
+    pub fn new(public_base: Option<&Uri>) -> Self {
+        let public = public_base.and_then(origin_of);
         let secure = public_base.and_then(Uri::scheme_str) == Some("https");
-        Self { public, addr, secure }
+        Self { public, secure }
     }
 
     /// Whether a page from `origin` is ours. Without a configured public address these are the
@@ -37,11 +35,20 @@ impl Origins {
             return false;
         };
         let name = authority.host().trim_start_matches('[').trim_end_matches(']');
-        let local = name.eq_ignore_ascii_case("localhost")
-            || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback() || ip == self.addr.ip());
-        let numeric = name.parse::<IpAddr>().is_ok();
+        let ours = name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok();
         // The page must come from where it connects to, whatever port was forwarded.
-        (local || numeric) && host.is_some_and(|host| host.eq_ignore_ascii_case(authority.as_str()))
+        ours && host.is_some_and(|host| host.eq_ignore_ascii_case(authority.as_str()))
+    }
+}
+
+/// Scheme, host and port as browsers write them: without a port that goes without saying.
+fn origin_of(base: &Uri) -> Option<String> {
+    let (scheme, authority) = (base.scheme_str()?, base.authority()?);
+    match (scheme, authority.port_u16()) {
+        ("https", Some(443)) | ("http", Some(80)) => {
+            Some(format!("{scheme}://{}", authority.host()))
+        }
+        _ => Some(format!("{scheme}://{authority}")),
     }
 }
 
@@ -63,7 +70,7 @@ mod tests {
 
     fn allowed(public: Option<&str>, origin: &str, host: &str) -> bool {
         let public = public.map(|text| text.parse::<Uri>().unwrap());
-        let origins = Origins::new("127.0.0.1:3000".parse().unwrap(), public.as_ref());
+        let origins = Origins::new(public.as_ref());
         origins.allow(origin, Some(host))
     }
 
@@ -84,6 +91,7 @@ mod tests {
     fn the_public_address_is_ours_too() {
         let base = Some("https://desk.example.com/helm");
         assert!(allowed(base, "https://desk.example.com", "127.0.0.1:3000"));
+        assert!(allowed(Some("https://desk.example.com:443"), "https://desk.example.com", "x"));
         assert!(!allowed(base, "http://desk.example.com", "desk.example.com"));
         assert!(allowed(base, "http://localhost:3000", "localhost:3000"));
     }

@@ -16,10 +16,10 @@ use axum::{
 use helmdeck_sessions::{Caller, What};
 use helmdeck_wire::{
     ErrorCode, SessionId,
-    session::{Mode, Status},
+    session::{Mode, Session, Status},
 };
 use tokio::net::TcpListener;
-use tokio_util::task::AbortOnDropHandle;
+use tokio_util::sync::DropGuard;
 
 use crate::{App, error::ApiError, serve::serve};
 
@@ -40,29 +40,25 @@ pub fn ports(ip: IpAddr, max_sessions: usize) -> impl Iterator<Item = SocketAddr
 pub async fn run(app: App, router: Router, max_sessions: usize) {
     let everybody =
         Caller { subject: String::new(), scopes: vec!["admin".to_owned()], token: String::new() };
-    let mut open: HashMap<SessionId, AbortOnDropHandle<()>> = HashMap::new();
+    let mut open: HashMap<SessionId, DropGuard> = HashMap::new();
     let mut events = app.sessions.events().after(0);
     loop {
-        for session in app.sessions.describe_all(&everybody).await {
-            let watchable = session.mode == Mode::Desktop && session.status == Status::Running;
-            if watchable && !open.contains_key(&session.id) {
-                if let Some(listener) = bind(app.addr.ip(), max_sessions).await {
-                    let task = publish(&app, listener, router.clone(), session.id.clone());
-                    open.insert(session.id, task);
-                }
-            } else if !watchable && open.remove(&session.id).is_some() {
-                app.published.lock().remove(&session.id);
+        let sessions = app.sessions.describe_all(&everybody).await;
+        let watchable = |s: &Session| s.mode == Mode::Desktop && s.status == Status::Running;
+        let wanted: Vec<_> = sessions.into_iter().filter(watchable).map(|s| s.id).collect();
+        open.retain(|id, _| wanted.contains(id));
+        app.published.lock().retain(|id, _| wanted.contains(id));
+        for id in wanted {
+            if !open.contains_key(&id)
+                && let Some(listener) = bind(app.addr.ip(), max_sessions).await
+            {
+                open.insert(id.clone(), publish(&app, listener, router.clone(), id));
             }
         }
         // Lost events mean that anything may have changed.
         while let Ok(event) = events.next().await {
-            match event.what {
-                What::Changed => break,
-                What::Gone => {
-                    open.remove(&event.session);
-                    app.published.lock().remove(&event.session);
-                }
-                What::Acted(_) | What::AgentStatus(_) | What::Control(..) => {}
+            if matches!(event.what, What::Changed | What::Gone) {
+                break;
             }
         }
     }
@@ -78,20 +74,16 @@ async fn bind(ip: IpAddr, max_sessions: usize) -> Option<TcpListener> {
     None
 }
 
-fn publish(
-    app: &App,
-    listener: TcpListener,
-    router: Router,
-    session: SessionId,
-) -> AbortOnDropHandle<()> {
+/// Serves a session's port until what is returned is dropped.
+fn publish(app: &App, listener: TcpListener, router: Router, session: SessionId) -> DropGuard {
     let port = listener.local_addr().map_or(0, |addr| addr.port());
     tracing::info!(session.id = session.as_str(), port, "Session is published");
     app.published.lock().insert(session.clone(), port);
     let router = router.layer(from_fn_with_state(session, only_this));
-    let closing = app.closing.clone();
-    AbortOnDropHandle::new(tokio::spawn(serve(listener, router, DRAIN, async move {
-        closing.cancelled().await;
-    })))
+    let ended = app.closing.child_token();
+    let guard = ended.clone().drop_guard();
+    tokio::spawn(serve(listener, router, DRAIN, async move { ended.cancelled().await }));
+    guard
 }
 
 /// Lets through what the viewer's page of this session needs, and nothing else.
@@ -107,9 +99,12 @@ async fn only_this(State(session): State<SessionId>, request: Request, next: Nex
         format!("/api/sessions/{session}/vnc"),
         format!("/api/v1/sessions/{session}"),
     ];
-    let shared =
-        ["/vnc.html", "/login", "/api/v1/events", "/api/v1/auth/cookie", "/api/v1/auth/me"];
-    if path.starts_with("/assets/") || shared.contains(&path) || own.iter().any(|own| own == path) {
+    let shared = ["/vnc.html", "/login", "/api/v1/auth/cookie", "/api/v1/auth/me"];
+    let query = request.uri().query().unwrap_or_default();
+    let events = path == "/api/v1/events"
+        && query.split('&').any(|pair| pair == format!("session_id={session}"));
+    let asset = path.starts_with("/assets/");
+    if asset || events || shared.contains(&path) || own.iter().any(|own| own == path) {
         return next.run(request).await;
     }
     let message = "only one session's live view is here; the API is on the server's own port";

@@ -11,11 +11,11 @@ use futures_util::{
 };
 use helmdeck_rfb::{Gate, Handshake, Input, RfbError};
 use helmdeck_sessions::{ByteStream, View};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf},
     sync::mpsc,
-    time::{Instant, sleep_until, timeout},
+    time::{Instant, interval, sleep_until, timeout},
 };
 
 use crate::closing::Closing;
@@ -32,8 +32,12 @@ const WHY_DEADLINE: Duration = Duration::from_secs(3);
 const HANDSHAKE_DEADLINE: Duration = Duration::from_secs(15);
 /// How long keys and wheel are gathered before they are noted as one thing done.
 const GATHER: Duration = Duration::from_secs(1);
-/// Keeps connections through proxies alive, and finds those that are dead.
+/// Keeps connections through proxies alive, and makes viewers answer.
 const PING_EVERY: Duration = Duration::from_secs(20);
+/// A viewer that does not even answer pings for this long is gone, and its control with it.
+const SILENCE: Duration = Duration::from_secs(60);
+/// So many clicks in one [`GATHER`] are noted one by one; no hand is faster.
+const SINGLE_NOTES: u32 = 20;
 
 type Viewer = SplitSink<WebSocket, Message>;
 
@@ -74,7 +78,7 @@ async fn down(
     answered: &mut mpsc::Receiver<Bytes>,
 ) -> Closing {
     let mut chunk = BytesMut::with_capacity(CHUNK);
-    let mut greeted = false;
+    let mut pings = interval(PING_EVERY);
     loop {
         chunk.reserve(CHUNK);
         let message = tokio::select! {
@@ -89,9 +93,8 @@ async fn down(
                 Ok(0) | Err(_) => return Closing::PictureLost,
                 Ok(_) => Message::Binary(chunk.split().freeze()),
             },
-            () = tokio::time::sleep(PING_EVERY), if greeted => Message::Ping(Bytes::new()),
+            _ = pings.tick() => Message::Ping(Bytes::new()),
         };
-        greeted = true;
         match timeout(SEND_DEADLINE, to_viewer.send(message)).await {
             Ok(Ok(())) => {}
             Ok(Err(_)) | Err(_) => return Closing::ViewerLeft,
@@ -118,7 +121,7 @@ async fn up(
         Err(_) => return Closing::Nonsense("the handshake took too long".to_owned()),
     };
     let mut done = Gathered::default();
-    let (mut out, mut bytes) = (Vec::new(), Some(rest));
+    let (mut out, mut bytes, mut heard) = (Vec::new(), Some(rest), Instant::now());
     loop {
         if let Some(bytes) = bytes.take() {
             let passed = match gate.feed(&bytes, view.drives(), &mut out) {
@@ -134,14 +137,18 @@ async fn up(
             }
         }
         tokio::select! {
-            message = from_viewer.next() => match message {
-                Some(Ok(Message::Binary(message))) => bytes = Some(message),
-                Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
-                Some(Ok(Message::Text(_))) => {
-                    return Closing::Nonsense("RFB comes in binary messages".to_owned());
+            message = from_viewer.next() => {
+                heard = Instant::now();
+                match message {
+                    Some(Ok(Message::Binary(message))) => bytes = Some(message),
+                    Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+                    Some(Ok(Message::Text(_))) => {
+                        return Closing::Nonsense("RFB comes in binary messages".to_owned());
+                    }
+                    Some(Ok(Message::Close(_)) | Err(_)) | None => return Closing::ViewerLeft,
                 }
-                Some(Ok(Message::Close(_)) | Err(_)) | None => return Closing::ViewerLeft,
-            },
+            }
+            () = sleep_until(heard + SILENCE) => return Closing::ViewerLeft,
             () = view.changed_hands() => {
                 if !view.drives() {
                     out = gate.release();
@@ -178,11 +185,14 @@ fn nonsense(error: RfbError) -> Closing {
     Closing::Nonsense(error.to_string())
 }
 
-/// What a person does by hand, noted once a second at most: never which keys.
+/// What a person does by hand, noted once a second at most but for clicks; never which keys.
 #[derive(Default)]
 struct Gathered {
     keys: u32,
     notches: u32,
+    /// Clicks and the like that were noted one by one, and those that were not any more.
+    single: u32,
+    more: u32,
     since: Option<Instant>,
 }
 
@@ -196,28 +206,40 @@ impl Gathered {
                 Input::Key { down: true } => self.keys += 1,
                 Input::Pointer { pressed, .. } if pressed & Self::WHEEL != 0 => self.notches += 1,
                 Input::Pointer { x, y, pressed, .. } if pressed != 0 => {
-                    self.note(view);
                     let button = match pressed {
                         1 => "left",
                         2 => "middle",
                         4 => "right",
                         _ => "other",
                     };
-                    view.acted("click", json!({ "x": x, "y": y, "button": button }));
+                    self.note_one(view, "click", || json!({ "x": x, "y": y, "button": button }));
                 }
-                Input::Resize { width, height } => {
-                    view.acted("resize", json!({ "geometry": format!("{width}x{height}") }));
-                }
-                Input::CutText => view.acted("clipboard", json!({})),
+                Input::Resize { width, height } => self.note_one(
+                    view,
+                    "resize",
+                    || json!({ "geometry": format!("{width}x{height}") }),
+                ),
+                Input::CutText => self.note_one(view, "clipboard", || json!({})),
                 Input::Key { down: false } | Input::Pointer { .. } => {}
             }
         }
-        if self.keys + self.notches > 0 {
+        if self.keys + self.notches + self.single > 0 {
             self.since.get_or_insert_with(Instant::now);
         }
         if !inputs.is_empty() {
             view.touch();
         }
+    }
+
+    /// Notes a thing by itself, after what came before it; too many are only counted.
+    fn note_one(&mut self, view: &View, action: &str, detail: impl Fn() -> Value) {
+        if self.single >= SINGLE_NOTES {
+            self.more += 1;
+            return;
+        }
+        self.note_keys(view);
+        self.single += 1;
+        view.acted(action, detail());
     }
 
     async fn due(&self) {
@@ -227,13 +249,21 @@ impl Gathered {
         }
     }
 
-    fn note(&mut self, view: &View) {
-        let Self { keys, notches, .. } = std::mem::take(self);
+    fn note_keys(&mut self, view: &View) {
+        let (keys, notches) = (std::mem::take(&mut self.keys), std::mem::take(&mut self.notches));
         if keys > 0 {
             view.acted("type", json!({ "characters": keys }));
         }
         if notches > 0 {
             view.acted("scroll", json!({ "amount": notches }));
         }
+    }
+
+    fn note(&mut self, view: &View) {
+        self.note_keys(view);
+        if self.more > 0 {
+            view.acted("click", json!({ "clicks": self.more }));
+        }
+        *self = Self::default();
     }
 }

@@ -7,6 +7,9 @@ use parking_lot::RwLock;
 use time::OffsetDateTime;
 use tokio::sync::watch;
 
+/// A token is accepted a little after its time, so its revocation is kept a little longer.
+const CLOCKS_DIFFER: time::Duration = time::Duration::minutes(2);
+
 /// All ids that were revoked and would still be good.
 pub struct Revocations {
     store: Store,
@@ -28,6 +31,7 @@ impl Revocations {
     /// Makes an id count no more, at once and after a restart. At once even if it cannot be kept.
     pub async fn add(&self, id: &str, expires_at: OffsetDateTime) -> Result<(), StoreError> {
         let now = OffsetDateTime::now_utc();
+        let expires_at = expires_at + CLOCKS_DIFFER;
         {
             let mut ids = self.ids.write();
             ids.retain(|_, end| *end > now);

@@ -27,6 +27,8 @@ const MAX_CONNECTIONS: usize = 2048;
 const DESCRIPTORS_PER_CONNECTION: usize = 4;
 /// How long a client may take to send a request's head, and stay silent between requests.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long a client may leave what it was sent unacknowledged.
+const SILENCE_MS: u32 = 45_000;
 /// After an accept that failed, for example because all file descriptors are in use.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 
@@ -110,6 +112,8 @@ async fn connection(
 ) {
     // A click is a small packet that must not wait for another.
     let _ = stream.set_nodelay(true);
+    // What a client that vanished was sent is given up soon, not after the system's quarter hour.
+    let _ = rustix::net::sockopt::set_tcp_user_timeout(&stream, SILENCE_MS);
     let answer = service_fn(move |request| answer(router.clone(), request, peer.ip()));
     let mut connection = pin!(
         http1::Builder::new()

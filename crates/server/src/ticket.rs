@@ -13,10 +13,11 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
 use crate::{
+    auth::caller,
     error::{ApiError, ApiResult},
     password::random_hex,
     revocation::Revocations,
-    token::{Signer, TokenError},
+    token::{self, Signer, TokenError},
 };
 
 /// How long a ticket is good unless its maker says otherwise, as the address of a live view has
@@ -64,25 +65,34 @@ impl Claims {
     }
 }
 
-/// A new ticket of the caller's for a session, and what stands in it.
+/// A new ticket for a session, made with a token, and what stands in it.
 pub fn issue(
     signer: &Signer,
-    caller: &Caller,
+    token: &token::Claims,
     session: &SessionId,
     wanted: &NewTicket,
 ) -> Result<(String, Claims), TokenError> {
+    let caller = caller(token);
     let life = wanted.ttl_seconds.map_or(DEFAULT_LIFE, Duration::from_secs);
+    let end = (OffsetDateTime::now_utc() + life).unix_timestamp();
     let claims = Claims {
-        sub: caller.subject.clone(),
-        token: caller.token.clone(),
+        sub: caller.subject,
+        token: caller.token,
         session: session.clone(),
         role: wanted.role,
         reusable: wanted.reusable,
         jti: format!("tick-{}", random_hex().map_err(TokenError::Random)?),
-        exp: (OffsetDateTime::now_utc() + life).unix_timestamp(),
+        // It does not outlive the token that it was made with.
+        exp: end.min(token.exp),
         iss: ISSUER.to_owned(),
     };
     Ok((signer.sign(&claims)?, claims))
+}
+
+/// Whether this can be the name of a ticket.
+pub fn is_id(text: &str) -> bool {
+    let digits = text.strip_prefix("tick-").unwrap_or_default();
+    digits.len() == 32 && digits.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 /// What a ticket says, if it is good and for this session.

@@ -1,7 +1,8 @@
 //! Who drives a session: a lease with an epoch. Pure decisions, with time passed in.
 //!
 //! Without a lease, agents drive. A person who takes it stops them until it is released, or until
-//! all viewers of that person have been gone for [`GRACE`].
+//! all viewers of that person have been gone for [`GRACE`]. Who drives by calls alone, without a
+//! viewer, must do so every [`UNWATCHED`].
 
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,8 @@ use time::OffsetDateTime;
 /// How long the lease of a person whose viewers are gone is kept: a page that is reloaded, or a
 /// network that changes, must not hand a half-filled form to the agent.
 pub const GRACE: Duration = Duration::from_secs(15);
+/// How long somebody who never opened a viewer keeps it without using it.
+pub const UNWATCHED: Duration = Duration::from_secs(300);
 
 /// Somebody who can take control.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,8 +37,10 @@ pub struct Lease {
 struct Held {
     holder: Holder,
     viewers: usize,
-    /// When the last of its viewers went, if it had any.
-    left: Option<Instant>,
+    /// Whether it ever had a viewer.
+    watched: bool,
+    /// When its last viewer went, or it last acted.
+    seen: Instant,
 }
 
 impl Lease {
@@ -45,14 +50,18 @@ impl Lease {
         &mut self,
         holder: Holder,
         force: bool,
+        now: Instant,
         at: OffsetDateTime,
     ) -> Result<bool, Holder> {
-        match &self.held {
-            Some(held) if held.holder.key == holder.key => return Ok(false),
+        match &mut self.held {
+            Some(held) if held.holder.key == holder.key => {
+                held.seen = now;
+                return Ok(false);
+            }
             Some(held) if !force => return Err(held.holder.clone()),
             _ => {}
         }
-        self.held = Some(Held { holder, viewers: 0, left: None });
+        self.held = Some(Held { holder, viewers: 0, watched: false, seen: now });
         self.change(None, at);
         Ok(true)
     }
@@ -94,12 +103,16 @@ impl Lease {
     /// The holder's viewers, all that are open now.
     pub fn watched_by(&mut self, key: &str, viewers: usize, now: Instant) {
         if let Some(held) = self.held.as_mut().filter(|held| held.holder.key == key) {
-            if viewers == 0 && held.viewers > 0 {
-                held.left = Some(now);
-            } else if viewers > 0 {
-                held.left = None;
-            }
             held.viewers = viewers;
+            held.watched |= viewers > 0;
+            held.seen = now;
+        }
+    }
+
+    /// The holder does something.
+    pub fn used_by(&mut self, key: &str, now: Instant) {
+        if let Some(held) = self.held.as_mut().filter(|held| held.holder.key == key) {
+            held.seen = now;
         }
     }
 
@@ -115,7 +128,8 @@ impl Lease {
 
     /// When [`Self::expire`] may change something.
     pub fn expires(&self) -> Option<Instant> {
-        self.held.as_ref().and_then(|held| held.left).map(|left| left + GRACE)
+        let held = self.held.as_ref().filter(|held| held.viewers == 0)?;
+        Some(held.seen + if held.watched { GRACE } else { UNWATCHED })
     }
 
     /// Who drives, as the one with `key` sees it.
@@ -157,7 +171,7 @@ mod tests {
         let mut lease = Lease::default();
         assert_eq!(lease.admit("agent"), Ok(0));
         assert!(!lease.drives("agent"), "input by hand needs the lease");
-        assert_eq!(lease.take(holder("ann"), false, AT), Ok(true));
+        assert_eq!(lease.take(holder("ann"), false, Instant::now(), AT), Ok(true));
         assert_eq!(lease.admit("agent"), Err(holder("ann")));
         assert_eq!(lease.admit("ann"), Ok(1));
         assert!(!lease.release("agent", None, AT), "only the holder can release");
@@ -169,11 +183,11 @@ mod tests {
     #[test]
     fn a_second_person_needs_force_and_taking_twice_changes_nothing() {
         let mut lease = Lease::default();
-        assert_eq!(lease.take(holder("ann"), false, AT), Ok(true));
-        assert_eq!(lease.take(holder("ann"), false, AT), Ok(false));
-        assert_eq!(lease.take(holder("bob"), false, AT), Err(holder("ann")));
+        assert_eq!(lease.take(holder("ann"), false, Instant::now(), AT), Ok(true));
+        assert_eq!(lease.take(holder("ann"), false, Instant::now(), AT), Ok(false));
+        assert_eq!(lease.take(holder("bob"), false, Instant::now(), AT), Err(holder("ann")));
         assert_eq!(lease.epoch(), 1);
-        assert_eq!(lease.take(holder("bob"), true, AT), Ok(true));
+        assert_eq!(lease.take(holder("bob"), true, Instant::now(), AT), Ok(true));
         assert!(lease.drives("bob") && !lease.drives("ann"));
     }
 
@@ -181,9 +195,9 @@ mod tests {
     fn a_holder_whose_viewers_are_gone_keeps_the_lease_for_the_grace_only() {
         let mut lease = Lease::default();
         let start = Instant::now();
-        lease.take(holder("ann"), false, AT).unwrap();
-        assert_eq!(lease.expires(), None, "without a viewer, it is held by calls");
+        lease.take(holder("ann"), false, start, AT).unwrap();
         lease.watched_by("ann", 1, start);
+        assert_eq!(lease.expires(), None);
         lease.watched_by("ann", 0, start);
         lease.watched_by("bob", 0, start);
         assert!(!lease.expire(start + GRACE - Duration::from_millis(1), AT));
@@ -195,11 +209,24 @@ mod tests {
     }
 
     #[test]
+    fn a_holder_without_a_viewer_keeps_the_lease_while_it_uses_it() {
+        let mut lease = Lease::default();
+        let start = Instant::now();
+        lease.take(holder("ann"), false, start, AT).unwrap();
+        lease.used_by("bob", start + UNWATCHED / 2);
+        assert_eq!(lease.expires(), Some(start + UNWATCHED));
+        lease.used_by("ann", start + UNWATCHED / 2);
+        assert!(!lease.expire(start + UNWATCHED, AT));
+        lease.take(holder("ann"), false, start + UNWATCHED, AT).unwrap();
+        assert!(lease.expire(start + 2 * UNWATCHED, AT));
+    }
+
+    #[test]
     fn nobody_drives_what_does_not_run() {
         let mut lease = Lease::default();
         assert_eq!(lease.describe(false, "").driver, Driver::Nobody);
         assert_eq!(lease.describe(true, "").driver, Driver::Agent);
-        lease.take(holder("ann"), false, AT).unwrap();
+        lease.take(holder("ann"), false, Instant::now(), AT).unwrap();
         let seen = lease.describe(true, "ann");
         assert_eq!((seen.driver, seen.yours), (Driver::Human, true));
         assert!(!lease.describe(true, "bob").yours);

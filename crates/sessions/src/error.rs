@@ -84,6 +84,9 @@ pub enum SessionError {
         /// Who drives.
         holder: String,
     },
+    /// A viewer that may only look wants control.
+    #[error("this viewer may only look: connect with a token, or with a ticket of role control")]
+    ViewOnly,
     /// The session has as many viewers as it may.
     #[error("session {id} has {limit} viewers, as many as it may: close one")]
     TooManyViewers {
@@ -130,6 +133,7 @@ impl SessionError {
             Self::StartFailed { .. } | Self::Runtime(_) => ErrorCode::CreateFailed,
             Self::ControlHeld { .. } => ErrorCode::ControlHeld,
             Self::ControlTaken { .. } => ErrorCode::ControlTaken,
+            Self::ViewOnly => ErrorCode::Forbidden,
             Self::TooManyViewers { .. } => ErrorCode::Overloaded,
             Self::Refused(body) => body.error,
             Self::Timeout { .. } => ErrorCode::Timeout,

@@ -90,6 +90,11 @@ pub struct Listener {
 pub struct Lost;
 
 impl Listener {
+    /// The number of the last event that was heard.
+    pub fn heard(&self) -> u64 {
+        self.heard
+    }
+
     /// The next event. After [`Lost`], goes on with what comes from now on. Cancel-safe.
     pub async fn next(&mut self) -> Result<Event, Lost> {
         loop {

@@ -216,14 +216,18 @@ impl Session {
     ///
     /// Dropping the future cancels the action: the guest releases what it pressed.
     pub async fn act<A: Action>(&self, caller: &Caller, action: &A) -> Result<Reply, SessionError> {
-        let (began, at) = (Instant::now(), OffsetDateTime::now_utc());
+        self.ensure_desktop()?;
+        let mut attempt = Attempt {
+            session: self,
+            by: self.actor(caller),
+            action: A::NAME,
+            detail: action.detail(),
+            at: OffsetDateTime::now_utc(),
+            began: Instant::now(),
+            outcome: "cancelled",
+        };
         let done = self.attempt(caller, action).await;
-        // A session that is not ours to act in has no history of it.
-        if !matches!(done, Err(SessionError::NotDesktop(_))) {
-            let by = self.actor(caller);
-            let outcome = done.as_ref().map_or_else(SessionError::code, |_| "ok");
-            self.record(by, A::NAME, action.detail(), outcome, at, began.elapsed());
-        }
+        attempt.outcome = done.as_ref().map_or_else(SessionError::code, |_| "ok");
         done
     }
 
@@ -234,8 +238,9 @@ impl Session {
             return Err(SessionError::Refused(ErrorBody::new(ErrorCode::InvalidInput, reason)));
         }
         self.adoption().await;
-        let _task = self.begin_desktop_task()?;
+        // Before it counts as a task: an agent that waits for a person must not use them up.
         let epoch = if action.drives() { Some(self.may_drive(caller)?) } else { None };
+        let _task = self.begin_desktop_task()?;
         let deadline = ACTION_DEADLINE + asked;
         let reply = tokio::select! {
             reply = self.inner.link.act(action, deadline) => reply,
@@ -396,6 +401,25 @@ impl Session {
             Err(Refusal::Over(reason)) => Err(SessionError::Ended { id: id(), reason }),
             Err(Refusal::NoTasksLeft(limit)) => Err(SessionError::TaskLimit { id: id(), limit }),
         }
+    }
+}
+
+/// An action that is tried; however it ends, also when its caller is gone, it is written down.
+struct Attempt<'a> {
+    session: &'a Session,
+    by: Actor,
+    action: &'static str,
+    detail: serde_json::Value,
+    at: OffsetDateTime,
+    began: Instant,
+    outcome: &'static str,
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        let (by, detail) = (self.by.clone(), self.detail.take());
+        let took = self.began.elapsed();
+        self.session.record(by, self.action, detail, self.outcome, self.at, took);
     }
 }
 

@@ -26,7 +26,7 @@ impl Session {
         let mut taken = Ok(false);
         let (subject, key) = (holder.subject.clone(), holder.key.clone());
         self.inner.lease.send_if_modified(|lease| {
-            taken = lease.take(holder, force, OffsetDateTime::now_utc());
+            taken = lease.take(holder, force, Instant::now(), OffsetDateTime::now_utc());
             matches!(taken, Ok(true))
         });
         let changed = taken.map_err(|other| SessionError::ControlHeld {
@@ -72,7 +72,12 @@ impl Session {
 
     /// Whether the caller's action may begin: in which epoch.
     pub(crate) fn may_drive(&self, caller: &Caller) -> Result<u64, SessionError> {
-        let admitted = self.inner.lease.borrow().admit(&caller.token);
+        let mut admitted = Ok(0);
+        self.inner.lease.send_if_modified(|lease| {
+            lease.used_by(&caller.token, Instant::now());
+            admitted = lease.admit(&caller.token);
+            false
+        });
         admitted.map_err(|holder| SessionError::ControlHeld {
             id: self.id().clone(),
             holder: holder.subject,
@@ -88,7 +93,7 @@ impl Session {
             Ok(lease) => lease.holder().map(|holder| holder.subject.clone()),
             Err(_) => None,
         };
-        let holder = holder.unwrap_or_else(|| "somebody".to_owned());
+        let holder = holder.unwrap_or_else(|| "another".to_owned());
         SessionError::ControlTaken { id: self.id().clone(), holder }
     }
 
@@ -101,10 +106,6 @@ impl Session {
 
     /// Lets go what is held down, and tells everybody.
     async fn handed_over(&self, what: &str, subject: String) {
-        if let Err(error) = self.inner.link.let_go().await {
-            // Then the guest is about to be lost, which is told elsewhere.
-            info!(session.id = self.id().as_str(), %error, "Keys could not be let go");
-        }
         let by = Actor { kind: ActorKind::Human, subject };
         let detail = serde_json::json!({});
         self.record(by, what, detail, "ok", OffsetDateTime::now_utc(), Default::default());
@@ -112,5 +113,14 @@ impl Session {
         let key = lease.holder().map(|holder| holder.key.clone()).unwrap_or_default();
         self.tell(What::Control(lease.describe(self.is_running(), ""), key));
         self.inner.changed.notify_one();
+        // Goes on when whoever asked for it goes: half a change of hands would leave keys down.
+        let session = self.clone();
+        let letting_go = tokio::spawn(async move {
+            if let Err(error) = session.inner.link.let_go().await {
+                // Then the guest is about to be lost, which is told elsewhere.
+                info!(session.id = session.id().as_str(), %error, "Keys could not be let go");
+            }
+        });
+        let _ = letting_go.await;
     }
 }

@@ -89,11 +89,14 @@ impl Session {
 
     /// Tells the lease how many viewers its holder has.
     pub(crate) fn count_viewers(&self, key: &str) {
-        let count = self.inner.viewers.lock().get(key).copied().unwrap_or_default();
+        // Held throughout, so that counts reach the lease in their order.
+        let viewers = self.inner.viewers.lock();
+        let count = viewers.get(key).copied().unwrap_or_default();
         self.inner.lease.send_if_modified(|lease| {
             lease.watched_by(key, count, Instant::now());
             false
         });
+        drop(viewers);
         self.inner.changed.notify_one();
     }
 }
@@ -121,9 +124,17 @@ impl View {
         }
     }
 
-    /// Takes control for as long as the view is open, if nobody else has it.
+    /// Takes control for as long as the view is open, if this viewer may and nobody else has it.
     pub async fn take_control(&self) -> Result<(), SessionError> {
+        if self.viewer.role != Role::Control {
+            return Err(SessionError::ViewOnly);
+        }
         self.session.take_control(self.viewer.holder.clone(), false).await
+    }
+
+    /// Hands control back, if this viewer has it.
+    pub async fn release_control(&self) {
+        self.session.release_control(&self.viewer.holder, None).await;
     }
 
     /// Waits until the session is over, and tells why.

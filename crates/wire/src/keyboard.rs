@@ -47,8 +47,54 @@ action!(Key, "key", Pressed, kept |this: &Self| json!({ "keys": without_characte
 
 /// The keys less those that write a character: one by one they may be a password.
 fn without_characters(keys: &str) -> String {
-    let shown = keys.split_whitespace().map(|key| if key.chars().count() == 1 { "•" } else { key });
+    let shown = keys.split_whitespace().map(|key| if writes(key) { "•" } else { key });
     shown.collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a key or chord may write a character. What is not known not to, may.
+fn writes(chord: &str) -> bool {
+    const COMMANDS: [&str; 9] =
+        ["ctrl", "control", "alt", "option", "super", "meta", "cmd", "command", "win"];
+    const SILENT: [&str; 28] = [
+        "return",
+        "enter",
+        "tab",
+        "escape",
+        "esc",
+        "backspace",
+        "delete",
+        "del",
+        "insert",
+        "home",
+        "end",
+        "pageup",
+        "pagedown",
+        "page_up",
+        "page_down",
+        "prior",
+        "next",
+        "up",
+        "down",
+        "left",
+        "right",
+        "arrowup",
+        "arrowdown",
+        "arrowleft",
+        "arrowright",
+        "shift",
+        "menu",
+        "caps_lock",
+    ];
+    let chord = chord.to_ascii_lowercase();
+    let mut parts = chord.split('+');
+    if parts.clone().count() > 1 && parts.clone().any(|part| COMMANDS.contains(&part)) {
+        return false;
+    }
+    parts.any(|part| {
+        let number = part.strip_prefix('f').and_then(|number| number.parse::<u8>().ok());
+        let function = number.is_some_and(|number| (1..=24).contains(&number));
+        !function && !SILENT.contains(&part) && !COMMANDS.contains(&part)
+    })
 }
 
 /// What was pressed.
@@ -83,4 +129,16 @@ pub struct Held {
     pub keys: String,
     /// Seconds, after the cap.
     pub seconds: Seconds,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_that_write_are_not_kept_and_those_that_command_are() {
+        let kept = "ctrl+l Return alt+Tab shift+Tab F5 ArrowLeft ctrl+shift+p super";
+        assert_eq!(without_characters(kept), kept);
+        assert_eq!(without_characters("p shift+P U+0070 KP_1 period é F99"), "• • • • • • •");
+    }
 }

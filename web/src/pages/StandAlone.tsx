@@ -1,8 +1,11 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useReducer, useRef, useState } from "react";
+import type { Session } from "../api/wire";
 import { EventStream } from "../events/stream";
 import { api, page } from "../prefix";
 import { AgentBanner } from "../session/AgentBanner";
 import { useFullScreen } from "../session/fullscreen";
+import { driverIcon, driverOf } from "../sessions/name";
+import { changeSessions, noSessions } from "../sessions/state";
 import { Icon } from "../ui/Icon";
 import { IconButton } from "../ui/IconButton";
 import { taking, type ViewerAddress } from "../viewer/address";
@@ -32,9 +35,9 @@ export function StandAlone({ address }: { address: ViewerAddress | null }) {
 
 function Picture({ address }: { address: ViewerAddress }) {
   const [started, setStarted] = useState(address.autoconnect);
-  // Control lasts as long as the connection that took it: to take it or hand it back is to reconnect.
+  // A ticket takes control and hands it back by how it connects.
   const [take, setTake] = useState(false);
-  const status = useAgentStatus(address);
+  const session = useSession(address);
   const theatre = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const fullScreen = useFullScreen(theatre);
@@ -48,16 +51,23 @@ function Picture({ address }: { address: ViewerAddress }) {
     onWayOut: () => button.current?.focus(),
   });
   const { state, connection } = viewer;
-  const driving = take && state.kind === "connected";
+  const connected = state.kind === "connected";
+  const driving = take && connected;
+  const taken = session?.control.driver === "human" && !session.control.yours;
   useEffect(() => {
     if (driving) connection()?.focus();
   }, [driving, connection]);
+  // Whoever lost control to another person goes on watching.
+  useEffect(() => {
+    if (taken) setTake(false);
+  }, [taken]);
 
   return (
     <main className="stand-alone theatre" ref={theatre}>
       <div className="strip" data-driving={driving}>
+        {session && connected && <Icon name={driverIcon(session)} />}
         <span className="strip-text" role="status">
-          {!driving && state.kind === "connected" && "You are watching"}
+          {!driving && connected && ["You are watching", session && driverOf(session)].filter(Boolean).join(" · ")}
           {driving && (
             <>
               <b>You are driving.</b> <KeyboardHint focused={viewer.focused} />
@@ -66,7 +76,7 @@ function Picture({ address }: { address: ViewerAddress }) {
         </span>
         <div className="strip-buttons">
           {address.mayControl && started && state.kind !== "refused" && state.kind !== "over" && (
-            <button ref={button} type="button" className="primary" onClick={() => setTake(!take)}>
+            <button ref={button} type="button" className="primary" disabled={taken} onClick={() => setTake(!take)}>
               <Icon name="hand" /> {take ? "Hand back" : "Take control"}
             </button>
           )}
@@ -81,7 +91,7 @@ function Picture({ address }: { address: ViewerAddress }) {
       </div>
       {started ? (
         <Stage viewer={viewer} driving={driving} scaling={scaling} whenRefused={<LogIn id={address.sessionId} />}>
-          {!driving && <AgentBanner status={status} />}
+          {!driving && <AgentBanner status={session?.agent_status ?? ""} />}
         </Stage>
       ) : (
         <div className="stage">
@@ -104,15 +114,16 @@ function LogIn({ id }: { id: string }) {
   );
 }
 
-/** What the agent says, as far as the link lets us hear it. */
-function useAgentStatus({ sessionId, ticket }: ViewerAddress): string {
-  const [status, setStatus] = useState("");
+/** The session, as far as the link lets us hear of it. */
+function useSession({ sessionId, ticket }: ViewerAddress): Session | null {
+  const [sessions, change] = useReducer(changeSessions, noSessions);
   useEffect(() => {
     const query = new URLSearchParams({ session_id: sessionId, ...(ticket === null ? {} : { ticket }) });
     const stream = new EventStream(api(`events?${query}`), {
       event: (event) => {
-        if (event.kind === "session") setStatus(event.session.agent_status);
-        if (event.kind === "agent_status") setStatus(event.status);
+        change({ kind: "event", event });
+        // A new stream begins with the session as it is.
+        if (event.kind === "reset") stream.retry();
       },
       state: () => {},
       // Not for this ticket: the picture works without.
@@ -120,5 +131,5 @@ function useAgentStatus({ sessionId, ticket }: ViewerAddress): string {
     });
     return () => stream.close();
   }, [sessionId, ticket]);
-  return status;
+  return sessions.list?.find(({ id }) => id === sessionId) ?? null;
 }

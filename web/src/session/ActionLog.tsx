@@ -1,8 +1,7 @@
-import { memo, useLayoutEffect, useRef, useState } from "react";
-import type { ActionRecord } from "../api/wire";
+import { memo, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { timeOfDay, took } from "../format";
 import { Icon } from "../ui/Icon";
-import { iconOf, whatOf, whereOf } from "./action";
+import { iconOf, linesOf, whatOf, whereOf, type Line } from "./action";
 import { useActions } from "./actions";
 
 /** Who did what, where and how fast; the newest at the bottom, in sight unless one scrolled away. */
@@ -10,6 +9,7 @@ export function ActionLog({ sessionId }: { sessionId: string }) {
   const { actions, error, older, loadOlder } = useActions(sessionId);
   const list = useRef<HTMLDivElement>(null);
   const [following, setFollowing] = useState(true);
+  const lines = useMemo(() => linesOf(actions ?? []), [actions]);
 
   useLayoutEffect(() => {
     if (following && list.current) list.current.scrollTop = list.current.scrollHeight;
@@ -35,8 +35,8 @@ export function ActionLog({ sessionId }: { sessionId: string }) {
         )}
         {actions?.length === 0 && <p className="muted log-empty">Nothing was done here yet.</p>}
         <ol>
-          {actions?.map((action) => (
-            <Row key={action.seq} action={action} />
+          {lines.map(({ action, times }) => (
+            <Row key={action.seq} action={action} times={times} />
           ))}
         </ol>
       </div>
@@ -49,17 +49,18 @@ export function ActionLog({ sessionId }: { sessionId: string }) {
   );
 }
 
-const Row = memo(function Row({ action }: { action: ActionRecord }) {
+const Row = memo(function Row({ action, times }: Line) {
   const ok = action.outcome === "ok";
   return (
     <li className="action" data-ok={ok} data-human={action.by.kind === "human"}>
       <Icon name={iconOf(action)} />
       <span className="what" title={whatOf(action)}>
         {whatOf(action)}
+        {times > 1 && <span className="muted"> ×{times}</span>}
       </span>
       <span className="where tabular">{whereOf(action)}</span>
       <span className="took tabular" title="How long it took">
-        {took(action.duration_ms)}
+        {action.by.kind === "agent" && took(action.duration_ms)}
       </span>
       <span className="by muted">
         <time className="tabular" dateTime={action.at}>

@@ -37,8 +37,17 @@ export function Logs({ sessionId }: { sessionId: string }) {
         </p>
       )}
       <pre ref={output} tabIndex={0} aria-label="Logs">
-        {text === "" ? "Nothing was written yet." : text}
+        {text === "" ? "Nothing was written yet." : text && <Lines text={text} />}
       </pre>
     </div>
   );
+}
+
+/** Each line by itself, so that the rest of a long one is set in. */
+function Lines({ text }: { text: string }) {
+  return text.split("\n").map((line, index) => (
+    <span key={index} className="line">
+      {line.trim()}
+    </span>
+  ));
 }

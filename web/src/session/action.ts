@@ -23,8 +23,8 @@ const icons: Record<string, IconName> = {
   wait: "clock",
   focus: "window",
   windows: "window",
-  take: "hand",
-  release: "hand",
+  take_control: "hand",
+  release_control: "hand",
 };
 
 export function iconOf(action: ActionRecord): IconName {
@@ -46,6 +46,10 @@ export function whatOf({ action, detail }: ActionRecord): string {
       return detail.command ? `Launch ${detail.command}` : "Launch";
     case "resize":
       return detail.geometry ? `Resize to ${detail.geometry}` : "Resize";
+    case "windows":
+      return "List windows";
+    case "release_control":
+      return "Hand back";
     case "wait":
       return detail.seconds === undefined ? "Wait" : `Wait ${detail.seconds} s`;
     default:
@@ -58,6 +62,37 @@ export function whereOf({ detail }: ActionRecord): string {
   const [first, last] = [detail.path?.[0], detail.path?.at(-1)];
   if (first && last) return `${first.x}, ${first.y} → ${last.x}, ${last.y}`;
   return typeof detail.x === "number" && typeof detail.y === "number" ? `${detail.x}, ${detail.y}` : "";
+}
+
+/** One line of the log: an action, and how often it was repeated right after. */
+export interface Line {
+  action: ActionRecord;
+  times: number;
+}
+
+/**
+ * The log's lines. An agent that waits for something asks the same again and again: what has no place on
+ * the screen and follows itself is one line, with the last of them.
+ */
+export function linesOf(actions: ActionRecord[]): Line[] {
+  const lines: Line[] = [];
+  for (const action of actions) {
+    const line = lines.at(-1);
+    if (line && repeats(line.action, action)) lines[lines.length - 1] = { action, times: line.times + 1 };
+    else lines.push({ action, times: 1 });
+  }
+  return lines;
+}
+
+function repeats(before: ActionRecord, now: ActionRecord): boolean {
+  return (
+    now.action === before.action &&
+    now.outcome === before.outcome &&
+    now.by.kind === before.by.kind &&
+    now.by.subject === before.by.subject &&
+    whereOf(now) === "" &&
+    whatOf(now) === whatOf(before)
+  );
 }
 
 function capital(text: string): string {

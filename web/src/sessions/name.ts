@@ -19,10 +19,10 @@ const endings: Record<EndReason, string> = {
   out_of_memory: "It used more memory than it may.",
 };
 
-/** Why a session is over, in a sentence. */
+/** Why a session is over, in a sentence. One that the server forgot at once was ended by somebody. */
 export function endingOf(session: Session): string {
   const reason = session.end_reason;
-  return (reason && endings[reason]) || "It is over.";
+  return (reason && endings[reason]) || "It was ended.";
 }
 
 /** Who drives, in few words. */

@@ -48,10 +48,10 @@ export function readViewerAddress(search: string, hash: string, base: URL = pref
   };
 }
 
-/** The same socket, taking control while it is open. */
+/** The same socket, taking control while it is open, or handing it back. */
 export function taking(url: URL, take: boolean): string {
   const copy = new URL(url);
-  if (take) copy.searchParams.set("take", "true");
-  else copy.searchParams.delete("take");
+  // A ticket keeps control from one connection to the next, so handing back is said.
+  copy.searchParams.set("take", String(take));
   return copy.href;
 }

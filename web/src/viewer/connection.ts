@@ -19,7 +19,10 @@ export interface ConnectionHandlers {
 /** One connection to a session's screen, from opening to close; for another one, make another. */
 export class Connection {
   private readonly rfb: RFB;
+  /** The socket is closed: there is nothing to close any more. */
   private ended = false;
+  /** Nobody wants to hear of it any more. */
+  private abandoned = false;
 
   constructor(
     private readonly target: HTMLElement,
@@ -38,12 +41,11 @@ export class Connection {
       this.ended = true;
       const closing = closingOf(event.code, event.reason);
       if (opened) handlers.closed(closing);
-      else void probe(url).then((found) => handlers.closed(found ?? closing));
+      else void probe(url).then((found) => this.abandoned || handlers.closed(found ?? closing));
     });
     this.rfb = new RFB(target, socket);
     this.rfb.background = "transparent";
     this.rfb.focusOnClick = true;
-    this.rfb.showDotCursor = true;
     this.rfb.compressionLevel = 2;
     this.rfb.addEventListener("connect", () => {
       if (!this.ended) handlers.connected();
@@ -56,6 +58,8 @@ export class Connection {
     // noVNC lets no key go up any more once it is view-only, so they go up before.
     if (!driving && !this.rfb.viewOnly) releaseKeys();
     this.rfb.viewOnly = !driving;
+    // Where a session hides its pointer, who drives still sees theirs.
+    this.rfb.showDotCursor = driving;
     this.rfb.scaleViewport = scaling === "fit";
     // Only who drives may change the size of the agent's screen.
     this.rfb.resizeSession = driving && scaling === "remote";
@@ -65,6 +69,8 @@ export class Connection {
   }
 
   close(): void {
+    this.abandoned = true;
+    if (this.ended) return;
     this.ended = true;
     releaseKeys();
     this.rfb.disconnect();

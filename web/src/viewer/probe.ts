@@ -8,13 +8,21 @@ export async function probe(socketUrl: string): Promise<Closing | null> {
   const url = new URL(socketUrl);
   url.protocol = url.protocol === "wss:" ? "https:" : "http:";
   const response = await fetch(url, { credentials: "same-origin" }).catch(() => null);
-  return response === null ? null : closingOfStatus(response.status);
+  if (response === null) return null;
+  const body = (await response.json().catch(() => ({}))) as { error?: unknown };
+  return closingOfAnswer(response.status, body.error);
 }
 
-export function closingOfStatus(status: number): Closing | null {
+export function closingOfAnswer(status: number, code: unknown): Closing | null {
+  if (code === "invalid_ticket") {
+    return { kind: "refused", text: "This link is not valid, or not any more. Ask for a new one." };
+  }
+  if (code === "ticket_in_use") {
+    return { kind: "retry", text: "This link is open in another window, and good for one at a time." };
+  }
   switch (status) {
     case 401:
-      return { kind: "refused", text: "You are not logged in, or the link has expired." };
+      return { kind: "refused", text: "You are not logged in." };
     case 403:
       return { kind: "refused", text: "You may not watch this session." };
     case 404:

@@ -15,7 +15,9 @@ async fn while_a_person_drives_agents_look_on() {
 
     let taken = person.post(&format!("{control}/take"), &json!({})).await.expect(200).json();
     assert_eq!((&taken["driver"], &taken["yours"]), (&json!("human"), &json!(true)));
+    let tasks = desk.describe().await["tasks"].clone();
     let held = desk.ask("click", json!({ "x": 5, "y": 5 })).await;
+    assert_eq!(desk.describe().await["tasks"], tasks, "what is refused is no task");
     held.clone().expect_error(409, "control_held");
     let held = held.json();
     assert_eq!(held["holder"], taken["holder"]);
@@ -83,9 +85,18 @@ async fn who_drives_and_what_was_done_is_written_down_without_what_was_typed() {
     assert_eq!(actions[0]["by"], json!({ "kind": "agent", "subject": "agent" }));
     assert!(!history.to_string().contains("hunter2") && !history.to_string().contains("\"q\""));
 
+    // Also what a caller did not wait for.
+    let body = json!({ "session_id": desk.id, "seconds": 20 });
+    client.abandon("/api/v1/desktop/wait", &body, Duration::from_millis(300)).await;
+    let left = async || {
+        let last = client.get(&path).await.json()["actions"][4].clone();
+        (last["outcome"] == "cancelled").then_some(())
+    };
+    eventually(Duration::from_secs(10), left).await.expect("it is written down");
+
     // It outlives the session, and others do not see it.
     desk.end().await;
-    assert_eq!(client.get(&path).await.json()["actions"].as_array().unwrap().len(), 4);
+    assert_eq!(client.get(&path).await.json()["actions"].as_array().unwrap().len(), 5);
     let other = server.client("other", "sessions:*");
     assert_eq!(other.get(&path).await.json()["actions"], json!([]));
     let two = client.get(&format!("{path}?limit=2&before={}", actions[3]["seq"])).await.json();
@@ -102,6 +113,17 @@ async fn control_of_somebody_who_is_gone_comes_back_by_itself() {
     let vnc = format!("/api/v1/sessions/{}/vnc?take=true", desk.id);
     let path = format!("{vnc}&ticket={}", ticket["ticket"].as_str().unwrap());
     let viewer = helmdeck_testkit::Watcher::open(&server, &path, &[]).await.unwrap();
+    desk.ask("click", json!({ "x": 5, "y": 5 })).await.expect_error(409, "control_held");
+    // The same ticket hands back by how it connects, and takes control again.
+    drop(viewer);
+    let connect = async |path: &str| {
+        let open = async || helmdeck_testkit::Watcher::open(&server, path, &[]).await.ok();
+        eventually(Duration::from_secs(10), open).await.expect("the ticket is free again")
+    };
+    let viewer = connect(&path.replace("take=true", "take=false")).await;
+    desk.act("click", json!({ "x": 5, "y": 5 })).await;
+    drop(viewer);
+    let viewer = connect(&path).await;
     desk.ask("click", json!({ "x": 5, "y": 5 })).await.expect_error(409, "control_held");
     drop(viewer);
     desk.ask("click", json!({ "x": 5, "y": 5 })).await.expect_error(409, "control_held");

@@ -113,6 +113,10 @@ async fn a_ticket_is_good_for_its_session_its_role_its_time_and_one_connection()
     assert_eq!(refused(&server, &tampered, &[]).await, invalid, "tampered");
     let more = format!("{}&role=control", path(&desk.id, &look));
     assert_eq!(refused(&server, &more, &[]).await, Refused(403, "forbidden".into()));
+    let take = format!("{}&take=true", path(&desk.id, &look));
+    assert_eq!(refused(&server, &take, &[]).await, Refused(403, "forbidden".into()));
+    let control = client.get(&format!("/api/v1/sessions/{}/control", desk.id)).await.json();
+    assert_eq!((&control["driver"], &control["epoch"]), (&json!("agent"), &json!(0)));
     let foreign = [("origin", "http://evil.example")];
     let origin = Refused(403, "foreign_origin".into());
     assert_eq!(refused(&server, &path(&desk.id, &look), &foreign).await, origin);
@@ -134,6 +138,15 @@ async fn a_ticket_is_good_for_its_session_its_role_its_time_and_one_connection()
     let by_protocol = [("sec-websocket-protocol", protocol.as_str())];
     let _one = Watcher::open(&server, &vnc, &by_protocol).await.unwrap();
     let _two = Watcher::open(&server, &vnc.replace("/v1", ""), &by_protocol).await.unwrap();
+
+    // It does not outlive the token that it was made with.
+    let token = server.run(["token", "--sub", "brief", "--scopes", "admin", "--ttl", "90s"]);
+    let brief = server.bearer(token.trim().to_owned());
+    let week = ticket(&brief, &desk.id, json!({ "ttl_seconds": 604_800 })).await;
+    let listed = client.get("/api/v1/tokens").await.json();
+    let listed = listed["tokens"].as_array().unwrap();
+    let made = listed.iter().find(|token| token["subject"] == "brief").unwrap();
+    assert_eq!(week["expires_at"], made["expires_at"]);
 
     let short = ticket(&client, &desk.id, json!({ "ttl_seconds": 1 })).await;
     let late = async || {

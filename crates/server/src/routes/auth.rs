@@ -5,6 +5,7 @@ use axum::{
     extract::State,
     response::{AppendHeaders, IntoResponse},
 };
+use helmdeck_sessions::Caller;
 use http::{StatusCode, header};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -66,9 +67,10 @@ pub async fn log_in_by_cookie(
 /// Takes the cookie away, and ends its token.
 pub async fn log_out(
     State(app): State<App>,
+    Extension(caller): Extension<Caller>,
     Extension(claims): Extension<Claims>,
 ) -> ApiResult<impl IntoResponse> {
-    app.revoked.add(&claims.jti, claims.info().expires_at).await?;
+    app.revoked.add(&caller.token, claims.info().expires_at).await?;
     let gone = AppendHeaders([(header::SET_COOKIE, cookie::set(&app, "", 0))]);
     Ok((StatusCode::NO_CONTENT, gone))
 }

@@ -14,14 +14,17 @@ use http::HeaderMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use time::OffsetDateTime;
 
 use crate::{
     App,
-    auth::PresentedTicket,
+    auth::{PresentedTicket, caller},
     body::session_id,
+    closing::until,
     error::{ApiError, ApiResult},
     query::{Named, Params},
     ticket,
+    token::Claims,
 };
 
 /// Keeps connections through proxies alive.
@@ -56,20 +59,21 @@ pub struct ActionsQuery {
 /// A stream of events that ends with the server, or with the caller's token.
 pub async fn events(
     State(app): State<App>,
-    caller: Option<Extension<Caller>>,
+    token: Option<Extension<Claims>>,
     ticket: Option<Extension<PresentedTicket>>,
     headers: HeaderMap,
     Params(query): Params<EventsQuery>,
 ) -> ApiResult<Sse<impl Stream<Item = Result<Event, Infallible>>>> {
-    let (caller, credentials) = match (ticket, caller) {
+    let (caller, credentials, expires) = match (ticket, token) {
         (Some(Extension(PresentedTicket(ticket))), _) => {
             let session = session_id(query.session_id.clone().map(Into::into))?;
             let claims = ticket::check(&app.signer, &app.revoked, &ticket, &session)?;
-            (claims.bearer(), claims.credentials())
+            (claims.bearer(), claims.credentials(), None)
         }
-        (None, Some(Extension(caller))) => {
+        (None, Some(Extension(token))) => {
+            let caller = caller(&token);
             let credentials = vec![caller.token.clone()];
-            (caller, credentials)
+            (caller, credentials, Some(token.info().expires_at))
         }
         (None, None) => return Err(ApiError::internal("the gate let nobody through")),
     };
@@ -83,7 +87,7 @@ pub async fn events(
     let only = query.session_id.map(SessionId::new);
     // Whoever looks at one session sees at once how it is.
     let first = if last_id.is_none() { only.clone() } else { None };
-    let feed = Feed { app, caller, credentials, only, first, events };
+    let feed = Feed { app, caller, credentials, expires, only, first, events };
     let stream = stream::unfold(feed, async |mut feed| {
         let event = feed.next().await?;
         Some((Ok(event), feed))
@@ -97,6 +101,7 @@ struct Feed {
     caller: Caller,
     /// What ends it when it is revoked.
     credentials: Vec<String>,
+    expires: Option<OffsetDateTime>,
     only: Option<SessionId>,
     first: Option<SessionId>,
     events: Listener,
@@ -109,11 +114,12 @@ impl Feed {
         if let Some(first) = self.first.take()
             && let Some(event) = self.tell(&first, What::Changed).await
         {
-            return Some(event.id(app.boot.id(app.sessions.events().last())));
+            return Some(event.id(app.boot.id(self.events.heard())));
         }
         tokio::select! {
             () = app.closing.cancelled() => None,
             () = app.revoked.any_of(&credentials) => None,
+            () = until(self.expires) => None,
             event = self.next_visible() => Some(event),
         }
     }
@@ -123,7 +129,7 @@ impl Feed {
             let event = match self.events.next().await {
                 Ok(event) => event,
                 Err(Lost) => {
-                    let id = self.app.boot.id(self.app.sessions.events().last());
+                    let id = self.app.boot.id(self.events.heard());
                     return Event::default().id(id).event("reset").data("{}");
                 }
             };

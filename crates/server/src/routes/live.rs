@@ -13,17 +13,19 @@ use helmdeck_wire::{
 use http::{HeaderMap, StatusCode};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use time::OffsetDateTime;
 
 use crate::{
     App,
-    auth::PresentedTicket,
+    auth::{PresentedTicket, caller},
     body::{OptionalBody, session_id},
-    closing::Closing,
+    closing::{Closing, until},
     error::{ApiError, ApiResult},
     public::Address,
     query::{Named, NamedTicket, Params},
     relay::relay,
     ticket,
+    token::Claims,
 };
 
 /// The largest message of a viewer: a clipboard.
@@ -38,9 +40,8 @@ const NOTES: &str = "Open url in a browser. It holds a ticket for this session a
 pub struct ViewQuery {
     /// What the viewer wants to be; a ticket may allow less. With a token: `control`.
     role: Option<Role>,
-    /// Take control with the connection.
-    #[serde(default)]
-    take: bool,
+    /// Take control with the connection, or, with `false`, hand back what this ticket or token has.
+    take: Option<bool>,
     /// A ticket instead of a token.
     #[serde(default)]
     #[expect(
@@ -69,13 +70,15 @@ pub async fn vnc(
     request: Request,
 ) -> ApiResult<Response> {
     let (mut parts, _) = request.into_parts();
-    let (caller, presented) = (parts.extensions.remove::<Caller>(), parts.extensions.remove());
-    let admitted = admit(&app, &id, query.role, caller, presented)?;
+    let (token, presented) = (parts.extensions.remove::<Claims>(), parts.extensions.remove());
+    let admitted = admit(&app, &id, query.role, token, presented)?;
     let upgrade = upgrade(&mut parts, &app).await?;
-    let Admitted { session, viewer, credentials, ticket } = admitted;
+    let Admitted { session, viewer, credentials, ticket, expires } = admitted;
     let (view, stream) = session.view(viewer).await?;
-    if query.take {
-        view.take_control().await?;
+    match query.take {
+        Some(true) => view.take_control().await?,
+        Some(false) => view.release_control().await,
+        None => {}
     }
     let live = app.live.clone();
     let upgraded = upgrade.protocols(["binary"]).max_message_size(MAX_MESSAGE).on_upgrade(
@@ -85,6 +88,7 @@ pub async fn vnc(
                 tokio::select! {
                     reason = over => Closing::SessionOver(reason),
                     () = app.revoked.any_of(&credentials) => Closing::Revoked,
+                    () = until(expires) => Closing::Revoked,
                     () = app.closing.cancelled() => Closing::ServerStops,
                 }
             };
@@ -103,13 +107,15 @@ struct Admitted {
     credentials: Vec<String>,
     /// Held while the connection is open.
     ticket: Option<ticket::Use>,
+    /// When a connection by token ends with it. One by ticket lives on: its time is for opening.
+    expires: Option<OffsetDateTime>,
 }
 
 fn admit(
     app: &App,
     id: &SessionId,
     wanted: Option<Role>,
-    caller: Option<Caller>,
+    token: Option<Claims>,
     presented: Option<PresentedTicket>,
 ) -> ApiResult<Admitted> {
     if let Some(PresentedTicket(text)) = presented {
@@ -123,13 +129,15 @@ fn admit(
         let viewer = Viewer { role: wanted.unwrap_or(claims.role), holder };
         let credentials = claims.credentials();
         let ticket = Some(app.tickets.begin(&claims)?);
-        return Ok(Admitted { session, viewer, credentials, ticket });
+        return Ok(Admitted { session, viewer, credentials, ticket, expires: None });
     }
-    let caller = caller.ok_or_else(|| ApiError::internal("the gate let nobody through"))?;
+    let token = token.ok_or_else(|| ApiError::internal("the gate let nobody through"))?;
+    let caller = caller(&token);
+    let expires = Some(token.info().expires_at);
     let session = app.sessions.get(&caller, id)?;
     let holder = Holder { subject: caller.subject, key: caller.token.clone() };
     let viewer = Viewer { role: wanted.unwrap_or(Role::Control), holder };
-    Ok(Admitted { session, viewer, credentials: vec![caller.token], ticket: None })
+    Ok(Admitted { session, viewer, credentials: vec![caller.token], ticket: None, expires })
 }
 
 /// The WebSocket that a request wants to become.
@@ -145,13 +153,14 @@ pub async fn upgrade(parts: &mut http::request::Parts, app: &App) -> ApiResult<W
 pub async fn create_ticket(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
+    Extension(token): Extension<Claims>,
     Named(id): Named,
     headers: HeaderMap,
     OptionalBody(wanted): OptionalBody<NewTicket>,
 ) -> ApiResult<impl IntoResponse> {
     let session = app.sessions.get(&caller, &id)?;
     session.ensure_desktop()?;
-    let (ticket, claims) = ticket::issue(&app.signer, &caller, &id, &wanted)?;
+    let (ticket, claims) = ticket::issue(&app.signer, &token, &id, &wanted)?;
     let url = Address::of(&app, &headers).viewer(&id, &ticket, claims.role);
     let expires_at = claims.expires_at();
     let ticket = Ticket { id: claims.jti, ticket, role: claims.role, url, expires_at };
@@ -166,10 +175,12 @@ pub async fn revoke_ticket(
 ) -> ApiResult<StatusCode> {
     app.sessions.get(&caller, &id)?;
     // Nobody knows any more how long it would have been good; this is the longest there is.
-    let longest = time::OffsetDateTime::now_utc() + time::Duration::days(7);
-    if ticket.starts_with("tick-") {
-        app.revoked.add(&ticket, longest).await?;
+    let longest = OffsetDateTime::now_utc() + time::Duration::days(7);
+    if !ticket::is_id(&ticket) {
+        let message = "there is no such ticket: its id is `tick-` and 32 hexadecimal digits";
+        return Err(ApiError::new(ErrorCode::NotFound, message));
     }
+    app.revoked.add(&ticket, longest).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -177,6 +188,7 @@ pub async fn revoke_ticket(
 pub async fn vnc_url(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
+    Extension(token): Extension<Claims>,
     headers: HeaderMap,
     Params(query): Params<UrlQuery>,
 ) -> ApiResult<Json<VncUrl>> {
@@ -192,7 +204,7 @@ pub async fn vnc_url(
     let session = app.sessions.get(&caller, &id)?;
     session.ensure_desktop()?;
     let wanted = NewTicket { role, ..NewTicket::default() };
-    let (ticket, claims) = ticket::issue(&app.signer, &caller, &id, &wanted)?;
+    let (ticket, claims) = ticket::issue(&app.signer, &token, &id, &wanted)?;
     let address = Address::of(&app, &headers);
     let published = app.published.lock().get(&id).copied();
     let notes = published.map_or_else(String::new, |port| {

@@ -16,10 +16,19 @@ use helmdeck_sessions::{Caller, Session, SessionError};
 use helmdeck_wire::{SessionId, guest::Frames};
 use http::request::Parts;
 use serde::Deserialize;
-use tokio::{sync::mpsc, time::timeout};
+use time::OffsetDateTime;
+use tokio::{
+    sync::mpsc,
+    time::{Instant, interval, sleep_until, timeout},
+};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::{App, closing::Closing, error::ApiResult};
+use crate::{
+    App,
+    closing::{Closing, until},
+    error::ApiResult,
+    token::Claims,
+};
 
 /// People see that something happens; more would only cost.
 const FPS: f32 = 3.0;
@@ -33,6 +42,8 @@ const SEND_DEADLINE: Duration = Duration::from_secs(30);
 /// Between two tries to see a session that is not ready, or was lost for a moment.
 const PAUSE: Duration = Duration::from_millis(500);
 const PING_EVERY: Duration = Duration::from_secs(20);
+/// A page answers pings; one that is silent for this long is gone.
+const SILENCE: Duration = Duration::from_secs(60);
 
 /// What the page wants to see now.
 #[derive(Deserialize)]
@@ -46,21 +57,24 @@ struct Wanted {
 pub async fn wall(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
+    Extension(token): Extension<Claims>,
     mut parts: Parts,
 ) -> ApiResult<Response> {
     let upgrade = super::live::upgrade(&mut parts, &app).await?;
     Ok(upgrade.max_message_size(MAX_MESSAGE).on_upgrade(async move |socket| {
         let live = app.live.clone();
-        live.track_future(serve(app, caller, socket)).await;
+        live.track_future(serve(app, caller, token.info().expires_at, socket)).await;
     }))
 }
 
-async fn serve(app: App, caller: Caller, socket: WebSocket) {
+async fn serve(app: App, caller: Caller, expires: OffsetDateTime, socket: WebSocket) {
     let (mut to_page, mut from_page) = socket.split();
     let (frames, mut arrived) = mpsc::channel::<Bytes>(4);
     let mut watched = HashMap::new();
     let credentials = [caller.token.clone()];
     let mut width = 0;
+    let mut pings = interval(PING_EVERY);
+    let mut heard = Instant::now();
     let reason = loop {
         let message = tokio::select! {
             frame = arrived.recv() => match frame {
@@ -76,14 +90,20 @@ async fn serve(app: App, caller: Caller, socket: WebSocket) {
                         (width, watched) = (wanted.width, HashMap::new());
                     }
                     watch(&app, &caller, &wanted, &frames, &mut watched);
+                    heard = Instant::now();
                     continue;
                 }
-                Some(Ok(Message::Binary(_) | Message::Ping(_) | Message::Pong(_))) => continue,
+                Some(Ok(Message::Binary(_) | Message::Ping(_) | Message::Pong(_))) => {
+                    heard = Instant::now();
+                    continue;
+                }
                 Some(Ok(Message::Close(_)) | Err(_)) | None => break Closing::ViewerLeft,
             },
             () = app.revoked.any_of(&credentials) => break Closing::Revoked,
+            () = until(Some(expires)) => break Closing::Revoked,
+            () = sleep_until(heard + SILENCE) => break Closing::ViewerLeft,
             () = app.closing.cancelled() => break Closing::ServerStops,
-            () = tokio::time::sleep(PING_EVERY) => Message::Ping(Bytes::new()),
+            _ = pings.tick() => Message::Ping(Bytes::new()),
         };
         match timeout(SEND_DEADLINE, to_page.send(message)).await {
             Ok(Ok(())) => {}

@@ -1,0 +1,146 @@
+// A person: a real browser on the pages.
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { extname, join } from "node:path";
+import { chromium } from "playwright-core";
+import { password } from "./server.mjs";
+import { patience, until } from "./until.mjs";
+
+// The page from a directory instead of the one in the binary, to try a change without a build of the server.
+const replacement = process.env.HELMDECK_PAGE;
+
+export function openBrowser() {
+  const args = [];
+  // Chromium's sandbox refuses to be started by root; our own pages are all it shows.
+  if (process.getuid?.() === 0) args.push("--no-sandbox");
+  // A page that was put in has come from nowhere, and may not call this machine.
+  if (replacement) args.push("--disable-features=LocalNetworkAccessChecks");
+  return chromium.launch({ executablePath: "/usr/bin/chromium", args });
+}
+
+/** Somebody with a browser window of their own, who notices everything that the console complains about. */
+export class Person {
+  /** What went wrong on the page, other than what `forgive` expects. */
+  complaints = [];
+  // Reading the picture back is what the tests do, not the page.
+  #forgiven = [/willReadFrequently/];
+
+  static async arrive(browser, server, options = {}) {
+    const person = new Person();
+    person.server = server;
+    const viewport = options.viewport ?? { width: 1280, height: 800 };
+    person.context = await browser.newContext({ baseURL: server.url, viewport, ...options });
+    person.context.setDefaultTimeout(patience);
+    if (replacement) await replacePage(person.context, replacement);
+    person.page = await person.context.newPage();
+    person.page.on("pageerror", (error) => person.#complain(`uncaught: ${error.message}`));
+    person.page.on("console", (message) => {
+      if (["error", "warning"].includes(message.type())) {
+        person.#complain(`${message.text()} (${message.location().url})`);
+      }
+    });
+    return person;
+  }
+
+  /** From now on these complaints are part of the story. */
+  forgive(...patterns) {
+    this.#forgiven.push(...patterns);
+  }
+
+  #complain(text) {
+    if (!this.#forgiven.some((pattern) => pattern.test(text))) this.complaints.push(text);
+  }
+
+  /** Logs in and arrives at `path`. */
+  async logIn(path = "") {
+    // Nobody is signed in yet: the page asks, and the browser notes the answer as an error.
+    const asked = /401.*auth\/me/;
+    this.forgive(asked);
+    await this.page.goto(path || "/");
+    await this.page.getByLabel("User name").fill("admin");
+    await this.page.getByLabel("Password").fill(password);
+    await this.page.getByRole("button", { name: "Log in" }).click();
+    await this.page.getByRole("button", { name: "Log in" }).waitFor({ state: "detached" });
+    this.#forgiven = this.#forgiven.filter((pattern) => pattern !== asked);
+  }
+
+  /** Opens a session's page and waits for its picture. */
+  async watch(desk) {
+    await this.logIn(`/sessions/${desk.id}`);
+    await this.seesPicture();
+  }
+
+  async seesPicture() {
+    await this.page.locator('.stage[data-connected="true"]').waitFor();
+    await until("the picture is painted", async () => (await coloursOf(this.picture)) > 8);
+  }
+
+  get picture() {
+    return this.page.locator(".screen canvas");
+  }
+
+  get strip() {
+    return this.page.locator(".strip");
+  }
+
+  /** The colour of one pixel of the session's screen, as this person sees it. */
+  colourAt(x, y) {
+    return this.picture.evaluate(
+      (canvas, [x, y]) => [...canvas.getContext("2d").getImageData(x, y, 1, 1).data].slice(0, 3),
+      [x, y],
+    );
+  }
+
+  async takeControl() {
+    await this.page.getByRole("button", { name: "Take control", exact: true }).click();
+    await this.strip.getByText("You are driving").waitFor();
+  }
+
+  async handBack(message = "") {
+    await this.page.getByRole("button", { name: "Hand back" }).click();
+    const dialog = this.page.getByRole("dialog");
+    await dialog.getByLabel("Message to the agent").fill(message);
+    await dialog.getByRole("button", { name: "Hand back" }).click();
+    await this.page.getByRole("button", { name: "Take control", exact: true }).waitFor();
+  }
+
+  /** Leaves, and says if anything went wrong on the way. */
+  async leave() {
+    await this.context.close();
+    assert.deepEqual(this.complaints, [], "the browser's console complained");
+  }
+}
+
+/** How many different colours a canvas shows on a coarse grid: one or none is a blank one. */
+export function coloursOf(canvas) {
+  return canvas.evaluate((canvas) => {
+    if (canvas.width === 0 || canvas.height === 0) return 0;
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    const pixels = new Uint32Array(data.buffer);
+    const colours = new Set();
+    for (let index = 0; index < pixels.length; index += 7) colours.add(pixels[index]);
+    return colours.size;
+  });
+}
+
+const kinds = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
+
+/** Answers for the pages with files of a directory, under the server's own headers. */
+async function replacePage(context, directory) {
+  const fileOf = (pathname) => {
+    if (pathname === "/" || pathname === "/login") return "index.html";
+    if (pathname.startsWith("/sessions/")) return "sessions/index.html";
+    return pathname === "/vnc.html" || pathname.startsWith("/assets/") ? pathname.slice(1) : null;
+  };
+  const ours = (url) => fileOf(url.pathname) !== null;
+  await context.route(ours, async (route) => {
+    const file = fileOf(new URL(route.request().url()).pathname);
+    const body = await readFile(join(directory, file));
+    if (file.startsWith("assets/")) {
+      return route.fulfill({ body, contentType: kinds[extname(file)] ?? "application/octet-stream" });
+    }
+    const response = await route.fetch();
+    return route.fulfill({ response, body, status: 200, contentType: "text/html" });
+  });
+}

@@ -1,0 +1,89 @@
+// Every page on a phone and on a desk, by day and by night: nothing sticks out, nothing complains.
+// HELMDECK_SHOTS names a directory for the pictures.
+
+import assert from "node:assert/strict";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { Agent, feelingPage } from "./agent.mjs";
+import { coloursOf, openBrowser, Person } from "./browser.mjs";
+import { Server } from "./server.mjs";
+import { until } from "./until.mjs";
+
+const shots = process.env.HELMDECK_SHOTS;
+const screens = { phone: { width: 390, height: 844 }, desk: { width: 1440, height: 900 } };
+
+let server, browser, agent, desk;
+before(async () => {
+  server = await Server.start();
+  browser = await openBrowser();
+  agent = await Agent.of(server);
+  desk = await agent.desktop("invoices of October, from the accountant's portal");
+  await desk.browse(feelingPage, "felt 0 clicks");
+  await desk.act("scroll", { x: 300, y: 400, direction: "down", amount: 3 });
+  await desk.act("click", { x: 300, y: 400 });
+  await desk.act("agent_status", { status: "Downloading the invoice of October and comparing it with the order" });
+  if (shots) await mkdir(shots, { recursive: true });
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+for (const [name, viewport] of Object.entries(screens)) {
+  test(`on a ${name}`, async () => {
+    const person = await Person.arrive(browser, server, { viewport, hasTouch: name === "phone" });
+    const { page } = person;
+    const look = async (what) => {
+      for (const colorScheme of ["light", "dark"]) {
+        await page.emulateMedia({ colorScheme });
+        const path = join(shots ?? "", `${what}-${name}-${colorScheme}.png`);
+        if (shots) await page.screenshot({ path, animations: "disabled" });
+        assert.deepEqual(await page.evaluate(sticksOut), [], `${what} is wider than the window`);
+      }
+    };
+
+    person.forgive(/401.*auth\/me/);
+    await page.goto("/login");
+    await page.getByRole("button", { name: "Log in" }).waitFor();
+    await look("login");
+    await person.logIn();
+    await until("the thumbnail is painted", async () => (await coloursOf(page.locator(".tile canvas"))) > 8);
+    await look("wall");
+    await page.locator(".bar").getByRole("button", { name: "New session" }).click();
+    await page.getByRole("dialog").waitFor();
+    await look("new");
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+
+    await page.locator(".tile h2 a").click();
+    await person.seesPicture();
+    await page.locator(".agent-banner").getByText("Downloading").waitFor();
+    await page.getByRole("log").locator(".action", { hasText: "300, 400" }).first().waitFor();
+    await look("session");
+    await page.getByRole("tab", { name: "Details" }).click();
+    await page.getByText("Share the picture").waitFor();
+    await look("details");
+    await page.getByRole("tab", { name: "Logs" }).click();
+    await page.locator(".logs .line").first().waitFor();
+    await look("logs");
+    await person.takeControl();
+    await look("driving");
+    await person.handBack();
+
+    const { url } = await agent.get(`desktop/vnc-url?session_id=${desk.id}`);
+    await page.goto(url);
+    await person.seesPicture();
+    await look("link");
+    await person.leave();
+  });
+}
+
+/** Runs in the page: what makes it wider than the window. */
+function sticksOut() {
+  const { scrollWidth, clientWidth } = document.documentElement;
+  if (scrollWidth <= clientWidth) return [];
+  return [...document.querySelectorAll("body *")]
+    .filter((element) => element.getBoundingClientRect().right > clientWidth)
+    .map((element) => `${element.tagName} ${element.className} ${element.getBoundingClientRect().right}`);
+}

@@ -1,0 +1,98 @@
+// A link to the picture alone, for somebody without an account.
+
+import assert from "node:assert/strict";
+import { after, before } from "node:test";
+import { Agent, feelingPage } from "./agent.mjs";
+import { openBrowser, Person } from "./browser.mjs";
+import { Server } from "./server.mjs";
+import { story } from "./story.mjs";
+import { until } from "./until.mjs";
+
+const step = story();
+let server, browser, agent, desk, shortLived, guest, stranger;
+before(async () => {
+  server = await Server.start();
+  browser = await openBrowser();
+  agent = await Agent.of(server);
+  desk = await agent.desktop("linked");
+  await desk.browse(feelingPage, "felt 0 clicks");
+  shortLived = await desk.ticket("view", { ttl_seconds: 1 });
+  guest = await Person.arrive(browser, server);
+  stranger = await Person.arrive(browser, server);
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+step("the address that the agent gets shows the picture to whoever opens it", async () => {
+  await desk.act("agent_status", { status: "Comparing prices" });
+  const { url, role } = await agent.get(`desktop/vnc-url?session_id=${desk.id}`);
+  assert.equal(role, "view");
+  await guest.page.goto(url);
+  await guest.seesPicture();
+  await guest.strip.getByText("You are watching · Agent drives").waitFor();
+  await guest.page.locator(".agent-banner").getByText("Comparing prices").waitFor();
+  await desk.act("agent_status", { status: "Found the cheapest" });
+  await guest.page.locator(".agent-banner").getByText("Found the cheapest").waitFor();
+  assert.equal(await guest.page.getByRole("button", { name: "Take control" }).count(), 0);
+  assert.deepEqual(await guest.context.cookies(), []);
+});
+
+step("with a link to drive, a person takes control", async () => {
+  const { url } = await agent.get(`desktop/vnc-url?session_id=${desk.id}&role=control`);
+  await guest.page.goto(url);
+  await guest.seesPicture();
+  // A ticket is for one connection at a time, and the first may not be closed yet when the next opens.
+  guest.forgive(/409/, /WebSocket on-error/, /Failed when connecting/);
+  await guest.takeControl();
+  await guest.page.keyboard.type("hello");
+  await desk.titled("felt 0 clicks 5 keys [hello]");
+  assert.equal((await desk.ask("click", { x: 700, y: 500 })).body.error, "control_held");
+});
+
+step("and hands it back", async () => {
+  await guest.page.getByRole("button", { name: "Hand back" }).click();
+  await guest.page.getByText("You are watching").waitFor();
+  const free = async () => (await desk.control()).driver === "agent";
+  await until(async () => `the agent drives again: ${JSON.stringify(await desk.control())}`, free, 5000);
+  await desk.act("click", { x: 700, y: 500 });
+  await desk.titled("felt 1 clicks");
+  await guest.leave();
+});
+
+const bad = {
+  "that was changed": async () => {
+    const { url } = await agent.get(`desktop/vnc-url?session_id=${desk.id}`);
+    // In the middle of the signature, where every bit counts.
+    return url.slice(0, -20) + (url.at(-20) === "A" ? "B" : "A") + url.slice(-19);
+  },
+  "for another session": async () => {
+    const { url } = await agent.get(`desktop/vnc-url?session_id=${desk.id}`);
+    return url.replace(desk.id, `${desk.id.slice(0, -4)}0000`);
+  },
+  "that has expired": async () => {
+    // Clocks may differ by some seconds, and the server is lenient about that.
+    const address = `${server.url}/api/v1/sessions/${desk.id}/vnc?ticket=${shortLived.ticket}`;
+    await until("it expires", async () => (await fetch(address)).status === 401);
+    return shortLived.url;
+  },
+  "that was withdrawn": async () => {
+    const { url, id } = await desk.ticket("view");
+    await agent.ask("DELETE", `sessions/${desk.id}/tickets/${id}`);
+    return url;
+  },
+};
+for (const [which, make] of Object.entries(bad)) {
+  step(`a link ${which} shows no picture, and says so`, async () => {
+    await stranger.page.goto("about:blank");
+    await stranger.page.goto(await make());
+    await stranger.page.getByText("This link is not valid").waitFor();
+    assert.equal(await stranger.page.locator('.stage[data-connected="true"]').count(), 0);
+  });
+}
+
+step("a link that leads nowhere says so", async () => {
+  await stranger.page.goto("/vnc.html?path=api/v1/elsewhere");
+  await stranger.page.getByText("This link does not lead to a session").waitFor();
+});

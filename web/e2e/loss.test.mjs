@@ -1,0 +1,73 @@
+// What breaks while somebody watches: the server, and the session's display.
+
+import assert from "node:assert/strict";
+import { after, before } from "node:test";
+import { Agent, feelingPage } from "./agent.mjs";
+import { openBrowser, Person } from "./browser.mjs";
+import { Server } from "./server.mjs";
+import { story } from "./story.mjs";
+import { until } from "./until.mjs";
+
+const step = story();
+let server, browser, person, desk;
+before(async () => {
+  server = await Server.start();
+  browser = await openBrowser();
+  const agent = await Agent.of(server);
+  desk = await agent.desktop("fragile");
+  await desk.browse(feelingPage, "felt 0 clicks");
+  person = await Person.arrive(browser, server);
+  await person.watch(desk);
+  // The browser notes every connection that fails, and here they shall.
+  person.forgive(/./);
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+step("the server is killed: the page says so and keeps the last picture", async () => {
+  const { page } = person;
+  await page.evaluate(() => (window.loadedOnce = true));
+  await server.kill();
+  await page.locator(".stage-state").getByText("Reconnecting").waitFor();
+  assert.ok(await page.locator(".still").evaluate((still) => still.width === 1024 && still.height === 768));
+  await page.getByText("The connection to the server is lost").waitFor();
+});
+
+step("it is started again: the picture is back and lives, without a reload", async () => {
+  const { page } = person;
+  await server.restart();
+  await person.seesPicture();
+  await page.getByText("The connection to the server is lost").waitFor({ state: "detached" });
+  assert.equal(await page.evaluate(() => window.loadedOnce), true);
+
+  await desk.act("click", { x: 700, y: 500 });
+  await until("the page is green", async () => {
+    const [r, g] = await person.colourAt(300, 600);
+    return g > 100 && r < 80;
+  });
+  await desk.act("agent_status", { status: "still here" });
+  await page.locator(".agent-banner").getByText("still here").waitFor();
+  await page.getByRole("log").locator(".action", { hasText: "700, 500" }).waitFor();
+});
+
+step("the display dies: the page and the wall say what happened", async () => {
+  const { page } = person;
+  const displays = (await server.processes()).filter(({ command }) => /^\S*Xtigervnc /.test(command));
+  assert.equal(displays.length, 1, JSON.stringify(displays));
+  process.kill(displays[0].pid, "SIGKILL");
+
+  await page.getByText("The session failed").waitFor();
+  await page.locator(".stage").getByText("Its display was lost").waitFor();
+  const session = await desk.show();
+  assert.equal(session.status, "error");
+  assert.equal(session.end_reason, "display_lost");
+
+  await page.getByRole("link", { name: "All sessions" }).first().click();
+  const tile = page.locator(".tile", { hasText: "fragile" });
+  await tile.locator('[data-status="error"]').waitFor();
+  await tile.getByText("Its display was lost").waitFor();
+  await tile.getByRole("button", { name: "Dismiss" }).click();
+  await tile.waitFor({ state: "detached" });
+});

@@ -1,0 +1,163 @@
+// A server of its own for each story: the binary named by HELMDECK_BIN, on directories and a port that
+// nobody else uses.
+
+import assert from "node:assert/strict";
+import { execFile, spawn } from "node:child_process";
+import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { until } from "./until.mjs";
+
+const binary = process.env.HELMDECK_BIN;
+if (!binary) throw new Error("set HELMDECK_BIN to the helmdeck binary to test");
+
+export const password = "correct horse battery staple";
+
+export class Server {
+  #process = null;
+  #log = "";
+
+  /** Starts a server with empty directories. Whoever does ends it with `stop`. */
+  static async start() {
+    const server = new Server();
+    // Short, because paths of unix sockets may not be longer than 107 bytes; and sandboxes of other
+    // user ids must be able to pass.
+    server.home = await mkdtemp(join(tmpdir(), "hd-"));
+    await chmod(server.home, 0o711);
+    server.port = await freePort();
+    server.url = `http://127.0.0.1:${server.port}`;
+    try {
+      await server.restart();
+    } catch (error) {
+      await server.stop();
+      throw error;
+    }
+    return server;
+  }
+
+  /** Starts it again on the same directories and port. */
+  async restart() {
+    const child = spawn(binary, ["serve"], { env: this.#env(), stdio: ["ignore", "pipe", "pipe"] });
+    this.#process = child;
+    const keep = (chunk) => (this.#log = (this.#log + chunk).slice(-20_000));
+    child.stdout.on("data", keep);
+    child.stderr.on("data", keep);
+    await until(
+      () => `the server is up\n${this.#log}`,
+      async () => {
+        assert.equal(child.exitCode, null, `the server did not start\n${this.#log}`);
+        return fetch(`${this.url}/healthz`).then((answer) => answer.ok, () => false);
+      },
+    );
+  }
+
+  /** Ends it as a crash would: its sessions stay, for the server that is started next. */
+  async kill() {
+    await this.#end("SIGKILL");
+  }
+
+  /** Ends it with its sessions, as Ctrl-C does, and makes sure that nothing is left. */
+  async stop() {
+    const sandboxed = await this.processes();
+    try {
+      const orderly = this.#running;
+      await this.#end("SIGINT");
+      if (orderly) {
+        const left = async () => (await this.processes()).concat(await alive(sandboxed));
+        await until(
+          async () => `no process is left: ${JSON.stringify(await left(), null, 1)}\n${this.#log}`,
+          async () => (await left()).length === 0,
+        );
+      }
+    } finally {
+      // Only what this server started, and only if the test failed already.
+      for (const { pid } of await alive(sandboxed)) process.kill(pid, "SIGKILL");
+      await rm(this.home, { recursive: true, force: true });
+    }
+  }
+
+  /** A token of this server. */
+  async token(subject, scopes = "admin") {
+    const args = ["token", "--sub", subject, "--scopes", scopes];
+    const { stdout } = await promisify(execFile)(binary, args, { env: this.#env() });
+    return stdout.trim();
+  }
+
+  /** What runs in this server's sandboxes: what was started from its run directory, and all below. */
+  async processes() {
+    const all = await allProcesses();
+    const family = all.filter(({ command }) => command.includes(this.#runDir));
+    for (const parent of family) {
+      family.push(...all.filter((one) => one.parent === parent.pid && !family.includes(one)));
+    }
+    return family;
+  }
+
+  get log() {
+    return this.#log;
+  }
+
+  get #running() {
+    return this.#process !== null && this.#process.exitCode === null && this.#process.signalCode === null;
+  }
+
+  get #runDir() {
+    return join(this.home, "run");
+  }
+
+  #env() {
+    // Nothing of whoever runs the tests shall steer the server.
+    const others = Object.entries(process.env).filter(([name]) => !name.startsWith("HELMDECK_"));
+    return {
+      ...Object.fromEntries(others),
+      HELMDECK_ADDR: `127.0.0.1:${this.port}`,
+      HELMDECK_DATA_DIR: join(this.home, "data"),
+      HELMDECK_RUN_DIR: this.#runDir,
+      HELMDECK_ADMIN_PASSWORD: password,
+      HELMDECK_LOG: "info",
+    };
+  }
+
+  async #end(signal) {
+    if (!this.#running) return;
+    const child = this.#process;
+    const exited = new Promise((resolve) => child.once("exit", resolve));
+    child.kill(signal);
+    await exited;
+  }
+}
+
+async function freePort() {
+  const listener = createServer();
+  await new Promise((resolve) => listener.listen(0, "127.0.0.1", resolve));
+  const { port } = listener.address();
+  await new Promise((resolve) => listener.close(resolve));
+  return port;
+}
+
+async function allProcesses() {
+  const numbers = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  return (await Promise.all(numbers.map((name) => readProcess(Number(name))))).filter(Boolean);
+}
+
+/** Null for one that is gone, also if its parent has not noticed yet. */
+async function readProcess(pid) {
+  try {
+    const stat = await readFile(`/proc/${pid}/stat`, "utf8");
+    // The name in parentheses may hold anything, so fields are counted from behind it.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const command = (await readFile(`/proc/${pid}/cmdline`, "utf8")).replaceAll("\0", " ").trim();
+    if (fields[0] === "Z" || fields[0] === "X") return null;
+    return { pid, parent: Number(fields[1]), started: fields[19], command };
+  } catch {
+    return null;
+  }
+}
+
+/** Those that still run; a reused number is another process. */
+async function alive(processes) {
+  const now = await Promise.all(processes.map(({ pid }) => readProcess(pid)));
+  return processes.filter(({ started }, index) => now[index]?.started === started);
+}

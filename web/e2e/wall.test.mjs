@@ -1,0 +1,106 @@
+// A person alone: logs in, makes a session, drives it, ends it.
+
+import assert from "node:assert/strict";
+import { after, before } from "node:test";
+import { Agent, Desk, feelingPage } from "./agent.mjs";
+import { coloursOf, openBrowser, Person } from "./browser.mjs";
+import { password, Server } from "./server.mjs";
+import { story } from "./story.mjs";
+import { until } from "./until.mjs";
+
+const step = story();
+let server, browser, person, agent, desk;
+before(async () => {
+  server = await Server.start();
+  browser = await openBrowser();
+  person = await Person.arrive(browser, server);
+  agent = await Agent.of(server);
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+step("a wrong password is refused in words, the right one leads to an empty wall", async () => {
+  const { page } = person;
+  person.forgive(/401/);
+  await page.goto("/");
+  await page.getByLabel("User name").fill("admin");
+  await page.getByLabel("Password").fill("wrong");
+  await page.keyboard.press("Enter");
+  await page.getByRole("alert").getByText("User name or password is wrong").waitFor();
+  assert.equal(new URL(page.url()).pathname, "/login");
+
+  await page.getByLabel("Password").fill(password);
+  await page.keyboard.press("Enter");
+  await page.getByText("No session is running").waitFor();
+  assert.equal(new URL(page.url()).pathname, "/");
+  assert.deepEqual(await page.evaluate(() => Object.keys(localStorage)), [], "no token is kept where scripts can read");
+  assert.equal(await page.evaluate(() => document.cookie), "", "the cookie is not for scripts");
+});
+
+step("a session made in the dialog shows up as a tile, starts, and has a live picture", async () => {
+  const { page } = person;
+  await page.locator(".bar").getByRole("button", { name: "New session" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Label").fill("invoices");
+  await dialog.getByRole("combobox", { name: /^Screen/ }).selectOption("1024x768");
+  await dialog.getByRole("button", { name: "Create" }).click();
+
+  const tile = page.locator(".tile", { hasText: "invoices" });
+  await tile.waitFor();
+  await tile.locator('[data-status="running"]').waitFor();
+  await until("the thumbnail is painted", async () => (await coloursOf(tile.locator("canvas"))) > 8);
+
+  const [session] = (await agent.get("sessions")).sessions;
+  assert.equal(session.spec.label, "invoices");
+  assert.equal(session.spec.geometry, "1024x768");
+  desk = new Desk(agent, session.id);
+});
+
+step("what is typed after taking control arrives in the session", async () => {
+  const { page } = person;
+  await desk.browse(feelingPage, "felt 0 clicks");
+  await page.getByRole("link", { name: "invoices", exact: true }).click();
+  await person.seesPicture();
+  assert.deepEqual(
+    await person.picture.evaluate(({ width, height }) => ({ width, height })),
+    { width: 1024, height: 768 },
+  );
+
+  await person.strip.getByText("The agent drives").waitFor();
+  await person.takeControl();
+  await person.strip.getByText("Keyboard goes to the desktop").waitFor();
+  await page.keyboard.type("Typed by hand: 100 (%) / a_b?");
+  await until(
+    async () => `the field holds it: ${await desk.titles()}`,
+    async () => (await desk.titles()).some((title) => title.includes("[Typed by hand: 100 (%) / a_b?]")),
+  );
+
+  // The middle of the picture is the middle of the session's screen.
+  await person.picture.click();
+  await desk.titled("felt 1 clicks");
+  await person.handBack();
+});
+
+step("ending asks first, says so on the page, and leaves nothing on the wall", async () => {
+  const { page } = person;
+  await page.getByRole("button", { name: "End session" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  assert.equal((await desk.show()).status, "running");
+
+  await page.getByRole("button", { name: "End session" }).click();
+  await dialog.getByRole("button", { name: "End session" }).click();
+  await page.getByText("The session has ended").waitFor();
+  await page.getByText("It was ended").first().waitFor();
+
+  // Who ends a session by hand is done with it: neither the server nor the wall keeps it.
+  await page.getByRole("link", { name: "All sessions" }).first().click();
+  await page.getByText("No session is running").waitFor();
+  assert.deepEqual((await agent.get("sessions")).sessions, []);
+
+  await page.getByRole("button", { name: "Log out" }).click();
+  await page.getByRole("button", { name: "Log in" }).waitFor();
+  await person.leave();
+});
