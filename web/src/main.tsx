@@ -5,6 +5,10 @@ import "./styles/index.css";
 import { applyTheme, storedTheme } from "./theme";
 
 applyTheme(storedTheme());
+// The icon's address is relative to the first page; browsers ask for it again on every other.
+for (const link of document.querySelectorAll<HTMLLinkElement>("link[rel=icon]")) {
+  link.setAttribute("href", link.href);
+}
 const root = document.getElementById("root");
 if (root) {
   createRoot(root).render(
