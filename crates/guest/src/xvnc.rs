@@ -34,7 +34,8 @@ pub async fn start(
     command.args(["-geometry", &geometry.to_string(), "-depth", "24", "-noreset"]);
     command.args(["-rfbport", "-1", "-rfbunixpath", rfb::SOCKET, "-rfbunixmode", "0600"]);
     command.args(["-SecurityTypes", "VncAuth", "-PasswordFile", rfb::PASSWORD_FILE]);
-    command.args(["-AlwaysShared"]);
+    // Its log is the session's; figures of every viewer's encoding do not belong there.
+    command.args(["-AlwaysShared", "-Log", "*:stderr:10"]);
     // No abstract socket, no TCP, no remote reconfiguration, and a third of the memory.
     command.args(["-nolisten", "local", "-nolisten", "tcp", "-AllowOverride", ""]);
     command.args(["-extension", "GLX", "-desktop", "helmdeck"]);
