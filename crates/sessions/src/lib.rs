@@ -9,6 +9,7 @@ mod driver;
 mod egress;
 mod error;
 mod events;
+mod history;
 mod journal;
 mod lifecycle;
 mod record;

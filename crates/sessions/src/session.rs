@@ -12,11 +12,9 @@ use helmdeck_runtime::{Runtime, Sandbox, SandboxId};
 use helmdeck_wire::{
     Action, ErrorBody, ErrorCode, SessionId,
     guest::Stage,
-    history::{ActionRecord, Actor},
     session::{self, EndReason, Mode, Resources, SessionSpec, StageTiming},
 };
 use parking_lot::Mutex;
-use time::OffsetDateTime;
 use tokio::{
     sync::{Notify, watch},
     time::timeout,
@@ -27,6 +25,7 @@ use crate::{
     control::Lease,
     egress::Counts,
     events::{Events, What},
+    history::Attempt,
     journal::Journal,
     lifecycle::{Lifecycle, Phase, Refusal},
     record::Record,
@@ -217,15 +216,7 @@ impl Session {
     /// Dropping the future cancels the action: the guest releases what it pressed.
     pub async fn act<A: Action>(&self, caller: &Caller, action: &A) -> Result<Reply, SessionError> {
         self.ensure_desktop()?;
-        let mut attempt = Attempt {
-            session: self,
-            by: self.actor(caller),
-            action: A::NAME,
-            detail: action.detail(),
-            at: OffsetDateTime::now_utc(),
-            began: Instant::now(),
-            outcome: "cancelled",
-        };
+        let mut attempt = Attempt::begin(self, self.actor(caller), action);
         let done = self.attempt(caller, action).await;
         attempt.outcome = done.as_ref().map_or_else(SessionError::code, |_| "ok");
         done
@@ -320,35 +311,6 @@ impl Session {
         }
     }
 
-    /// Tells whoever listens.
-    pub(crate) fn tell(&self, what: What) {
-        self.inner.events.tell(&self.inner.id, &self.inner.record.owner, what);
-    }
-
-    /// Writes down what was done, and tells whoever listens.
-    pub(crate) fn record(
-        &self,
-        by: Actor,
-        action: &str,
-        detail: serde_json::Value,
-        outcome: &str,
-        at: OffsetDateTime,
-        took: Duration,
-    ) {
-        let record = ActionRecord {
-            seq: self.inner.journal.number(),
-            at,
-            session_id: self.inner.id.clone(),
-            by,
-            action: action.to_owned(),
-            detail,
-            outcome: outcome.to_owned(),
-            duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-        };
-        self.tell(What::Acted(Arc::new(record.clone())));
-        self.inner.journal.add(self.inner.record.owner.clone(), record);
-    }
-
     pub(crate) fn belongs_to(&self, caller: &Caller) -> bool {
         caller.is_admin() || caller.subject == self.inner.record.owner
     }
@@ -401,25 +363,6 @@ impl Session {
             Err(Refusal::Over(reason)) => Err(SessionError::Ended { id: id(), reason }),
             Err(Refusal::NoTasksLeft(limit)) => Err(SessionError::TaskLimit { id: id(), limit }),
         }
-    }
-}
-
-/// An action that is tried; however it ends, also when its caller is gone, it is written down.
-struct Attempt<'a> {
-    session: &'a Session,
-    by: Actor,
-    action: &'static str,
-    detail: serde_json::Value,
-    at: OffsetDateTime,
-    began: Instant,
-    outcome: &'static str,
-}
-
-impl Drop for Attempt<'_> {
-    fn drop(&mut self) {
-        let (by, detail) = (self.by.clone(), self.detail.take());
-        let took = self.began.elapsed();
-        self.session.record(by, self.action, detail, self.outcome, self.at, took);
     }
 }
 

@@ -1,0 +1,79 @@
+//! What is done in a session is told to whoever listens, and written down.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use helmdeck_wire::{
+    Action,
+    history::{ActionRecord, Actor},
+};
+use time::OffsetDateTime;
+
+use crate::{Session, events::What};
+
+impl Session {
+    /// Tells whoever listens.
+    pub(crate) fn tell(&self, what: What) {
+        self.inner.events.tell(&self.inner.id, &self.inner.record.owner, what);
+    }
+
+    /// Writes down what was done, and tells whoever listens.
+    pub(crate) fn record(
+        &self,
+        by: Actor,
+        action: &str,
+        detail: serde_json::Value,
+        outcome: &str,
+        at: OffsetDateTime,
+        took: Duration,
+    ) {
+        let record = ActionRecord {
+            seq: self.inner.journal.number(),
+            at,
+            session_id: self.inner.id.clone(),
+            by,
+            action: action.to_owned(),
+            detail,
+            outcome: outcome.to_owned(),
+            duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        };
+        self.tell(What::Acted(Arc::new(record.clone())));
+        self.inner.journal.add(self.inner.record.owner.clone(), record);
+    }
+}
+
+/// An action that is tried; however it ends, also when its caller is gone, it is written down.
+pub(crate) struct Attempt<'a> {
+    session: &'a Session,
+    by: Actor,
+    action: &'static str,
+    detail: serde_json::Value,
+    at: OffsetDateTime,
+    began: Instant,
+    /// What came of it.
+    pub outcome: &'static str,
+}
+
+impl<'a> Attempt<'a> {
+    pub fn begin<A: Action>(session: &'a Session, by: Actor, action: &A) -> Self {
+        Self {
+            session,
+            by,
+            action: A::NAME,
+            detail: action.detail(),
+            at: OffsetDateTime::now_utc(),
+            began: Instant::now(),
+            outcome: "cancelled",
+        }
+    }
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        let (by, detail) = (self.by.clone(), self.detail.take());
+        let took = self.began.elapsed();
+        self.session.record(by, self.action, detail, self.outcome, self.at, took);
+    }
+}
