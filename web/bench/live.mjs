@@ -96,19 +96,22 @@ try {
     }
   });
   for (const side of sides) {
-    const result = results.get(side);
     say(`${side.name}: idle, 1 viewer`);
     await withViewers([side], async () => {
       await sleep(rest);
-      result.idle = await measure(side.parts, () => sleep(duration));
+      results.get(side).idle = await measure(side.parts, () => sleep(duration));
     });
+  }
+  for (const side of sides) {
     say(`${side.name}: idle, ${crowd} viewers`);
-    result.crowd = await measureCrowd(side);
+    results.get(side).crowd = await measureCrowd(side);
+  }
+  for (const side of sides) {
     say(`${side.name}: scrolling, 1 viewer`);
     await withViewers([side], async ([viewer]) => {
       await side.click(...side.places.go);
       await sleep(rest);
-      result.scroll = await measure(side.parts, () => viewer.count(side.places, duration));
+      results.get(side).scroll = await measure(side.parts, () => viewer.count(side.places, duration));
       await side.click(...side.places.go);
     });
   }

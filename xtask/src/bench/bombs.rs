@@ -13,13 +13,17 @@ const FUSE: Duration = Duration::from_secs(2);
 const SETTLED: Duration = Duration::from_secs(5);
 
 /// A name and the shell script that goes off.
-const BOMBS: [(&str, &str); 6] = [
+const BOMBS: [(&str, &str); 7] = [
     ("fork bomb", ":(){ :|:& };:"),
     ("memory bomb", "a=x; while :; do a=$a$a; done"),
     ("files in memory", "cat /dev/zero > /tmp/fill; cat /dev/zero > ~/fill; sleep 60"),
     (
         "huge window title",
         "printf -v t '%01000000d' 1; while :; do printf '\\033]0;%s\\007' $t; done",
+    ),
+    (
+        "huge clipboard",
+        "head -c 500000000 /dev/zero | tr '\\0' x | xclip -selection clipboard -i; sleep 60",
     ),
     ("400 xterms", "for i in $(seq 400); do xterm -geometry 10x2 & done; sleep 60"),
     ("10,000 windows", "python3 -c \"$WINDOWS\""),
