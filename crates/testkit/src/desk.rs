@@ -72,6 +72,14 @@ impl<'a> Desk<'a> {
         self.window(&format!("a focused {class}"), has_it).await
     }
 
+    /// Waits for a window of this class and gives it the keyboard: the window manager may leave it
+    /// with another that asked at the same time.
+    pub async fn take_keyboard(&self, class: &str) {
+        let window = self.window(&format!("a {class}"), |window| window["class"] == class).await;
+        self.act("focus", json!({ "window_id": window["id"] })).await;
+        self.focused(class).await;
+    }
+
     /// What the clipboard holds.
     pub async fn clipboard(&self) -> String {
         let reply = self.act("clipboard", json!({})).await;

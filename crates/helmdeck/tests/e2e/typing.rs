@@ -79,7 +79,7 @@ async fn a_terminal_gets_the_same_text() {
     let desk = Desk::desktop(&client).await;
     let args = json!(["-e", "cat > /home/agent/typed"]);
     desk.act("launch", json!({ "command": "xterm", "args": args })).await;
-    desk.focused("XTerm").await;
+    desk.take_keyboard("XTerm").await;
     let text = LINES.join("\n") + "\n";
     desk.act("type", json!({ "text": text })).await;
     desk.act("key", json!({ "keys": "ctrl+d" })).await;
@@ -95,7 +95,7 @@ async fn a_gtk_program_gets_the_same_text() {
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;
     desk.act("launch", json!({ "command": "mousepad" })).await;
-    desk.focused("Mousepad").await;
+    desk.take_keyboard("Mousepad").await;
     let text = LINES.join("\n");
     desk.act("type", json!({ "text": text })).await;
     desk.copy_all().await;

@@ -30,11 +30,14 @@ impl Status {
 }
 
 /// Whether a process only waits for its parent to notice that it has ended; parents may take long,
-/// and all others of its namespace ended before.
+/// and all others of its namespace ended before. While any of its threads is left, they have not.
 fn has_ended(pid: i32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The name in parentheses may hold anything, so the state is looked for behind it.
-    stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
+    // The name in parentheses may hold anything, so the fields are looked for behind it.
+    let Some((_, fields)) = stat.rsplit_once(')') else { return false };
+    let fields: Vec<_> = fields.split_whitespace().collect();
+    let (state, threads) = (fields.first(), fields.get(17).and_then(|text| text.parse().ok()));
+    matches!(state, Some(&("Z" | "X"))) && threads.is_none_or(|threads: u32| threads <= 1)
 }
 
 /// The status of the sandbox in `dir`, once bubblewrap has written it.
