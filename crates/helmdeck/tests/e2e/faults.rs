@@ -39,7 +39,7 @@ async fn killed_idle(part: &str, reason: &str) {
     let session = ended(&desk).await;
     assert_eq!(session["end_reason"], reason, "{session}");
     desk.ask("click", json!({ "x": 1, "y": 1 })).await.expect_error(502, reason);
-    assert!(desk.log().await.contains("xvnc"), "the log is kept");
+    assert!(!desk.log().await.trim().is_empty(), "the log is kept");
     let nothing = async || {
         let no_process = Process::in_sandboxes(&server.run_dir()).is_empty();
         (no_process && server.installation.sandboxes().is_empty()).then_some(())
