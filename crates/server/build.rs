@@ -11,12 +11,15 @@ fn main() -> Result<()> {
     collect(&dist, "", &mut files)?;
     files.retain(|(name, _)| name != "/.made-of");
     files.sort();
-    let entries = files
-        .iter()
-        .map(|(name, path)| format!("    ({name:?}, include_bytes!({path:?}).as_slice()),\n"));
-    let table = format!("&[\n{}]\n", entries.collect::<String>());
     let out = env::var("OUT_DIR").unwrap_or_default();
-    fs::write(Path::new(&out).join("pages.rs"), table)
+    let mut table = String::from("&[\n");
+    for (number, (name, path)) in files.iter().enumerate() {
+        // A copy of our own: the page may be built anew before the compiler reads it.
+        let copy = Path::new(&out).join(format!("page-{number}"));
+        fs::copy(path, &copy)?;
+        table += &format!("    ({name:?}, include_bytes!({copy:?}).as_slice()),\n");
+    }
+    fs::write(Path::new(&out).join("pages.rs"), table + "]\n")
 }
 
 /// All files below a directory, by their path from the top.

@@ -16,6 +16,7 @@ mod browser;
 mod desktop;
 mod egress;
 mod error;
+mod files;
 mod log;
 mod nest;
 mod reports;

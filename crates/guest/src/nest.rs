@@ -29,6 +29,8 @@ pub const RUNTIME_DIR: &str = "/run/user/1000";
 pub struct NestSpec {
     /// Whether programs inside may use the X server.
     pub with_display: bool,
+    /// The size of `/tmp`.
+    pub tmp_bytes: u64,
     /// The size of `/dev/shm`.
     pub shm_bytes: u64,
     /// The most processes and threads inside.
@@ -111,7 +113,7 @@ pub struct Start<'a> {
 
 /// bubblewrap's arguments. None of them holds a space.
 fn arguments(spec: &NestSpec) -> String {
-    let shm = spec.shm_bytes;
+    let (shm, tmp) = (spec.shm_bytes, spec.tmp_bytes);
     let display = if spec.with_display { "--ro-bind /tmp/.X11-unix /tmp/.X11-unix" } else { "" };
     format!(
         "--unshare-user --unshare-pid --unshare-cgroup-try --uid 1000 --gid 1000 \
@@ -119,7 +121,7 @@ fn arguments(spec: &NestSpec) -> String {
          --ro-bind /usr /usr --symlink usr/bin /bin --symlink usr/sbin /sbin \
          --symlink usr/lib /lib --symlink usr/lib64 /lib64 --ro-bind /etc /etc \
          --proc /proc --dev /dev --size {shm} --perms 1777 --tmpfs /dev/shm \
-         --size 1073741824 --perms 1777 --tmpfs /tmp {display} \
+         --size {tmp} --perms 1777 --tmpfs /tmp {display} \
          --bind {HOME} {HOME} --size 67108864 --perms 1777 --tmpfs /var/tmp --ro-bind /var/cache /var/cache \
          --dir /run --bind {RUNTIME_DIR} {RUNTIME_DIR} \
          --ro-bind /opt/helmdeck /opt/helmdeck --chdir {HOME} \

@@ -14,7 +14,8 @@ use helmdeck_link::route;
 use helmdeck_wire::{
     Action,
     clipboard::Clipboard,
-    guest::{Begin, Frames, Hello, LINK_VERSION},
+    file::{FileList, FileStored},
+    guest::{Begin, Frames, Hello, LINK_VERSION, OneFile},
     keyboard::{HoldKey, Key, Type},
     pointer::{
         Click, CursorPosition, DoubleClick, Drag, ModifierClick, MouseDown, MouseMove, MouseUp,
@@ -28,12 +29,12 @@ use helmdeck_wire::{
 };
 use http::{
     HeaderName, HeaderValue, StatusCode,
-    header::{CONNECTION, CONTENT_TYPE, UPGRADE},
+    header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, UPGRADE},
 };
 use hyper_util::rt::TokioIo;
-use tokio::io::copy_bidirectional_with_sizes;
+use tokio::{io::copy_bidirectional_with_sizes, task::block_in_place};
 
-use crate::{act, begin::Guest, error::GuestError};
+use crate::{act, begin::Guest, error::GuestError, files};
 
 /// The largest request: a long text to type, or a clipboard.
 const MAX_BODY: usize = 32 << 20;
@@ -95,6 +96,8 @@ pub fn router(guest: Guest) -> Router {
         .route(route::RFB, get(view))
         .route(route::FRAMES, get(frames))
         .route(route::LET_GO, post(let_go))
+        .route(route::FOLDER, get(folder))
+        .route(route::FILE, get(read_file).put(write_file))
         .route(route::LOG, get(log));
     routes.layer(DefaultBodyLimit::max(MAX_BODY)).with_state(guest)
 }
@@ -178,6 +181,30 @@ async fn frames(
 
 async fn let_go(State(guest): State<Guest>) -> Result<(), GuestError> {
     Ok(guest.display()?.let_go().await?)
+}
+
+async fn folder(Query(folder): Query<OneFile>) -> Result<Json<FileList>, GuestError> {
+    Ok(Json(block_in_place(|| files::list(&folder.path))?))
+}
+
+async fn read_file(
+    State(guest): State<Guest>,
+    Query(file): Query<OneFile>,
+) -> Result<Response, GuestError> {
+    guest.activity.touch();
+    let (file, size) = block_in_place(|| files::read(&file.path))?;
+    Ok(([(CONTENT_LENGTH, size)], Body::from_stream(files::pieces(file, size))).into_response())
+}
+
+async fn write_file(
+    State(guest): State<Guest>,
+    Query(file): Query<OneFile>,
+    body: Body,
+) -> Result<Json<FileStored>, GuestError> {
+    guest.activity.touch();
+    let stored = files::store(file, body.into_data_stream()).await;
+    guest.activity.touch();
+    Ok(Json(stored?))
 }
 
 async fn log(State(guest): State<Guest>) -> String {

@@ -13,11 +13,11 @@ use http::{
     HeaderValue, Method, Request, StatusCode,
     header::{CONNECTION, CONTENT_TYPE, UPGRADE},
 };
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, Full, Limited, combinators::UnsyncBoxBody};
 use hyper::{body::Incoming, client::conn::http1::SendRequest};
 use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
-use serde::Serialize;
+use serde::{Serialize, de::DeserializeOwned};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     time::timeout,
@@ -43,6 +43,11 @@ pub trait Connect: Send + Sync + 'static {
     async fn connect(&self) -> std::io::Result<Box<dyn ByteStream>>;
 }
 
+/// What goes to the guest: JSON, or a file in pieces.
+pub type Outgoing = UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>;
+/// One connection to the guest.
+pub(crate) type Connection = SendRequest<Outgoing>;
+
 /// A cheap handle to one guest.
 ///
 /// Dropping the future of a call closes its connection, which makes the guest cancel the action.
@@ -54,7 +59,7 @@ pub struct Link {
 struct Shared {
     connect: Box<dyn Connect>,
     /// Connections that have answered their last call and wait for the next.
-    idle: Mutex<Vec<SendRequest<Full<Bytes>>>>,
+    idle: Mutex<Vec<Connection>>,
 }
 
 impl Link {
@@ -67,7 +72,7 @@ impl Link {
     /// Asks the guest who it is, waiting until it answers.
     pub async fn hello(&self, deadline: Duration) -> Result<Hello, LinkError> {
         let reply = self.call(get(route::HELLO)?, deadline).await?;
-        serde_json::from_slice(&reply.body).map_err(|e| LinkError::Nonsense(e.to_string()))
+        parsed(&reply.body)
     }
 
     /// Makes the guest a session; [`Self::watch`] tells how it goes.
@@ -138,9 +143,9 @@ impl Link {
         Ok(String::from_utf8_lossy(&reply.body).into_owned())
     }
 
-    async fn call(
+    pub(crate) async fn call(
         &self,
-        request: Request<Full<Bytes>>,
+        request: Request<Outgoing>,
         limit: Duration,
     ) -> Result<Reply, LinkError> {
         within(limit, async {
@@ -158,7 +163,7 @@ impl Link {
     }
 
     /// An idle connection that is still alive, or a new one.
-    async fn connection(&self) -> Result<SendRequest<Full<Bytes>>, LinkError> {
+    async fn connection(&self) -> Result<Connection, LinkError> {
         while let Some(mut idle) = self.take_idle() {
             if idle.ready().await.is_ok() {
                 return Ok(idle);
@@ -167,18 +172,18 @@ impl Link {
         within(CONNECT_DEADLINE, self.open()).await
     }
 
-    fn take_idle(&self) -> Option<SendRequest<Full<Bytes>>> {
+    fn take_idle(&self) -> Option<Connection> {
         self.shared.idle.lock().pop()
     }
 
-    fn keep(&self, connection: SendRequest<Full<Bytes>>) {
+    fn keep(&self, connection: Connection) {
         let mut idle = self.shared.idle.lock();
         if idle.len() < MAX_IDLE {
             idle.push(connection);
         }
     }
 
-    async fn open(&self) -> Result<SendRequest<Full<Bytes>>, LinkError> {
+    pub(crate) async fn open(&self) -> Result<Connection, LinkError> {
         let stream = self.shared.connect.connect().await.map_err(LinkError::Connect)?;
         let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
             .await
@@ -189,40 +194,52 @@ impl Link {
     }
 }
 
-async fn within<T>(
+pub(crate) async fn within<T>(
     limit: Duration,
     work: impl Future<Output = Result<T, LinkError>>,
 ) -> Result<T, LinkError> {
     timeout(limit, work).await.unwrap_or(Err(LinkError::Deadline))
 }
 
-fn refusal(status: StatusCode, body: &[u8]) -> LinkError {
+pub(crate) fn refusal(status: StatusCode, body: &[u8]) -> LinkError {
     match serde_json::from_slice::<ErrorBody>(body) {
         Ok(refusal) => LinkError::Refused(refusal),
         Err(_) => LinkError::Nonsense(format!("status {status}")),
     }
 }
 
-async fn collect(body: Incoming) -> Result<Bytes, LinkError> {
+pub(crate) async fn collect(body: Incoming) -> Result<Bytes, LinkError> {
     let collected = Limited::new(body, MAX_REPLY).collect().await;
     Ok(collected.map_err(|e| LinkError::Nonsense(e.to_string()))?.to_bytes())
 }
 
-fn get(path: &str) -> Result<Request<Full<Bytes>>, LinkError> {
+pub(crate) fn parsed<T: DeserializeOwned>(body: &[u8]) -> Result<T, LinkError> {
+    serde_json::from_slice(body).map_err(|e| LinkError::Nonsense(e.to_string()))
+}
+
+pub(crate) fn get(path: &str) -> Result<Request<Outgoing>, LinkError> {
     request(Method::GET, path, Bytes::new())
 }
 
-fn post(path: &str, body: &impl Serialize) -> Result<Request<Full<Bytes>>, LinkError> {
+fn post(path: &str, body: &impl Serialize) -> Result<Request<Outgoing>, LinkError> {
     let body = serde_json::to_vec(body).map_err(|e| LinkError::Nonsense(e.to_string()))?;
     request(Method::POST, path, body.into())
 }
 
-fn request(method: Method, path: &str, body: Bytes) -> Result<Request<Full<Bytes>>, LinkError> {
+fn request(method: Method, path: &str, body: Bytes) -> Result<Request<Outgoing>, LinkError> {
+    outgoing(method, path, Full::new(body).map_err(|never| match never {}).boxed_unsync())
+}
+
+pub(crate) fn outgoing(
+    method: Method,
+    path: &str,
+    body: Outgoing,
+) -> Result<Request<Outgoing>, LinkError> {
     Request::builder()
         .method(method)
         .uri(path)
         .header(http::header::HOST, "guest")
         .header(CONTENT_TYPE, "application/json")
-        .body(Full::new(body))
+        .body(body)
         .map_err(|e| LinkError::Nonsense(e.to_string()))
 }

@@ -6,13 +6,15 @@
 
 mod client;
 mod error;
+mod files;
 mod frames;
 mod progress;
 mod reply;
 pub mod route;
 
-pub use client::{ByteStream, Connect, Link};
+pub use client::{ByteStream, Connect, Link, Outgoing};
 pub use error::LinkError;
+pub use files::{Download, STALL};
 pub use frames::FrameStream;
 pub use progress::ProgressStream;
 pub use reply::Reply;

@@ -1,11 +1,11 @@
 //! The guest's report on its start, line by line.
 
-use bytes::{Bytes, BytesMut};
+use bytes::BytesMut;
 use helmdeck_wire::guest::Progress;
-use http_body_util::{BodyExt, Full};
-use hyper::{body::Incoming, client::conn::http1::SendRequest};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
 
-use crate::LinkError;
+use crate::{LinkError, client::Connection};
 
 /// No report is longer; a guest that sends more is broken or hostile.
 const MAX_LINE: usize = 256 << 10;
@@ -15,11 +15,11 @@ pub struct ProgressStream {
     body: Incoming,
     received: BytesMut,
     /// Keeps the connection open for as long as the stream is.
-    _connection: SendRequest<Full<Bytes>>,
+    _connection: Connection,
 }
 
 impl ProgressStream {
-    pub(crate) fn new(connection: SendRequest<Full<Bytes>>, body: Incoming) -> Self {
+    pub(crate) fn new(connection: Connection, body: Incoming) -> Self {
         Self { body, received: BytesMut::new(), _connection: connection }
     }
 

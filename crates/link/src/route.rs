@@ -31,6 +31,11 @@ pub const FRAMES_PROTOCOL: &str = "helmdeck-frames";
 /// `POST`: lets go all keys and buttons that are held down.
 pub const LET_GO: &str = "/let_go";
 
+/// `GET` a folder of the query's path: a [`helmdeck_wire::file::FileList`].
+pub const FOLDER: &str = "/folder";
+/// `GET` or `PUT` a file, of the query's [`helmdeck_wire::guest::OneFile`]: its bytes.
+pub const FILE: &str = "/file";
+
 /// `POST` an action's JSON to `/act/<name>`.
 pub fn act(name: &str) -> String {
     format!("/act/{name}")

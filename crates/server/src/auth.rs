@@ -54,7 +54,9 @@ pub async fn admit(
     };
     if let Some(scope) = scope {
         let claims = identify(&gate.app, request.method(), request.headers())?;
-        let caller = caller(&claims);
+        // Whoever is let in without a token has the page's cookie.
+        let by_hand = !request.headers().contains_key(header::AUTHORIZATION);
+        let caller = Caller { by_hand, ..caller(&claims) };
         tracing::Span::current().record("caller", caller.subject.as_str());
         if !caller.may(scope) {
             let scope = scope.as_str();
@@ -102,7 +104,7 @@ pub fn caller(claims: &Claims) -> Caller {
         "" => format!("{}@{}", claims.sub, claims.iat),
         id => id.to_owned(),
     };
-    Caller { subject: claims.sub.clone(), scopes: claims.scopes.clone(), token }
+    Caller { subject: claims.sub.clone(), scopes: claims.scopes.clone(), token, by_hand: false }
 }
 
 /// The ticket in the query, or among the subprotocols.

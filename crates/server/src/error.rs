@@ -191,18 +191,23 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::MissingCommand
         | E::MissingWindowId
         | E::InvalidRole
+        | E::InvalidPath
         | E::InvalidWindowId => StatusCode::BAD_REQUEST,
         E::InvalidCredentials | E::MissingBearer | E::InvalidToken | E::InvalidTicket => {
             StatusCode::UNAUTHORIZED
         }
-        E::Forbidden | E::Csrf | E::ForeignOrigin => StatusCode::FORBIDDEN,
-        E::NotFound | E::CommandNotFound | E::WindowNotFound => StatusCode::NOT_FOUND,
+        E::Forbidden | E::Csrf | E::ForeignOrigin | E::FileDenied => StatusCode::FORBIDDEN,
+        E::NotFound | E::CommandNotFound | E::WindowNotFound | E::FileNotFound => {
+            StatusCode::NOT_FOUND
+        }
         E::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         E::SessionStarting
         | E::SessionOutdated
         | E::TaskLimitReached
         | E::FocusRefused
         | E::TicketInUse
+        | E::FileExists
+        | E::NotAFile
         | E::ControlHeld
         | E::ControlTaken => StatusCode::CONFLICT,
         E::SessionEnded => StatusCode::GONE,
@@ -214,5 +219,6 @@ pub fn status(code: ErrorCode) -> StatusCode {
         }
         E::CapacityReached | E::Overloaded | E::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         E::Timeout => StatusCode::GATEWAY_TIMEOUT,
+        E::SessionDiskFull => StatusCode::INSUFFICIENT_STORAGE,
     }
 }

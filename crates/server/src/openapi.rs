@@ -20,7 +20,7 @@ pub fn document(operations: &[Operation]) -> Value {
     let mut paths = Map::new();
     for operation in operations {
         let described = describe(operation, &mut generator);
-        let path = paths.entry(operation.path.clone()).or_insert_with(|| json!({}));
+        let path = paths.entry(operation.path.replace("{*", "{")).or_insert_with(|| json!({}));
         if let Value::Object(path) = path {
             path.insert(operation.method.as_str().to_ascii_lowercase(), described);
         }
@@ -89,6 +89,9 @@ fn describe(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
             });
             described.insert("requestBody".to_owned(), body);
         }
+        if operation.takes_bytes {
+            described.insert("requestBody".to_owned(), bytes("The file."));
+        }
     }
     described
 }
@@ -110,6 +113,7 @@ fn summary(doc: &str) -> &str {
 
 fn parameters(operation: &Operation, generator: &mut SchemaGenerator) -> Vec<Value> {
     let names = operation.path.split('{').skip(1).filter_map(|rest| rest.split('}').next());
+    let names = names.map(|name| name.trim_start_matches('*'));
     let in_path = names.map(|name| {
         json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } })
     });
@@ -153,8 +157,14 @@ fn success(output: Output, generator: &mut SchemaGenerator) -> Value {
             let schema = json!({ "type": "string" });
             json!({ "description": "Text.", "content": { media_type: { "schema": schema } } })
         }
+        Output::Bytes => bytes("The file."),
         Output::Nothing => json!({ "description": "Done." }),
     }
+}
+
+/// A body of bytes.
+fn bytes(doc: &str) -> Value {
+    json!({ "description": doc, "content": { "application/octet-stream": {} } })
 }
 
 #[cfg(test)]

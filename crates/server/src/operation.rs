@@ -45,6 +45,7 @@ pub struct Operation {
     /// The status of success.
     pub status: StatusCode,
     pub(crate) input: Option<Input>,
+    pub(crate) takes_bytes: bool,
     pub(crate) query: Option<SchemaOf>,
     pub(crate) output: Output,
     pub(crate) handler: MethodRouter<App>,
@@ -68,6 +69,7 @@ pub enum Output {
     /// PNG, WebP or JPEG, with its facts in headers.
     Picture,
     Text(&'static str),
+    Bytes,
     Nothing,
 }
 
@@ -87,6 +89,15 @@ where
     T: 'static,
 {
     Operation::new(Method::POST, path, access, id, on(MethodFilter::POST, handler))
+}
+
+/// An operation that puts something in its place.
+pub fn put<H, T>(path: &str, access: Access, id: &str, handler: H) -> Operation
+where
+    H: Handler<T, App>,
+    T: 'static,
+{
+    Operation::new(Method::PUT, path, access, id, on(MethodFilter::PUT, handler))
 }
 
 /// An operation that ends something.
@@ -146,6 +157,7 @@ impl Operation {
             doc: String::new(),
             status: StatusCode::OK,
             input: None,
+            takes_bytes: false,
             query: None,
             output: Output::Nothing,
             handler,
@@ -190,6 +202,15 @@ impl Operation {
 
     pub(crate) fn returns_text(self, media_type: &'static str) -> Self {
         Self { output: Output::Text(media_type), ..self }
+    }
+
+    pub(crate) fn returns_bytes(self) -> Self {
+        Self { output: Output::Bytes, ..self }
+    }
+
+    /// Takes bytes, whatever they are.
+    pub(crate) fn takes_bytes(self) -> Self {
+        Self { takes_bytes: true, ..self }
     }
 
     pub(crate) fn status(self, status: StatusCode) -> Self {

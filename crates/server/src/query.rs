@@ -38,6 +38,23 @@ impl FromRequestParts<App> for NamedTicket {
     }
 }
 
+/// The session and the file that the path names.
+pub struct NamedFile(pub SessionId, pub String);
+
+impl FromRequestParts<App> for NamedFile {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
+        match Path::from_request_parts(parts, app).await {
+            Ok(Path((id, path))) => Ok(Self(id, path)),
+            Err(_) => {
+                let message = "path: a name of a file is UTF-8, percent-encoded where needed";
+                Err(ApiError::new(ErrorCode::InvalidPath, message))
+            }
+        }
+    }
+}
+
 /// The session that the path names.
 pub struct Named(pub SessionId);
 

@@ -6,6 +6,7 @@ use helmdeck_wire::{
     Done, ErrorCode,
     clipboard::Clipboard,
     control::{Control, ReleaseControl, TakeControl},
+    file::{FileList, FileStored},
     history::ActionList,
     keyboard::{HoldKey, Key, Type},
     pointer::{
@@ -30,21 +31,29 @@ use crate::{
     login::{Credentials, LoggedIn},
     operation::{
         Access::{Needs, Open, Watches},
-        Operation, action, delete, description, get, on_desktop, picture, post,
+        Operation, action, delete, description, get, on_desktop, picture, post, put,
     },
     routes::{
-        auth as login, control, desktop, events, health, live, metrics, openapi, pages, sessions,
-        tokens, wall,
+        auth as login, control, desktop, events, files, health, live, metrics, openapi, pages,
+        sessions, tokens, wall,
     },
     seam,
 };
 
 /// The table.
 pub fn operations() -> Vec<Operation> {
-    [server_itself(), signing_in(), lifecycle(), watching(), driving(), desktop_actions()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        server_itself(),
+        signing_in(),
+        lifecycle(),
+        watching(),
+        driving(),
+        files_of_sessions(),
+        desktop_actions(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// The server itself.
@@ -272,6 +281,28 @@ fn desktop_actions() -> Vec<Operation> {
         // Pacing, and telling people.
         action::<Wait>(),
         on_desktop::<AgentStatus, _, _>(desktop::set_agent_status).returns::<Done>(),
+    ]
+}
+
+/// Files in and out.
+fn files_of_sessions() -> Vec<Operation> {
+    vec![
+        get("/api/v1/sessions/{id}/files", desktop::ACT, "list_files", files::list_files)
+            .doc("What a folder of the session's home holds.")
+            .query::<files::FolderQuery>()
+            .returns::<FileList>(),
+        get("/api/v1/sessions/{id}/files/{*path}", desktop::ACT, "read_file", files::read_file)
+            .doc("A file of the session's home, to save.")
+            .returns_bytes(),
+        put("/api/v1/sessions/{id}/files/{*path}", desktop::ACT, "write_file", files::write_file)
+            .doc(
+                "Put a file into the session's home, whole or not at all: `curl -T`. Missing \
+                 folders are made.",
+            )
+            .query::<files::WriteQuery>()
+            .takes_bytes()
+            .returns::<FileStored>()
+            .status(StatusCode::CREATED),
     ]
 }
 

@@ -4,6 +4,7 @@ pub mod auth;
 pub mod control;
 pub mod desktop;
 pub mod events;
+pub mod files;
 pub mod health;
 pub mod live;
 pub mod metrics;

@@ -51,7 +51,7 @@ impl Claims {
     /// made, and a session's owner does not change; that it is for this session, [`check`] sees to.
     pub fn bearer(&self) -> Caller {
         let scopes = vec!["admin".to_owned()];
-        Caller { subject: self.sub.clone(), scopes, token: self.jti.clone() }
+        Caller { subject: self.sub.clone(), scopes, token: self.jti.clone(), by_hand: true }
     }
 
     /// What ends a connection by it when it is revoked.

@@ -26,7 +26,7 @@ impl Scope {
 }
 
 /// An authenticated client. Only the server's authentication makes one.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Caller {
     /// Who it is: the token's `sub`.
     pub subject: String,
@@ -34,6 +34,8 @@ pub struct Caller {
     pub scopes: Vec<String>,
     /// Which token it uses: the token's `jti`.
     pub token: String,
+    /// Whether a person asks, in the web page.
+    pub by_hand: bool,
 }
 
 impl Caller {
@@ -61,7 +63,7 @@ mod tests {
 
     fn caller(scopes: &[&str]) -> Caller {
         let scopes = scopes.iter().map(|s| (*s).to_owned()).collect();
-        Caller { subject: "agent".into(), scopes, token: "t".into() }
+        Caller { subject: "agent".into(), scopes, token: "t".into(), by_hand: false }
     }
 
     #[test]

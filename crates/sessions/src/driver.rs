@@ -228,7 +228,7 @@ async fn lost(
     runtime: &dyn Runtime,
     reports: &mut ProgressStream,
 ) -> (EndReason, Failure) {
-    loop {
+    let (end, reason, log_tail) = loop {
         match reports.next().await {
             Ok(Some(Progress::Event(event))) => {
                 info!(session.id = session.id().as_str(), event, "Session reports");
@@ -239,21 +239,22 @@ async fn lost(
                     Part::Browser => EndReason::BrowserLost,
                     Part::Nest => EndReason::GuestLost,
                 };
-                let reason = format!("the {} is gone", name(part));
-                return (end, Failure { stage: None, reason, log_tail });
+                break (end, format!("the {} is gone", name(part)), log_tail);
             }
             Ok(Some(Progress::Done(_) | Progress::Ready | Progress::Failed { .. })) => {}
             Ok(None) | Err(_) => {
-                let log_tail = last_words(session, runtime).await;
-                let (end, reason) = if ran_out_of_memory(session, runtime).await {
-                    (EndReason::OutOfMemory, "the session used more memory than it may")
-                } else {
-                    (EndReason::GuestLost, "the guest is gone")
-                };
-                return (end, Failure { stage: None, reason: reason.to_owned(), log_tail });
+                let reason = "the guest is gone".to_owned();
+                break (EndReason::GuestLost, reason, last_words(session, runtime).await);
             }
         }
-    }
+    };
+    // The kernel takes whichever part it likes; that one is not what went wrong.
+    let (end, reason) = if ran_out_of_memory(session, runtime).await {
+        (EndReason::OutOfMemory, format!("the session used more memory than it may: {reason}"))
+    } else {
+        (end, reason)
+    };
+    (end, Failure { stage: None, reason, log_tail })
 }
 
 /// Waits until the sandbox no longer runs. For guests whose reports we could not read; they end

@@ -45,32 +45,36 @@ impl Session {
 }
 
 /// An action that is tried; however it ends, also when its caller is gone, it is written down.
-pub(crate) struct Attempt<'a> {
-    session: &'a Session,
+pub(crate) struct Attempt {
+    session: Session,
     by: Actor,
     action: &'static str,
-    detail: serde_json::Value,
+    /// Where exactly and how.
+    pub detail: serde_json::Value,
     at: OffsetDateTime,
     began: Instant,
     /// What came of it.
     pub outcome: &'static str,
 }
 
-impl<'a> Attempt<'a> {
-    pub fn begin<A: Action>(session: &'a Session, by: Actor, action: &A) -> Self {
-        Self {
-            session,
-            by,
-            action: A::NAME,
-            detail: action.detail(),
-            at: OffsetDateTime::now_utc(),
-            began: Instant::now(),
-            outcome: "cancelled",
-        }
+impl Attempt {
+    pub fn begin<A: Action>(session: &Session, by: Actor, action: &A) -> Self {
+        Self::named(session, by, A::NAME, action.detail())
+    }
+
+    pub fn named(
+        session: &Session,
+        by: Actor,
+        action: &'static str,
+        detail: serde_json::Value,
+    ) -> Self {
+        let session = session.clone();
+        let (at, began) = (OffsetDateTime::now_utc(), Instant::now());
+        Self { session, by, action, detail, at, began, outcome: "cancelled" }
     }
 }
 
-impl Drop for Attempt<'_> {
+impl Drop for Attempt {
     fn drop(&mut self) {
         let (by, detail) = (self.by.clone(), self.detail.take());
         let took = self.began.elapsed();

@@ -115,15 +115,22 @@ impl Lifecycle {
 
     /// Admits an action, or says why not.
     pub fn begin_task(&mut self, now: Instant) -> Result<(), Refusal> {
-        match (&self.phase, self.limits.max_tasks) {
-            (Phase::Starting, _) => Err(Refusal::Starting),
-            (Phase::Outdated, _) => Err(Refusal::Outdated),
-            (Phase::Over(reason), _) => Err(Refusal::Over(*reason)),
-            (Phase::Running, Some(limit)) if self.tasks >= limit => {
-                Err(Refusal::NoTasksLeft(limit))
-            }
-            (Phase::Running, _) => {
-                self.tasks += 1;
+        let spent = self.limits.max_tasks.filter(|limit| self.tasks >= *limit);
+        if let (Phase::Running, Some(limit)) = (&self.phase, spent) {
+            return Err(Refusal::NoTasksLeft(limit));
+        }
+        self.begin_use(now)?;
+        self.tasks += 1;
+        Ok(())
+    }
+
+    /// Admits what keeps a session busy and is no action, or says why not.
+    pub fn begin_use(&mut self, now: Instant) -> Result<(), Refusal> {
+        match &self.phase {
+            Phase::Starting => Err(Refusal::Starting),
+            Phase::Outdated => Err(Refusal::Outdated),
+            Phase::Over(reason) => Err(Refusal::Over(*reason)),
+            Phase::Running => {
                 self.busy += 1;
                 self.last_call = now;
                 Ok(())
@@ -131,8 +138,8 @@ impl Lifecycle {
         }
     }
 
-    /// An admitted action is done, whatever came of it.
-    pub fn finish_task(&mut self, now: Instant) {
+    /// What was admitted is done, whatever came of it.
+    pub fn finish(&mut self, now: Instant) {
         self.busy = self.busy.saturating_sub(1);
         self.last_call = now;
     }
@@ -223,7 +230,7 @@ mod tests {
         let (mut life, start) = running(Limits { idle: Some(10 * SECOND), ..Limits::default() });
         life.begin_task(start + 9 * SECOND).unwrap();
         assert_eq!(life.due(start + 60 * SECOND), None);
-        life.finish_task(start + 60 * SECOND);
+        life.finish(start + 60 * SECOND);
         assert_eq!(life.due(start + 69 * SECOND), None);
         assert_eq!(life.due(start + 70 * SECOND), Some(EndReason::Idle));
         assert_eq!(life.next_check(), Some(start + 70 * SECOND));
@@ -233,11 +240,11 @@ mod tests {
     fn the_last_task_is_finished_before_the_session_ends() {
         let (mut life, start) = running(Limits { max_tasks: Some(2), ..Limits::default() });
         life.begin_task(start).unwrap();
-        life.finish_task(start);
+        life.finish(start);
         life.begin_task(start).unwrap();
         assert_eq!(life.begin_task(start), Err(Refusal::NoTasksLeft(2)));
         assert_eq!(life.due(start), None);
-        life.finish_task(start);
+        life.finish(start);
         assert_eq!(life.due(start), Some(EndReason::MaxTasks));
     }
 

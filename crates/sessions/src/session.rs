@@ -237,11 +237,16 @@ impl Session {
             reply = self.inner.link.act(action, deadline) => reply,
             taken = self.taken(epoch) => return Err(taken),
         };
-        reply.map_err(|error| match error {
+        reply.map_err(|error| self.link_failed(error, deadline))
+    }
+
+    /// What it means that a call to the guest, with this deadline, failed.
+    pub(crate) fn link_failed(&self, error: LinkError, deadline: Duration) -> SessionError {
+        match error {
             LinkError::Refused(body) => SessionError::Refused(body),
             LinkError::Deadline => SessionError::Timeout { seconds: deadline.as_secs() },
             lost => self.ensure_alive().err().unwrap_or(SessionError::GuestLost(lost)),
-        })
+        }
     }
 
     /// Sets the line that tells watchers what the agent is doing.
@@ -354,9 +359,17 @@ impl Session {
     }
 
     fn begin_desktop_task(&self) -> Result<Task, SessionError> {
-        let id = || self.inner.id.clone();
         self.ensure_desktop()?;
-        match self.inner.life.lock().begin_task(Instant::now()) {
+        self.begin(Lifecycle::begin_task)
+    }
+
+    /// Admits something that keeps the session busy.
+    pub(crate) fn begin(
+        &self,
+        admit: impl FnOnce(&mut Lifecycle, Instant) -> Result<(), Refusal>,
+    ) -> Result<Task, SessionError> {
+        let id = || self.inner.id.clone();
+        match admit(&mut self.inner.life.lock(), Instant::now()) {
             Ok(()) => Ok(Task { session: self.clone() }),
             Err(Refusal::Starting) => Err(SessionError::Starting(id())),
             Err(Refusal::Outdated) => Err(SessionError::Outdated(id())),
@@ -366,14 +379,14 @@ impl Session {
     }
 }
 
-/// An admitted action; however it ends, the lifecycle hears of it.
-struct Task {
+/// What was admitted; however it ends, the lifecycle hears of it.
+pub(crate) struct Task {
     session: Session,
 }
 
 impl Drop for Task {
     fn drop(&mut self) {
-        self.session.inner.life.lock().finish_task(Instant::now());
+        self.session.inner.life.lock().finish(Instant::now());
         self.session.inner.changed.notify_one();
     }
 }

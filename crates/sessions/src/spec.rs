@@ -92,6 +92,7 @@ pub fn for_guest(spec: &SessionSpec) -> Begin {
         geometry: spec.geometry.unwrap_or_default(),
         timezone: spec.timezone.clone(),
         locale: spec.locale.clone(),
+        tmp_bytes: for_runtime(spec, BTreeMap::new()).tmp_bytes,
         shm_bytes: spec.shm_size.unwrap_or(DEFAULT_SHM).0,
         pids: SandboxSpec::default().limits.pids,
         watch_memory_bytes: None,
@@ -112,18 +113,22 @@ pub fn limits(spec: &SessionSpec) -> Limits {
 /// What its sandbox is made of.
 pub fn for_runtime(spec: &SessionSpec, labels: BTreeMap<String, String>) -> SandboxSpec {
     let standard = SandboxSpec::default();
-    let memory = spec.memory_limit.map_or(standard.limits.memory_bytes, |limit| limit.0);
+    let memory = memory(spec);
     SandboxSpec {
         labels,
-        // Files live in memory: more of them than that could not be kept anyway.
-        home_bytes: standard.home_bytes.min(memory),
-        tmp_bytes: standard.tmp_bytes.min(memory),
+        // Files live in memory: full disks must leave some for the programs.
+        home_bytes: standard.home_bytes.min(memory / 2),
+        tmp_bytes: standard.tmp_bytes.min(memory / 4),
         limits: helmdeck_runtime::Limits {
             memory_bytes: memory,
             cpu_cores: spec.cpu_limit,
             pids: standard.limits.pids,
         },
     }
+}
+
+fn memory(spec: &SessionSpec) -> u64 {
+    spec.memory_limit.map_or(SandboxSpec::default().limits.memory_bytes, |limit| limit.0)
 }
 
 /// Remarks about what was asked for and is not done.

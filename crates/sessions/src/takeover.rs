@@ -97,9 +97,9 @@ impl Session {
         SessionError::ControlTaken { id: self.id().clone(), holder }
     }
 
-    /// Who acts when this caller does: whoever has control acts by hand.
+    /// Who acts when this caller does: whoever has control acts by hand, too.
     pub(crate) fn actor(&self, caller: &Caller) -> Actor {
-        let human = self.inner.lease.borrow().drives(&caller.token);
+        let human = caller.by_hand || self.inner.lease.borrow().drives(&caller.token);
         let kind = if human { ActorKind::Human } else { ActorKind::Agent };
         Actor { kind, subject: caller.subject.clone() }
     }

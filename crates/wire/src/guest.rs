@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{session::Mode, size::Geometry};
+use crate::{file::HomePath, session::Mode, size::Geometry};
 
 /// Server and guest understand each other only if this is equal on both sides.
-pub const LINK_VERSION: u32 = 2;
+pub const LINK_VERSION: u32 = 3;
 
 /// What a guest needs to know to become a session. It never touches a disk or a command line,
 /// because `env` may hold secrets.
@@ -21,6 +21,8 @@ pub struct Begin {
     pub timezone: Option<String>,
     /// Language of the agent's programs.
     pub locale: Option<String>,
+    /// Size of the agent's /tmp.
+    pub tmp_bytes: u64,
     /// Size of the agent's /dev/shm.
     pub shm_bytes: u64,
     /// Processes and threads of the whole sandbox.
@@ -42,6 +44,16 @@ pub struct Alone {
     pub idle_ms: Option<u64>,
     /// Milliseconds without a server, whatever else.
     pub server_gone_ms: u64,
+}
+
+/// A file or folder of the home that is asked for.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct OneFile {
+    /// Where it is.
+    pub path: HomePath,
+    /// Whether a new file may take the place of an old one.
+    #[serde(default)]
+    pub replace: bool,
 }
 
 /// A line of the guest's report on its start and its life.

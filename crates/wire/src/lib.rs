@@ -7,6 +7,7 @@ pub mod action;
 pub mod clipboard;
 pub mod control;
 pub mod error;
+pub mod file;
 pub mod guest;
 pub mod history;
 pub mod id;

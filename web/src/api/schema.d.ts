@@ -742,6 +742,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sessions/{id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a folder of the session's home holds
+         * @description What a folder of the session's home holds.
+         */
+        get: operations["list_files"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/files/{path}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A file of the session's home, to save
+         * @description A file of the session's home, to save.
+         */
+        get: operations["read_file"];
+        /**
+         * Put a file into the session's home, whole or not at all: `curl -T`
+         * @description Put a file into the session's home, whole or not at all: `curl -T`. Missing folders are made.
+         */
+        put: operations["write_file"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sessions/{id}/logs": {
         parameters: {
             query?: never;
@@ -862,6 +906,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/wall": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Small live pictures of many sessions over one WebSocket
+         * @description Small live pictures of many sessions over one WebSocket. Send `{"watch": [ids], "width": 480}` whenever others are to be seen; each binary message is the length of an id, the id, and a JPEG.
+         */
+        get: operations["wall"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/assets/{file}": {
         parameters: {
             query?: never;
@@ -874,6 +938,46 @@ export interface paths {
          * @description A script, style or picture of the web page.
          */
         get: operations["page_asset"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/embed.html": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The page that `/embed/{id}` leads to; HELMDECK_EMBED_ANCESTORS says who may frame it
+         * @description The page that `/embed/{id}` leads to; HELMDECK_EMBED_ANCESTORS says who may frame it.
+         */
+        get: operations["embedded_page"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/embed/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A session's desktop for a frame of another page, by `ticket` in the query
+         * @description A session's desktop for a frame of another page, by `ticket` in the query.
+         */
+        get: operations["embed_session"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1305,7 +1409,45 @@ export interface components {
             retry_after?: number | null;
         };
         /** @description What went wrong. */
-        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "control_taken" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "overloaded" | "unavailable" | "internal";
+        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "control_taken" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "invalid_path" | "file_not_found" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
+        /** @description Something in a folder. */
+        FileEntry: {
+            /** @description What it is. */
+            kind: components["schemas"]["FileKind"];
+            /**
+             * Format: date-time
+             * @description When it was changed last.
+             */
+            modified_at: string;
+            /** @description Its name. */
+            name: string;
+            /**
+             * Format: uint64
+             * @description Bytes, if it is a file.
+             */
+            size: number;
+        };
+        /** @description What something in a folder is. */
+        FileKind: "directory" | "file" | "link" | "other";
+        /** @description What a folder holds. */
+        FileList: {
+            /** @description What is in it: folders first, then by name. */
+            entries: components["schemas"]["FileEntry"][];
+            /** @description The folder, from the home on; empty for the home itself. */
+            path: string;
+            /** @description Whether there is more than is listed. */
+            truncated: boolean;
+        };
+        /** @description A file that was put into the home. */
+        FileStored: {
+            /** @description Where it is, from the home on. */
+            path: string;
+            /**
+             * Format: uint64
+             * @description How many bytes it has.
+             */
+            size: number;
+        };
         /** @description Give a window the keyboard and raise it; a minimised one is restored. */
         Focus: {
             /** @description Which session shall do it. */
@@ -2029,8 +2171,8 @@ export interface operations {
             query?: {
                 /** @description What the viewer wants to be; a ticket may allow less. With a token: `control`. */
                 role?: components["schemas"]["Role"] | null;
-                /** @description Take control with the connection. */
-                take?: boolean;
+                /** @description Take control with the connection, or, with `false`, hand back what this ticket or token has. */
+                take?: boolean | null;
                 /** @description A ticket instead of a token. */
                 ticket?: string | null;
             };
@@ -2974,6 +3116,88 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    list_files: {
+        parameters: {
+            query?: {
+                /** @description From the home on; the home itself if not given. */
+                path?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileList"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    read_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": unknown;
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    write_file: {
+        parameters: {
+            query?: {
+                /** @description Whether it may take the place of another; true if not given. */
+                replace?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+                path: string;
+            };
+            cookie?: never;
+        };
+        /** @description The file. */
+        requestBody?: {
+            content: {
+                "application/octet-stream": unknown;
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileStored"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     session_logs: {
         parameters: {
             query?: {
@@ -3054,8 +3278,8 @@ export interface operations {
             query?: {
                 /** @description What the viewer wants to be; a ticket may allow less. With a token: `control`. */
                 role?: components["schemas"]["Role"] | null;
-                /** @description Take control with the connection. */
-                take?: boolean;
+                /** @description Take control with the connection, or, with `false`, hand back what this ticket or token has. */
+                take?: boolean | null;
                 /** @description A ticket instead of a token. */
                 ticket?: string | null;
             };
@@ -3119,6 +3343,25 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    wall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     page_asset: {
         parameters: {
             query?: never;
@@ -3138,6 +3381,48 @@ export interface operations {
                 content: {
                     "application/octet-stream": string;
                 };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    embedded_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Text. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    embed_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            307: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Error"];
         };

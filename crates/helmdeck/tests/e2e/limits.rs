@@ -54,6 +54,19 @@ async fn a_memory_bomb_dies_and_the_session_lives_or_says_why_not() {
 }
 
 #[tokio::test]
+async fn a_session_full_of_files_lives_on() {
+    let server = Server::start();
+    let client = server.admin();
+    let spec = json!({ "mode": "desktop", "geometry": "800x600", "memory_limit": "1g" });
+    let desk = Desk::create(&client, &spec).await;
+    let fill = "for f in ~/fill /tmp/fill; do head -c 4G /dev/zero 2>&1 >$f; rm $f; done";
+    let said = desk.shell(fill).await;
+    assert_eq!(said.matches("No space left").count(), 2, "{said}");
+    assert_eq!(desk.act("click", json!({ "x": 300, "y": 300 })).await["ok"], true);
+    assert_eq!(desk.describe().await["status"], "running");
+}
+
+#[tokio::test]
 async fn full_disks_are_the_sessions_own() {
     let server = Server::start();
     let client = server.admin();

@@ -25,6 +25,7 @@ mod egress;
 mod env;
 mod events;
 mod faults;
+mod files;
 mod health;
 mod isolation;
 mod leftovers;

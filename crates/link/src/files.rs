@@ -1,0 +1,122 @@
+//! Files of the guest, in pieces: they may be larger than memory.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use helmdeck_wire::{
+    file::{FileList, FileStored, HomePath},
+    guest::OneFile,
+};
+use http::{HeaderValue, Method, StatusCode, header::CONTENT_LENGTH};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use parking_lot::Mutex;
+use tokio::time::{Instant, sleep_until};
+
+use crate::{
+    Link, LinkError,
+    client::{Connection, Outgoing, collect, get, outgoing, parsed, refusal, within},
+    route,
+};
+
+/// A folder is read at once.
+const LIST_DEADLINE: Duration = Duration::from_secs(30);
+/// A transfer that does not move for this long is over.
+pub const STALL: Duration = Duration::from_secs(60);
+
+/// A file on its way here.
+pub struct Download {
+    /// How many bytes will come.
+    pub size: u64,
+    body: Incoming,
+    /// Closing it ends the transfer.
+    _connection: Connection,
+}
+
+impl Download {
+    /// The next piece; none at the end. A file that is cut while it is read is an error.
+    pub async fn next(&mut self) -> Result<Option<Bytes>, LinkError> {
+        loop {
+            let Some(frame) = within(STALL, async { Ok(self.body.frame().await) }).await? else {
+                return Ok(None);
+            };
+            if let Ok(bytes) = frame.map_err(LinkError::Broken)?.into_data() {
+                return Ok(Some(bytes));
+            }
+        }
+    }
+}
+
+impl Link {
+    /// What a folder of the home holds.
+    pub async fn list_files(&self, path: &HomePath) -> Result<FileList, LinkError> {
+        let file = OneFile { path: path.clone(), replace: false };
+        let reply = self.call(get(&address(route::FOLDER, &file)?)?, LIST_DEADLINE).await?;
+        parsed(&reply.body)
+    }
+
+    /// Begins to read a file of the home.
+    pub async fn read_file(&self, path: &HomePath) -> Result<Download, LinkError> {
+        let file = OneFile { path: path.clone(), replace: false };
+        let request = get(&address(route::FILE, &file)?)?;
+        within(STALL, async {
+            let mut connection = self.open().await?;
+            let response = connection.send_request(request).await.map_err(LinkError::Broken)?;
+            let (head, body) = response.into_parts();
+            if head.status != StatusCode::OK {
+                return Err(refusal(head.status, &collect(body).await?));
+            }
+            let size = head.headers.get(CONTENT_LENGTH).and_then(number);
+            let size = size.ok_or_else(|| LinkError::Nonsense("a file without a size".into()))?;
+            Ok(Download { size, body, _connection: connection })
+        })
+        .await
+    }
+
+    /// Puts a file into the home, whole or not at all.
+    pub async fn write_file(
+        &self,
+        file: &OneFile,
+        content: Outgoing,
+    ) -> Result<FileStored, LinkError> {
+        let moved = Arc::new(Mutex::new(Instant::now()));
+        let moving = moved.clone();
+        let content = content.map_frame(move |frame| {
+            *moving.lock() = Instant::now();
+            frame
+        });
+        let request = outgoing(Method::PUT, &address(route::FILE, file)?, content.boxed_unsync())?;
+        let transfer = async {
+            let mut connection = self.open().await?;
+            let response = connection.send_request(request).await.map_err(LinkError::Broken)?;
+            let (head, body) = response.into_parts();
+            let body = collect(body).await?;
+            if head.status == StatusCode::OK {
+                parsed(&body)
+            } else {
+                Err(refusal(head.status, &body))
+            }
+        };
+        tokio::pin!(transfer);
+        loop {
+            let stalled = *moved.lock() + STALL;
+            tokio::select! {
+                done = &mut transfer => return done,
+                () = sleep_until(stalled) => {
+                    if moved.lock().elapsed() >= STALL {
+                        return Err(LinkError::Deadline);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn address(route: &str, file: &OneFile) -> Result<String, LinkError> {
+    let query = serde_urlencoded::to_string(file);
+    query.map(|query| format!("{route}?{query}")).map_err(|e| LinkError::Nonsense(e.to_string()))
+}
+
+fn number(value: &HeaderValue) -> Option<u64> {
+    value.to_str().ok()?.parse().ok()
+}

@@ -1,0 +1,109 @@
+//! Files in and out of a session's home. They keep it busy, and are no tasks of an agent.
+
+use bytes::Bytes;
+use helmdeck_link::{Outgoing, STALL};
+use helmdeck_wire::{
+    file::{FileList, FileStored, HomePath},
+    guest::OneFile,
+};
+use serde_json::json;
+
+use crate::{Caller, Session, SessionError, history::Attempt, lifecycle::Lifecycle, session::Task};
+
+/// A file on its way out of a session. Dropping it ends the transfer.
+pub struct Download {
+    session: Session,
+    file: helmdeck_link::Download,
+    /// Bytes that are still to come.
+    left: u64,
+    attempt: Attempt,
+    _busy: Task,
+}
+
+impl Download {
+    /// How many bytes will come.
+    pub fn size(&self) -> u64 {
+        self.file.size
+    }
+
+    /// The next piece; none at the end.
+    pub async fn next(&mut self) -> Result<Option<Bytes>, SessionError> {
+        let next = self.file.next().await.map_err(|error| self.session.link_failed(error, STALL));
+        match &next {
+            // Who knows the size does not ask for what is after the last piece.
+            Ok(Some(piece)) => {
+                self.left = self.left.saturating_sub(piece.len() as u64);
+                if self.left == 0 {
+                    self.attempt.outcome = "ok";
+                }
+            }
+            Ok(None) => self.attempt.outcome = "ok",
+            Err(error) => self.attempt.outcome = error.code(),
+        }
+        next
+    }
+}
+
+impl Session {
+    /// What a folder of the home holds.
+    pub async fn list_files(&self, path: &HomePath) -> Result<FileList, SessionError> {
+        let _busy = self.admit_file().await?;
+        self.inner.link.list_files(path).await.map_err(|error| self.link_failed(error, STALL))
+    }
+
+    /// Begins to read a file of the home.
+    pub async fn read_file(
+        &self,
+        caller: &Caller,
+        path: &HomePath,
+    ) -> Result<Download, SessionError> {
+        let detail = json!({ "path": path });
+        let mut attempt = Attempt::named(self, self.actor(caller), "file_download", detail);
+        let begun = async {
+            let busy = self.admit_file().await?;
+            let file = self.inner.link.read_file(path).await;
+            Ok((busy, file.map_err(|error| self.link_failed(error, STALL))?))
+        };
+        match begun.await {
+            Ok((busy, file)) => {
+                attempt.detail = json!({ "path": path, "size": file.size });
+                let left = file.size;
+                Ok(Download { session: self.clone(), file, left, attempt, _busy: busy })
+            }
+            Err(error) => {
+                attempt.outcome = SessionError::code(&error);
+                Err(error)
+            }
+        }
+    }
+
+    /// Puts a file into the home, whole or not at all.
+    pub async fn write_file(
+        &self,
+        caller: &Caller,
+        file: &OneFile,
+        content: Outgoing,
+    ) -> Result<FileStored, SessionError> {
+        let detail = json!({ "path": file.path });
+        let mut attempt = Attempt::named(self, self.actor(caller), "file_upload", detail);
+        let stored = async {
+            let _busy = self.admit_file().await?;
+            let stored = self.inner.link.write_file(file, content).await;
+            stored.map_err(|error| self.link_failed(error, STALL))
+        };
+        let stored = stored.await;
+        match &stored {
+            Ok(stored) => {
+                attempt.detail = json!({ "path": stored.path, "size": stored.size });
+                attempt.outcome = "ok";
+            }
+            Err(error) => attempt.outcome = error.code(),
+        }
+        stored
+    }
+
+    async fn admit_file(&self) -> Result<Task, SessionError> {
+        self.adoption().await;
+        self.begin(Lifecycle::begin_use)
+    }
+}
