@@ -9,11 +9,13 @@
 //!
 //! A subscriber asks for a picture newer than the one it has seen, and only when its rate allows
 //! it. The driver answers at once if there is one, and else at the next change. So nothing queues,
-//! the newest picture wins, and a change that nobody asked about yet is not forgotten. The driver's
-//! task ends with the last subscriber; only its connection stays open, without anything to say.
+//! the newest picture wins, and a change that nobody asked about yet is not forgotten. A screenshot
+//! asks for the picture of now, and shares the last one if nothing was drawn since. The driver's
+//! task ends with the last subscriber, or a moment after the last screenshot; only its connection
+//! stays open, without anything to say.
 
 mod driver;
-mod shot;
+pub(crate) mod shot;
 mod source;
 
 use std::{
@@ -35,10 +37,14 @@ use tokio::{
 
 use crate::{connection::Line, display::Display, error::DisplayError};
 use driver::{Ask, Driver};
+use shot::Shot;
 use source::Source;
 
 /// The slowest and the fastest rate of a subscriber; programs draw no faster than this.
 const FPS: (f32, f32) = (0.01, 60.0);
+
+/// How long the bus stays after a screenshot: the next one comes soon, if one does.
+const LINGER: Duration = Duration::from_secs(2);
 
 /// What a subscriber wants to see. Values out of range are brought into it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -85,6 +91,14 @@ pub(crate) struct Bus {
     idle: Idle,
     /// Weak, so that the subscribers alone keep the driver.
     driver: Mutex<Option<mpsc::WeakSender<Ask>>>,
+    /// Keeps the driver for a moment.
+    kept: Arc<Mutex<Kept>>,
+}
+
+#[derive(Default)]
+struct Kept {
+    driver: Option<mpsc::Sender<Ask>>,
+    until: Option<Instant>,
 }
 
 /// Where a driver takes its connection from and puts it back.
@@ -115,6 +129,25 @@ impl Display {
     }
 }
 
+impl Display {
+    /// The screen with all that was drawn on it before the call.
+    pub(crate) async fn still(&self) -> Result<Arc<Shot>, DisplayError> {
+        match self.try_still().await {
+            // Somebody else's bad luck ended the driver; a new one begins afresh.
+            Err(DisplayError::Lost(_)) => self.try_still().await,
+            done => done,
+        }
+    }
+
+    async fn try_still(&self) -> Result<Arc<Shot>, DisplayError> {
+        let driver = block_in_place(|| self.shared.bus.driver(&self.shared.name))?;
+        self.shared.bus.keep(driver.clone());
+        let (reply, answer) = oneshot::channel();
+        driver.send(Ask::Now { reply }).await.map_err(|_| ended())?;
+        answer.await.map_err(|_| ended())?
+    }
+}
+
 impl Frames {
     /// The next frame: the first at once, each later one when something has changed since the
     /// last, and never before the rate allows it. A pointer that only moves changes nothing.
@@ -135,7 +168,8 @@ impl Frames {
 impl Bus {
     pub(crate) fn open(display: &str) -> Result<Self, DisplayError> {
         let idle = Arc::new(Mutex::new(Some(Line::open(display)?)));
-        Ok(Self { sequence: Arc::default(), idle, driver: Mutex::default() })
+        let (driver, kept) = (Mutex::default(), Arc::default());
+        Ok(Self { sequence: Arc::default(), idle, driver, kept })
     }
 
     /// The driver, started if there is none.
@@ -155,6 +189,15 @@ impl Bus {
         Ok(asks)
     }
 
+    /// Keeps the driver for a moment from now.
+    fn keep(&self, driver: mpsc::Sender<Ask>) {
+        let mut kept = self.kept.lock();
+        kept.driver = Some(driver);
+        if kept.until.replace(Instant::now() + LINGER).is_none() {
+            tokio::spawn(let_go(self.kept.clone()));
+        }
+    }
+
     fn running(&self) -> Option<mpsc::Sender<Ask>> {
         alive(self.driver.lock().as_ref())
     }
@@ -163,6 +206,23 @@ impl Bus {
 /// The driver, if it has subscribers and its X server.
 fn alive(driver: Option<&mpsc::WeakSender<Ask>>) -> Option<mpsc::Sender<Ask>> {
     driver?.upgrade().filter(|driver| !driver.is_closed())
+}
+
+/// Lets go of the driver when the last moment is over.
+async fn let_go(kept: Arc<Mutex<Kept>>) {
+    loop {
+        let until = {
+            let mut kept = kept.lock();
+            match kept.until.filter(|until| Instant::now() < *until) {
+                Some(until) => until,
+                None => {
+                    *kept = Kept::default();
+                    return;
+                }
+            }
+        };
+        sleep_until(until).await;
+    }
 }
 
 fn ended() -> DisplayError {

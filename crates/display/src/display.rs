@@ -14,7 +14,6 @@ use crate::{
     clipboard::ClipboardThread,
     connection::{Connection, Line},
     error::DisplayError,
-    segment::Segment,
 };
 
 /// A session's display. Clones are cheap and share everything.
@@ -31,11 +30,9 @@ pub(crate) struct Shared {
     pub(crate) name: String,
     /// For input. Held for the whole of an action, so that two never mix.
     input: tokio::sync::Mutex<Line>,
-    /// For pictures and questions.
+    /// For questions.
     query: Line,
     pub(crate) clipboard: ClipboardThread,
-    /// Where the server puts pixels, made when first needed.
-    pub(crate) segment: Mutex<Option<Segment>>,
     pub(crate) bus: Bus,
     pictures: AtomicU64,
     /// The colour behind all windows, 0xRRGGBB.
@@ -55,7 +52,6 @@ impl Display {
                 input: tokio::sync::Mutex::new(Line::open(display)?),
                 query: Line::open(display)?,
                 clipboard: ClipboardThread::start(display)?,
-                segment: Mutex::new(None),
                 bus: Bus::open(display)?,
                 pictures: AtomicU64::new(0),
                 background: AtomicU32::new(0),
@@ -76,7 +72,7 @@ impl Display {
         Ok(Input { connection, width, height, _turn: line })
     }
 
-    /// The connection for pictures and questions, with the screen's size. Does not wait for input.
+    /// The connection for questions, with the screen's size. Does not wait for input.
     pub(crate) fn query(&self) -> Result<(Arc<Connection>, (u16, u16)), DisplayError> {
         self.shared.query.ready()
     }

@@ -8,7 +8,7 @@ use fast_image_resize::{
 };
 use helmdeck_wire::screen::Format;
 
-use crate::error::DisplayError;
+use crate::{error::DisplayError, segment::Region};
 
 /// Of a JPEG: text stays readable and files small.
 const JPEG_QUALITY: u8 = 80;
@@ -21,6 +21,25 @@ pub(crate) struct Pixels {
     pub(crate) width: u32,
     pub(crate) height: u32,
     pub(crate) rgb: Vec<u8>,
+}
+
+/// How pixels become bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Coding {
+    Png,
+    Webp,
+    /// Of a quality from 1 to 100.
+    Jpeg(u8),
+}
+
+impl From<Format> for Coding {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Png => Self::Png,
+            Format::Webp => Self::Webp,
+            Format::Jpeg => Self::Jpeg(JPEG_QUALITY),
+        }
+    }
 }
 
 /// The pointer as it looks and where it is.
@@ -83,18 +102,27 @@ impl Pixels {
         Ok(Cow::Owned(Self { width, height, rgb: to.into_vec() }))
     }
 
-    pub(crate) fn encoded(&self, format: Format) -> Result<Vec<u8>, DisplayError> {
-        let encoded = match format {
-            Format::Png => self.png(),
-            Format::Webp => self.webp(),
-            Format::Jpeg => return self.jpeg(JPEG_QUALITY),
-        };
-        encoded.map_err(DisplayError::Encode)
+    /// A part of the picture; what lies outside is not there.
+    pub(crate) fn cropped(&self, region: Region) -> Cow<'_, Self> {
+        let (width, height) = (u32::from(region.width), u32::from(region.height));
+        if (width, height) == (self.width, self.height) {
+            return Cow::Borrowed(self);
+        }
+        let bytes = |pixels: u16| usize::from(pixels) * 3;
+        let rows = self.rgb.chunks_exact(self.width.max(1) as usize * 3);
+        let rows = rows.skip(region.y.into()).take(region.height.into());
+        let parts = rows.map(|row| row.get(bytes(region.x)..bytes(region.x) + bytes(region.width)));
+        let rgb = parts.flatten().flatten().copied().collect();
+        Cow::Owned(Self { width, height, rgb })
     }
 
-    /// As a JPEG of a quality from 1 to 100.
-    pub(crate) fn jpeg(&self, quality: u8) -> Result<Vec<u8>, DisplayError> {
-        self.try_jpeg(quality).map_err(DisplayError::Encode)
+    pub(crate) fn encoded(&self, coding: Coding) -> Result<Vec<u8>, DisplayError> {
+        let encoded = match coding {
+            Coding::Png => self.png(),
+            Coding::Webp => self.webp(),
+            Coding::Jpeg(quality) => self.jpeg(quality),
+        };
+        encoded.map_err(DisplayError::Encode)
     }
 
     fn png(&self) -> Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>> {
@@ -116,7 +144,7 @@ impl Pixels {
         Ok(bytes)
     }
 
-    fn try_jpeg(&self, quality: u8) -> Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>> {
+    fn jpeg(&self, quality: u8) -> Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>> {
         let mut bytes = Vec::with_capacity(self.rgb.len() / 8);
         let encoder = jpeg_encoder::Encoder::new(&mut bytes, quality);
         let (width, height) = (u16::try_from(self.width)?, u16::try_from(self.height)?);
@@ -148,6 +176,13 @@ mod tests {
         assert_eq!(fit(800, 600, 1024), (1024, 768, 1.28));
         assert_eq!(fit(1, 512, 1024), (2, 1024, 2.0));
         assert_eq!(fit(4000, 1, 1024), (1024, 1, 0.256));
+    }
+
+    #[test]
+    fn a_part_is_cut_out() {
+        let pixels = Pixels { width: 3, height: 2, rgb: (0..18).collect() };
+        let part = pixels.cropped(Region { x: 1, y: 1, width: 2, height: 1 });
+        assert_eq!((part.width, part.height, &part.rgb[..]), (2, 1, &[12, 13, 14, 15, 16, 17][..]));
     }
 
     #[test]

@@ -1,17 +1,17 @@
-//! Pictures of the screen.
+//! Pictures of the screen: the frame bus takes them, here they are cut and encoded.
 
-use std::sync::Arc;
-
+use bytes::Bytes;
 use helmdeck_wire::screen::{Format, Picture, Screenshot, Zoom};
 use tokio::task::block_in_place;
 use x11rb::protocol::xfixes::ConnectionExt as _;
 
 use crate::{
+    bus::shot::{Look, encode},
     connection::Connection,
     display::Display,
     error::DisplayError,
-    picture::{Cursor, Pixels, fit, narrow},
-    segment::{Region, Segment},
+    picture::{Cursor, fit, narrow},
+    segment::Region,
 };
 
 impl Display {
@@ -22,78 +22,66 @@ impl Display {
         format: Format,
     ) -> Result<Picture, DisplayError> {
         let format = action.format.unwrap_or(format);
-        block_in_place(|| {
-            let pixels = self
-                .capture(action.cursor, |width, height| Ok(Region { x: 0, y: 0, width, height }))?;
-            let Pixels { width, height, .. } = pixels.1;
-            let size = narrow(width, height, action.max_width.unwrap_or(width));
-            self.picture(pixels, size, format)
-        })
+        let shot = self.still().await?;
+        let region = shot.whole();
+        let full = u32::from(region.width);
+        let size = narrow(full, region.height.into(), action.max_width.unwrap_or(full));
+        let look = look(region, size, format);
+        let bytes = block_in_place(|| {
+            if !action.cursor {
+                return shot.encoded(look);
+            }
+            // Where it is now: a pointer that moves changes nothing on the screen.
+            let mut pixels = shot.pixels().clone();
+            if let Some(pointer) = self.query().and_then(|(x, _)| pointer(&x))? {
+                pixels.draw(&pointer);
+            }
+            encode(&pixels, look)
+        })?;
+        Ok(self.picture(region, size, format, bytes))
     }
 
     /// A picture of a region, as large as fits inside 1024x1024.
     pub async fn zoom(&self, action: &Zoom, format: Format) -> Result<Picture, DisplayError> {
         let format = action.format.unwrap_or(format);
-        block_in_place(|| {
-            let pixels = self.capture(false, |width, height| {
-                region(action, width, height).ok_or(DisplayError::Region { width, height })
-            })?;
-            let size = fit(pixels.1.width, pixels.1.height, Zoom::FIT);
-            self.picture(pixels, size, format)
-        })
+        let shot = self.still().await?;
+        let Region { width, height, .. } = shot.whole();
+        let region = region(action, width, height).ok_or(DisplayError::Region { width, height })?;
+        let size = fit(region.width.into(), region.height.into(), Zoom::FIT);
+        let bytes = block_in_place(|| shot.encoded(look(region, size, format)))?;
+        Ok(self.picture(region, size, format, bytes))
     }
 
     /// How many different colours the screen shows, counted as far as `enough`. A window that is
     /// mapped and not yet drawn has one or two.
     pub async fn colours(&self, enough: usize) -> Result<usize, DisplayError> {
-        block_in_place(|| {
-            let whole = |width, height| Ok(Region { x: 0, y: 0, width, height });
-            let (_, pixels) = self.capture(false, whole)?;
-            let mut seen = Vec::with_capacity(enough);
-            for colour in pixels.rgb.chunks_exact(3) {
-                if !seen.contains(&colour) {
-                    seen.push(colour);
-                }
-                if seen.len() == enough {
-                    break;
-                }
+        let shot = self.still().await?;
+        let mut seen = Vec::with_capacity(enough);
+        for colour in shot.pixels().rgb.chunks_exact(3) {
+            if !seen.contains(&colour) {
+                seen.push(colour);
             }
-            Ok(seen.len())
-        })
-    }
-
-    /// The pixels of the region that `choose` takes of a screen of the given size.
-    fn capture(
-        &self,
-        cursor: bool,
-        choose: impl Fn(u16, u16) -> Result<Region, DisplayError>,
-    ) -> Result<(Region, Pixels), DisplayError> {
-        let once = || {
-            let (connection, (width, height)) = self.query()?;
-            let region = choose(width, height)?;
-            let mut pixels = grab(&connection, &mut self.shared.segment.lock(), region)?;
-            if cursor {
-                draw_pointer(&connection, &mut pixels)?;
+            if seen.len() == enough {
+                break;
             }
-            Ok((region, pixels))
-        };
-        match once() {
-            // The screen was resized meanwhile, or somebody had the server cut our connection.
-            Err(DisplayError::Refused(_) | DisplayError::Lost(_)) => once(),
-            captured => captured,
         }
+        Ok(seen.len())
     }
 
     fn picture(
         &self,
-        (region, pixels): (Region, Pixels),
+        region: Region,
         (width, height, scale): (u32, u32, f64),
         format: Format,
-    ) -> Result<Picture, DisplayError> {
-        let bytes = pixels.scaled(width, height)?.encoded(format)?;
+        bytes: Bytes,
+    ) -> Picture {
         let origin = (region.x.into(), region.y.into());
-        Ok(Picture { format, id: self.picture_id(), width, height, origin, scale, bytes })
+        Picture { format, id: self.picture_id(), width, height, origin, scale, bytes }
     }
+}
+
+fn look(region: Region, (width, height, _): (u32, u32, f64), format: Format) -> Look {
+    Look { region, width, height, coding: format.into(), pointer: false }
 }
 
 /// The region between two corners, whichever they are, if it lies on the screen.
@@ -107,35 +95,20 @@ fn region(zoom: &Zoom, width: u16, height: u16) -> Option<Region> {
     Some(Region { x, y, width, height })
 }
 
-/// The pixels of a region, by way of a segment.
-pub(crate) fn grab(
-    connection: &Arc<Connection>,
-    segment: &mut Option<Segment>,
-    region: Region,
-) -> Result<Pixels, DisplayError> {
-    Segment::capture(segment, connection, region, |bgrx| {
-        Pixels::from_bgrx(region.width, region.height, bgrx)
-    })
-}
-
-/// Draws the pointer over pixels of the whole screen.
-pub(crate) fn draw_pointer(
-    connection: &Connection,
-    pixels: &mut Pixels,
-) -> Result<(), DisplayError> {
+/// The pointer as it looks now; none if the server shows none.
+pub(crate) fn pointer(connection: &Connection) -> Result<Option<Cursor>, DisplayError> {
     let image = match connection.xfixes_get_cursor_image()?.reply().map_err(DisplayError::from) {
         Ok(image) => image,
         // Whoever made this pointer is gone, and the server shows it to nobody.
-        Err(DisplayError::Refused(_)) => return Ok(()),
+        Err(DisplayError::Refused(_)) => return Ok(None),
         Err(error) => return Err(error),
     };
-    pixels.draw(&Cursor {
+    Ok(Some(Cursor {
         x: i32::from(image.x) - i32::from(image.xhot),
         y: i32::from(image.y) - i32::from(image.yhot),
         width: image.width,
         argb: image.cursor_image,
-    });
-    Ok(())
+    }))
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use bytes::Bytes;
 use helmdeck_display::FrameRequest;
 use helmdeck_link::route;
 use helmdeck_wire::{
@@ -229,7 +228,7 @@ fn picture(picture: Picture) -> Response {
         (header::ORIGIN, format!("{},{}", picture.origin.0, picture.origin.1)),
         (header::SCALE, picture.scale.to_string()),
     ];
-    let mut response = Bytes::from(picture.bytes).into_response();
+    let mut response = picture.bytes.into_response();
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(picture.format.media_type()));
     for (name, value) in facts {

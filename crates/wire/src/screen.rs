@@ -1,5 +1,6 @@
 //! Pictures of the screen, and its size.
 
+use bytes::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,7 +47,7 @@ pub struct Picture {
     /// Picture pixels per screen pixel.
     pub scale: f64,
     /// The encoded picture.
-    pub bytes: Vec<u8>,
+    pub bytes: Bytes,
 }
 
 /// Headers that carry a picture's facts, on the API and on the link.

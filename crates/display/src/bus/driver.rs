@@ -27,6 +27,8 @@ const FRESH: Duration = Duration::from_millis(16);
 pub(super) enum Ask {
     /// A picture with a higher number, as soon as there is something new to see.
     Newer { than: u64, reply: oneshot::Sender<Result<Arc<Shot>, DisplayError>> },
+    /// A picture of all that was drawn before the question.
+    Now { reply: oneshot::Sender<Result<Arc<Shot>, DisplayError>> },
     /// Whether the screen has changed since the picture with this number.
     Changed { since: u64, reply: oneshot::Sender<Result<bool, DisplayError>> },
 }
@@ -77,16 +79,28 @@ impl Driver {
     fn hear(&mut self, ask: Ask) -> Result<(), DisplayError> {
         match ask {
             Ask::Newer { than, reply } => self.waiting.push(Waiting { than, reply }),
+            Ask::Now { reply } => {
+                self.look()?;
+                let latest = self.latest.as_ref().map_or(0, |latest| latest.sequence);
+                let than = if self.changed { latest } else { latest.saturating_sub(1) };
+                self.waiting.push(Waiting { than, reply });
+            }
             Ask::Changed { since, reply } => {
-                if !self.changed {
-                    match block_in_place(|| self.source.changed_by_now()) {
-                        Ok(changed) => self.changed = changed,
-                        Err(error) => self.note(Err(error))?,
-                    }
-                }
+                self.look()?;
                 let changed = self.changed || since < self.sequence.load(Ordering::Acquire);
                 // Whoever is gone does not need it.
                 let _ = reply.send(Ok(changed));
+            }
+        }
+        Ok(())
+    }
+
+    /// Learns whether the screen has changed up to this moment.
+    fn look(&mut self) -> Result<(), DisplayError> {
+        if !self.changed {
+            match block_in_place(|| self.source.changed_by_now()) {
+                Ok(changed) => self.changed = changed,
+                Err(error) => self.note(Err(error))?,
             }
         }
         Ok(())
@@ -97,9 +111,9 @@ impl Driver {
         self.waiting.retain(|waiting| !waiting.reply.is_closed());
         if self.changed && self.waiting.iter().any(|waiting| !self.is_fresh_for(waiting)) {
             self.changed = false;
-            let pixels = block_in_place(|| self.source.capture())?;
+            let captured = block_in_place(|| self.source.capture())?;
             let sequence = self.sequence.fetch_add(1, Ordering::AcqRel) + 1;
-            self.latest = Some(Arc::new(Shot::new(sequence, pixels)));
+            self.latest = Some(Arc::new(Shot::new(sequence, captured)));
         }
         let Some(latest) = &self.latest else { return Ok(()) };
         for waiting in self.waiting.extract_if(.., |waiting| waiting.than < latest.sequence) {

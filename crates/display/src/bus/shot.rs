@@ -1,6 +1,6 @@
 //! One picture of the screen, encoded once for all who want it the same way.
 
-use std::{fmt, time::Instant};
+use std::{fmt, sync::Arc, time::Instant};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -8,37 +8,96 @@ use parking_lot::Mutex;
 use super::Frame;
 use crate::{
     error::DisplayError,
-    picture::{Pixels, narrow},
+    picture::{Coding, Cursor, Pixels, narrow},
+    segment::Region,
 };
 
-pub(super) struct Shot {
-    pub(super) sequence: u64,
-    pub(super) taken: Instant,
-    pixels: Pixels,
-    /// Made so far: width and quality, and the bytes. As many as there are kinds of subscribers.
-    made: Mutex<Vec<((u32, u8), Bytes)>>,
+/// More ways to look at one picture than anybody has.
+const MAX_KEPT: usize = 8;
+
+/// What of a picture is wanted, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Look {
+    pub(crate) region: Region,
+    /// The size it shall have.
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    pub(crate) coding: Coding,
+    /// With the pointer as it was.
+    pub(crate) pointer: bool,
 }
 
+pub(crate) struct Shot {
+    pub(crate) sequence: u64,
+    pub(super) taken: Instant,
+    pixels: Pixels,
+    pointer: Option<Cursor>,
+    made: Mutex<Vec<(Look, Slot)>>,
+}
+
+/// Locked while it is encoded: whoever wants the same waits for it and has it for free.
+type Slot = Arc<Mutex<Option<Bytes>>>;
+
 impl Shot {
-    pub(super) fn new(sequence: u64, pixels: Pixels) -> Self {
-        Self { sequence, taken: Instant::now(), pixels, made: Mutex::default() }
+    pub(super) fn new(sequence: u64, (pixels, pointer): (Pixels, Option<Cursor>)) -> Self {
+        Self { sequence, taken: Instant::now(), pixels, pointer, made: Mutex::default() }
+    }
+
+    /// The screen without the pointer.
+    pub(crate) fn pixels(&self) -> &Pixels {
+        &self.pixels
+    }
+
+    /// All of it.
+    pub(crate) fn whole(&self) -> Region {
+        // Sizes of screens come from X, which has no larger ones.
+        let side = |length: u32| u16::try_from(length).unwrap_or(u16::MAX);
+        Region { x: 0, y: 0, width: side(self.pixels.width), height: side(self.pixels.height) }
+    }
+
+    /// The picture as somebody wants to see it.
+    pub(crate) fn encoded(&self, look: Look) -> Result<Bytes, DisplayError> {
+        let slot = self.slot(look);
+        let mut made = slot.lock();
+        if let Some(bytes) = &*made {
+            return Ok(bytes.clone());
+        }
+        let bytes = match self.pointer.as_ref().filter(|_| look.pointer) {
+            Some(pointer) => {
+                let mut pixels = self.pixels.clone();
+                pixels.draw(pointer);
+                encode(&pixels, look)?
+            }
+            None => encode(&self.pixels, look)?,
+        };
+        Ok(made.insert(bytes).clone())
+    }
+
+    fn slot(&self, look: Look) -> Slot {
+        let mut made = self.made.lock();
+        if let Some((_, slot)) = made.iter().find(|(known, _)| *known == look) {
+            return slot.clone();
+        }
+        if made.len() == MAX_KEPT {
+            made.remove(0);
+        }
+        let slot = Slot::default();
+        made.push((look, slot.clone()));
+        slot
     }
 
     pub(super) fn frame(&self, max_width: u32, quality: u8) -> Result<Frame, DisplayError> {
         let (width, height, _) = narrow(self.pixels.width, self.pixels.height, max_width);
-        let look = (width, quality.clamp(1, 100));
-        // Held while encoding, so that whoever wants the same waits for it and has it for free.
-        let mut made = self.made.lock();
-        let jpeg = match made.iter().find(|(known, _)| *known == look) {
-            Some((_, jpeg)) => jpeg.clone(),
-            None => {
-                let jpeg = Bytes::from(self.pixels.scaled(width, height)?.jpeg(look.1)?);
-                made.push((look, jpeg.clone()));
-                jpeg
-            }
-        };
-        Ok(Frame { sequence: self.sequence, width, height, jpeg })
+        let coding = Coding::Jpeg(quality.clamp(1, 100));
+        let look = Look { region: self.whole(), width, height, coding, pointer: true };
+        Ok(Frame { sequence: self.sequence, width, height, jpeg: self.encoded(look)? })
     }
+}
+
+/// Cuts, scales and encodes.
+pub(crate) fn encode(pixels: &Pixels, look: Look) -> Result<Bytes, DisplayError> {
+    let part = pixels.cropped(look.region);
+    Ok(part.scaled(look.width, look.height)?.encoded(look.coding)?.into())
 }
 
 impl fmt::Debug for Shot {

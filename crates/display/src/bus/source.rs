@@ -17,8 +17,8 @@ use crate::{
     connection::{Connection, Line},
     error::DisplayError,
     events::Events,
-    picture::Pixels,
-    screen::{draw_pointer, grab},
+    picture::{Cursor, Pixels},
+    screen::pointer,
     segment::{Region, Segment},
 };
 
@@ -86,8 +86,10 @@ impl Source {
 
     /// Whether something has changed since the last capture, up to this moment. Uses up the event.
     pub(super) fn changed_by_now(&self) -> Result<bool, DisplayError> {
-        // The server sends us events before the answers to what we ask later.
-        self.x.round_trip()?;
+        // The server sends us events before the answers to what we ask later. It is asked for
+        // something that changes nothing unless there was an event, and fails if somebody has
+        // destroyed the damage.
+        self.x.damage_subtract(self.damage, x11rb::NONE, x11rb::NONE)?.check()?;
         let mut changed = false;
         while let Some(event) = self.x.poll_for_event()? {
             changed |= is_change(&event);
@@ -95,8 +97,8 @@ impl Source {
         Ok(changed)
     }
 
-    /// The whole screen with the pointer. Later changes make an event.
-    pub(super) fn capture(&mut self) -> Result<Pixels, DisplayError> {
+    /// The whole screen, and the pointer if there is one. Later changes make an event.
+    pub(super) fn capture(&mut self) -> Result<(Pixels, Option<Cursor>), DisplayError> {
         let mut captured = self.capture_once();
         for _ in 1..TRIES {
             match captured {
@@ -110,15 +112,16 @@ impl Source {
         captured
     }
 
-    fn capture_once(&mut self) -> Result<Pixels, DisplayError> {
+    fn capture_once(&mut self) -> Result<(Pixels, Option<Cursor>), DisplayError> {
         // Emptied before the pixels are read: what is drawn in between is shown twice, not never.
         let emptied = self.x.damage_subtract(self.damage, x11rb::NONE, x11rb::NONE)?;
         let (width, height) = self.x.size()?;
         emptied.check()?;
         let region = Region { x: 0, y: 0, width, height };
-        let mut pixels = grab(&self.x, &mut self.segment, region)?;
-        draw_pointer(&self.x, &mut pixels)?;
-        Ok(pixels)
+        let pixels = Segment::capture(&mut self.segment, &self.x, region, |bgrx| {
+            Pixels::from_bgrx(region.width, region.height, bgrx)
+        })?;
+        Ok((pixels, pointer(&self.x)?))
     }
 }
 

@@ -3,11 +3,15 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use helmdeck_display::{DisplayError, Frame, FrameRequest, Frames};
-use helmdeck_wire::{ErrorCode, screen::Resize};
+use helmdeck_wire::{
+    ErrorCode,
+    screen::{Format, Resize, Screenshot},
+};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 use x11rb::{
     connection::Connection as _,
     protocol::{
+        damage::ConnectionExt as _,
         res::ConnectionExt as _,
         xproto::{ChangeWindowAttributesAux, ConnectionExt as _},
     },
@@ -221,6 +225,60 @@ async fn what_changed_since_a_frame_is_known_while_somebody_watches() {
     shows(&last, GREEN);
     drop(frames);
     assert!(display.changed_since(last.sequence).await.unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn screenshots_share_the_picture_until_something_is_drawn() {
+    let world = World::bare();
+    let display = &world.display;
+    let shot = Screenshot::default();
+    let mut frames = display.subscribe(THUMBNAIL).await.unwrap();
+    let frame = next(&mut frames).await.unwrap();
+    let first = display.screenshot(&shot, Format::Png).await.unwrap();
+    let second = display.screenshot(&shot, Format::Png).await.unwrap();
+    assert_eq!(display.sequence(), frame.sequence);
+    assert_eq!(first.bytes.as_ptr(), second.bytes.as_ptr());
+    for colour in [RED, GREEN, BLUE] {
+        display.paint_root(colour).await.unwrap();
+        let picture = display.screenshot(&shot, Format::Jpeg).await.unwrap();
+        let (width, height) = (picture.width, picture.height);
+        shows(&Frame { sequence: 0, width, height, jpeg: picture.bytes }, colour);
+    }
+    assert_eq!(display.sequence(), frame.sequence + 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_left_of_the_bus_a_moment_after_a_screenshot() {
+    let world = World::bare();
+    let neighbour = Neighbour::on(&world);
+    let before = neighbour.things();
+    for _ in 0..3 {
+        world.display.screenshot(&Screenshot::default(), Format::Png).await.unwrap();
+    }
+    assert_ne!(neighbour.things(), before);
+    let deadline = soon();
+    while neighbour.things() != before {
+        assert!(Instant::now() < deadline, "{before:?} {:?}", neighbour.things());
+        sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_that_blinds_the_bus_does_not_make_screenshots_lie() {
+    let world = World::bare();
+    let hostile = Neighbour::on(&world);
+    hostile.x.damage_query_version(1, 1).unwrap().reply().unwrap();
+    let before = hostile.things();
+    let mut frames = world.display.subscribe(THUMBNAIL).await.unwrap();
+    next(&mut frames).await.unwrap();
+    let during = hostile.things();
+    let bus = during.iter().find(|(client, count)| before[client] != **count).unwrap().0;
+    let destroyed = |id: &u32| hostile.x.damage_destroy(*id).unwrap().check().is_ok();
+    assert!((*bus..*bus + 1000).any(|id| destroyed(&id)));
+    hostile.paint(GREEN);
+    let picture = world.display.screenshot(&Screenshot::default(), Format::Jpeg).await.unwrap();
+    let (width, height) = (picture.width, picture.height);
+    shows(&Frame { sequence: 0, width, height, jpeg: picture.bytes }, GREEN);
 }
 
 #[tokio::test(flavor = "multi_thread")]
