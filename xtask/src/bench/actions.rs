@@ -12,7 +12,7 @@ use super::{
 
 const FIFTY: &str = "The quick brown fox jumps over 13 lazy dogs, twice";
 
-const TECHNIQUES: [Technique; 8] = [
+const TECHNIQUES: [Technique; 9] = [
     Technique { name: "click", command: "xdotool mousemove 600 500 click 1", times: 30 },
     Technique { name: "click0", command: "xdotool mousemove 600 500 click --delay 0 1", times: 30 },
     Technique { name: "move", command: "xdotool mousemove 600 500", times: 50 },
@@ -27,6 +27,11 @@ const TECHNIQUES: [Technique; 8] = [
         times: 10,
     },
     Technique { name: "png", command: "scrot -o /tmp/shot.png && cat /tmp/shot.png", times: 20 },
+    Technique {
+        name: "png still",
+        command: "scrot -o /tmp/shot.png && cat /tmp/shot.png",
+        times: 20,
+    },
     Technique {
         name: "jpeg",
         command: "scrot -o -q 80 /tmp/shot.jpg && cat /tmp/shot.jpg",
@@ -54,6 +59,12 @@ pub async fn run(server: &Server) {
     let scrolled = time(&desk, "scroll", &scroll, 100).await;
     desk.act("key", json!({ "keys": "ctrl+l" })).await;
     let typed = time(&desk, "type", &json!({ "text": FIFTY }), 30).await;
+    let unchanged = time(&desk, "screenshot", &json!({}), 60).await;
+    // Something small that moves, or all pictures after the first would be had for free.
+    let moving = "while sleep 0.01; do date +%N; done";
+    let args = ["-geometry", "20x2-0-0", "-e", "bash", "-c", moving];
+    desk.act("launch", json!({ "command": "xterm", "args": args })).await;
+    desk.focused("XTerm").await;
     let png = time(&desk, "screenshot", &json!({}), 60).await;
     let jpeg = time(&desk, "screenshot", &json!({ "format": "jpeg" }), 60).await;
     let zoomed = time(&desk, "zoom", &zoom, 60).await;
@@ -74,6 +85,7 @@ pub async fn run(server: &Server) {
         row("scroll 5", "scroll", &scrolled, Some(20.0)),
         row("type 50 characters", "type", &typed, Some(3.0)),
         row("screenshot PNG", "png", &png, Some(8.0)),
+        row("screenshot PNG, nothing changed since the last", "png still", &unchanged, None),
         row("screenshot JPEG", "jpeg", &jpeg, None),
         row("zoom 800×600", "zoom", &zoomed, None),
     ]);

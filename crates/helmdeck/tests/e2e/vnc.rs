@@ -1,4 +1,4 @@
-//! TigerVNC's own viewer, through `helmdeck vnc`.
+//! VNC programs of others, through `helmdeck vnc`: TigerVNC's own viewer, and a client library.
 
 use std::{
     io::{BufRead, BufReader},
@@ -7,6 +7,13 @@ use std::{
 };
 
 use helmdeck_testkit::{Desk, Server, eventually};
+use serde_json::json;
+use tokio::net::TcpStream;
+use vnc::{PixelFormat, VncClient, VncConnector, VncEncoding, VncEvent, X11Event};
+
+const SOON: Duration = Duration::from_secs(20);
+const PAGE: &str = "<title>empty</title><textarea autofocus style='position:fixed;inset:0;\
+                    width:100%' oninput=\"document.title='typed '+this.value\"></textarea>";
 
 /// A program that ends with the test.
 struct Program(Child);
@@ -28,14 +35,86 @@ impl Drop for Program {
     }
 }
 
+/// A port for one VNC program, and how it is named to one.
+fn open_port(server: &Server, desk: &Desk<'_>, more: &[&str]) -> (Program, String) {
+    let url = format!("http://{}", server.address);
+    let arguments = [&["vnc", &desk.id, "--url", &url], more].concat();
+    let (port, line) = Program::start(&mut server.installation.command(arguments));
+    let address = line.split_once("vncviewer ").expect("it says how to connect").1.trim();
+    (port, address.to_owned())
+}
+
+/// A client library of others, connected.
+async fn client_of(address: &str) -> VncClient {
+    let stream = TcpStream::connect(address.replace("::", ":")).await.unwrap();
+    VncConnector::new(stream)
+        .set_auth_method(async { Ok(String::new()) })
+        .add_encoding(VncEncoding::Zrle)
+        .add_encoding(VncEncoding::CopyRect)
+        .add_encoding(VncEncoding::Raw)
+        .allow_shared(true)
+        .set_pixel_format(PixelFormat::bgra())
+        .build()
+        .unwrap()
+        .try_start()
+        .await
+        .unwrap()
+        .finish()
+        .unwrap()
+}
+
+/// Waits until more white has come than the panel and the tabs could show.
+async fn sees_the_page(vnc: &VncClient) {
+    let mut white = 0;
+    let deadline = tokio::time::Instant::now() + SOON;
+    while white < 500_000 {
+        assert!(tokio::time::Instant::now() < deadline, "{white} white pixels");
+        vnc.input(X11Event::Refresh).await.unwrap();
+        while let Some(event) = vnc.poll_event().await.unwrap() {
+            if let VncEvent::RawImage(_, pixels) = event {
+                white += pixels.chunks(4).filter(|pixel| pixel[..3] == [0xff; 3]).count();
+            }
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+async fn press(vnc: &VncClient, symbol: u32) {
+    for down in [true, false] {
+        vnc.input(X11Event::KeyEvent((symbol, down).into())).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_client_library_sees_and_drives_if_it_may() {
+    let server = Server::start();
+    let client = server.admin();
+    let desk = Desk::desktop(&client).await;
+    desk.browse(PAGE, "empty").await;
+    desk.act("click", json!({ "x": 600, "y": 500 })).await;
+
+    let (_port, address) = open_port(&server, &desk, &[]);
+    let watching = client_of(&address).await;
+    sees_the_page(&watching).await;
+    press(&watching, u32::from(b'w')).await;
+
+    let (_port, address) = open_port(&server, &desk, &["--control"]);
+    let driving = client_of(&address).await;
+    sees_the_page(&driving).await;
+    press(&driving, u32::from(b'd')).await;
+    desk.titled("typed d").await;
+    // What the first one pressed had all that time to arrive.
+    press(&watching, u32::from(b'w')).await;
+    press(&driving, u32::from(b'e')).await;
+    desk.titled("typed de").await;
+}
+
 #[tokio::test]
 async fn a_vnc_program_sees_the_desktop_and_drives_it_if_it_may() {
     let server = Server::start();
     let client = server.admin();
     let desk = Desk::desktop(&client).await;
-    let page = "<title>empty</title><textarea autofocus style='position:fixed;inset:0;width:100%' \
-                oninput=\"document.title='typed '+this.value\"></textarea>";
-    desk.browse(page, "empty").await;
+    desk.browse(PAGE, "empty").await;
 
     // A screen for the viewer itself.
     let (_screen, number) = Program::start(
@@ -44,13 +123,10 @@ async fn a_vnc_program_sees_the_desktop_and_drives_it_if_it_may() {
             .args(["-geometry", "1400x950", "-depth", "24", "-nolisten", "tcp"]),
     );
     let display = format!(":{}", number.trim());
-    let url = format!("http://{}", server.address);
-    let arguments = ["vnc", &desk.id, "--control", "--url", &url];
-    let (_port, line) = Program::start(&mut server.installation.command(arguments));
-    let address = line.split_once("vncviewer ").expect("it says how to connect").1.trim();
+    let (_port, address) = open_port(&server, &desk, &["--control"]);
     let _viewer = Program(
         Command::new("xtigervncviewer")
-            .args(["-DesktopSize=", "-AlertOnFatalError=0", "-ReconnectOnError=0", address])
+            .args(["-DesktopSize=", "-AlertOnFatalError=0", "-ReconnectOnError=0", &address])
             .env("DISPLAY", &display)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
