@@ -192,14 +192,22 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::MissingWindowId
         | E::InvalidRole
         | E::InvalidPath
+        | E::MissingUrl
+        | E::MissingScript
+        | E::MissingSelector
+        | E::InvalidSelector
+        | E::ScriptFailed
         | E::InvalidWindowId => StatusCode::BAD_REQUEST,
         E::InvalidCredentials | E::MissingBearer | E::InvalidToken | E::InvalidTicket => {
             StatusCode::UNAUTHORIZED
         }
         E::Forbidden | E::Csrf | E::ForeignOrigin | E::FileDenied => StatusCode::FORBIDDEN,
-        E::NotFound | E::CommandNotFound | E::WindowNotFound | E::FileNotFound => {
-            StatusCode::NOT_FOUND
-        }
+        E::NotFound
+        | E::CommandNotFound
+        | E::WindowNotFound
+        | E::FileNotFound
+        | E::ElementNotFound
+        | E::TabNotFound => StatusCode::NOT_FOUND,
         E::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         E::SessionStarting
         | E::SessionOutdated
@@ -208,16 +216,24 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::TicketInUse
         | E::FileExists
         | E::NotAFile
+        | E::ElementNotActionable
         | E::ControlHeld
         | E::ControlTaken => StatusCode::CONFLICT,
         E::SessionEnded => StatusCode::GONE,
         E::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         E::TooManyAttempts | E::QuotaReached => StatusCode::TOO_MANY_REQUESTS,
         E::CreateFailed | E::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-        E::GuestLost | E::DisplayLost | E::BrowserLost | E::OutOfMemory | E::CommandFailed => {
-            StatusCode::BAD_GATEWAY
+        E::GuestLost
+        | E::DisplayLost
+        | E::BrowserLost
+        | E::OutOfMemory
+        | E::CommandFailed
+        | E::NavigationFailed
+        | E::PageCrashed
+        | E::BrowserRestarted => StatusCode::BAD_GATEWAY,
+        E::CdpUnavailable | E::CapacityReached | E::Overloaded | E::Unavailable => {
+            StatusCode::SERVICE_UNAVAILABLE
         }
-        E::CapacityReached | E::Overloaded | E::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         E::Timeout => StatusCode::GATEWAY_TIMEOUT,
         E::SessionDiskFull => StatusCode::INSUFFICIENT_STORAGE,
     }

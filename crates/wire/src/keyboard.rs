@@ -46,7 +46,7 @@ pub struct Key {
 action!(Key, "key", Pressed, kept |this: &Self| json!({ "keys": without_characters(&this.keys) }));
 
 /// The keys less those that write a character: one by one they may be a password.
-fn without_characters(keys: &str) -> String {
+pub(crate) fn without_characters(keys: &str) -> String {
     let shown = keys.split_whitespace().map(|key| if writes(key) { "•" } else { key });
     shown.collect::<Vec<_>>().join(" ")
 }

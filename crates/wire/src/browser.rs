@@ -1,0 +1,44 @@
+//! The structured browser: pages and elements by name instead of by pixel.
+//!
+//! On a headless session nobody sees it; on a desktop session it happens in the VISIBLE Chromium.
+
+mod element;
+mod page;
+mod selector;
+mod tab;
+
+pub use element::{
+    ClickElement, Clicked, Extract, ExtractFormat, Extracted, Hit, HoverElement, Interact,
+    Interaction, PressKeys, SelectOptions, Selected, TypeInto, UploadFiles,
+};
+pub use page::{
+    Acted, Dialog, DialogKind, Downloaded, Execute, Executed, History, Markdown, MarkdownText,
+    Navigate, Navigated, PageScreenshot, Snapshot, SnapshotText, Until, Vault, WaitFor, Waited,
+};
+pub use selector::Selector;
+pub use tab::{Tab, TabAction, TabId, TabList, Tabs};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// How long an action waits for what it needs: 10 seconds if not given, and at most 120.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Patience(#[schemars(range(min = 0.0, max = 120.0))] f64);
+
+impl Patience {
+    /// The longest.
+    pub const MAX: Duration = Duration::from_secs(120);
+
+    /// The same as a duration. What is no number counts as nothing.
+    pub fn duration(self) -> Duration {
+        Duration::try_from_secs_f64(self.0.max(0.0)).unwrap_or(Self::MAX).min(Self::MAX)
+    }
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self(10.0)
+    }
+}
