@@ -12,6 +12,7 @@ const ROWS: [&[&str]; 5] = [
         "helmdeck-display",
         "helmdeck-egress",
         "helmdeck-rfb",
+        "helmdeck-cdp",
     ],
     &["helmdeck-sessions"],
     &["helmdeck-server", "helmdeck-guest"],

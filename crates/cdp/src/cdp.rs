@@ -1,0 +1,160 @@
+//! The handle to a browser: ask, listen, and learn that it is gone.
+
+use std::{sync::Arc, time::Duration};
+
+use serde::{Serialize, de::DeserializeOwned};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    task::AbortHandle,
+    time::timeout,
+};
+
+use crate::{
+    CdpError, Client, EventStream,
+    board::{Answer, Board},
+    envelope::{Envelope, Refusal},
+    peek::NO_SESSION,
+    pipe::{self, Posts},
+    session::SessionId,
+};
+
+/// A cheap handle to one browser. The last one closes the pipe, which ends the browser.
+#[derive(Clone)]
+pub struct Cdp {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    board: Arc<Board>,
+    posts: Posts,
+    pipe: AbortHandle,
+}
+
+impl Cdp {
+    /// Speaks over the pipe of a browser from now on, in a task of its own.
+    pub fn new<R, W>(reader: R, writer: W) -> Self
+    where
+        R: AsyncRead + Send + Unpin + 'static,
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
+        let (posts, posted) = Posts::new();
+        let board = Arc::new(Board::new(posts.clone()));
+        let pipe = tokio::spawn(pipe::carry(reader, writer, posted, Arc::clone(&board)));
+        let shared = Shared { board, posts, pipe: pipe.abort_handle() };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Asks the browser, or one of its sessions, to do something.
+    ///
+    /// `T` needs the fields that matter only; [`serde::de::IgnoredAny`] is for answers that do not.
+    /// Dropping the future forgets the call, which does not undo it. The deadline is for all of it,
+    /// waiting until the browser reads included.
+    pub async fn call<T: DeserializeOwned>(
+        &self,
+        session: Option<&SessionId>,
+        method: &str,
+        params: impl Serialize,
+        deadline: Duration,
+    ) -> Result<T, CdpError> {
+        let answer = timeout(deadline, self.ask(session, method, params)).await;
+        let answer = answer.map_err(|_| CdpError::Deadline { method: method.to_owned() })??;
+        match answer {
+            Answer::Yes(result) => serde_json::from_str(result.get()).map_err(CdpError::Nonsense),
+            Answer::No(error) => Err(refused(method, error.get())),
+        }
+    }
+
+    async fn ask(
+        &self,
+        session: Option<&SessionId>,
+        method: &str,
+        params: impl Serialize,
+    ) -> Result<Answer, CdpError> {
+        let params = serde_json::value::to_raw_value(&params).map_err(CdpError::Parameters)?;
+        let (id, answer) = self.board().expect(session)?;
+        let _forget = Forget { board: self.board(), id };
+        let envelope = Envelope {
+            id: Some(id),
+            method: Some(method.into()),
+            params: Some(&params),
+            session: session.map(|session| session.as_str().into()),
+            ..Envelope::default()
+        };
+        let message = envelope.write().map_err(CdpError::Parameters)?;
+        drop(params);
+        self.shared.posts.send(message).await?;
+        answer.await.unwrap_or(Err(CdpError::BrowserGone))
+    }
+
+    /// What happens in a session from now on; without one, in the browser itself. The stream has
+    /// ended already if the session is not one of our own.
+    pub fn events(&self, session: Option<&SessionId>) -> EventStream {
+        let (stream, inbox) = EventStream::new();
+        self.board().listen(session, &inbox);
+        stream
+    }
+
+    /// A share of the pipe for somebody from outside.
+    pub async fn client(&self, deadline: Duration) -> Result<Client, CdpError> {
+        // A task of its own: of a client that nobody waits for any more, nothing is left either.
+        let opening = timeout(deadline, tokio::spawn(Client::open(self.clone())));
+        match opening.await {
+            Ok(opened) => opened.unwrap_or(Err(CdpError::BrowserGone)),
+            Err(_) => Err(CdpError::Deadline { method: Client::OPEN.to_owned() }),
+        }
+    }
+
+    /// Whether the browser is gone.
+    pub fn is_closed(&self) -> bool {
+        self.shared.posts.is_closed()
+    }
+
+    /// Waits until the browser is gone.
+    pub async fn closed(&self) {
+        self.shared.posts.closed().await;
+    }
+
+    pub(crate) fn board(&self) -> &Board {
+        &self.shared.board
+    }
+
+    pub(crate) fn posts(&self) -> &Posts {
+        &self.shared.posts
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.pipe.abort();
+        self.board.close();
+    }
+}
+
+/// Forgets a call that nobody waits for.
+pub(crate) struct Forget<'a> {
+    pub board: &'a Board,
+    pub id: i32,
+}
+
+impl Forget<'_> {
+    /// The call stays.
+    pub fn keep(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Forget<'_> {
+    fn drop(&mut self) {
+        self.board.forget(self.id);
+    }
+}
+
+fn refused(method: &str, error: &str) -> CdpError {
+    match serde_json::from_str::<Refusal>(error) {
+        Ok(Refusal { code: NO_SESSION, .. }) => CdpError::TargetGone,
+        Ok(Refusal { code, message }) => {
+            CdpError::Refused { method: method.to_owned(), code, message }
+        }
+        Err(error) => CdpError::Nonsense(error),
+    }
+}

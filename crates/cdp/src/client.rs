@@ -1,0 +1,143 @@
+//! Somebody from outside on our pipe: a session of its own, and never anyone else's.
+
+use std::{sync::Arc, time::Duration};
+
+use serde_json::json;
+use tokio::time::timeout;
+
+use crate::{
+    Cdp, CdpError,
+    board::Unasked,
+    cdp::Forget,
+    envelope::Envelope,
+    peek::{NO_SESSION, Peek, SERVER_ERROR, refusal},
+    pipe::MAX_REQUEST,
+    queue::{Next, Queue},
+    session::SessionId,
+};
+
+/// What waits for one client, in bytes. One for which more would have to wait is closed.
+const MAX_WAITING: usize = 64 << 20;
+/// How long a message may wait for a browser that does not read.
+const SEND_DEADLINE: Duration = Duration::from_secs(30);
+/// How long to wait for a session that nobody may want any more, so that it can be ended again.
+const OPEN_DEADLINE: Duration = Duration::from_secs(60);
+
+pub(crate) type Outbox = Queue<String, Ended>;
+
+/// A client's share of the pipe. To the client it looks like a connection of its own to the browser.
+///
+/// Dropping it detaches its sessions; what it opened in the browser stays.
+pub struct Client {
+    cdp: Cdp,
+    number: u64,
+    outbox: Arc<Outbox>,
+}
+
+/// Why a client gets nothing more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Ended {
+    /// It did not read what was sent to it.
+    #[error("the client is too slow")]
+    TooSlow,
+    /// The pipe is closed.
+    #[error("the browser is gone")]
+    BrowserGone,
+    /// The browser has ended the client's session.
+    #[error("the browser has closed the session")]
+    Detached,
+    /// The client itself is gone.
+    #[error("the client is gone")]
+    Dropped,
+}
+
+impl Client {
+    pub(crate) const OPEN: &str = "Target.attachToBrowserTarget";
+
+    pub(crate) async fn open(cdp: Cdp) -> Result<Self, CdpError> {
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Attached {
+            session_id: SessionId,
+        }
+        let attached: Attached = cdp.call(None, Self::OPEN, json!({}), OPEN_DEADLINE).await?;
+        let outbox = Arc::new(Outbox::new(MAX_WAITING));
+        let number = cdp.board().admit(&attached.session_id, Arc::clone(&outbox))?;
+        Ok(Self { cdp, number, outbox })
+    }
+
+    /// Takes one message of the client. A bad one is answered, as the browser would do; an error
+    /// means that the client cannot go on. Cancel-safe: nothing is sent then.
+    pub async fn send(&self, text: &str) -> Result<(), CdpError> {
+        let message = match Peek::at(text) {
+            Ok(message) => message,
+            Err(malformed) => return self.answer(malformed.answer()),
+        };
+        let refuse = |code, why| self.answer(refusal(Some(message.id), None, code, why));
+        if text.len() > MAX_REQUEST {
+            return refuse(SERVER_ERROR, "Message is too large");
+        }
+        let asked = message.session_id.as_deref();
+        let (id, session) = match self.cdp.board().expect_for(self.number, asked, message.id) {
+            Ok(expected) => expected,
+            Err(Unasked::Foreign) => {
+                return refuse(NO_SESSION, "Session with given id not found.");
+            }
+            Err(Unasked::TooMany) => return refuse(SERVER_ERROR, "Too many calls are unanswered"),
+            Err(Unasked::Closed) => return Err(self.failure()),
+        };
+        let unsent = Forget { board: self.cdp.board(), id };
+        let method = message.method.clone().into_owned();
+        let envelope = Envelope {
+            id: Some(id),
+            method: Some(message.method),
+            params: message.params,
+            session: Some(session.as_str().into()),
+            ..Envelope::default()
+        };
+        let spliced = envelope.write().map_err(CdpError::Parameters)?;
+        let sent = timeout(SEND_DEADLINE, self.cdp.posts().send(spliced)).await;
+        sent.unwrap_or(Err(CdpError::Deadline { method }))?;
+        unsent.keep();
+        Ok(())
+    }
+
+    /// The next message for the client, an answer or an event; `None` when there will be none, and
+    /// then [`Self::ended`] says why. Cancel-safe; meant for one reader.
+    pub async fn next(&self) -> Option<String> {
+        loop {
+            match self.outbox.next().await {
+                Next::Item(message) => return Some(message),
+                Next::Ended(_) => return None,
+                Next::Lost(_) => {}
+            }
+        }
+    }
+
+    /// Why the client gets nothing more, as soon as that is so.
+    pub fn ended(&self) -> Option<Ended> {
+        self.outbox.ended()
+    }
+
+    /// Answers in the browser's place.
+    fn answer(&self, answer: String) -> Result<(), CdpError> {
+        self.cdp.board().answer_for(self.number, answer);
+        match self.ended() {
+            None => Ok(()),
+            Some(_) => Err(self.failure()),
+        }
+    }
+
+    fn failure(&self) -> CdpError {
+        match self.ended() {
+            Some(Ended::BrowserGone) => CdpError::BrowserGone,
+            _ => CdpError::TargetGone,
+        }
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        self.cdp.board().dismiss(self.number);
+    }
+}

@@ -1,0 +1,106 @@
+//! Where one message of the browser ends and the next begins.
+
+use std::ffi::CStr;
+
+use bytes::{Buf as _, BytesMut};
+
+use crate::envelope::HEAD;
+
+/// What is kept of a buffer that has grown for one large message.
+const SPARE: usize = 1 << 20;
+
+/// Finds the messages in what arrives, in pieces of any size.
+pub(crate) struct Frames {
+    limit: usize,
+    received: BytesMut,
+    /// How much of `received` is known to hold no end.
+    searched: usize,
+    /// The beginning of a message that is too large; what arrives of it is thrown away.
+    skipped: Option<BytesMut>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Frame {
+    Message(BytesMut),
+    /// Only how it began was kept.
+    TooLarge(BytesMut),
+}
+
+impl Frames {
+    pub fn new(limit: usize) -> Self {
+        Self { limit, received: BytesMut::new(), searched: 0, skipped: None }
+    }
+
+    /// Where to put what arrives next.
+    pub fn room(&mut self, length: usize) -> &mut BytesMut {
+        if self.received.is_empty() && self.received.capacity() > SPARE {
+            self.received = BytesMut::new();
+        }
+        self.received.reserve(length);
+        &mut self.received
+    }
+
+    /// The next message; nothing if more has to arrive.
+    pub fn next(&mut self) -> Option<Frame> {
+        let unsearched = self.received.get(self.searched..).unwrap_or_default();
+        // Looks at many bytes at once, which searching by hand would not.
+        let Ok(found) = CStr::from_bytes_until_nul(unsearched) else {
+            self.searched = self.received.len();
+            if self.searched > self.limit || self.skipped.is_some() {
+                self.skip();
+            }
+            return None;
+        };
+        let end = self.searched + found.count_bytes();
+        self.searched = 0;
+        let mut message = self.received.split_to(end);
+        self.received.advance(1);
+        match self.skipped.take() {
+            Some(head) => Some(Frame::TooLarge(head)),
+            None if end > self.limit => {
+                message.truncate(HEAD);
+                Some(Frame::TooLarge(message))
+            }
+            None => Some(Frame::Message(message)),
+        }
+    }
+
+    fn skip(&mut self) {
+        let received = std::mem::take(&mut self.received);
+        self.searched = 0;
+        self.skipped.get_or_insert_with(|| received.iter().copied().take(HEAD).collect());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frames(stream: &[u8], chunk: usize, limit: usize) -> Vec<Frame> {
+        let mut frames = Frames::new(limit);
+        let mut found = Vec::new();
+        for chunk in stream.chunks(chunk) {
+            frames.room(chunk.len()).extend_from_slice(chunk);
+            found.extend(std::iter::from_fn(|| frames.next()));
+            assert!(frames.received.len() <= limit);
+        }
+        found
+    }
+
+    #[test]
+    fn messages_are_the_same_however_they_are_split_and_large_ones_are_not_kept() {
+        let large = [b'x'; 100];
+        let stream = [b"{}\0\0{\"id\":1}\0".as_slice(), &large, b"\0{\"id\":2}\0half"].concat();
+        let message = |text: &str| Frame::Message(text.as_bytes().into());
+        let expected = [
+            message("{}"),
+            message(""),
+            message("{\"id\":1}"),
+            Frame::TooLarge([b'x'; HEAD].as_slice().into()),
+            message("{\"id\":2}"),
+        ];
+        for chunk in 1..=stream.len() {
+            assert_eq!(frames(&stream, chunk, 64), expected, "in pieces of {chunk}");
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The Chrome DevTools Protocol over Chromium's debugging pipe: calls with deadlines, events, and a
+//! share of the one pipe for each client from outside.
+//!
+//! [`Cdp`] is the connection. What our own code asks is a [`Cdp::call`] and what it hears an
+//! [`EventStream`]; both know no domain of the protocol, the caller brings the types. A [`Client`]
+//! is a Playwright or Puppeteer from outside: its messages are passed on almost as they are, within
+//! a session of its own. [`Current`] holds the connection to a browser that may be started again.
+//! Who may send what is decided elsewhere; [`Peek`] shows what a message is about.
+
+mod board;
+mod cdp;
+mod client;
+mod current;
+mod envelope;
+mod error;
+mod events;
+mod frames;
+mod peek;
+mod pipe;
+mod queue;
+mod session;
+mod tree;
+
+pub use cdp::Cdp;
+pub use client::{Client, Ended};
+pub use current::Current;
+pub use error::CdpError;
+pub use events::{Event, EventStream, Lagged};
+pub use peek::{Malformed, Peek, refusal};
+pub use pipe::{MAX_MESSAGE, MAX_REQUEST};
+pub use session::SessionId;

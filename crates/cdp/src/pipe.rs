@@ -1,0 +1,130 @@
+//! The two ends of the pipe: one task reads and writes, everyone else posts.
+
+use std::{future::pending, sync::Arc};
+
+use serde_json::json;
+use tokio::{
+    io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _},
+    select,
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc},
+};
+
+use crate::{CdpError, board::Board, envelope::Envelope, frames::Frames, session::SessionId};
+
+/// The largest message we read: a picture of a very long page fits.
+pub const MAX_MESSAGE: usize = 256 << 20;
+/// The largest message we write. Chromium stops reading its pipe for good at one of 100 MiB.
+pub const MAX_REQUEST: usize = 64 << 20;
+/// What may wait to be written, in bytes; whoever wants to add more waits, up to its deadline.
+const MAX_WAITING: usize = 64 << 20;
+/// What a message costs beside its bytes, so that many small ones are not free.
+const POST: usize = 64;
+/// What is read at once, at most.
+const CHUNK: usize = 64 << 10;
+
+/// Where messages to the browser are left.
+#[derive(Clone)]
+pub(crate) struct Posts {
+    /// Bounded by `room`.
+    queue: mpsc::UnboundedSender<Post>,
+    room: Arc<Semaphore>,
+}
+
+pub(crate) struct Post {
+    message: String,
+    /// Given back when the message is written.
+    _room: Option<OwnedSemaphorePermit>,
+}
+
+impl Posts {
+    pub fn new() -> (Self, mpsc::UnboundedReceiver<Post>) {
+        let (queue, posted) = mpsc::unbounded_channel();
+        (Self { queue, room: Arc::new(Semaphore::new(MAX_WAITING)) }, posted)
+    }
+
+    /// Leaves a message, once there is room. Dropping the future leaves nothing.
+    pub async fn send(&self, message: String) -> Result<(), CdpError> {
+        if message.len() > MAX_REQUEST {
+            return Err(CdpError::TooLarge);
+        }
+        let size = (message.len() + POST).min(MAX_WAITING);
+        let size = u32::try_from(size).map_err(|_| CdpError::TooLarge)?;
+        let room = Arc::clone(&self.room).acquire_many_owned(size);
+        let room = room.await.map_err(|_| CdpError::BrowserGone)?;
+        let post = Post { message, _room: Some(room) };
+        self.queue.send(post).map_err(|_| CdpError::BrowserGone)
+    }
+
+    /// Asks to end a session and all below it.
+    pub fn detach(&self, id: i32, session: &SessionId) {
+        let params = serde_json::value::to_raw_value(&json!({ "sessionId": session })).ok();
+        let method = Some("Target.detachFromTarget".into());
+        let params = params.as_deref();
+        self.leave(&Envelope { id: Some(id), method, params, ..Envelope::default() });
+    }
+
+    /// Asks a page or worker to run that waits to be told so.
+    pub fn resume(&self, id: i32, session: &SessionId) {
+        let method = Some("Runtime.runIfWaitingForDebugger".into());
+        let session = Some(session.as_str().into());
+        self.leave(&Envelope { id: Some(id), method, session, ..Envelope::default() });
+    }
+
+    /// Leaves a short message without waiting. There are only so many: one for each session.
+    fn leave(&self, envelope: &Envelope<'_>) {
+        if let Ok(message) = envelope.write() {
+            let _ = self.queue.send(Post { message, _room: None });
+        }
+    }
+
+    /// Nobody writes any more; whoever waits for room learns it now.
+    pub fn close(&self) {
+        self.room.close();
+    }
+
+    pub fn is_closed(&self) -> bool {
+        self.queue.is_closed()
+    }
+
+    pub async fn closed(&self) {
+        self.queue.closed().await;
+    }
+}
+
+/// Carries messages both ways until the browser closes its end.
+pub(crate) async fn carry(
+    reader: impl AsyncRead + Unpin,
+    writer: impl AsyncWrite + Unpin,
+    posted: mpsc::UnboundedReceiver<Post>,
+    board: Arc<Board>,
+) {
+    let writing = async {
+        write(writer, posted).await;
+        // There may still be answers to read.
+        pending().await
+    };
+    select! {
+        () = read(reader, &board) => {}
+        () = writing => {}
+    }
+    board.close();
+}
+
+async fn read(mut reader: impl AsyncRead + Unpin, board: &Board) {
+    let mut frames = Frames::new(MAX_MESSAGE);
+    while let Ok(1..) = reader.read_buf(frames.room(CHUNK)).await {
+        while let Some(frame) = frames.next() {
+            board.receive(frame);
+        }
+    }
+}
+
+async fn write(mut writer: impl AsyncWrite + Unpin, mut posted: mpsc::UnboundedReceiver<Post>) {
+    while let Some(post) = posted.recv().await {
+        let mut message = post.message.into_bytes();
+        message.push(0);
+        if writer.write_all(&message).await.is_err() || writer.flush().await.is_err() {
+            return;
+        }
+    }
+}

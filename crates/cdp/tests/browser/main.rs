@@ -1,0 +1,13 @@
+//! The pipe of a real Chromium.
+
+// Clippy knows functions marked as tests, not what they call.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+
+mod calls;
+mod chromium;
+mod clients;
+mod current;
+mod events;
+mod gone;
+mod outsider;
+mod sharing;

@@ -1,0 +1,189 @@
+//! A browser that sends anything: later answers arrive, and nobody sees what is not theirs.
+
+use helmdeck_cdp::{CdpError, SessionId};
+use proptest::{collection::vec, prelude::*};
+use serde_json::{Value, json};
+use tokio::join;
+
+use crate::pipe::{ROOT, SOON, client, connection, run};
+
+/// Pieces of messages, of all sorts and in the wrong places.
+fn value() -> impl Strategy<Value = String> {
+    prop_oneof![
+        (-2..9).prop_map(|id: i32| id.to_string()),
+        Just("null".to_owned()),
+        Just("{}".to_owned()),
+        Just("[]".to_owned()),
+        Just("99999999999999999999".to_owned()),
+        Just(r#""ROOT""#.to_owned()),
+        Just(r#""PAGE""#.to_owned()),
+        Just(r#""\ud800""#.to_owned()),
+        Just(r#"{"sessionId":"PAGE","waitingForDebugger":true}"#.to_owned()),
+        Just(r#"{"sessionId":"ROOT"}"#.to_owned()),
+        Just(r#"{"code":-32000,"message":"no"}"#.to_owned()),
+        Just(r#""Target.attachedToTarget""#.to_owned()),
+        Just(r#""Target.detachedFromTarget""#.to_owned()),
+        Just(r#""Inspector.targetCrashed""#.to_owned()),
+        Just("[".repeat(300)),
+    ]
+}
+
+fn key() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "id",
+        "method",
+        "params",
+        "result",
+        "error",
+        "sessionId",
+        "\\u0069d",
+        "other",
+    ])
+}
+
+/// A message that nearly makes sense, or none at all; perhaps cut off or with holes.
+fn message() -> impl Strategy<Value = Vec<u8>> {
+    let object = vec((key(), value()), 0..5).prop_map(|fields| {
+        let fields: Vec<_> =
+            fields.iter().map(|(key, value)| format!("\"{key}\":{value}")).collect();
+        format!("{{{}}}", fields.join(",")).into_bytes()
+    });
+    let object = (object, vec((any::<prop::sample::Index>(), any::<u8>()), 0..3)).prop_map(
+        |(mut bytes, changes)| {
+            for (at, byte) in changes {
+                let at = at.index(bytes.len());
+                if byte < 64 { bytes.truncate(at.max(1)) } else { bytes[at] = byte }
+            }
+            bytes
+        },
+    );
+    prop_oneof![3 => object, 1 => vec(any::<u8>(), 0..60)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn whatever_the_browser_sends_later_answers_arrive(
+        messages in vec(message(), 0..12), cuts in vec(1_usize..40, 1..8),
+    ) {
+        run(async {
+            let (cdp, mut end) = connection();
+            let hostile = async {
+                let question = end.read().await;
+                let stream = [messages.join(&0), vec![0]].concat();
+                let mut rest = stream.as_slice();
+                for cut in cuts.iter().cycle() {
+                    let (piece, after) = rest.split_at((*cut).min(rest.len()));
+                    end.write_raw(piece).await;
+                    tokio::task::yield_now().await;
+                    rest = after;
+                    if rest.is_empty() {
+                        break;
+                    }
+                }
+                end.answer(&question, json!("first")).await;
+                end.write(&json!({ "method": "Sync" })).await;
+            };
+            let mut synced = cdp.events(None).only("Sync");
+            // Any of it may answer the first call; when the second is made, all of it was read.
+            let (_, ()) = join!(cdp.call::<Value>(None, "First", (), SOON), hostile);
+            let honest = async {
+                let question = end.read().await;
+                end.answer(&question, json!("second")).await;
+            };
+            synced.next().await.unwrap().unwrap();
+            let second = cdp.call::<Value>(None, "Second", (), SOON);
+            let (second, ()) = join!(second, honest);
+            assert_eq!(second.unwrap(), "second");
+        });
+    }
+
+    #[test]
+    fn a_client_gets_json_only_and_nothing_of_sessions_that_are_not_its_own(
+        messages in vec(message(), 0..12),
+    ) {
+        run(async {
+            let (cdp, mut end) = connection();
+            let client = client(&cdp, &mut end).await;
+            for message in messages {
+                let message = [message.split(|byte| *byte == 0).collect::<Vec<_>>().concat(), vec![0]];
+                end.write_raw(&message.concat()).await;
+            }
+            end.write(&json!({ "method": "Ours", "sessionId": "OURS" })).await;
+            end.write(&json!({ "method": "Root" })).await;
+            end.write(&json!({ "method": "End", "sessionId": ROOT })).await;
+            drop(end);
+            while let Some(message) = client.next().await {
+                let message: Value = serde_json::from_str(&message).unwrap();
+                let session = message.get("sessionId").and_then(Value::as_str);
+                assert!(session.is_none_or(|session| session == "PAGE"), "{message}");
+                assert!(message["method"] != "Ours" && message["method"] != "Root", "{message}");
+                // It has asked nothing, so nothing answers.
+                assert!(message.get("id").is_none(), "{message}");
+            }
+        });
+    }
+}
+
+#[test]
+fn only_the_session_that_was_asked_can_answer() {
+    run(async {
+        let (cdp, mut end) = connection();
+        let page = SessionId::from("PAGE");
+        let answering = async {
+            let question = end.read().await;
+            let id = &question["id"];
+            end.write(&json!({ "id": id, "result": "forged", "sessionId": "OTHER" })).await;
+            end.answer(&question, json!("true")).await;
+            let question = end.read().await;
+            let id = &question["id"];
+            end.write(&json!({ "id": id, "result": "forged", "sessionId": "OTHER" })).await;
+            end.answer(&question, json!("true")).await;
+        };
+        let asking = async {
+            let one = cdp.call::<String>(Some(&page), "Question", (), SOON).await;
+            (one, cdp.call::<String>(None, "Question", (), SOON).await)
+        };
+        let ((one, two), ()) = join!(asking, answering);
+        assert_eq!((one.unwrap().as_str(), two.unwrap().as_str()), ("true", "true"));
+    });
+}
+
+#[test]
+fn an_answer_that_cannot_be_read_is_nonsense_at_once() {
+    run(async {
+        let (cdp, mut end) = connection();
+        for broken in [
+            ",\"result\":{}",
+            ",\"result\":{\"a\":",
+            ",\"result\":\"\u{1}\"}",
+            "}",
+            ",\"error\":3}",
+            ",\"error\":{}}",
+            ",\"result\":{},\"result\":{}}",
+        ] {
+            let answering = async {
+                let question = end.read().await;
+                end.write_raw(format!("{{\"id\":{}{broken}\0", question["id"]).as_bytes()).await;
+            };
+            let (answer, ()) = join!(cdp.call::<Value>(None, "Question", (), SOON), answering);
+            assert!(matches!(answer, Err(CdpError::Nonsense(_))), "{broken}: {answer:?}");
+        }
+    });
+}
+
+#[test]
+fn a_pipe_that_closes_in_the_middle_of_an_answer_is_a_browser_that_is_gone() {
+    run(async {
+        let (cdp, mut end) = connection();
+        let answering = async {
+            let question = end.read().await;
+            end.write_raw(format!("{{\"id\":{},\"result\":", question["id"]).as_bytes()).await;
+            drop(end);
+        };
+        let (answer, ()) = join!(cdp.call::<Value>(None, "Question", (), SOON), answering);
+        assert!(matches!(answer, Err(CdpError::BrowserGone)), "{answer:?}");
+        cdp.closed().await;
+    });
+}

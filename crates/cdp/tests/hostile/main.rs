@@ -1,0 +1,8 @@
+//! What holds for every browser and every client, honest or not: checked with random bytes.
+
+// Clippy knows functions marked as tests, not what they call.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+
+mod browser;
+mod client;
+mod pipe;
