@@ -69,6 +69,32 @@ export class Desk {
     return this.agent.post(`sessions/${this.id}/tickets`, { role, ...more });
   }
 
+  /** Puts a file into its home. */
+  async putFile(path, bytes) {
+    const answer = await this.#file(path, { method: "PUT", body: bytes });
+    assert.equal(answer.status, 201, await answer.text());
+  }
+
+  /** The bytes of a file in its home. */
+  async file(path) {
+    const answer = await this.#file(path, {});
+    assert.equal(answer.status, 200, path);
+    return Buffer.from(await answer.arrayBuffer());
+  }
+
+  /** The names in a folder of its home. */
+  async names(folder) {
+    const { entries } = await this.agent.get(`sessions/${this.id}/files?path=${encodeURIComponent(folder)}`);
+    return entries.map(({ name }) => name);
+  }
+
+  #file(path, request) {
+    const { server, token } = this.agent;
+    const encoded = path.split("/").map(encodeURIComponent).join("/");
+    const address = `${server.url}/api/v1/sessions/${this.id}/files/${encoded}`;
+    return fetch(address, { ...request, headers: { authorization: `Bearer ${token}` } });
+  }
+
   end() {
     return this.agent.ask("DELETE", `sessions/${this.id}`);
   }

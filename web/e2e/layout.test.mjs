@@ -23,6 +23,8 @@ before(async () => {
   await desk.act("scroll", { x: 300, y: 400, direction: "down", amount: 3 });
   await desk.act("click", { x: 300, y: 400 });
   await desk.act("agent_status", { status: "Downloading the invoice of October and comparing it with the order" });
+  await desk.putFile("Invoices/2026/October/Telephone and Internet, second half of the month.pdf", "x".repeat(82_345));
+  await desk.putFile("Invoices/2026/October/overview.csv", "a,b\n");
   if (shots) await mkdir(shots, { recursive: true });
 });
 after(async () => {
@@ -61,6 +63,30 @@ for (const [name, viewport] of Object.entries(screens)) {
     await page.locator(".agent-banner").getByText("Downloading").waitFor();
     await page.getByRole("log").locator(".action", { hasText: "300, 400" }).first().waitFor();
     await look("session");
+    await page.getByRole("tab", { name: "Files" }).click();
+    await page.getByRole("button", { name: "Show hidden files" }).click();
+    for (const folder of ["Invoices", "2026", "October"]) {
+      await page.getByRole("button", { name: folder }).click();
+      if (folder === "Invoices") await look("folder");
+    }
+    await page.getByRole("link", { name: "overview.csv" }).waitFor();
+    await look("files");
+    await page.getByLabel("Files for October").setInputFiles([
+      { name: "overview.csv", mimeType: "text/csv", buffer: Buffer.from("c,d\n") },
+    ]);
+    await page.getByText("In October").waitFor();
+    await look("uploaded");
+    await page.getByRole("button", { name: "Dismiss all uploads" }).click();
+    const held = await page.evaluateHandle(() => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([], "held"));
+      return transfer;
+    });
+    for (const [what, over] of Object.entries({ screen: ".screen", list: ".files" })) {
+      await page.locator(over).dispatchEvent("dragover", { dataTransfer: held });
+      await look(`drop-${what}`);
+      await page.locator(over).dispatchEvent("dragleave", { dataTransfer: held });
+    }
     await page.getByRole("tab", { name: "Details" }).click();
     await page.getByText("Share the picture").waitFor();
     await look("details");

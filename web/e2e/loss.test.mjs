@@ -1,4 +1,4 @@
-// What breaks while somebody watches: the server, and the session's display.
+// What breaks while somebody watches: the server, the session's display, its guest.
 
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
@@ -9,11 +9,11 @@ import { story } from "./story.mjs";
 import { until } from "./until.mjs";
 
 const step = story();
-let server, browser, person, desk;
+let server, browser, agent, person, desk;
 before(async () => {
   server = await Server.start();
   browser = await openBrowser();
-  const agent = await Agent.of(server);
+  agent = await Agent.of(server);
   desk = await agent.desktop("fragile");
   await desk.browse(feelingPage, "felt 0 clicks");
   person = await Person.arrive(browser, server);
@@ -70,4 +70,53 @@ step("the display dies: the page and the wall say what happened", async () => {
   await tile.getByText("Its display was lost").waitFor();
   await tile.getByRole("button", { name: "Dismiss" }).click();
   await tile.waitFor({ state: "detached" });
+});
+
+step("the guest dies: both who is logged in and who has a link read why, and nobody waits for ever", async () => {
+  const { page } = person;
+  desk = await agent.desktop("doomed");
+  await page.getByRole("link", { name: "doomed", exact: true }).click();
+  await person.seesPicture();
+  const other = await Person.arrive(browser, server);
+  other.forgive(/./);
+  await other.page.goto((await agent.get(`desktop/vnc-url?session_id=${desk.id}`)).url);
+  await other.seesPicture();
+
+  const guests = (await server.processes()).filter(({ command }) => /^\S*helmdeck guest /.test(command));
+  assert.equal(guests.length, 1, JSON.stringify(guests));
+  process.kill(guests[0].pid, "SIGKILL");
+
+  await page.locator(".stage").getByText("The session failed").waitFor();
+  await page.locator(".stage").getByText("Its sandbox stopped answering").waitFor();
+  await person.strip.getByText("Nobody drives").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Take control" }).count(), 0);
+  const session = await desk.show();
+  assert.equal(session.status, "error");
+  assert.equal(session.end_reason, "guest_lost");
+
+  const read = other.page.getByText("The session is over. Its sandbox stopped answering.");
+  await read.waitFor();
+  await other.page.reload();
+  await read.waitFor();
+  for (const { page } of [person, other]) assert.equal(await page.getByText("Reconnecting").count(), 0);
+  await other.leave();
+});
+
+step("what it wrote can still be read, the wall shows it as failed, and a new one is a click away", async () => {
+  const { page } = person;
+  await page.getByRole("tab", { name: "Logs" }).click();
+  await page.locator(".logs .line").first().waitFor();
+
+  await page.getByRole("link", { name: "All sessions" }).first().click();
+  const tile = page.locator(".tile", { hasText: "doomed" });
+  await tile.locator('[data-status="error"]').waitFor();
+  await tile.getByText("Its sandbox stopped answering").waitFor();
+
+  await tile.getByRole("link", { name: "doomed", exact: true }).click();
+  await page.locator(".stage").getByRole("button", { name: "New session" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Label").fill("successor");
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("heading", { name: "successor" }).waitFor();
+  await person.seesPicture();
 });

@@ -41,6 +41,15 @@ export function dateAndTime(at: string): string {
     : `${date.toLocaleDateString("en-CA")} ${timeOfDay(at)}`;
 }
 
+/** A moment in few letters: one of today by its time, any other by its date. */
+export function moment(at: string, now: Date = new Date(), timeZone?: string): string {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return "–";
+  const zone = timeZone === undefined ? {} : { timeZone };
+  const day = date.toLocaleDateString("en-CA", zone);
+  return day === now.toLocaleDateString("en-CA", zone) ? timeOfDay(at, timeZone).slice(0, 5) : day;
+}
+
 /** Bytes in the largest fitting unit of 1024. */
 export function bytes(count: number): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -56,4 +65,10 @@ export function bytes(count: number): string {
 /** `1 session`, `2 sessions`. */
 export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** A sentence of what a program said: with a capital, and an end. */
+export function sentence(said: string): string {
+  const text = said.charAt(0).toUpperCase() + said.slice(1);
+  return text === "" || /[.!?…]$/.test(text) ? text : `${text}.`;
 }

@@ -15,6 +15,8 @@ it("says what was done", () => {
   expect(whatOf(action("scroll", { direction: "down", amount: 3 }))).toBe("Scroll down 3");
   expect(whatOf(action("type", { characters: 1 }))).toBe("Type 1 character");
   expect(whatOf(action("key", { keys: "ctrl+l" }))).toBe("Press ctrl+l");
+  expect(whatOf(action("file_upload", { path: "Desktop/a.txt", size: 3 }))).toBe("Upload Desktop/a.txt");
+  expect(whatOf(action("file_download", { path: "a.txt" }))).toBe("Download a.txt");
   expect(whatOf(action("some_new_thing"))).toBe("Some new thing");
 });
 
@@ -29,7 +31,9 @@ it("folds what is asked again and again into one line, but no two clicks", () =>
   expect(linesOf([action("windows"), refused])).toHaveLength(2);
 });
 
-it("says where", () => {
+it("says where, or how much", () => {
+  expect(whereOf(action("file_upload", { path: "a.txt", size: 1536 }))).toBe("1.5 KiB");
+  expect(whereOf(action("file_upload", { path: "a.txt" }))).toBe("");
   expect(whereOf(action("click", { x: 0, y: 2 }))).toBe("0, 2");
   expect(whereOf(action("type", { characters: 4 }))).toBe("");
   const path = [

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { backoff } from "../src/backoff";
-import { bytes, count, countdown, span, timeOfDay, took } from "../src/format";
+import { bytes, count, countdown, moment, sentence, span, timeOfDay, took } from "../src/format";
 
 it("tells spans by their two largest units", () => {
   expect(span(-5)).toBe("0 s");
@@ -30,6 +30,20 @@ it("tells durations and sizes", () => {
 it("tells the time of day, and nothing for a time that is none", () => {
   expect(timeOfDay("2026-01-01T07:08:09Z", "UTC")).toBe("07:08:09");
   expect(timeOfDay("never")).toBe("–");
+});
+
+it("tells a moment of today by its time, and any other by its date", () => {
+  const now = new Date("2026-01-02T23:00:00Z");
+  expect(moment("2026-01-02T07:08:09Z", now, "UTC")).toBe("07:08");
+  expect(moment("2026-01-01T23:30:00Z", now, "UTC")).toBe("2026-01-01");
+  expect(moment("2026-01-02T23:30:00Z", now, "Asia/Tokyo")).toBe("08:30");
+  expect(moment("never", now)).toBe("–");
+});
+
+it("makes a sentence of what a program said", () => {
+  expect(sentence("the disk is full: remove something")).toBe("The disk is full: remove something.");
+  expect(sentence("Really?")).toBe("Really?");
+  expect(sentence("")).toBe("");
 });
 
 it("waits longer each time, up to ten seconds", () => {

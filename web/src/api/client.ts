@@ -1,5 +1,7 @@
+import { sentence } from "../format";
 import { api } from "../prefix";
-import type { ActionRecord, Control, CreateSession, Identity, Role, Session, Ticket } from "./wire";
+import { home } from "../session/files";
+import type { ActionRecord, Control, CreateSession, Folder, Identity, Role, Session, Ticket } from "./wire";
 
 /** A refusal of the server, or a request that did not reach it (status 0). */
 export class ApiError extends Error {
@@ -23,10 +25,11 @@ export function whenSignedOut(callback: Unauthorised): void {
   onUnauthorised = callback;
 }
 
+/** The cookie alone must not be enough for a change: another site can make a browser send it. */
+export const guard = { "X-Helmdeck-CSRF": "1" };
+
 async function request(method: string, path: string, body?: unknown): Promise<Response> {
-  const headers: Record<string, string> = {};
-  // The cookie alone must not be enough for a change: another site can make a browser send it.
-  if (method !== "GET") headers["X-Helmdeck-CSRF"] = "1";
+  const headers: Record<string, string> = method === "GET" ? {} : { ...guard };
   if (body !== undefined) headers["Content-Type"] = "application/json";
 
   let response: Response;
@@ -41,10 +44,15 @@ async function request(method: string, path: string, body?: unknown): Promise<Re
     throw new ApiError(0, "unreachable", "The server does not answer. Check the connection.", null);
   }
   if (response.ok) return response;
+  throw await refusal(response);
+}
+
+/** What an answer says that is not the one hoped for. */
+export async function refusal(response: Response): Promise<ApiError> {
   const error = await failure(response);
   // A wrong password is an answer for the login form, not the end of a signed-in time.
   if (error.status === 401 && error.code !== "invalid_credentials") onUnauthorised();
-  throw error;
+  return error;
 }
 
 async function failure(response: Response): Promise<ApiError> {
@@ -80,6 +88,11 @@ export const client = {
     return (await json<{ actions: ActionRecord[] }>("GET", path)).actions;
   },
 
+  files: (id: string, folder: string) => {
+    const query = folder === home ? "" : `?path=${encodeURIComponent(folder)}`;
+    return json<Folder>("GET", `${session(id)}/files${query}`);
+  },
+
   take: (id: string, force = false) =>
     json<Control>("POST", `${session(id)}/control/take`, { force }),
   release: (id: string, message: string) =>
@@ -91,7 +104,7 @@ export const client = {
 
 /** What to tell a person about anything that was thrown. */
 export function explain(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return sentence(error instanceof Error ? error.message : String(error));
 }
 
 /** Whether these scopes allow an operation of that scope. */

@@ -13,6 +13,8 @@ export type Driver = Schemas["Driver"];
 export type Identity = Schemas["Me"];
 export type Role = Schemas["Role"];
 export type Ticket = Schemas["Ticket"];
+export type Folder = Schemas["FileList"];
+export type Entry = Schemas["FileEntry"];
 
 export interface Point {
   x: number;
@@ -26,7 +28,9 @@ export interface ActionDetail {
   button?: string;
   direction?: string;
   amount?: number;
-  path?: Point[];
+  /** Of a drag, or of a file. */
+  path?: Point[] | string;
+  size?: number;
   characters?: number;
   keys?: string;
   command?: string;

@@ -3,6 +3,7 @@ import { allows, ApiError, client, explain } from "../api/client";
 import type { Session } from "../api/wire";
 import { useIdentity } from "../identity";
 import { Link } from "../router";
+import { useNoStrayDrops } from "../session/drop";
 import { EndSession } from "../session/EndSession";
 import { useFullScreen } from "../session/fullscreen";
 import { Headless } from "../session/Headless";
@@ -10,6 +11,7 @@ import { Panel } from "../session/Panel";
 import { QualityMenu } from "../session/QualityMenu";
 import { ScalingButtons } from "../session/ScalingButtons";
 import { Toolbar } from "../session/Toolbar";
+import { useUploads } from "../session/useUploads";
 import { Watch } from "../session/Watch";
 import { nameOf } from "../sessions/name";
 import { useSessions } from "../sessions/provider";
@@ -29,6 +31,8 @@ export function SessionPage({ id }: { id: string }) {
   const [driving, setDriving] = useState(false);
   const theatre = useRef<HTMLDivElement>(null);
   const fullScreen = useFullScreen(theatre);
+  const uploads = useUploads(id);
+  useNoStrayDrops();
 
   const title = session ? nameOf(session) : id;
   useEffect(() => {
@@ -83,14 +87,15 @@ export function SessionPage({ id }: { id: string }) {
             quality={quality}
             theatre={theatre}
             fullScreen={fullScreen}
+            uploads={uploads}
             onDriving={onDriving}
           />
         ) : (
-          <Headless session={session} gone={gone} />
+          <Headless session={session} gone={gone} uploads={uploads} />
         )}
         {/* Hidden, not gone: it keeps its tab and its place. */}
         <div className="panel-slot" hidden={!panel}>
-          <Panel session={session} />
+          <Panel session={session} over={over} uploads={uploads} />
         </div>
       </main>
       {ending && <EndSession session={session} onClose={() => setEnding(false)} />}

@@ -4,15 +4,15 @@ import { EventStream } from "../events/stream";
 import { api, page } from "../prefix";
 import { AgentBanner } from "../session/AgentBanner";
 import { useFullScreen } from "../session/fullscreen";
-import { driverIcon, driverOf } from "../sessions/name";
-import { changeSessions, noSessions } from "../sessions/state";
+import { driverIcon, driverOf, endingOf } from "../sessions/name";
+import { changeSessions, isOver, noSessions } from "../sessions/state";
 import { Icon } from "../ui/Icon";
 import { IconButton } from "../ui/IconButton";
 import { taking, type ViewerAddress } from "../viewer/address";
 import type { Scaling } from "../viewer/connection";
 import { KeyboardHint } from "../viewer/KeyboardHint";
 import { Stage } from "../viewer/Stage";
-import { useViewer } from "../viewer/useViewer";
+import { useViewer, type Viewer } from "../viewer/useViewer";
 
 const scalings: Record<ViewerAddress["resize"], Scaling> = { scale: "fit", remote: "remote", off: "actual" };
 
@@ -43,13 +43,16 @@ function Picture({ address }: { address: ViewerAddress }) {
   const fullScreen = useFullScreen(theatre);
   const scaling = scalings[address.resize];
 
-  const viewer = useViewer({
-    url: started ? taking(address.url, take) : null,
+  // A socket that does not open cannot tell why; the session can.
+  const over = session && isOver(session) ? `The session is over. ${endingOf(session)}` : null;
+  const watched = useViewer({
+    url: started && over === null ? taking(address.url, take) : null,
     driving: take,
     scaling: scaling === "remote" && !take ? "fit" : scaling,
     quality: 6,
     onWayOut: () => button.current?.focus(),
   });
+  const viewer: Viewer = over === null ? watched : { ...watched, state: { kind: "over", text: over } };
   const { state, connection } = viewer;
   const connected = state.kind === "connected";
   const driving = take && connected;
@@ -90,7 +93,13 @@ function Picture({ address }: { address: ViewerAddress }) {
         </div>
       </div>
       {started ? (
-        <Stage viewer={viewer} driving={driving} scaling={scaling} whenRefused={<LogIn id={address.sessionId} />}>
+        <Stage
+          viewer={viewer}
+          driving={driving}
+          scaling={scaling}
+          whenRefused={<LogIn id={address.sessionId} />}
+          whenOver={<p className="muted">To see another one, ask whoever gave you the link.</p>}
+        >
           {!driving && <AgentBanner status={session?.agent_status ?? ""} />}
         </Stage>
       ) : (

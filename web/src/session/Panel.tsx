@@ -1,15 +1,30 @@
 import { useId, useRef, useState, type KeyboardEvent } from "react";
+import { allows } from "../api/client";
 import type { Session } from "../api/wire";
+import { useIdentity } from "../identity";
 import { ActionLog } from "./ActionLog";
 import { Details } from "./Details";
+import { FileBrowser, type Place } from "./FileBrowser";
+import { home } from "./files";
 import { Logs } from "./Logs";
+import type { Uploads } from "./useUploads";
 
-const tabs = ["Actions", "Details", "Logs"] as const;
-type Tab = (typeof tabs)[number];
+const allTabs = ["Actions", "Files", "Details", "Logs"] as const;
+type Tab = (typeof allTabs)[number];
 
-/** The side panel of a session: what was done, what it is, what it wrote. */
-export function Panel({ session }: { session: Session }) {
+interface PanelProps {
+  session: Session;
+  over: boolean;
+  uploads: Uploads;
+}
+
+/** The side panel of a session: what was done, what it holds, what it is, what it wrote. */
+export function Panel({ session, over, uploads }: PanelProps) {
+  const { scopes } = useIdentity();
+  const tabs = allTabs.filter((name) => name !== "Files" || allows(scopes, "sessions:act"));
   const [tab, setTab] = useState<Tab>("Actions");
+  // Here, so that another tab does not lead back to the beginning.
+  const [place, setPlace] = useState<Place>({ folder: home, hidden: false });
   const id = useId();
   const buttons = useRef(new Map<Tab, HTMLButtonElement>());
 
@@ -42,6 +57,9 @@ export function Panel({ session }: { session: Session }) {
       </div>
       <div className="tab-panel" role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${tab}`}>
         {tab === "Actions" && <ActionLog sessionId={session.id} />}
+        {tab === "Files" && (
+          <FileBrowser session={session} over={over} place={place} onPlace={setPlace} uploads={uploads} />
+        )}
         {tab === "Details" && <Details session={session} />}
         {tab === "Logs" && <Logs sessionId={session.id} />}
       </div>

@@ -14,9 +14,13 @@ import { AgentBanner } from "./AgentBanner";
 import { ClipboardMenu } from "./ClipboardMenu";
 import { ControlButtons } from "./ControlButtons";
 import { DriverStrip } from "./DriverStrip";
+import { useDrop } from "./drop";
+import { DropHere } from "./DropHere";
 import { Ending } from "./Ending";
 import { KeysMenu } from "./KeysMenu";
 import { TouchKeyboard } from "./TouchKeyboard";
+import { UploadTray } from "./UploadTray";
+import type { Uploads } from "./useUploads";
 
 interface WatchProps {
   session: Session;
@@ -27,11 +31,13 @@ interface WatchProps {
   /** The part of the page that can fill the whole screen. */
   theatre: RefObject<HTMLDivElement | null>;
   fullScreen: { active: boolean; toggle: () => void };
+  uploads: Uploads;
   onDriving: (driving: boolean) => void;
 }
 
 /** The live desktop of a session: watched by default, driven once control was taken. */
-export function Watch({ session, gone, scaling, quality, theatre, fullScreen, onDriving }: WatchProps) {
+export function Watch(props: WatchProps) {
+  const { session, gone, scaling, quality, theatre, fullScreen, uploads, onDriving } = props;
   const { scopes } = useIdentity();
   const { subscribe, note } = useSessions();
   const mayDrive = allows(scopes, "sessions:act");
@@ -43,6 +49,9 @@ export function Watch({ session, gone, scaling, quality, theatre, fullScreen, on
   const over = gone || isOver(session);
   const watchable = !over && session.status !== "starting";
   const driving = watchable && role === "control" && session.control.driver === "human" && session.control.yours;
+
+  // Whoever drives: a file that is put there disturbs nobody.
+  const drop = useDrop((dropped) => uploads.put("Desktop", dropped), watchable && mayDrive);
 
   const viewer = useViewer({
     url: watchable ? pictureUrl(session.id, role) : null,
@@ -102,22 +111,26 @@ export function Watch({ session, gone, scaling, quality, theatre, fullScreen, on
           <IconButton icon="close" label="Dismiss" className="quiet" onClick={() => setError(null)} />
         </p>
       )}
-      {over ? (
-        <div className="stage">
-          <Ending session={session} />
-        </div>
-      ) : session.status === "starting" ? (
-        <div className="stage">
-          <p className="card" role="status">
-            <span className="spinner" /> The session is starting…
-          </p>
-        </div>
-      ) : (
-        <Stage viewer={viewer} driving={driving} scaling={scaling}>
-          <MarkLayer sessionId={session.id} subscribe={subscribe} picture={viewer.picture} />
-          {!driving && <AgentBanner status={session.agent_status} />}
-        </Stage>
-      )}
+      <div className="house" {...drop.listeners}>
+        {over ? (
+          <div className="stage">
+            <Ending session={session} />
+          </div>
+        ) : session.status === "starting" ? (
+          <div className="stage">
+            <p className="card" role="status">
+              <span className="spinner" /> The session is starting…
+            </p>
+          </div>
+        ) : (
+          <Stage viewer={viewer} driving={driving} scaling={scaling}>
+            <MarkLayer sessionId={session.id} subscribe={subscribe} picture={viewer.picture} />
+            {!driving && <AgentBanner status={session.agent_status} />}
+          </Stage>
+        )}
+        <UploadTray uploads={uploads} />
+        {drop.over && <DropHere text="Drop to put on the desktop" hint="in the folder Desktop of the session's home" />}
+      </div>
     </div>
   );
 }

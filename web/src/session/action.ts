@@ -1,5 +1,5 @@
 import type { ActionRecord } from "../api/wire";
-import { count } from "../format";
+import { bytes, count } from "../format";
 import type { IconName } from "../ui/Icon";
 
 const icons: Record<string, IconName> = {
@@ -23,6 +23,8 @@ const icons: Record<string, IconName> = {
   wait: "clock",
   focus: "window",
   windows: "window",
+  file_upload: "upload",
+  file_download: "download",
   take_control: "hand",
   release_control: "hand",
 };
@@ -50,6 +52,10 @@ export function whatOf({ action, detail }: ActionRecord): string {
       return "List windows";
     case "release_control":
       return "Hand back";
+    case "file_upload":
+      return typeof detail.path === "string" ? `Upload ${detail.path}` : "Upload a file";
+    case "file_download":
+      return typeof detail.path === "string" ? `Download ${detail.path}` : "Download a file";
     case "wait":
       return detail.seconds === undefined ? "Wait" : `Wait ${detail.seconds} s`;
     default:
@@ -57,9 +63,11 @@ export function whatOf({ action, detail }: ActionRecord): string {
   }
 }
 
-/** Where it was done; empty for an action without a place. */
+/** Where it was done, or how much it was; empty for an action without either. */
 export function whereOf({ detail }: ActionRecord): string {
-  const [first, last] = [detail.path?.[0], detail.path?.at(-1)];
+  if (typeof detail.path === "string") return detail.size === undefined ? "" : bytes(detail.size);
+  const path = detail.path ?? [];
+  const [first, last] = [path[0], path.at(-1)];
   if (first && last) return `${first.x}, ${first.y} → ${last.x}, ${last.y}`;
   return typeof detail.x === "number" && typeof detail.y === "number" ? `${detail.x}, ${detail.y}` : "";
 }

@@ -21,8 +21,12 @@ const endings: Record<EndReason, string> = {
 
 /** Why a session is over, in a sentence. One that the server forgot at once was ended by somebody. */
 export function endingOf(session: Session): string {
-  const reason = session.end_reason;
-  return (reason && endings[reason]) || "It was ended.";
+  return sentenceOf(session.end_reason) ?? "It was ended.";
+}
+
+/** The sentence for a reason; null for one that we do not know. */
+export function sentenceOf(reason: unknown): string | null {
+  return Object.hasOwn(endings, String(reason)) ? endings[reason as EndReason] : null;
 }
 
 /** Who drives, in few words. */

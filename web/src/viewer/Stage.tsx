@@ -8,11 +8,13 @@ interface StageProps {
   scaling: Scaling;
   /** Offered when access was refused. */
   whenRefused?: ReactNode;
+  /** Offered when the session is over. */
+  whenOver?: ReactNode;
   children?: ReactNode;
 }
 
 /** The picture with everything that may lie over it. */
-export function Stage({ viewer, driving, scaling, whenRefused, children }: StageProps) {
+export function Stage({ viewer, driving, scaling, whenRefused, whenOver, children }: StageProps) {
   const { state } = viewer;
   const connected = state.kind === "connected";
   return (
@@ -45,7 +47,7 @@ export function Stage({ viewer, driving, scaling, whenRefused, children }: Stage
         {(state.kind === "over" || state.kind === "refused") && (
           <div className="card">
             <p>{state.text}</p>
-            {state.kind === "refused" && whenRefused}
+            {state.kind === "refused" ? whenRefused : whenOver}
           </div>
         )}
       </div>

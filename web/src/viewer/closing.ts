@@ -1,3 +1,6 @@
+import { sentence } from "../format";
+import { sentenceOf } from "../sessions/name";
+
 /** What the closing of the picture's socket means for whoever watches. */
 export type Closing =
   /** The connection broke or the server restarts: come back by itself. */
@@ -9,7 +12,8 @@ export type Closing =
 
 /** Reads a close code of the contract, and the reason that came with it. */
 export function closingOf(code: number, reason: string): Closing {
-  const because = (text: string) => (reason ? `${text} ${sentence(reason)}` : text);
+  const why = sentenceOf(reason.replace(/^session ended: /, "")) ?? sentence(reason);
+  const because = (text: string) => (why ? `${text} ${why}` : text);
   switch (code) {
     case 4000:
       return { kind: "over", text: because("The session is over.") };
@@ -24,9 +28,4 @@ export function closingOf(code: number, reason: string): Closing {
     default:
       return { kind: "retry", text: "The connection was lost." };
   }
-}
-
-function sentence(reason: string): string {
-  const text = reason.charAt(0).toUpperCase() + reason.slice(1);
-  return /[.!?]$/.test(text) ? text : `${text}.`;
 }

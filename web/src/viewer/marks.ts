@@ -22,7 +22,7 @@ const rings: Record<string, number> = {
 export function markOf({ action, detail, outcome }: ActionRecord): Mark | null {
   if (outcome !== "ok") return null;
   if (action === "drag") {
-    const path = (detail.path ?? []).filter(isPoint);
+    const path = Array.isArray(detail.path) ? detail.path.filter(isPoint) : [];
     return path.length >= 2 ? { kind: "trail", path } : null;
   }
   if (!isPoint(detail)) return null;

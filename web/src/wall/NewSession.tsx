@@ -1,11 +1,17 @@
 import { useState, type FormEvent } from "react";
 import { client, explain } from "../api/client";
+import type { Session } from "../api/wire";
 import { useSessions } from "../sessions/provider";
 import { Dialog } from "../ui/Dialog";
 import { readSpec, timeLimits } from "./spec";
 
+interface NewSessionProps {
+  onCreated?: (session: Session) => void;
+  onClose: () => void;
+}
+
 /** Asks for the few things worth choosing; everything else has a sane default on the server. */
-export function NewSession({ onClose }: { onClose: () => void }) {
+export function NewSession({ onCreated, onClose }: NewSessionProps) {
   const { put } = useSessions();
   const [mode, setMode] = useState("desktop");
   const [busy, setBusy] = useState(false);
@@ -16,8 +22,10 @@ export function NewSession({ onClose }: { onClose: () => void }) {
     setBusy(true);
     setError(null);
     try {
-      put(await client.create(readSpec(new FormData(event.currentTarget))));
+      const session = await client.create(readSpec(new FormData(event.currentTarget)));
+      put(session);
       onClose();
+      onCreated?.(session);
     } catch (caught) {
       setError(explain(caught));
       setBusy(false);

@@ -1,0 +1,29 @@
+import { ApiError, guard, refusal } from "./client";
+
+interface UploadOptions {
+  signal: AbortSignal;
+  /** Called with how many bytes have gone so far. */
+  onProgress: (sent: number) => void;
+}
+
+/** Puts a file's bytes to an address. Not by `fetch`, which does not tell how far it is. */
+export function upload(address: string, file: Blob, { signal, onProgress }: UploadOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const request = new XMLHttpRequest();
+    request.open("PUT", address);
+    for (const [name, value] of Object.entries(guard)) request.setRequestHeader(name, value);
+    request.setRequestHeader("Content-Type", "application/octet-stream");
+    request.upload.onprogress = ({ loaded }) => onProgress(loaded);
+    request.onload = () => {
+      if (request.status < 300) resolve();
+      else void refusal(new Response(request.responseText, { status: request.status })).then(reject);
+    };
+    request.onerror = () => {
+      reject(new ApiError(0, "unreachable", "The connection broke. Check it and try again.", null));
+    };
+    request.onabort = () => reject(signal.reason as Error);
+    signal.addEventListener("abort", () => request.abort(), { once: true });
+    request.send(file);
+  });
+}

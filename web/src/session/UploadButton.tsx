@@ -1,0 +1,32 @@
+import { useRef } from "react";
+import { Icon } from "../ui/Icon";
+
+interface UploadButtonProps {
+  /** Where they go. */
+  folder: string;
+  onFiles: (files: File[]) => void;
+}
+
+/** Asks the browser for files. */
+export function UploadButton({ folder, onFiles }: UploadButtonProps) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <button type="button" title={`Upload files to ${folder}`} onClick={() => input.current?.click()}>
+        <Icon name="upload" /> Upload…
+      </button>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        aria-label={`Files for ${folder}`}
+        onChange={({ target }) => {
+          onFiles([...(target.files ?? [])]);
+          // Else the same file could not be chosen a second time.
+          target.value = "";
+        }}
+      />
+    </>
+  );
+}
