@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
+use helmdeck_cdp::Current;
 use helmdeck_display::Display;
 use helmdeck_wire::{
     error::with_causes,
@@ -61,6 +62,8 @@ pub struct Session {
     pub display: Option<Display>,
     /// What opens its picture.
     pub passwords: Option<Passwords>,
+    /// The browser's debugging pipe.
+    pub cdp: Arc<Current>,
     /// Where programs are started.
     pub nest: Nest,
     /// Variables of the agent's own programs.
@@ -118,6 +121,10 @@ impl Guest {
         if let Err(error) = self.egress.listen().await {
             // A session without a way out is still a session.
             self.log.line("guest", &format!("nothing can get out: {error}"));
+        }
+        for folder in ["Desktop", "Downloads"] {
+            // Without them, whoever needs one makes it.
+            let _ = std::fs::create_dir_all(format!("{HOME}/{folder}"));
         }
         self.reports.tell(Progress::Done(Stage::Sandbox));
         let mut stage = Stage::Display;
@@ -178,7 +185,8 @@ impl Guest {
         self.reports.tell(Progress::Done(Stage::Browser));
         let agent_env = Arc::new(begin.env.clone());
         let passwords = Some(passwords);
-        let session = Session { display: Some(display), passwords, nest, agent_env };
+        let cdp = browser.current();
+        let session = Session { display: Some(display), passwords, cdp, nest, agent_env };
         Ok(Started { session, xvnc: Some(xvnc), browser })
     }
 
@@ -192,7 +200,8 @@ impl Guest {
         let browser = Browser::start(&nest, begin).await?;
         self.reports.tell(Progress::Done(Stage::Browser));
         let agent_env = Arc::new(begin.env.clone());
-        let session = Session { display: None, passwords: None, nest, agent_env };
+        let cdp = browser.current();
+        let session = Session { display: None, passwords: None, cdp, nest, agent_env };
         Ok(Started { session, xvnc: None, browser })
     }
 

@@ -1,17 +1,19 @@
 //! Chromium, with its own sandbox on, spoken to over a pipe that no other program can reach.
 
-use std::{fs, io, os::fd::OwnedFd, path::Path, time::Duration};
+use std::{fs, io, os::fd::OwnedFd, path::Path, sync::Arc, time::Duration};
 
+use helmdeck_cdp::{Cdp, CdpError, Current};
 use helmdeck_display::Display;
 use helmdeck_wire::{
     guest::Begin,
     session::Mode,
     window::{Focus, ListWindows, WindowId},
 };
+use serde::de::IgnoredAny;
+use serde_json::json;
 use tokio::{
-    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::unix::pipe,
-    time::{Instant, sleep, timeout},
+    time::{Instant, sleep},
 };
 
 use crate::{
@@ -29,8 +31,6 @@ const DRAWN: usize = 16;
 const PRESENT_PAUSE: Duration = Duration::from_millis(10);
 /// Where the browser keeps its profile.
 const PROFILE: &str = "/home/agent/.config/chromium";
-/// The answer to the first question is short.
-const MAX_ANSWER: u64 = 1 << 20;
 /// What Chromium shows as its window's class.
 pub const WINDOW_CLASS: &str = "chromium";
 
@@ -46,52 +46,61 @@ NetworkTimeServiceQuerying,MediaRouter,Translate";
 /// Settings of a new profile: what is typed in the address bar is nobody's business before Enter.
 const PREFERENCES: &str = r#"{"search": {"suggest_enabled": false}}"#;
 
-/// The running browser. Dropping it closes the pipe, which ends the browser.
+/// The browser: the one that runs, and where whoever talks to it finds the one of the moment.
 pub struct Browser {
-    _commands: pipe::Sender,
+    current: Arc<Current>,
     process: Spawned,
 }
 
 impl Browser {
     /// Starts Chromium and waits until it answers on its debugging pipe.
     pub async fn start(nest: &Nest, begin: &Begin) -> Result<Self, GuestError> {
-        write_preferences().map_err(|e| GuestError::Io("browser settings", e))?;
-        let pipes = |e: io::Error| GuestError::Io("pipe of the browser", e);
-        let (their_input, our_output) = std::io::pipe().map_err(pipes)?;
-        let (our_input, their_output) = std::io::pipe().map_err(pipes)?;
-        let descriptors = vec![(their_input.into(), 3), (their_output.into(), 4)];
-        let args = arguments(begin);
-        let start = Start { program: "chromium", args, descriptors, ..Start::default() };
-        let process = nest.require(start).await?;
-        let commands = pipe::Sender::from_owned_fd(nonblocking(our_output.into())?);
-        let answers = pipe::Receiver::from_owned_fd(nonblocking(our_input.into())?);
-        let (mut commands, answers) = (commands.map_err(pipes)?, answers.map_err(pipes)?);
-        let mut answers = BufReader::new(answers);
-        let hello = async {
-            commands.write_all(b"{\"id\":1,\"method\":\"Browser.getVersion\"}\0").await?;
-            let mut answer = Vec::new();
-            (&mut answers).take(MAX_ANSWER).read_until(0, &mut answer).await
-        };
-        match timeout(START_DEADLINE, hello).await {
-            Ok(Ok(1..)) => {}
-            Ok(_) => return Err(GuestError::Ended("chromium")),
-            Err(_) => {
-                let seconds = START_DEADLINE.as_secs();
-                return Err(GuestError::NotReady { program: "chromium", seconds });
-            }
-        }
-        // Nobody listens to the browser's events yet, but a full pipe would stall it.
-        tokio::spawn(async move {
-            let mut ignored = tokio::io::sink();
-            let _ = tokio::io::copy_buf(&mut answers, &mut ignored).await;
-        });
-        Ok(Self { _commands: commands, process })
+        let current = Arc::new(Current::new());
+        let process = launch(nest, begin, &current).await?;
+        Ok(Self { current, process })
+    }
+
+    /// Starts Chromium again in the place of the one that has ended.
+    pub async fn restart(&mut self, nest: &Nest, begin: &Begin) -> Result<(), GuestError> {
+        self.process = launch(nest, begin, &self.current).await?;
+        Ok(())
+    }
+
+    /// Where its debugging pipe is found, also after a restart.
+    pub fn current(&self) -> Arc<Current> {
+        self.current.clone()
     }
 
     /// Waits for its end, and says how it ended.
     pub async fn ended(&mut self) -> String {
-        (&mut self.process.ended).await.unwrap_or_else(|_| "with the nested sandbox".to_owned())
+        let how = (&mut self.process.ended).await;
+        self.current.clear();
+        how.unwrap_or_else(|_| "with the nested sandbox".to_owned())
     }
+}
+
+async fn launch(nest: &Nest, begin: &Begin, current: &Current) -> Result<Spawned, GuestError> {
+    write_preferences().map_err(|e| GuestError::Io("browser settings", e))?;
+    let pipes = |e: io::Error| GuestError::Io("pipe of the browser", e);
+    let (their_input, our_output) = std::io::pipe().map_err(pipes)?;
+    let (our_input, their_output) = std::io::pipe().map_err(pipes)?;
+    let descriptors = vec![(their_input.into(), 3), (their_output.into(), 4)];
+    let args = arguments(begin);
+    let start = Start { program: "chromium", args, descriptors, ..Start::default() };
+    let process = nest.require(start).await?;
+    let commands = pipe::Sender::from_owned_fd(nonblocking(our_output.into())?).map_err(pipes)?;
+    let answers = pipe::Receiver::from_owned_fd(nonblocking(our_input.into())?).map_err(pipes)?;
+    let cdp = Cdp::new(answers, commands);
+    match cdp.call::<IgnoredAny>(None, "Browser.getVersion", json!({}), START_DEADLINE).await {
+        Ok(_) => {}
+        Err(CdpError::Deadline { .. }) => {
+            let seconds = START_DEADLINE.as_secs();
+            return Err(GuestError::NotReady { program: "chromium", seconds });
+        }
+        Err(_) => return Err(GuestError::Ended("chromium")),
+    }
+    current.set(cdp);
+    Ok(process)
 }
 
 /// Writes the settings of a profile that does not exist yet.

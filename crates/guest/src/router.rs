@@ -33,7 +33,7 @@ use http::{
 use hyper_util::rt::TokioIo;
 use tokio::{io::copy_bidirectional_with_sizes, task::block_in_place};
 
-use crate::{act, begin::Guest, error::GuestError, files};
+use crate::{act, begin::Guest, debugging, error::GuestError, files};
 
 /// The largest request: a long text to type, or a clipboard.
 const MAX_BODY: usize = 32 << 20;
@@ -94,6 +94,7 @@ pub fn router(guest: Guest) -> Router {
         .route(route::TUNNEL, get(tunnel))
         .route(route::RFB, get(view))
         .route(route::FRAMES, get(frames))
+        .route(route::CDP, get(cdp))
         .route(route::LET_GO, post(let_go))
         .route(route::FOLDER, get(folder))
         .route(route::FILE, get(read_file).put(write_file))
@@ -175,6 +176,19 @@ async fn frames(
         }
     });
     let headers = [(CONNECTION, "upgrade"), (UPGRADE, route::FRAMES_PROTOCOL)];
+    Ok((StatusCode::SWITCHING_PROTOCOLS, headers).into_response())
+}
+
+/// The browser's debugging protocol, for one client of its own.
+async fn cdp(State(guest): State<Guest>, mut request: Request) -> Result<Response, GuestError> {
+    let upgrade = hyper::upgrade::on(&mut request);
+    let client = debugging::open(&guest.session()?.cdp).await?;
+    tokio::spawn(async move {
+        if let Ok(upgraded) = upgrade.await {
+            debugging::serve(&client, TokioIo::new(upgraded)).await;
+        }
+    });
+    let headers = [(CONNECTION, "upgrade"), (UPGRADE, route::CDP_PROTOCOL)];
     Ok((StatusCode::SWITCHING_PROTOCOLS, headers).into_response())
 }
 

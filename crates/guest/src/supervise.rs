@@ -60,7 +60,7 @@ pub async fn keep_browser(
         if began.elapsed() > STABLE {
             tries = 0;
         }
-        browser = loop {
+        loop {
             if tries == MAX_TRIES {
                 tell_lost(Part::Browser, &reports, &log);
                 return;
@@ -69,11 +69,11 @@ pub async fn keep_browser(
                 sleep(BACK_OFF * 2_u32.pow(tries - 1)).await;
             }
             tries += 1;
-            match Browser::start(&nest, &begin).await {
-                Ok(browser) => break browser,
+            match browser.restart(&nest, &begin).await {
+                Ok(()) => break,
                 Err(error) => log.line("guest", &with_causes(&error)),
             }
-        };
+        }
         if let Some(display) = &display
             && let Err(error) = browser::present(display).await
         {

@@ -29,6 +29,8 @@ use crate::{FrameStream, LinkError, ProgressStream, Reply, route};
 const MAX_REPLY: usize = 128 << 20;
 /// Opening a connection is local work; a guest that needs longer is stuck.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(5);
+/// A browser that is being started again is waited for.
+const BROWSER_DEADLINE: Duration = Duration::from_secs(30);
 /// More idle connections than this are closed instead of kept.
 const MAX_IDLE: usize = 8;
 
@@ -111,6 +113,11 @@ impl Link {
         let path = format!("{}?width={width}&fps={fps}&quality={quality}", route::FRAMES);
         let stream = self.upgrade(&path, route::FRAMES_PROTOCOL);
         Ok(FrameStream::new(within(CONNECT_DEADLINE, stream).await?))
+    }
+
+    /// The browser's debugging protocol, for one client.
+    pub async fn cdp(&self) -> Result<Box<dyn ByteStream>, LinkError> {
+        within(BROWSER_DEADLINE, self.upgrade(route::CDP, route::CDP_PROTOCOL)).await
     }
 
     /// Lets go all keys and buttons.

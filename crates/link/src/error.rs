@@ -11,6 +11,9 @@ pub enum LinkError {
     /// The connection broke during the call.
     #[error("the connection to the guest broke")]
     Broken(#[source] hyper::Error),
+    /// What was to be sent broke off.
+    #[error("what was to be sent broke off")]
+    BrokeOff,
     /// The guest did not answer before the deadline.
     #[error("the guest did not answer in time")]
     Deadline,

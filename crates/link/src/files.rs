@@ -88,7 +88,7 @@ impl Link {
         let request = outgoing(Method::PUT, &address(route::FILE, file)?, content.boxed_unsync())?;
         let transfer = async {
             let mut connection = self.open().await?;
-            let response = connection.send_request(request).await.map_err(LinkError::Broken)?;
+            let response = connection.send_request(request).await.map_err(sent)?;
             let (head, body) = response.into_parts();
             let body = collect(body).await?;
             if head.status == StatusCode::OK {
@@ -110,6 +110,11 @@ impl Link {
             }
         }
     }
+}
+
+/// Why something could not be sent: the guest's fault, or that of whoever had it.
+fn sent(error: hyper::Error) -> LinkError {
+    if error.is_user() { LinkError::BrokeOff } else { LinkError::Broken(error) }
 }
 
 fn address(route: &str, file: &OneFile) -> Result<String, LinkError> {

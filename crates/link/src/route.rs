@@ -28,6 +28,11 @@ pub const RFB_PROTOCOL: &str = "rfb";
 pub const FRAMES: &str = "/frames";
 /// What the connection of [`FRAMES`] becomes.
 pub const FRAMES_PROTOCOL: &str = "helmdeck-frames";
+/// `GET` with an upgrade to [`CDP_PROTOCOL`]: the browser's debugging protocol for one client, as on
+/// the pipe: JSON both ways, each message ended by a NUL.
+pub const CDP: &str = "/cdp";
+/// What the connection of [`CDP`] becomes.
+pub const CDP_PROTOCOL: &str = "helmdeck-cdp";
 /// `POST`: lets go all keys and buttons that are held down.
 pub const LET_GO: &str = "/let_go";
 

@@ -31,6 +31,8 @@ pub enum Closing {
     Revoked,
     /// The X server or the guest is gone; the session's end will tell more.
     PictureLost,
+    /// The browser is gone; it is brought back under the same address.
+    BrowserLost,
     /// The server stops; another one may take the session over.
     ServerStops,
     /// The viewer sent what nobody understands.
@@ -46,6 +48,7 @@ impl Closing {
             Self::Revoked => 4001,
             Self::Nonsense(_) => 4002,
             Self::PictureLost => 4010,
+            Self::BrowserLost => 4012,
             Self::ServerStops => 4011,
         }
     }
@@ -57,6 +60,7 @@ impl Closing {
             Self::SessionOver(reason) => format!("session ended: {}", reason.as_str()),
             Self::Revoked => "the token or ticket is no longer good: log in again".to_owned(),
             Self::PictureLost => "the session's picture is gone".to_owned(),
+            Self::BrowserLost => "the browser is gone: connect again soon".to_owned(),
             Self::ServerStops => "the server stops: connect again soon".to_owned(),
             Self::Nonsense(what) => what.chars().take(60).collect(),
         }

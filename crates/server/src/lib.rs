@@ -11,6 +11,7 @@ mod attempts;
 mod auth;
 mod body;
 mod boot;
+mod cdp;
 mod closing;
 pub mod config;
 mod cookie;

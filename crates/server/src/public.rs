@@ -38,6 +38,13 @@ impl Address {
         format!("{scheme}://{authority}{page}?autoconnect=true&resize=scale&path={path}")
     }
 
+    /// Where a session's browser can be driven by the debugging protocol, with a ticket for it.
+    pub fn cdp(&self, session: &SessionId, ticket: &str) -> String {
+        let scheme = if self.scheme == "https" { "wss" } else { "ws" };
+        let path = self.path(&format!("/api/v1/sessions/{session}/cdp"));
+        format!("{scheme}://{}{path}?ticket={ticket}", self.authority)
+    }
+
     pub fn host(&self) -> String {
         self.uri().host().unwrap_or_default().to_owned()
     }

@@ -227,7 +227,7 @@ impl Gathered {
             self.since.get_or_insert_with(Instant::now);
         }
         if !inputs.is_empty() {
-            view.touch();
+            view.session().touch();
         }
     }
 

@@ -34,7 +34,7 @@ use crate::{
         Operation, action, delete, description, get, on_desktop, picture, post, put,
     },
     routes::{
-        auth as login, control, desktop, events, files, health, live, metrics, openapi, pages,
+        auth as login, cdp, control, desktop, events, files, health, live, metrics, openapi, pages,
         sessions, tokens, wall,
     },
     seam,
@@ -49,6 +49,7 @@ pub fn operations() -> Vec<Operation> {
         watching(),
         driving(),
         files_of_sessions(),
+        debugging(),
         desktop_actions(),
     ]
     .into_iter()
@@ -282,6 +283,41 @@ fn desktop_actions() -> Vec<Operation> {
         action::<Wait>(),
         on_desktop::<AgentStatus, _, _>(desktop::set_agent_status).returns::<Done>(),
     ]
+}
+
+/// The browser's debugging protocol, for programs outside.
+fn debugging() -> Vec<Operation> {
+    let json = |path: &str, id: &str| -> (String, String) {
+        (format!("/api/v1/sessions/{{id}}/cdp{path}"), id.to_owned())
+    };
+    let version =
+        [json("/json/version", "cdp_version"), json("/json/version/", "cdp_version_slash")];
+    let list = [json("/json/list", "cdp_list"), json("/json", "cdp_list_short")];
+    let mut operations = vec![
+        get("/api/v1/sessions/{id}/cdp", Watches, "cdp", cdp::connect)
+            .doc(
+                "The session's browser by the Chrome DevTools Protocol, over a WebSocket: the \
+                 address for Playwright's `connectOverCDP` and Puppeteer's `connect`. Needs a token \
+                 or a ticket of role `control`. Each client has its own view of the one browser, \
+                 which is VISIBLE on a desktop session. After the browser was restarted, connect \
+                 again to the same address.",
+            )
+            .query::<cdp::ConnectQuery>()
+            .upgrades(),
+    ];
+    operations.extend(version.map(|(path, id)| {
+        get(&path, Watches, &id, cdp::version)
+            .doc("Which browser it is, and the address to connect to, as Chromium itself answers.")
+            .query::<cdp::ConnectQuery>()
+            .returns::<serde_json::Value>()
+    }));
+    operations.extend(list.map(|(path, id)| {
+        get(&path, Watches, &id, cdp::list)
+            .doc("The pages that are open, as Chromium itself answers.")
+            .query::<cdp::ConnectQuery>()
+            .returns::<serde_json::Value>()
+    }));
+    operations
 }
 
 /// Files in and out.

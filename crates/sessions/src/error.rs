@@ -95,9 +95,20 @@ pub enum SessionError {
         /// How many there may be.
         limit: usize,
     },
+    /// The session's browser has as many clients as it may.
+    #[error("the browser of session {id} has {limit} clients, as many as it may: close one")]
+    TooManyClients {
+        /// Which session.
+        id: SessionId,
+        /// How many there may be.
+        limit: u64,
+    },
     /// The guest refused the action, and says why.
     #[error("{0}")]
     Refused(ErrorBody),
+    /// The caller stopped sending.
+    #[error("the body broke off before its end")]
+    BrokeOff,
     /// The guest did not answer in time.
     #[error("the session did not answer within {seconds} s")]
     Timeout {
@@ -122,7 +133,7 @@ impl SessionError {
     pub fn public_code(&self) -> ErrorCode {
         match self {
             Self::NotFound(_) => ErrorCode::NotFound,
-            Self::InvalidSpec { .. } => ErrorCode::InvalidInput,
+            Self::InvalidSpec { .. } | Self::BrokeOff => ErrorCode::InvalidInput,
             Self::NotDesktop(_) => ErrorCode::NotDesktopMode,
             Self::Starting(_) => ErrorCode::SessionStarting,
             Self::Outdated(_) => ErrorCode::SessionOutdated,
@@ -134,7 +145,7 @@ impl SessionError {
             Self::ControlHeld { .. } => ErrorCode::ControlHeld,
             Self::ControlTaken { .. } => ErrorCode::ControlTaken,
             Self::ViewOnly => ErrorCode::Forbidden,
-            Self::TooManyViewers { .. } => ErrorCode::Overloaded,
+            Self::TooManyViewers { .. } | Self::TooManyClients { .. } => ErrorCode::Overloaded,
             Self::Refused(body) => body.error,
             Self::Timeout { .. } => ErrorCode::Timeout,
             Self::GuestLost(_) => ErrorCode::GuestLost,

@@ -97,6 +97,7 @@ impl Session {
                 attempt.detail = json!({ "path": stored.path, "size": stored.size });
                 attempt.outcome = "ok";
             }
+            Err(SessionError::BrokeOff) => {}
             Err(error) => attempt.outcome = error.code(),
         }
         stored

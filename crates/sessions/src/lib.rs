@@ -4,6 +4,7 @@
 //! [`helmdeck_runtime::Runtime`], actions travel over a [`helmdeck_link`].
 
 mod caller;
+mod cdp;
 mod control;
 mod driver;
 mod egress;
@@ -13,6 +14,7 @@ mod files;
 mod history;
 mod journal;
 mod lifecycle;
+mod logs;
 mod record;
 mod registry;
 mod session;
@@ -21,6 +23,7 @@ mod takeover;
 mod view;
 
 pub use caller::{Caller, Scope};
+pub use cdp::CdpClient;
 pub use control::Holder;
 pub use error::SessionError;
 pub use events::{Event, Events, Listener, Lost, What};

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::Arc,
+    sync::{Arc, atomic::AtomicU64},
     time::{Duration, Instant},
 };
 
@@ -33,15 +33,13 @@ use crate::{
 };
 
 /// What an action may take on top of the time it asks for; a guest that needs longer is stuck.
-const ACTION_DEADLINE: Duration = Duration::from_secs(30);
+pub(crate) const ACTION_DEADLINE: Duration = Duration::from_secs(30);
 /// An action that asks for more time than this is refused.
 const LONGEST_ACTION: Duration = Duration::from_secs(600);
 /// A guest that does not say at once what it uses is not waited for.
-const HELLO_DEADLINE: Duration = Duration::from_secs(1);
+pub(crate) const HELLO_DEADLINE: Duration = Duration::from_secs(1);
 /// A call for a session that is being adopted waits this long for it.
 pub(crate) const ADOPTION_DEADLINE: Duration = Duration::from_secs(5);
-/// What is kept of the log of a session that is over.
-const KEPT_LINES: usize = 500;
 /// The longest status line.
 const MAX_STATUS: usize = 500;
 
@@ -72,13 +70,15 @@ pub(crate) struct Inner {
     pub timings: Mutex<Vec<StageTiming>>,
     pub failure: Mutex<Option<Failure>>,
     /// The end of the log of a session that reached a limit.
-    kept_log: Mutex<Option<String>>,
+    pub kept_log: Mutex<Option<String>>,
     pub egress: Arc<Counts>,
     agent_status: Mutex<String>,
     /// Who drives; who waits for a change of hands watches it.
     pub lease: watch::Sender<Lease>,
     /// Open viewers, by the token or ticket they came with.
     pub viewers: Mutex<HashMap<String, usize>>,
+    /// Open connections to the browser.
+    pub cdp_clients: AtomicU64,
     pub events: Events,
     pub journal: Journal,
     /// Wakes the driver when the lifecycle may have changed.
@@ -160,6 +160,7 @@ impl Session {
                 agent_status: Mutex::default(),
                 lease: watch::Sender::default(),
                 viewers: Mutex::default(),
+                cdp_clients: AtomicU64::default(),
                 events,
                 journal,
                 changed: Notify::new(),
@@ -245,6 +246,7 @@ impl Session {
         match error {
             LinkError::Refused(body) => SessionError::Refused(body),
             LinkError::Deadline => SessionError::Timeout { seconds: deadline.as_secs() },
+            LinkError::BrokeOff => SessionError::BrokeOff,
             lost => self.ensure_alive().err().unwrap_or(SessionError::GuestLost(lost)),
         }
     }
@@ -262,31 +264,6 @@ impl Session {
     /// The line that tells watchers what the agent is doing; empty if it says nothing.
     pub fn agent_status(&self) -> String {
         self.inner.agent_status.lock().clone()
-    }
-
-    /// The last `tail` lines of the session's log, or all that is kept.
-    pub async fn logs(&self, tail: Option<usize>) -> Result<String, SessionError> {
-        let kept = self.inner.failure.lock().clone().map(|failure| failure.log_tail);
-        let kept = kept.or_else(|| self.inner.kept_log.lock().clone());
-        let text = match kept {
-            Some(text) => text,
-            None => {
-                self.adoption().await;
-                self.ensure_alive()?;
-                self.inner.link.log(ACTION_DEADLINE).await.map_err(SessionError::GuestLost)?
-            }
-        };
-        let skip = tail.map_or(0, |tail| text.lines().count().saturating_sub(tail));
-        Ok(text.lines().skip(skip).flat_map(|line| [line, "\n"]).collect())
-    }
-
-    /// Keeps the end of the log for when the guest is gone.
-    pub(crate) async fn keep_log(&self) {
-        if let Ok(text) = self.inner.link.log(HELLO_DEADLINE).await {
-            let skip = text.lines().count().saturating_sub(KEPT_LINES);
-            let kept = text.lines().skip(skip).flat_map(|line| [line, "\n"]).collect();
-            *self.inner.kept_log.lock() = Some(kept);
-        }
     }
 
     /// What the runtime knows of its use, or else the guest.

@@ -68,6 +68,25 @@ impl Session {
         })
     }
 
+    /// Waits until it is over, and tells why.
+    pub fn ending(&self) -> impl Future<Output = EndReason> + Send + use<> {
+        let session = self.clone();
+        async move {
+            session.driven_to(Driven::Stopped).await;
+            match session.inner.life.lock().phase() {
+                Phase::Over(reason) => *reason,
+                // What has stopped is over.
+                Phase::Starting | Phase::Running | Phase::Outdated => EndReason::Requested,
+            }
+        }
+    }
+
+    /// Somebody uses it, in a way that is no task.
+    pub fn touch(&self) {
+        self.inner.life.lock().touch(Instant::now());
+        self.inner.changed.notify_one();
+    }
+
     /// Whether it is ready and not over.
     pub(crate) fn is_running(&self) -> bool {
         matches!(self.inner.life.lock().phase(), Phase::Running | Phase::Outdated)
@@ -135,25 +154,6 @@ impl View {
     /// Hands control back, if this viewer has it.
     pub async fn release_control(&self) {
         self.session.release_control(&self.viewer.holder, None).await;
-    }
-
-    /// Waits until the session is over, and tells why.
-    pub fn ending(&self) -> impl Future<Output = EndReason> + Send + use<> {
-        let session = self.session.clone();
-        async move {
-            session.driven_to(Driven::Stopped).await;
-            match session.inner.life.lock().phase() {
-                Phase::Over(reason) => *reason,
-                // What has stopped is over.
-                Phase::Starting | Phase::Running | Phase::Outdated => EndReason::Requested,
-            }
-        }
-    }
-
-    /// Somebody uses the session by hand.
-    pub fn touch(&self) {
-        self.session.inner.life.lock().touch(Instant::now());
-        self.session.inner.changed.notify_one();
     }
 
     /// Notes what the viewer did by hand.

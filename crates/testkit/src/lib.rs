@@ -10,6 +10,7 @@
 )]
 
 mod client;
+mod debugger;
 mod desk;
 mod footprint;
 mod host;
@@ -20,6 +21,7 @@ mod view;
 mod watcher;
 
 pub use client::{Answer, Client};
+pub use debugger::Debugger;
 pub use desk::Desk;
 pub use footprint::Footprint;
 pub use host::{Process, is_root};

@@ -53,6 +53,10 @@ pub struct Ticket {
     pub role: Role,
     /// A page that uses it.
     pub url: String,
+    /// Where Playwright, Puppeteer and others connect to the session's browser with it, if its role
+    /// is control.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cdp_url: Option<String>,
     /// Until when connections can be opened with it.
     #[serde(with = "time::serde::rfc3339")]
     #[schemars(with = "String", extend("format" = "date-time"))]

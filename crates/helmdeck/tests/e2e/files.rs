@@ -159,4 +159,6 @@ async fn an_upload_that_breaks_off_leaves_nothing() {
         (!names(&listed).iter().any(left)).then_some(())
     };
     eventually(SOON, cleared).await.expect("nothing is left");
+    let actions = client.get(&format!("/api/v1/sessions/{}/actions", desk.id)).await.json();
+    assert_eq!(actions["actions"][0]["outcome"], "cancelled", "{actions}");
 }

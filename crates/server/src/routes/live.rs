@@ -83,7 +83,7 @@ pub async fn vnc(
     let live = app.live.clone();
     let upgraded = upgrade.protocols(["binary"]).max_message_size(MAX_MESSAGE).on_upgrade(
         move |socket| async move {
-            let over = view.ending();
+            let over = view.session().ending();
             let ended = async {
                 tokio::select! {
                     reason = over => Closing::SessionOver(reason),
@@ -100,18 +100,18 @@ pub async fn vnc(
 }
 
 /// Somebody who may watch.
-struct Admitted {
-    session: Session,
-    viewer: Viewer,
+pub struct Admitted {
+    pub session: Session,
+    pub viewer: Viewer,
     /// What ends the connection when it is revoked.
-    credentials: Vec<String>,
+    pub credentials: Vec<String>,
     /// Held while the connection is open.
-    ticket: Option<ticket::Use>,
+    pub ticket: Option<ticket::Use>,
     /// When a connection by token ends with it. One by ticket lives on: its time is for opening.
-    expires: Option<OffsetDateTime>,
+    pub expires: Option<OffsetDateTime>,
 }
 
-fn admit(
+pub fn admit(
     app: &App,
     id: &SessionId,
     wanted: Option<Role>,
@@ -158,12 +158,13 @@ pub async fn create_ticket(
     headers: HeaderMap,
     OptionalBody(wanted): OptionalBody<NewTicket>,
 ) -> ApiResult<impl IntoResponse> {
-    let session = app.sessions.get(&caller, &id)?;
-    session.ensure_desktop()?;
+    app.sessions.get(&caller, &id)?;
     let (ticket, claims) = ticket::issue(&app.signer, &token, &id, &wanted)?;
-    let url = Address::of(&app, &headers).viewer(&id, &ticket, claims.role);
+    let address = Address::of(&app, &headers);
+    let url = address.viewer(&id, &ticket, claims.role);
+    let cdp_url = (claims.role == Role::Control).then(|| address.cdp(&id, &ticket));
     let expires_at = claims.expires_at();
-    let ticket = Ticket { id: claims.jti, ticket, role: claims.role, url, expires_at };
+    let ticket = Ticket { id: claims.jti, ticket, role: claims.role, url, cdp_url, expires_at };
     Ok((StatusCode::CREATED, Json(ticket)))
 }
 

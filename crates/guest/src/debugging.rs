@@ -1,0 +1,56 @@
+//! The browser's debugging protocol for somebody outside: Playwright, Puppeteer, any client.
+
+use std::time::Duration;
+
+use helmdeck_cdp::{CdpError, Client, Current, MAX_REQUEST};
+use helmdeck_wire::{ErrorBody, ErrorCode, error::with_causes};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
+
+use crate::error::GuestError;
+
+/// A browser that has died is back within this, or not at all.
+const OPEN_DEADLINE: Duration = Duration::from_secs(25);
+
+/// A client's share of the browser of the moment.
+pub async fn open(browser: &Current) -> Result<Client, GuestError> {
+    let unavailable = |error: CdpError| {
+        let message = format!("the browser cannot be reached now: {}", with_causes(&error));
+        GuestError::Refused(ErrorBody::new(ErrorCode::CdpUnavailable, message))
+    };
+    let cdp = browser.get(OPEN_DEADLINE).await.map_err(unavailable)?;
+    cdp.client(OPEN_DEADLINE).await.map_err(unavailable)
+}
+
+/// Passes messages both ways until either side ends.
+pub async fn serve(client: &Client, stream: impl AsyncRead + AsyncWrite) {
+    let (from_server, mut to_server) = tokio::io::split(stream);
+    let mut from_server = BufReader::new(from_server);
+    let up = async {
+        let mut message = Vec::new();
+        loop {
+            message.clear();
+            let mut limited = (&mut from_server).take(MAX_REQUEST as u64 + 1);
+            match limited.read_until(0, &mut message).await {
+                Ok(1..) if message.pop() == Some(0) => {}
+                _ => return,
+            }
+            let Ok(text) = std::str::from_utf8(&message) else { return };
+            if client.send(text).await.is_err() {
+                return;
+            }
+        }
+    };
+    let down = async {
+        while let Some(message) = client.next().await {
+            let mut bytes = message.into_bytes();
+            bytes.push(0);
+            if to_server.write_all(&bytes).await.is_err() {
+                return;
+            }
+        }
+    };
+    tokio::select! {
+        () = up => {}
+        () = down => {}
+    }
+}

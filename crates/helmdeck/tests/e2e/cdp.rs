@@ -1,0 +1,155 @@
+//! The browser's debugging protocol, through our own door.
+
+use helmdeck_testkit::{Client, Debugger, Desk, Process, Refused, Server};
+use serde_json::{Value, json};
+
+const CHROMIUM: &str = "/usr/lib/chromium/chromium --show";
+
+/// A ticket for a session.
+async fn ticket(client: &Client, desk: &Desk<'_>, wanted: Value) -> Value {
+    let path = format!("/api/v1/sessions/{}/tickets", desk.id);
+    client.post(&path, &wanted).await.expect(201).json()
+}
+
+/// The path and query of an address of ours.
+fn path(url: &str) -> &str {
+    let rest = url.split_once("://").expect("an address").1;
+    &rest[rest.find('/').expect("a path")..]
+}
+
+#[tokio::test]
+async fn clients_share_the_browser_and_not_what_they_hear() {
+    let server = Server::start();
+    let client = server.admin();
+    let desk = Desk::create(&client, &json!({})).await;
+    let reusable = json!({ "role": "control", "reusable": true });
+    let ticket = ticket(&client, &desk, reusable).await;
+    let url = ticket["cdp_url"].as_str().expect("an address");
+    let mut one = Debugger::open(&server, path(url), &[]).await.unwrap();
+    let mut two = Debugger::open(&server, path(url), &[]).await.unwrap();
+
+    let page = one.open_page("data:text/html,<title>one</title>").await;
+    one.call(Some(&page), "Runtime.enable", json!({})).await;
+    let log = json!({ "expression": "console.log('mine'); document.title", "returnByValue": true });
+    let seen = one.call(Some(&page), "Runtime.evaluate", log).await;
+    assert_eq!(seen["result"]["value"], "one");
+    one.call(None, "Target.getTargets", json!({})).await;
+    assert!(one.events.iter().any(|event| event["method"] == "Runtime.consoleAPICalled"));
+
+    // The other sees the same pages, hears nothing of the first, and cannot use its session.
+    let targets = two.call(None, "Target.getTargets", json!({})).await.to_string();
+    assert!(targets.contains("data:text/html,<title>one</title>"), "{targets}");
+    let foreign = two.ask(Some(&page), "Runtime.evaluate", json!({ "expression": "1" })).await;
+    assert_eq!(foreign["error"]["code"], -32001, "{foreign}");
+    assert!(two.events.is_empty(), "{:?}", two.events);
+
+    for method in ["Browser.close", "Browser.crash"] {
+        let refused = two.ask(None, method, json!({})).await;
+        assert!(refused["error"]["message"].as_str().unwrap().contains("session"), "{refused}");
+    }
+    let downloads = json!({ "behavior": "allow", "downloadPath": "/elsewhere" });
+    two.call(None, "Browser.setDownloadBehavior", downloads).await;
+
+    let actions = client.get(&format!("/api/v1/sessions/{}/actions", desk.id)).await.text();
+    assert_eq!(actions.matches("cdp_connect").count(), 2, "{actions}");
+    // Who keeps the connection learns of the end.
+    desk.end().await;
+    assert_eq!(one.closed().await.0, 4000);
+}
+
+#[tokio::test]
+async fn only_who_may_act_gets_in() {
+    let server = Server::start();
+    let client = server.admin();
+    let desk = Desk::create(&client, &json!({})).await;
+    let door = format!("/api/v1/sessions/{}/cdp", desk.id);
+    let refused = async |path: &str, headers: &[(&'static str, &str)]| {
+        Debugger::open(&server, path, headers).await.err().expect("it is refused")
+    };
+    assert_eq!(refused(&door, &[]).await, Refused(401, "missing_bearer".into()));
+    let view = ticket(&client, &desk, json!({ "role": "view" })).await;
+    assert!(view.get("cdp_url").is_none());
+    let by_view = format!("{door}?ticket={}", view["ticket"].as_str().unwrap());
+    assert_eq!(refused(&by_view, &[]).await, Refused(403, "forbidden".into()));
+    let tampered = format!("{door}?ticket={}x", view["ticket"].as_str().unwrap());
+    assert_eq!(refused(&tampered, &[]).await, Refused(401, "invalid_ticket".into()));
+    let reader = format!("Bearer {}", server.token("admin", "sessions:read"));
+    let by_reader = refused(&door, &[("authorization", &reader)]).await;
+    assert_eq!(by_reader, Refused(403, "forbidden".into()));
+    let stranger = format!("Bearer {}", server.token("other", "sessions:*"));
+    let by_stranger = refused(&door, &[("authorization", &stranger)]).await;
+    assert_eq!(by_stranger, Refused(404, "not_found".into()));
+    let control = ticket(&client, &desk, json!({ "role": "control" })).await;
+    let by_control = path(control["cdp_url"].as_str().unwrap()).to_owned();
+    let foreign = refused(&by_control, &[("origin", "http://evil.example")]).await;
+    assert_eq!(foreign, Refused(403, "foreign_origin".into()));
+
+    // One connection at a time, until it is revoked.
+    let mut first = Debugger::open(&server, &by_control, &[]).await.unwrap();
+    assert_eq!(refused(&by_control, &[]).await, Refused(409, "ticket_in_use".into()));
+    first.call(None, "Browser.getVersion", json!({})).await;
+    let revoke =
+        format!("/api/v1/sessions/{}/tickets/{}", desk.id, control["id"].as_str().unwrap());
+    client.delete(&revoke).await.expect(204);
+    assert_eq!(first.closed().await.0, 4001);
+}
+
+#[tokio::test]
+async fn the_address_is_found_as_with_chromium_itself_and_survives_a_restart_of_it() {
+    let server = Server::start();
+    let client = server.admin();
+    let desk = Desk::create(&client, &json!({})).await;
+    for slash in ["", "/"] {
+        let version = format!("/api/v1/sessions/{}/cdp/json/version{slash}", desk.id);
+        let found = client.get(&version).await.expect(200).json();
+        assert!(found["Browser"].as_str().unwrap().contains("Chrome"), "{found}");
+    }
+    let version = format!("/api/v1/sessions/{}/cdp/json/version", desk.id);
+    let found = client.get(&version).await.expect(200).json();
+    let url = path(found["webSocketDebuggerUrl"].as_str().unwrap()).to_owned();
+    let mut before = Debugger::open(&server, &url, &[]).await.unwrap();
+    before.open_page("data:text/html,<title>listed</title>").await;
+    // With the ticket of that address, no token is needed.
+    let ticket = url.split_once("?ticket=").unwrap().1;
+    let list = format!("/api/v1/sessions/{}/cdp/json/list?ticket={ticket}", desk.id);
+    let listed = server.stranger().get(&list).await.expect(200).json();
+    let pages: Vec<_> = listed.as_array().unwrap().iter().map(|page| &page["url"]).collect();
+    assert!(pages.contains(&&json!("data:text/html,<title>listed</title>")), "{listed}");
+    assert!(listed[0]["webSocketDebuggerUrl"].as_str().unwrap().ends_with(&url));
+
+    let chromium = Process::in_sandboxes(&server.run_dir());
+    let chromium = chromium.into_iter().find(|process| process.command.starts_with(CHROMIUM));
+    chromium.expect("Chromium runs").kill();
+    assert_eq!(before.closed().await.0, 4012);
+    let mut after = Debugger::open(&server, &url, &[]).await.unwrap();
+    after.open_page("data:text/html,again").await;
+}
+
+#[tokio::test]
+async fn while_a_person_drives_a_client_may_look_and_not_act() {
+    let server = Server::start();
+    let (agent, person) = (server.client("agent", "sessions:*"), server.admin());
+    let desk = Desk::desktop(&agent).await;
+    let bearer = format!("Bearer {}", server.token("agent", "sessions:*"));
+    let door = format!("/api/v1/sessions/{}/cdp", desk.id);
+    let mut browser = Debugger::open(&server, &door, &[("authorization", &bearer)]).await.unwrap();
+    let field = "data:text/html,<input autofocus oninput='document.title=this.value'>";
+    let page = browser.open_page(field).await;
+    let control = format!("/api/v1/sessions/{}/control", desk.id);
+    person.post(&format!("{control}/take"), &json!({})).await.expect(200);
+    let text = json!({ "text": "no" });
+    let refused = browser.ask(Some(&page), "Input.insertText", text).await;
+    assert!(refused["error"]["message"].as_str().unwrap().contains("drives"), "{refused}");
+    browser.call(Some(&page), "Page.captureScreenshot", json!({})).await;
+    person.post(&format!("{control}/release"), &json!({})).await.expect(200);
+    browser
+        .call(
+            Some(&page),
+            "Runtime.evaluate",
+            json!({ "expression": "document.querySelector('input').focus()" }),
+        )
+        .await;
+    browser.call(Some(&page), "Input.insertText", json!({ "text": "yes" })).await;
+    // On the visible desktop.
+    desk.titled("yes").await;
+}

@@ -1,0 +1,177 @@
+//! Between an outside client's WebSocket and the session's browser: the debugging protocol, less what
+//! would end the browser, lead files out of the session, or act while a person drives.
+
+mod policy;
+
+use std::{pin::pin, time::Duration};
+
+use axum::extract::ws::{CloseFrame, Message, WebSocket};
+use bytes::Bytes;
+use futures_util::{
+    SinkExt, StreamExt,
+    stream::{SplitSink, SplitStream},
+};
+use helmdeck_cdp::MAX_MESSAGE;
+use helmdeck_sessions::{ByteStream, CdpClient};
+use policy::Verdict;
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, ReadHalf, WriteHalf},
+    sync::mpsc,
+    time::{Instant, interval, sleep_until, timeout},
+};
+
+use crate::{
+    closing::Closing,
+    error::{ApiError, ApiResult},
+};
+
+/// A client that takes nothing for this long is gone.
+const SEND_DEADLINE: Duration = Duration::from_secs(30);
+/// The guest reads at once, unless the browser is stuck.
+const WRITE_DEADLINE: Duration = Duration::from_secs(35);
+/// How long the reason of a lost browser is waited for.
+const WHY_DEADLINE: Duration = Duration::from_secs(1);
+/// Keeps connections through proxies alive, and makes clients answer.
+const PING_EVERY: Duration = Duration::from_secs(20);
+/// A client that does not even answer pings for this long is gone.
+const SILENCE: Duration = Duration::from_secs(60);
+/// The browser answers simple questions at once.
+const ASK_DEADLINE: Duration = Duration::from_secs(10);
+
+/// Relays until either side ends, or `ended` says why it must.
+pub async fn relay(
+    socket: WebSocket,
+    client: CdpClient,
+    stream: Box<dyn ByteStream>,
+    ended: impl Future<Output = Closing>,
+) {
+    let (mut to_client, from_client) = socket.split();
+    let (from_browser, mut to_browser) = tokio::io::split(stream);
+    // What we answer in the browser's place.
+    let (answers, mut answered) = mpsc::channel(16);
+    let mut ended = pin!(ended);
+    let mut reason = tokio::select! {
+        reason = down(from_browser, &mut to_client, &mut answered) => reason,
+        reason = up(from_client, &mut to_browser, &client, answers) => reason,
+        reason = &mut ended => reason,
+    };
+    if reason == Closing::BrowserLost
+        && let Ok(why) = timeout(WHY_DEADLINE, ended).await
+    {
+        reason = why;
+    }
+    let frame = CloseFrame { code: reason.code(), reason: reason.sentence().into() };
+    let _ = timeout(SEND_DEADLINE, to_client.send(Message::Close(Some(frame)))).await;
+}
+
+async fn down(
+    from_browser: ReadHalf<Box<dyn ByteStream>>,
+    to_client: &mut SplitSink<WebSocket, Message>,
+    answered: &mut mpsc::Receiver<String>,
+) -> Closing {
+    let (messages, mut arrived) = mpsc::channel(16);
+    // Reads on while the client takes its time; a message that is half read must not be lost.
+    let reading = async move {
+        let mut from_browser = BufReader::new(from_browser);
+        while let Some(message) = next(&mut from_browser).await {
+            if messages.send(message).await.is_err() {
+                return;
+            }
+        }
+    };
+    let sending = async {
+        let mut pings = interval(PING_EVERY);
+        loop {
+            let message = tokio::select! {
+                message = arrived.recv() => match message {
+                    Some(message) => Message::Text(message.into()),
+                    None => return Closing::BrowserLost,
+                },
+                Some(answer) = answered.recv() => Message::Text(answer.into()),
+                _ = pings.tick() => Message::Ping(Bytes::new()),
+            };
+            match timeout(SEND_DEADLINE, to_client.send(message)).await {
+                Ok(Ok(())) => {}
+                Ok(Err(_)) | Err(_) => return Closing::ViewerLeft,
+            }
+        }
+    };
+    let ((), closing) = tokio::join!(reading, sending);
+    closing
+}
+
+async fn up(
+    mut from_client: SplitStream<WebSocket>,
+    to_browser: &mut WriteHalf<Box<dyn ByteStream>>,
+    client: &CdpClient,
+    answers: mpsc::Sender<String>,
+) -> Closing {
+    let mut heard = Instant::now();
+    loop {
+        let text = tokio::select! {
+            message = from_client.next() => match message {
+                Some(Ok(Message::Text(text))) => text,
+                Some(Ok(Message::Ping(_) | Message::Pong(_))) => {
+                    heard = Instant::now();
+                    continue;
+                }
+                Some(Ok(Message::Binary(_))) => {
+                    return Closing::Nonsense("the debugging protocol is text".to_owned());
+                }
+                Some(Ok(Message::Close(_)) | Err(_)) | None => return Closing::ViewerLeft,
+            },
+            () = sleep_until(heard + SILENCE) => return Closing::ViewerLeft,
+        };
+        heard = Instant::now();
+        client.touch();
+        let message = match policy::judge(&text, || client.may_drive()) {
+            Verdict::Pass(message) => message,
+            Verdict::Answer(answer) => {
+                if answers.send(answer).await.is_err() {
+                    return Closing::ViewerLeft;
+                }
+                continue;
+            }
+        };
+        let sent = async {
+            to_browser.write_all(message.as_bytes()).await?;
+            to_browser.write_all(&[0]).await
+        };
+        match timeout(WRITE_DEADLINE, sent).await {
+            Ok(Ok(())) => {}
+            Ok(Err(_)) | Err(_) => return Closing::BrowserLost,
+        }
+    }
+}
+
+/// The next message of the browser.
+async fn next(from_browser: &mut BufReader<ReadHalf<Box<dyn ByteStream>>>) -> Option<String> {
+    let mut message = Vec::new();
+    let mut limited = from_browser.take(MAX_MESSAGE as u64 + 1);
+    limited.read_until(0, &mut message).await.ok()?;
+    (message.pop() == Some(0)).then_some(())?;
+    String::from_utf8(message).ok()
+}
+
+/// Asks the browser one thing.
+pub async fn ask(stream: Box<dyn ByteStream>, method: &str) -> ApiResult<Value> {
+    let (from_browser, mut to_browser) = tokio::io::split(stream);
+    let mut from_browser = BufReader::new(from_browser);
+    let question = format!("{}\0", json!({ "id": 1, "method": method }));
+    let asking = async {
+        to_browser.write_all(question.as_bytes()).await.ok()?;
+        loop {
+            let message = next(&mut from_browser).await?;
+            let mut message: Value = serde_json::from_str(&message).ok()?;
+            if message["id"] == 1 {
+                return Some(message["result"].take());
+            }
+        }
+    };
+    let answer = timeout(ASK_DEADLINE, asking).await.ok().flatten();
+    answer.ok_or_else(|| {
+        let message = "the browser does not answer now: try again";
+        ApiError::new(helmdeck_wire::ErrorCode::CdpUnavailable, message)
+    })
+}

@@ -1,0 +1,130 @@
+//! What an outside client may say to the browser. Pure.
+
+use std::borrow::Cow;
+
+use helmdeck_cdp::{Peek, refusal};
+use helmdeck_sessions::SessionError;
+use serde_json::{Value, json};
+
+/// Where downloads go, whatever folder of its own machine the client names.
+const DOWNLOADS: &str = "/home/agent/Downloads";
+/// The protocol's number for what could not be done.
+const SERVER_ERROR: i64 = -32000;
+
+/// What becomes of a message.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Verdict<'a> {
+    /// It goes to the browser, perhaps changed.
+    Pass(Cow<'a, str>),
+    /// It does not; the client is told this.
+    Answer(String),
+}
+
+/// Judges one message. Malformed ones pass: the guest answers them as the browser would.
+pub fn judge<'a>(
+    text: &'a str,
+    may_drive: impl FnOnce() -> Result<(), SessionError>,
+) -> Verdict<'a> {
+    let Ok(message) = Peek::at(text) else { return Verdict::Pass(text.into()) };
+    let no = |why: &str| {
+        let session = message.session_id.as_deref();
+        Verdict::Answer(refusal(Some(message.id), session, SERVER_ERROR, why))
+    };
+    match &*message.method {
+        "Browser.close" | "Browser.crash" | "Browser.crashGpuProcess" => {
+            no("the browser belongs to the session: end the session instead")
+        }
+        "Browser.setDownloadBehavior" | "Page.setDownloadBehavior" => match in_session(text) {
+            Some(rewritten) => Verdict::Pass(rewritten.into()),
+            None => Verdict::Pass(text.into()),
+        },
+        method if drives(method) => match may_drive() {
+            Ok(()) => Verdict::Pass(text.into()),
+            Err(error) => no(&error.to_string()),
+        },
+        _ => Verdict::Pass(text.into()),
+    }
+}
+
+/// Whether a person who has control would see it as somebody else's hand.
+fn drives(method: &str) -> bool {
+    const ACTS: [&str; 12] = [
+        "Browser.setWindowBounds",
+        "DOM.focus",
+        "DOM.setFileInputFiles",
+        "Page.bringToFront",
+        "Page.close",
+        "Page.handleJavaScriptDialog",
+        "Page.navigate",
+        "Page.navigateToHistoryEntry",
+        "Page.reload",
+        "Target.activateTarget",
+        "Target.closeTarget",
+        "Target.createTarget",
+    ];
+    method.starts_with("Input.") || ACTS.contains(&method)
+}
+
+/// The same message with the session's own folder for downloads.
+fn in_session(text: &str) -> Option<String> {
+    let mut message: Value = serde_json::from_str(text).ok()?;
+    let params = message.get_mut("params")?.as_object_mut()?;
+    if params.contains_key("downloadPath") {
+        params.insert("downloadPath".to_owned(), json!(DOWNLOADS));
+    }
+    Some(message.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use helmdeck_wire::SessionId;
+
+    use super::*;
+
+    fn held() -> Result<(), SessionError> {
+        let (id, holder) = (SessionId::new("sess-1"), "ann".to_owned());
+        Err(SessionError::ControlHeld { id, holder })
+    }
+
+    fn answer(verdict: Verdict<'_>) -> Value {
+        match verdict {
+            Verdict::Answer(text) => serde_json::from_str(&text).unwrap(),
+            Verdict::Pass(text) => panic!("{text} passed"),
+        }
+    }
+
+    #[test]
+    fn nobody_ends_the_browser_however_the_message_is_written() {
+        for method in ["Browser.close", "Browser.\\u0063rash"] {
+            let text = format!(r#"{{"method":"{method}","id":7,"sessionId":"S"}}"#);
+            let told = answer(judge(&text, || Ok(())));
+            assert_eq!((&told["id"], &told["sessionId"]), (&json!(7), &json!("S")));
+            assert_eq!(told["error"]["code"], SERVER_ERROR);
+        }
+    }
+
+    #[test]
+    fn downloads_stay_in_the_session() {
+        let text = r#"{"id":1,"method":"Browser.setDownloadBehavior","params":{"behavior":
+            "allowAndName","downloadPath":"/elsewhere","eventsEnabled":true}}"#;
+        let Verdict::Pass(passed) = judge(text, held) else { panic!("refused") };
+        let passed: Value = serde_json::from_str(&passed).unwrap();
+        let path = json!("/home/agent/Downloads");
+        assert_eq!(passed["params"]["downloadPath"], path);
+        assert_eq!(passed["params"]["eventsEnabled"], true);
+    }
+
+    #[test]
+    fn input_waits_for_the_person_who_drives_and_looking_does_not() {
+        for method in ["Input.dispatchKeyEvent", "Page.navigate", "Target.createTarget"] {
+            let text = format!(r#"{{"id":1,"method":"{method}","params":{{}}}}"#);
+            assert_eq!(judge(&text, || Ok(())), Verdict::Pass(text.as_str().into()));
+            assert!(
+                answer(judge(&text, held))["error"]["message"].as_str().unwrap().contains("ann")
+            );
+        }
+        let look = r#"{"id":1,"method":"Page.captureScreenshot"}"#;
+        assert_eq!(judge(look, held), Verdict::Pass(look.into()));
+        assert_eq!(judge("nonsense", held), Verdict::Pass("nonsense".into()));
+    }
+}

@@ -1,0 +1,153 @@
+//! The browser's debugging protocol for programs outside: Playwright, Puppeteer, any client.
+
+use axum::{
+    Json,
+    extract::{Request, State},
+    response::Response,
+};
+use helmdeck_cdp::MAX_REQUEST;
+use helmdeck_sessions::{ByteStream, Caller, CdpClient};
+use helmdeck_wire::{
+    SessionId,
+    ticket::{NewTicket, Role},
+};
+use http::request::Parts;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::live::{Admitted, admit, upgrade};
+use crate::{
+    App,
+    auth::PresentedTicket,
+    cdp::{ask, relay},
+    closing::{Closing, until},
+    error::{ApiError, ApiResult},
+    public::Address,
+    query::{Named, Params},
+    ticket,
+    token::Claims,
+};
+
+/// How long an address with a new ticket opens connections.
+const TICKET_LIFE_S: u64 = 12 * 3600;
+
+/// How a client connects.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConnectQuery {
+    /// A ticket of role `control` instead of a token.
+    #[serde(default)]
+    #[expect(
+        dead_code,
+        reason = "read by the gate, named here so that it is known and documented"
+    )]
+    ticket: Option<String>,
+}
+
+/// The protocol itself, over a WebSocket.
+pub async fn connect(
+    State(app): State<App>,
+    Named(id): Named,
+    Params(_): Params<ConnectQuery>,
+    request: Request,
+) -> ApiResult<Response> {
+    let (mut parts, _) = request.into_parts();
+    let upgrade = upgrade(&mut parts, &app).await?;
+    let admitted = admitted(&app, &id, &mut parts)?;
+    let (client, stream) = open(&admitted).await?;
+    let Admitted { credentials, ticket, expires, .. } = admitted;
+    let live = app.live.clone();
+    Ok(upgrade.max_message_size(MAX_REQUEST).max_frame_size(MAX_REQUEST).on_upgrade(
+        async move |socket| {
+            let over = client.session().ending();
+            let ended = async {
+                tokio::select! {
+                    reason = over => Closing::SessionOver(reason),
+                    () = app.revoked.any_of(&credentials) => Closing::Revoked,
+                    () = until(expires) => Closing::Revoked,
+                    () = app.closing.cancelled() => Closing::ServerStops,
+                }
+            };
+            live.track_future(relay(socket, client, stream, ended)).await;
+            drop(ticket);
+        },
+    ))
+}
+
+/// What clients ask first: which browser, and where to connect.
+pub async fn version(
+    State(app): State<App>,
+    Named(id): Named,
+    Params(_): Params<ConnectQuery>,
+    request: Request,
+) -> ApiResult<Json<Value>> {
+    let (mut parts, _) = request.into_parts();
+    let (found, address) = look(&app, &id, &mut parts, "Browser.getVersion").await?;
+    Ok(Json(json!({
+        "Browser": found["product"],
+        "Protocol-Version": found["protocolVersion"],
+        "User-Agent": found["userAgent"],
+        "V8-Version": found["jsVersion"],
+        "webSocketDebuggerUrl": address,
+    })))
+}
+
+/// The pages that are open. All are reached at the one address, by their id.
+pub async fn list(
+    State(app): State<App>,
+    Named(id): Named,
+    Params(_): Params<ConnectQuery>,
+    request: Request,
+) -> ApiResult<Json<Value>> {
+    let (mut parts, _) = request.into_parts();
+    let (found, address) = look(&app, &id, &mut parts, "Target.getTargets").await?;
+    let targets = found["targetInfos"].as_array().into_iter().flatten();
+    let pages = targets.filter(|target| target["type"] == "page").map(|target| {
+        json!({
+            "id": target["targetId"],
+            "type": target["type"],
+            "title": target["title"],
+            "url": target["url"],
+            "webSocketDebuggerUrl": address,
+        })
+    });
+    Ok(Json(pages.collect()))
+}
+
+/// Asks the browser, and says where to connect to it: with the ticket that was shown, or a new one.
+async fn look(
+    app: &App,
+    id: &SessionId,
+    parts: &mut Parts,
+    method: &str,
+) -> ApiResult<(Value, String)> {
+    let (token, shown) = (
+        parts.extensions.get::<Claims>().cloned(),
+        parts.extensions.get::<PresentedTicket>().map(|PresentedTicket(text)| text.clone()),
+    );
+    let admitted = admitted(app, id, parts)?;
+    let (_client, stream) = open(&admitted).await?;
+    let found = ask(stream, method).await?;
+    let ticket = match (shown, token) {
+        (Some(ticket), _) => ticket,
+        (None, Some(token)) => {
+            let ttl_seconds = Some(TICKET_LIFE_S);
+            let wanted = NewTicket { role: Role::Control, ttl_seconds, reusable: true };
+            ticket::issue(&app.signer, &token, id, &wanted)?.0
+        }
+        (None, None) => return Err(ApiError::internal("the gate let nobody through")),
+    };
+    Ok((found, Address::of(app, &parts.headers).cdp(id, &ticket)))
+}
+
+fn admitted(app: &App, id: &SessionId, parts: &mut Parts) -> ApiResult<Admitted> {
+    let (token, presented) = (parts.extensions.remove::<Claims>(), parts.extensions.remove());
+    admit(app, id, Some(Role::Control), token, presented)
+}
+
+async fn open(admitted: &Admitted) -> ApiResult<(CdpClient, Box<dyn ByteStream>)> {
+    let holder = admitted.viewer.holder.clone();
+    let caller = Caller { subject: holder.subject, token: holder.key, ..Caller::default() };
+    Ok(admitted.session.open_cdp(caller).await?)
+}

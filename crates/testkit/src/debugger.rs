@@ -1,0 +1,84 @@
+//! A client of the browser's debugging protocol over a WebSocket.
+
+use std::time::Duration;
+
+use futures_util::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::{net::TcpStream, time::timeout};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, tungstenite::Message};
+
+use crate::{Refused, Server, Watcher};
+
+/// What a client waits for on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// An open connection.
+pub struct Debugger {
+    socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
+    next: i64,
+    /// Events that came while an answer was waited for.
+    pub events: Vec<Value>,
+}
+
+impl Debugger {
+    /// Connects at a path with these headers.
+    pub async fn open(
+        server: &Server,
+        path: &str,
+        headers: &[(&'static str, &str)],
+    ) -> Result<Self, Refused> {
+        let socket = Watcher::socket(server, path, headers).await?;
+        Ok(Self { socket, next: 0, events: Vec::new() })
+    }
+
+    /// Asks, and returns the whole answer.
+    pub async fn ask(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
+        self.next += 1;
+        let mut message = json!({ "id": self.next, "method": method, "params": params });
+        if let Some(session) = session {
+            message["sessionId"] = json!(session);
+        }
+        self.socket.send(Message::text(message.to_string())).await.expect("an open connection");
+        loop {
+            let text = match timeout(PATIENCE, self.socket.next()).await.expect("an answer") {
+                Some(Ok(Message::Text(text))) => text,
+                Some(Ok(Message::Ping(_) | Message::Pong(_))) => continue,
+                other => panic!("{method}: {other:?}"),
+            };
+            let message: Value = serde_json::from_str(&text).expect("JSON");
+            if message["id"] == self.next {
+                return message;
+            }
+            assert!(message["method"].is_string(), "somebody else's answer: {message}");
+            self.events.push(message);
+        }
+    }
+
+    /// Asks, and returns the result.
+    pub async fn call(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
+        let mut answer = self.ask(session, method, params).await;
+        assert!(answer.get("error").is_none(), "{method}: {answer}");
+        answer["result"].take()
+    }
+
+    /// Opens a page and attaches to it; returns the session.
+    pub async fn open_page(&mut self, url: &str) -> String {
+        let target = self.call(None, "Target.createTarget", json!({ "url": url })).await;
+        let attach = json!({ "targetId": target["targetId"], "flatten": true });
+        let attached = self.call(None, "Target.attachToTarget", attach).await;
+        attached["sessionId"].as_str().expect("a session").to_owned()
+    }
+
+    /// Waits for the end, and says with which code and reason it came.
+    pub async fn closed(mut self) -> (u16, String) {
+        loop {
+            match timeout(PATIENCE, self.socket.next()).await.expect("an end") {
+                Some(Ok(Message::Close(Some(frame)))) => {
+                    return (frame.code.into(), frame.reason.to_string());
+                }
+                Some(Ok(_)) => {}
+                _ => return (1006, String::new()),
+            }
+        }
+    }
+}
