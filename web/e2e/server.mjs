@@ -19,9 +19,10 @@ export class Server {
   #process = null;
   #log = "";
 
-  /** Starts a server with empty directories. Whoever does ends it with `stop`. */
-  static async start() {
+  /** Starts a server with empty directories and these settings. Whoever does ends it with `stop`. */
+  static async start(settings = {}) {
     const server = new Server();
+    server.settings = settings;
     // Short, because paths of unix sockets may not be longer than 107 bytes; and sandboxes of other
     // user ids must be able to pass.
     server.home = await mkdtemp(join(tmpdir(), "hd-"));
@@ -117,6 +118,7 @@ export class Server {
       HELMDECK_RUN_DIR: this.#runDir,
       HELMDECK_ADMIN_PASSWORD: password,
       HELMDECK_LOG: "info",
+      ...this.settings,
     };
   }
 

@@ -31,7 +31,7 @@ const SEND_DEADLINE: Duration = Duration::from_secs(30);
 /// The guest reads at once, unless the browser is stuck.
 const WRITE_DEADLINE: Duration = Duration::from_secs(35);
 /// How long the reason of a lost browser is waited for.
-const WHY_DEADLINE: Duration = Duration::from_secs(1);
+const WHY_DEADLINE: Duration = Duration::from_millis(300);
 /// Keeps connections through proxies alive, and makes clients answer.
 const PING_EVERY: Duration = Duration::from_secs(20);
 /// A client that does not even answer pings for this long is gone.

@@ -65,12 +65,16 @@ fn drives(method: &str) -> bool {
     method.starts_with("Input.") || ACTS.contains(&method)
 }
 
-/// The same message with the session's own folder for downloads.
+/// The same message with the session's own folder for downloads. Files have the names that people
+/// know there: numbers would help a client only on its own machine.
 fn in_session(text: &str) -> Option<String> {
     let mut message: Value = serde_json::from_str(text).ok()?;
     let params = message.get_mut("params")?.as_object_mut()?;
     if params.contains_key("downloadPath") {
         params.insert("downloadPath".to_owned(), json!(DOWNLOADS));
+    }
+    if params.get("behavior").is_some_and(|behavior| behavior == "allowAndName") {
+        params.insert("behavior".to_owned(), json!("allow"));
     }
     Some(message.to_string())
 }
@@ -111,6 +115,7 @@ mod tests {
         let passed: Value = serde_json::from_str(&passed).unwrap();
         let path = json!("/home/agent/Downloads");
         assert_eq!(passed["params"]["downloadPath"], path);
+        assert_eq!(passed["params"]["behavior"], "allow");
         assert_eq!(passed["params"]["eventsEnabled"], true);
     }
 

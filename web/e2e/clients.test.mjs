@@ -1,0 +1,96 @@
+// Programs of others drive a session's browser: stock Playwright and Puppeteer.
+
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { after, before } from "node:test";
+import { chromium } from "playwright-core";
+import puppeteer from "puppeteer-core";
+import { Agent, Desk } from "./agent.mjs";
+import { Server } from "./server.mjs";
+import { story } from "./story.mjs";
+import { until } from "./until.mjs";
+
+const form = `<title>form</title><form action=/done><input name=who placeholder="Your name">
+  <button>Send</button></form><a href=/file>get it</a>`;
+
+const step = story();
+let server, site, local, agent, session, url, playwright, page;
+
+before(async () => {
+  site = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url, "http://site");
+    if (pathname === "/file") {
+      response.setHeader("content-disposition", "attachment; filename=report.txt");
+      return response.end("downloaded bytes");
+    }
+    response.setHeader("content-type", "text/html");
+    response.end(pathname === "/done" ? `<title>done</title><p id=out>${searchParams.get("who")}</p>` : form);
+  });
+  await new Promise((listening) => site.listen(0, "127.0.0.1", listening));
+  local = `http://host.helmdeck.internal:${site.address().port}/`;
+  server = await Server.start({ HELMDECK_EGRESS_ALLOWLIST: "127.0.0.0/8" });
+  agent = await Agent.of(server);
+  session = new Desk(agent, (await agent.post("sessions", { label: "shared" })).id);
+  url = (await session.ticket("control", { reusable: true })).cdp_url;
+});
+after(async () => {
+  await playwright?.close();
+  await server?.stop();
+  site.close();
+  site.closeAllConnections();
+});
+
+step("Playwright fills a form of a site on the server's machine", async () => {
+  playwright = await chromium.connectOverCDP(url);
+  page = await playwright.contexts()[0].newPage();
+  await page.goto(local);
+  await page.getByPlaceholder("Your name").fill("Ada");
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.waitForURL(/done/);
+  assert.equal(await page.textContent("#out"), "Ada");
+  const picture = await page.screenshot({ fullPage: true });
+  assert.equal(picture.subarray(1, 4).toString(), "PNG");
+});
+
+step("what it downloads is a file of the session", async () => {
+  await page.goto(local);
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click("text=get it")]);
+  assert.equal(download.suggestedFilename(), "report.txt");
+  await until("the file is there", async () => (await session.names("Downloads")).includes("report.txt"));
+  await until("all of it", async () => `${await session.file("Downloads/report.txt")}` === "downloaded bytes");
+});
+
+step("Puppeteer works in the same browser at the same time", async () => {
+  const other = await puppeteer.connect({ browserWSEndpoint: url });
+  const theirs = await other.newPage();
+  await theirs.goto(local);
+  await theirs.type("input", "Bob");
+  await Promise.all([theirs.waitForNavigation(), theirs.click("button")]);
+  assert.equal(await theirs.$eval("#out", (out) => out.textContent), "Bob");
+  assert.equal(await page.title(), "form");
+  assert.ok((await theirs.screenshot()).length > 1000);
+  await theirs.close();
+  await other.disconnect();
+  assert.equal(await page.evaluate("1 + 1"), 2);
+});
+
+step("Chromium is killed: its clients are told, and the same address leads to the next", async () => {
+  const told = new Promise((resolve) => playwright.on("disconnected", resolve));
+  const running = (await server.processes()).filter(({ command }) =>
+    /^\S*chromium\/chromium --show/.test(command),
+  );
+  assert.equal(running.length, 1, JSON.stringify(running));
+  process.kill(running[0].pid, "SIGKILL");
+  await told;
+  playwright = await chromium.connectOverCDP(url);
+  page = await playwright.contexts()[0].newPage();
+  await page.goto(local);
+  assert.equal(await page.title(), "form");
+});
+
+step("and by the address that other tools ask first", async () => {
+  const headers = { authorization: `Bearer ${agent.token}` };
+  const found = await chromium.connectOverCDP(`${server.url}/api/v1/sessions/${session.id}/cdp`, { headers });
+  assert.ok(found.contexts()[0].pages().length > 0);
+  await found.close();
+});
