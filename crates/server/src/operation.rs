@@ -114,23 +114,26 @@ pub fn action<A: Action>() -> Operation
 where
     A::Reply: JsonSchema,
 {
-    on_desktop::<A, _, _>(desktop::act::<A>).returns::<A::Reply>()
+    of_action::<A, _, _>(desktop::act::<A>).returns::<A::Reply>()
 }
 
 /// An action that the guest answers with a picture.
 pub fn picture<A: Pictured>() -> Operation {
-    let operation = on_desktop::<A, _, _>(desktop::look::<A>);
+    let operation = of_action::<A, _, _>(desktop::look::<A>);
     Operation { output: Output::Picture, ..operation }
 }
 
 /// An action under its own name, with the doc of its type.
-pub fn on_desktop<A, H, T>(handler: H) -> Operation
+pub fn of_action<A, H, T>(handler: H) -> Operation
 where
     A: Action,
     H: Handler<T, App>,
     T: 'static,
 {
-    let (path, id) = (format!("/api/v1/desktop/{}", A::NAME), format!("desktop_{}", A::NAME));
+    let (path, id) = match A::NAME.strip_prefix("browser_") {
+        Some(verb) => (format!("/api/v1/browser/{verb}"), A::NAME.to_owned()),
+        None => (format!("/api/v1/desktop/{}", A::NAME), format!("desktop_{}", A::NAME)),
+    };
     let input = Input {
         schema: targeted::<A>,
         required: true,

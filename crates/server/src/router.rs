@@ -4,6 +4,10 @@ use axum::{Router, extract::Request, middleware::from_fn_with_state};
 use helmdeck_sessions::Scope::{MetricsRead, SessionsRead, SessionsWrite};
 use helmdeck_wire::{
     Done, ErrorCode,
+    browser::{
+        ClickElement, Execute, Extract, HoverElement, Interact, Markdown, Navigate, PageScreenshot,
+        PressKeys, SelectOptions, Snapshot, Tabs, TypeInto, UploadFiles, WaitFor,
+    },
     clipboard::Clipboard,
     control::{Control, ReleaseControl, TakeControl},
     file::{FileList, FileStored},
@@ -31,7 +35,7 @@ use crate::{
     login::{Credentials, LoggedIn},
     operation::{
         Access::{Needs, Open, Watches},
-        Operation, action, delete, description, get, on_desktop, picture, post, put,
+        Operation, action, delete, description, get, of_action, picture, post, put,
     },
     routes::{
         auth as login, cdp, control, desktop, events, files, health, live, metrics, openapi, pages,
@@ -50,6 +54,7 @@ pub fn operations() -> Vec<Operation> {
         driving(),
         files_of_sessions(),
         debugging(),
+        browser_actions(),
         desktop_actions(),
     ]
     .into_iter()
@@ -281,7 +286,7 @@ fn desktop_actions() -> Vec<Operation> {
         action::<Focus>(),
         // Pacing, and telling people.
         action::<Wait>(),
-        on_desktop::<AgentStatus, _, _>(desktop::set_agent_status).returns::<Done>(),
+        of_action::<AgentStatus, _, _>(desktop::set_agent_status).returns::<Done>(),
     ]
 }
 
@@ -339,6 +344,30 @@ fn files_of_sessions() -> Vec<Operation> {
             .takes_bytes()
             .returns::<FileStored>()
             .status(StatusCode::CREATED),
+    ]
+}
+
+/// The structured browser.
+fn browser_actions() -> Vec<Operation> {
+    vec![
+        // Pages.
+        action::<Navigate>(),
+        action::<Tabs>(),
+        action::<WaitFor>(),
+        action::<Execute>(),
+        // Reading and looking.
+        action::<Extract>(),
+        action::<Snapshot>(),
+        action::<Markdown>(),
+        picture::<PageScreenshot>(),
+        // Elements.
+        action::<ClickElement>(),
+        action::<TypeInto>(),
+        action::<SelectOptions>(),
+        action::<HoverElement>(),
+        action::<PressKeys>(),
+        action::<UploadFiles>(),
+        action::<Interact>(),
     ]
 }
 

@@ -212,11 +212,13 @@ impl Session {
         }
     }
 
-    /// Asks the guest to do something on the desktop; fails if the session has none.
+    /// Asks the guest to do something; fails if that needs a desktop and the session has none.
     ///
     /// Dropping the future cancels the action: the guest releases what it pressed.
     pub async fn act<A: Action>(&self, caller: &Caller, action: &A) -> Result<Reply, SessionError> {
-        self.ensure_desktop()?;
+        if A::ON_DESKTOP {
+            self.ensure_desktop()?;
+        }
         let mut attempt = Attempt::begin(self, self.actor(caller), action);
         let done = self.attempt(caller, action).await;
         attempt.outcome = done.as_ref().map_or_else(SessionError::code, |_| "ok");
@@ -232,7 +234,7 @@ impl Session {
         self.adoption().await;
         // Before it counts as a task: an agent that waits for a person must not use them up.
         let epoch = if action.drives() { Some(self.may_drive(caller)?) } else { None };
-        let _task = self.begin_desktop_task()?;
+        let _task = self.begin(Lifecycle::begin_task)?;
         let deadline = ACTION_DEADLINE + asked;
         let reply = tokio::select! {
             reply = self.inner.link.act(action, deadline) => reply,
@@ -254,7 +256,8 @@ impl Session {
     /// Sets the line that tells watchers what the agent is doing.
     pub async fn set_agent_status(&self, status: String) -> Result<(), SessionError> {
         self.adoption().await;
-        let _task = self.begin_desktop_task()?;
+        self.ensure_desktop()?;
+        let _task = self.begin(Lifecycle::begin_task)?;
         let status: String = status.chars().take(MAX_STATUS).collect();
         self.inner.agent_status.lock().clone_from(&status);
         self.tell(What::AgentStatus(status));
@@ -333,11 +336,6 @@ impl Session {
             Mode::Desktop => Ok(()),
             Mode::Headless => Err(SessionError::NotDesktop(self.inner.id.clone())),
         }
-    }
-
-    fn begin_desktop_task(&self) -> Result<Task, SessionError> {
-        self.ensure_desktop()?;
-        self.begin(Lifecycle::begin_task)
     }
 
     /// Admits something that keeps the session busy.

@@ -8,11 +8,14 @@ use serde_json::Value;
 
 /// One thing a guest can be asked to do.
 ///
-/// The same value is the JSON body of `POST /api/v1/desktop/<NAME>` (next to `session_id`) and the
-/// body that travels over the link.
+/// The same value is the JSON body of `POST /api/v1/desktop/<NAME>` or `/api/v1/browser/…` (next to
+/// `session_id`) and the body that travels over the link.
 pub trait Action: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
-    /// The last segment of the route, on the API and on the link.
+    /// Its name on the link and in histories. The last segment of its route on the API, less the
+    /// `browser_` of what the structured browser does.
     const NAME: &'static str;
+    /// Whether it needs a desktop; else any session will do.
+    const ON_DESKTOP: bool;
     /// What a caller gets back.
     type Reply;
 
@@ -36,10 +39,17 @@ pub trait Action: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'sta
 /// Declares the name and the reply of an action; if it does not always drive, when it `drives`; how
 /// long it `lasts`; and what is `kept` of it if that is not all of it.
 macro_rules! action {
-    ($action:ty, $name:literal, $reply:ty
+    (browser $action:ty, $($rest:tt)*) => {
+        $crate::action::action!(@ false, $action, $($rest)*);
+    };
+    ($action:ty, $($rest:tt)*) => {
+        $crate::action::action!(@ true, $action, $($rest)*);
+    };
+    (@ $on_desktop:literal, $action:ty, $name:literal, $reply:ty
         $(, drives $drives:expr)? $(, lasts $duration:expr)? $(, kept $kept:expr)?) => {
         impl $crate::action::Action for $action {
             const NAME: &'static str = $name;
+            const ON_DESKTOP: bool = $on_desktop;
             type Reply = $reply;
             $(fn drives(&self) -> bool {
                 $drives(self)

@@ -8,6 +8,7 @@ use axum::{
 use helmdeck_sessions::{Caller, Reply, Scope};
 use helmdeck_wire::{
     Action, Done,
+    browser::PageScreenshot,
     screen::{Format, Screenshot, Zoom},
     status::AgentStatus,
     window::ListWindows,
@@ -33,6 +34,12 @@ pub trait Pictured: Action {
 }
 
 impl Pictured for Screenshot {
+    fn format(&mut self) -> &mut Option<Format> {
+        &mut self.format
+    }
+}
+
+impl Pictured for PageScreenshot {
     fn format(&mut self) -> &mut Option<Format> {
         &mut self.format
     }

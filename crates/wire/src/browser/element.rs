@@ -39,7 +39,7 @@ pub struct ClickElement {
     #[serde(default)]
     pub timeout_s: Patience,
 }
-action!(ClickElement, "browser_click", Clicked, lasts |this: &Self| this.timeout_s.duration());
+action!(browser ClickElement, "browser_click", Clicked, lasts |this: &Self| this.timeout_s.duration());
 
 fn once() -> u8 {
     1
@@ -81,7 +81,7 @@ pub struct HoverElement {
     #[serde(default)]
     pub timeout_s: Patience,
 }
-action!(HoverElement, "browser_hover", Clicked, lasts |this: &Self| this.timeout_s.duration());
+action!(browser HoverElement, "browser_hover", Clicked, lasts |this: &Self| this.timeout_s.duration());
 
 /// Put text into a field of the page, in place of what is there.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -108,7 +108,7 @@ pub struct TypeInto {
     #[serde(default)]
     pub timeout_s: Patience,
 }
-action!(TypeInto, "browser_type", Clicked, lasts |this: &Self| this.timeout_s.duration(),
+action!(browser TypeInto, "browser_type", Clicked, lasts |this: &Self| this.timeout_s.duration(),
 kept |this: &Self| json!({
     "selector": this.selector, "characters": this.text.chars().count(), "submit": this.submit,
 }));
@@ -129,7 +129,7 @@ pub struct SelectOptions {
     #[serde(default)]
     pub timeout_s: Patience,
 }
-action!(SelectOptions, "browser_select", Selected, lasts |this: &Self| this.timeout_s.duration());
+action!(browser SelectOptions, "browser_select", Selected, lasts |this: &Self| this.timeout_s.duration());
 
 /// What is chosen now.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -159,7 +159,7 @@ pub struct PressKeys {
     #[serde(default)]
     pub timeout_s: Patience,
 }
-action!(PressKeys, "browser_press", Acted, lasts |this: &Self| this.timeout_s.duration(),
+action!(browser PressKeys, "browser_press", Acted, lasts |this: &Self| this.timeout_s.duration(),
 kept |this: &Self| json!({
     "selector": this.selector, "keys": crate::keyboard::without_characters(&this.keys),
 }));
@@ -180,7 +180,7 @@ pub struct UploadFiles {
     #[serde(default)]
     pub timeout_s: Patience,
 }
-action!(UploadFiles, "browser_upload", Acted, lasts |this: &Self| this.timeout_s.duration());
+action!(browser UploadFiles, "browser_upload", Acted, lasts |this: &Self| this.timeout_s.duration());
 
 /// Read an element of the page.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -199,7 +199,7 @@ pub struct Extract {
     #[serde(default)]
     pub timeout_s: Patience,
 }
-action!(Extract, "browser_extract", Extracted,
+action!(browser Extract, "browser_extract", Extracted,
     drives |_: &Self| false, lasts |this: &Self| this.timeout_s.duration());
 
 /// How an element is read.
@@ -241,7 +241,7 @@ pub struct Interact {
     #[serde(default)]
     pub timeout_s: Patience,
 }
-action!(Interact, "browser_interact", Acted, lasts |this: &Self| this.timeout_s.duration(),
+action!(browser Interact, "browser_interact", Acted, lasts |this: &Self| this.timeout_s.duration(),
     kept |this: &Self| json!({ "selector": this.selector, "action": this.action }));
 
 /// What to do with an element.

@@ -32,7 +32,26 @@ pub struct Navigate {
     #[serde(default)]
     pub timeout_s: Patience,
 }
-action!(Navigate, "browser_navigate", Navigated, lasts |this: &Self| this.timeout_s.duration());
+action!(browser Navigate, "browser_navigate", Navigated,
+lasts |this: &Self| this.timeout_s.duration(),
+kept |this: &Self| json!({
+    "url": this.url.as_deref().map(without_secrets), "history": this.history, "tab": this.tab,
+}));
+
+/// An address less what may be a secret in it: user, query and fragment, and all of one that is data.
+pub(super) fn without_secrets(url: &str) -> String {
+    let end = url.find(['?', '#']).unwrap_or(url.len());
+    let shown = url.get(..end).unwrap_or_default();
+    match shown.split_once("://") {
+        Some((scheme, rest)) => {
+            let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            let host = host.rsplit('@').next().unwrap_or_default();
+            format!("{scheme}://{host}{path}")
+        }
+        None if shown.to_ascii_lowercase().starts_with("data:") => "data:".to_owned(),
+        None => shown.to_owned(),
+    }
+}
 
 /// A step in the history of a tab.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -159,7 +178,7 @@ pub struct PageScreenshot {
     #[serde(default)]
     pub timeout_s: Patience,
 }
-action!(PageScreenshot, "browser_screenshot", Picture,
+action!(browser PageScreenshot, "browser_screenshot", Picture,
     drives |_: &Self| false, lasts |this: &Self| this.timeout_s.duration());
 
 /// Run JavaScript in the page, and answer with what it yields; promises are awaited.
@@ -176,7 +195,7 @@ pub struct Execute {
     #[serde(default)]
     pub timeout_s: Patience,
 }
-action!(Execute, "browser_execute", Executed, lasts |this: &Self| this.timeout_s.duration(),
+action!(browser Execute, "browser_execute", Executed, lasts |this: &Self| this.timeout_s.duration(),
     kept |this: &Self| json!({ "characters": this.script.chars().count() }));
 
 /// What a script yielded.
@@ -217,7 +236,7 @@ pub struct WaitFor {
     #[serde(default)]
     pub timeout_s: Patience,
 }
-action!(WaitFor, "browser_wait_for", Waited,
+action!(browser WaitFor, "browser_wait_for", Waited,
     drives |_: &Self| false, lasts |this: &Self| this.timeout_s.duration());
 
 /// What was waited for has come.
@@ -251,7 +270,7 @@ pub struct Snapshot {
     #[serde(default)]
     pub timeout_s: Patience,
 }
-action!(Snapshot, "browser_snapshot", SnapshotText,
+action!(browser Snapshot, "browser_snapshot", SnapshotText,
     drives |_: &Self| false, lasts |this: &Self| this.timeout_s.duration());
 
 /// A snapshot.
@@ -290,7 +309,7 @@ pub struct Markdown {
     #[serde(default)]
     pub timeout_s: Patience,
 }
-action!(Markdown, "browser_markdown", MarkdownText,
+action!(browser Markdown, "browser_markdown", MarkdownText,
     drives |_: &Self| false, lasts |this: &Self| this.timeout_s.duration());
 
 /// A page as Markdown.
@@ -305,4 +324,22 @@ pub struct MarkdownText {
     pub content: String,
     /// Whether there is more than `max_bytes`.
     pub truncated: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_secrets;
+
+    #[test]
+    fn an_address_is_kept_without_its_secrets() {
+        for (url, kept) in [
+            ("https://a.example/b/c?token=x#y", "https://a.example/b/c"),
+            ("https://me:secret@a.example/b@c", "https://a.example/b@c"),
+            ("a.example/b?c", "a.example/b"),
+            ("data:text/html,<b>secret", "data:"),
+            ("about:blank", "about:blank"),
+        ] {
+            assert_eq!(without_secrets(url), kept);
+        }
+    }
 }

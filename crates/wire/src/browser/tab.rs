@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Patience;
+use serde_json::json;
+
+use super::{Patience, page::without_secrets};
 use crate::action::action;
 
 /// A tab, by the browser's own name for it.
@@ -30,9 +32,12 @@ pub struct Tabs {
     #[serde(default)]
     pub timeout_s: Patience,
 }
-action!(Tabs, "browser_tabs", TabList,
-    drives |this: &Self| this.action != TabAction::List,
-    lasts |this: &Self| this.timeout_s.duration());
+action!(browser Tabs, "browser_tabs", TabList,
+drives |this: &Self| this.action != TabAction::List,
+lasts |this: &Self| this.timeout_s.duration(),
+kept |this: &Self| json!({
+    "action": this.action, "tab": this.tab, "url": this.url.as_deref().map(without_secrets),
+}));
 
 /// What to do with tabs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
