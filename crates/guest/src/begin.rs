@@ -20,6 +20,7 @@ use crate::{
     error::GuestError,
     log::Log,
     nest::{HOME, Nest, NestSpec, RUNTIME_DIR},
+    profile::Leaving,
     reports::Reports,
     rfb::Passwords,
     supervise,
@@ -44,6 +45,7 @@ pub struct Guest {
     pub activity: Activity,
     pub egress: Egress,
     pub measured: Measured,
+    pub leaving: Leaving,
     state: Arc<Mutex<State>>,
 }
 
@@ -83,6 +85,14 @@ impl Guest {
         match &*self.state.lock() {
             State::Ready(session) => Ok(session.clone()),
             State::Empty | State::Begun => Err(GuestError::NotBegun),
+        }
+    }
+
+    /// Fails if it has begun.
+    pub fn ensure_empty(&self) -> Result<(), GuestError> {
+        match &*self.state.lock() {
+            State::Empty => Ok(()),
+            State::Begun | State::Ready(_) => Err(GuestError::BegunAlready),
         }
     }
 
@@ -154,7 +164,8 @@ impl Guest {
             tokio::spawn(supervise::watch_display(xvnc, reports.clone(), log.clone()));
             desktop::start_extras(&nest, &log).await;
         }
-        supervise::keep_browser(browser, nest, display, begin, reports, log).await;
+        let parts = supervise::Parts { nest, display, begin, leaving: self.leaving.clone() };
+        supervise::keep_browser(browser, parts, reports, log).await;
     }
 
     async fn start_desktop(&self, begin: &Begin, stage: &mut Stage) -> Result<Started, GuestError> {

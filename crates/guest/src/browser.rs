@@ -20,6 +20,7 @@ use crate::{
     egress,
     error::GuestError,
     nest::{Nest, Spawned, Start},
+    profile,
 };
 
 /// A cold start on a busy machine.
@@ -99,6 +100,7 @@ async fn launch(nest: &Nest, begin: &Begin, current: &Current) -> Result<Spawned
         }
         Err(_) => return Err(GuestError::Ended("chromium")),
     }
+    profile::restore_cookies(&cdp).await;
     current.set(cdp);
     Ok(process)
 }

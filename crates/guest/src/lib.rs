@@ -20,6 +20,7 @@ mod error;
 mod files;
 mod log;
 mod nest;
+mod profile;
 mod reports;
 mod rfb;
 mod router;

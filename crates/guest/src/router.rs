@@ -14,7 +14,7 @@ use helmdeck_wire::{
     Action,
     clipboard::Clipboard,
     file::{FileList, FileStored},
-    guest::{Begin, Frames, Hello, LINK_VERSION, OneFile},
+    guest::{Begin, Frames, Hello, LINK_VERSION, OneFile, SaveProfile},
     keyboard::{HoldKey, Key, Type},
     pointer::{
         Click, CursorPosition, DoubleClick, Drag, ModifierClick, MouseDown, MouseMove, MouseUp,
@@ -33,7 +33,7 @@ use http::{
 use hyper_util::rt::TokioIo;
 use tokio::{io::copy_bidirectional_with_sizes, task::block_in_place};
 
-use crate::{act, begin::Guest, debugging, error::GuestError, files};
+use crate::{act, begin::Guest, debugging, error::GuestError, files, profile};
 
 /// The largest request: a long text to type, or a clipboard.
 const MAX_BODY: usize = 32 << 20;
@@ -97,6 +97,7 @@ pub fn router(guest: Guest) -> Router {
         .route(route::CDP, get(cdp))
         .route(route::LET_GO, post(let_go))
         .route(route::FOLDER, get(folder))
+        .route(route::PROFILE, get(save_profile).put(load_profile))
         .route(route::FILE, get(read_file).put(write_file))
         .route(route::LOG, get(log));
     routes.layer(DefaultBodyLimit::max(MAX_BODY)).with_state(guest)
@@ -218,6 +219,20 @@ async fn write_file(
     let stored = files::store(file, body.into_data_stream()).await;
     guest.activity.touch();
     Ok(Json(stored?))
+}
+
+/// Only before the browser starts: later it would overwrite what the browser has open.
+async fn load_profile(State(guest): State<Guest>, body: Body) -> Result<(), GuestError> {
+    guest.ensure_empty()?;
+    profile::load(body.into_data_stream()).await
+}
+
+async fn save_profile(
+    State(guest): State<Guest>,
+    Query(wanted): Query<SaveProfile>,
+) -> Result<Body, GuestError> {
+    let current = guest.session()?.cdp;
+    Ok(Body::from_stream(profile::save(&current, &guest.leaving, wanted.last).await?))
 }
 
 async fn log(State(guest): State<Guest>) -> String {

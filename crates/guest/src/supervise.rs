@@ -16,6 +16,7 @@ use crate::{
     browser::{self, Browser},
     log::Log,
     nest::Nest,
+    profile::Leaving,
     reports::Reports,
 };
 
@@ -43,20 +44,25 @@ pub async fn watch_display(mut xvnc: Child, reports: Reports, log: Log) {
     tell_lost(Part::Display, &reports, &log);
 }
 
-/// Brings Chromium back when it ends, a few times.
-pub async fn keep_browser(
-    mut browser: Browser,
-    nest: Nest,
-    display: Option<Display>,
-    begin: Begin,
-    reports: Reports,
-    log: Log,
-) {
+/// What a browser is started with again.
+pub struct Parts {
+    pub nest: Nest,
+    pub display: Option<Display>,
+    pub begin: Begin,
+    pub leaving: Leaving,
+}
+
+/// Brings Chromium back when it ends, a few times, unless it was closed for good.
+pub async fn keep_browser(mut browser: Browser, parts: Parts, reports: Reports, log: Log) {
+    let Parts { nest, display, begin, leaving } = parts;
     let mut tries = 0;
     loop {
         let began = Instant::now();
         let how = browser.ended().await;
         log.line("guest", &format!("Chromium ended: {how}"));
+        if leaving.is_set() {
+            return;
+        }
         if began.elapsed() > STABLE {
             tries = 0;
         }

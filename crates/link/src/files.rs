@@ -5,12 +5,13 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use helmdeck_wire::{
     file::{FileList, FileStored, HomePath},
-    guest::OneFile,
+    guest::{OneFile, SaveProfile},
 };
-use http::{HeaderValue, Method, StatusCode, header::CONTENT_LENGTH};
+use http::{HeaderValue, Method, Request, StatusCode, header::CONTENT_LENGTH};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use parking_lot::Mutex;
+use serde::Serialize;
 use tokio::time::{Instant, sleep_until};
 
 use crate::{
@@ -26,8 +27,8 @@ pub const STALL: Duration = Duration::from_secs(60);
 
 /// A file on its way here.
 pub struct Download {
-    /// How many bytes will come.
-    pub size: u64,
+    /// How many bytes will come, where that is known before.
+    pub size: Option<u64>,
     body: Incoming,
     /// Closing it ends the transfer.
     _connection: Connection,
@@ -58,7 +59,15 @@ impl Link {
     /// Begins to read a file of the home.
     pub async fn read_file(&self, path: &HomePath) -> Result<Download, LinkError> {
         let file = OneFile { path: path.clone(), replace: false };
-        let request = get(&address(route::FILE, &file)?)?;
+        self.download(get(&address(route::FILE, &file)?)?).await
+    }
+
+    /// Begins to read the browser's profile; with `last`, the browser is closed first.
+    pub async fn save_profile(&self, last: bool) -> Result<Download, LinkError> {
+        self.download(get(&address(route::PROFILE, &SaveProfile { last })?)?).await
+    }
+
+    async fn download(&self, request: Request<Outgoing>) -> Result<Download, LinkError> {
         within(STALL, async {
             let mut connection = self.open().await?;
             let response = connection.send_request(request).await.map_err(LinkError::Broken)?;
@@ -67,7 +76,6 @@ impl Link {
                 return Err(refusal(head.status, &collect(body).await?));
             }
             let size = head.headers.get(CONTENT_LENGTH).and_then(number);
-            let size = size.ok_or_else(|| LinkError::Nonsense("a file without a size".into()))?;
             Ok(Download { size, body, _connection: connection })
         })
         .await
@@ -79,23 +87,28 @@ impl Link {
         file: &OneFile,
         content: Outgoing,
     ) -> Result<FileStored, LinkError> {
+        parsed(&self.upload(&address(route::FILE, file)?, content).await?)
+    }
+
+    /// Gives the guest the profile of its browser.
+    pub async fn load_profile(&self, content: Outgoing) -> Result<(), LinkError> {
+        self.upload(route::PROFILE, content).await.map(|_| ())
+    }
+
+    async fn upload(&self, path: &str, content: Outgoing) -> Result<Bytes, LinkError> {
         let moved = Arc::new(Mutex::new(Instant::now()));
         let moving = moved.clone();
         let content = content.map_frame(move |frame| {
             *moving.lock() = Instant::now();
             frame
         });
-        let request = outgoing(Method::PUT, &address(route::FILE, file)?, content.boxed_unsync())?;
+        let request = outgoing(Method::PUT, path, content.boxed_unsync())?;
         let transfer = async {
             let mut connection = self.open().await?;
             let response = connection.send_request(request).await.map_err(sent)?;
             let (head, body) = response.into_parts();
             let body = collect(body).await?;
-            if head.status == StatusCode::OK {
-                parsed(&body)
-            } else {
-                Err(refusal(head.status, &body))
-            }
+            if head.status == StatusCode::OK { Ok(body) } else { Err(refusal(head.status, &body)) }
         };
         tokio::pin!(transfer);
         loop {
@@ -117,8 +130,8 @@ fn sent(error: hyper::Error) -> LinkError {
     if error.is_user() { LinkError::BrokeOff } else { LinkError::Broken(error) }
 }
 
-fn address(route: &str, file: &OneFile) -> Result<String, LinkError> {
-    let query = serde_urlencoded::to_string(file);
+fn address(route: &str, query: &impl Serialize) -> Result<String, LinkError> {
+    let query = serde_urlencoded::to_string(query);
     query.map(|query| format!("{route}?{query}")).map_err(|e| LinkError::Nonsense(e.to_string()))
 }
 

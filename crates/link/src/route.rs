@@ -41,6 +41,10 @@ pub const FOLDER: &str = "/folder";
 /// `GET` or `PUT` a file, of the query's [`helmdeck_wire::guest::OneFile`]: its bytes.
 pub const FILE: &str = "/file";
 
+/// `PUT` the browser's profile, before [`BEGIN`]; `GET` it, of the query's
+/// [`helmdeck_wire::guest::SaveProfile`]. A tar archive from the home on.
+pub const PROFILE: &str = "/profile";
+
 /// `POST` an action's JSON to `/act/<name>`.
 pub fn act(name: &str) -> String {
     format!("/act/{name}")

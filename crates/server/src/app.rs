@@ -5,11 +5,12 @@ use std::{collections::HashMap, net::SocketAddr, ops::Deref, sync::Arc, time::Du
 use bytes::Bytes;
 use helmdeck_egress::Policy;
 use helmdeck_runtime::Runtime;
-use helmdeck_sessions::{Journal, Sessions};
+use helmdeck_sessions::{Journal, Profiles, SealingKey, Sessions};
 use helmdeck_store::Store;
 use helmdeck_wire::{SessionId, session::EndReason};
 use http::{Method, Uri};
 use parking_lot::Mutex;
+use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
 use tokio_util::{
     sync::CancellationToken,
@@ -160,11 +161,15 @@ impl App {
         for input in operations.iter().filter_map(|operation| operation.input.as_ref()) {
             limits.add(input.parsed_as, (input.limits)());
         }
+        let key = config.profile_key.as_ref();
+        let key = key.and_then(|key| SealingKey::parse(key.expose_secret()));
+        let profiles = Profiles::new(config.data_dir.join("profiles"), key);
         let session_limits = helmdeck_sessions::Config {
             max_sessions: config.max_sessions,
             max_sessions_per_caller: config.max_sessions_per_caller,
             idle_timeout_s: config.idle_timeout_s,
             policy,
+            profiles,
         };
         let journal = Journal::open(store.clone()).await?;
         let parts = Parts {

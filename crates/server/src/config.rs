@@ -47,6 +47,9 @@ pub struct Config {
     /// `HELMDECK_EGRESS_ALLOWLIST`: addresses and ranges that sessions may reach although they are
     /// private, separated by commas. Default: none.
     pub egress_allowlist: Vec<Cidr>,
+    /// `HELMDECK_PROFILE_KEY`: seals browser profiles on disk, 64 hexadecimal digits (`openssl rand
+    /// -hex 32`). Default: none, and profiles are files that only the server's user can read.
+    pub profile_key: Option<SecretString>,
     /// What concerns the live view.
     pub live: Live,
     /// `HELMDECK_MAX_BODY_BYTES`: the largest request body. Default 1 MiB.
@@ -138,6 +141,9 @@ impl Config {
                 |text| Cidr::list(text).ok(),
                 Vec::new,
             )?,
+            profile_key: layers.secret("profile_key", "64 hexadecimal digits", |text| {
+                helmdeck_sessions::SealingKey::parse(text).is_some()
+            })?,
             live: Live::read(&mut layers)?,
             max_body_bytes: layers.value(
                 "max_body_bytes",

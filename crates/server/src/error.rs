@@ -214,6 +214,7 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::TaskLimitReached
         | E::FocusRefused
         | E::TicketInUse
+        | E::ProfileInUse
         | E::FileExists
         | E::NotAFile
         | E::ElementNotActionable

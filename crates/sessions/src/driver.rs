@@ -30,6 +30,10 @@ const START_DEADLINE: Duration = Duration::from_secs(120);
 const STOP_TRIES: usize = 3;
 /// A guest answers milliseconds after its sandbox runs.
 const HELLO_DEADLINE: Duration = Duration::from_secs(20);
+/// When a profile is kept first: somebody may have signed in by then.
+const PROFILE_FIRST: Duration = Duration::from_secs(10);
+/// How often a profile is kept while its session runs.
+const PROFILE_EVERY: Duration = Duration::from_secs(30);
 /// How often to look whether a sandbox whose guest cannot be asked still runs.
 const GONE_CHECK: Duration = Duration::from_secs(2);
 
@@ -85,6 +89,7 @@ pub(crate) async fn drive_adopted(session: Session, runtime: Arc<dyn Runtime>, p
 /// Stops the sandbox; then nothing of the session is left.
 async fn stop(session: &Session, runtime: &dyn Runtime) {
     let inner = &session.inner;
+    let ready = *inner.progress.borrow() == Driven::Running && inner.life.lock().has_guest();
     let id = inner.id.as_str();
     let reached_limit = matches!(
         inner.life.lock().phase(),
@@ -93,6 +98,9 @@ async fn stop(session: &Session, runtime: &dyn Runtime) {
     if reached_limit {
         // Somebody may still want to know what it did; after this, nobody can ask the guest.
         session.keep_log().await;
+    }
+    if ready {
+        session.save_profile(&inner.profiles, true).await;
     }
     for _ in 0..STOP_TRIES {
         match runtime.stop(&inner.sandbox).await {
@@ -133,6 +141,10 @@ async fn start(
         if usage(session, runtime).await.is_none() {
             begin.watch_memory_bytes = Some(spec.limits.memory_bytes);
         }
+        session
+            .load_profile(&inner.profiles)
+            .await
+            .map_err(|reason| failure(Stage::Sandbox, reason))?;
         inner.link.begin(&begin, HELLO_DEADLINE).await.map_err(|e| failed(&e))?;
         let mut reports = inner.link.watch().await.map_err(|e| failed(&e))?;
         ready(session, runtime, &mut reports, |stage| {
@@ -219,6 +231,19 @@ async fn live(
     tokio::select! {
         () = over(session) => {}
         (reason, failure) = lost(session, runtime, &mut reports) => fail(session, reason, failure),
+        () = keep_profile(session) => {}
+    }
+}
+
+/// Keeps the profile again and again: a session that crashes does not get to it.
+async fn keep_profile(session: &Session) {
+    if session.inner.record.spec.profile.is_none() {
+        std::future::pending::<()>().await;
+    }
+    sleep(PROFILE_FIRST).await;
+    loop {
+        session.save_profile(&session.inner.profiles, false).await;
+        sleep(PROFILE_EVERY).await;
     }
 }
 

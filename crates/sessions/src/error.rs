@@ -2,7 +2,10 @@
 
 use helmdeck_link::LinkError;
 use helmdeck_runtime::RuntimeError;
-use helmdeck_wire::{ErrorBody, ErrorCode, SessionId, session::EndReason};
+use helmdeck_wire::{
+    ErrorBody, ErrorCode, SessionId,
+    session::{EndReason, ProfileName},
+};
 
 /// A failure of a session or of the registry.
 #[derive(Debug, thiserror::Error)]
@@ -59,6 +62,14 @@ pub enum SessionError {
         owner: String,
         /// The configured number.
         limit: usize,
+    },
+    /// Another session has the profile.
+    #[error("profile {:?} is in use by session {id}: end that one first", .name.as_str())]
+    ProfileInUse {
+        /// Which profile.
+        name: ProfileName,
+        /// Which session has it.
+        id: SessionId,
     },
     /// A stage of the start failed.
     #[error("the session {sentence}{}", tail(.log_tail))]
@@ -140,6 +151,7 @@ impl SessionError {
             Self::Ended { reason, .. } => ended(*reason),
             Self::TaskLimit { .. } => ErrorCode::TaskLimitReached,
             Self::CapacityReached { .. } => ErrorCode::CapacityReached,
+            Self::ProfileInUse { .. } => ErrorCode::ProfileInUse,
             Self::QuotaReached { .. } => ErrorCode::QuotaReached,
             Self::StartFailed { .. } | Self::Runtime(_) => ErrorCode::CreateFailed,
             Self::ControlHeld { .. } => ErrorCode::ControlHeld,

@@ -14,6 +14,7 @@ use crate::{Caller, Session, SessionError, history::Attempt, lifecycle::Lifecycl
 pub struct Download {
     session: Session,
     file: helmdeck_link::Download,
+    size: u64,
     /// Bytes that are still to come.
     left: u64,
     attempt: Attempt,
@@ -23,7 +24,7 @@ pub struct Download {
 impl Download {
     /// How many bytes will come.
     pub fn size(&self) -> u64 {
-        self.file.size
+        self.size
     }
 
     /// The next piece; none at the end.
@@ -66,9 +67,10 @@ impl Session {
         };
         match begun.await {
             Ok((busy, file)) => {
-                attempt.detail = json!({ "path": path, "size": file.size });
-                let left = file.size;
-                Ok(Download { session: self.clone(), file, left, attempt, _busy: busy })
+                let size = file.size.unwrap_or_default();
+                attempt.detail = json!({ "path": path, "size": size });
+
+                Ok(Download { session: self.clone(), file, size, left: size, attempt, _busy: busy })
             }
             Err(error) => {
                 attempt.outcome = SessionError::code(&error);

@@ -70,6 +70,15 @@ impl Lifecycle {
         &self.phase
     }
 
+    /// Whether a guest is there to be asked for a last thing.
+    pub fn has_guest(&self) -> bool {
+        use EndReason as R;
+        !matches!(
+            self.phase,
+            Phase::Starting | Phase::Outdated | Phase::Over(R::GuestLost | R::StartFailed)
+        )
+    }
+
     /// Actions admitted so far.
     pub fn tasks(&self) -> u64 {
         self.tasks

@@ -16,6 +16,7 @@ use crate::{
     Caller, Session, SessionError, driver,
     events::{Events, What},
     journal::Journal,
+    profiles::{self, Profiles},
     record::Record,
     session::{ADOPTION_DEADLINE, Common, Driven},
     spec,
@@ -27,7 +28,7 @@ const REMEMBERED: usize = 100;
 const END_ALL_DEADLINE: Duration = Duration::from_secs(20);
 
 /// Limits of the registry.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Config {
     /// The most sessions at once.
     pub max_sessions: usize,
@@ -37,6 +38,8 @@ pub struct Config {
     pub idle_timeout_s: u64,
     /// Where sessions may connect to.
     pub policy: Policy,
+    /// Where browser profiles are kept.
+    pub profiles: Profiles,
 }
 
 /// A cheap handle to all sessions.
@@ -55,7 +58,8 @@ struct Shared {
 impl Sessions {
     /// An empty registry on a runtime.
     pub fn new(runtime: Arc<dyn Runtime>, journal: Journal, config: Config) -> Self {
-        let common = Common { runtime, events: Events::new(), journal };
+        let profiles = config.profiles.clone();
+        let common = Common { runtime, events: Events::new(), journal, profiles };
         Self { shared: Arc::new(Shared { common, config, sessions: Mutex::default() }) }
     }
 
@@ -106,6 +110,7 @@ impl Sessions {
         wait: bool,
     ) -> Result<Session, SessionError> {
         let spec = spec::complete(spec, self.shared.config.idle_timeout_s)?;
+        self.let_profile_go(caller, &spec).await;
         let session = self.admit(caller, spec)?;
         let (runtime, policy) = (self.runtime().clone(), self.shared.config.policy.clone());
         session.tell(What::Changed);
@@ -205,6 +210,19 @@ impl Sessions {
         }
     }
 
+    /// Waits for a session that is over and still has the profile that is wanted: it is being kept.
+    async fn let_profile_go(&self, caller: &Caller, spec: &SessionSpec) {
+        let Some(name) = &spec.profile else { return };
+        let holder = {
+            let sessions = self.shared.sessions.lock();
+            let holds = |session: &&Session| session.holds_profile(&caller.subject, name);
+            sessions.iter().find(holds).filter(|session| !session.is_alive()).cloned()
+        };
+        if let Some(holder) = holder {
+            let _ = timeout(END_ALL_DEADLINE, holder.driven_to(Driven::Stopped)).await;
+        }
+    }
+
     /// Makes room and a name for a session.
     fn admit(&self, caller: &Caller, spec: SessionSpec) -> Result<Session, SessionError> {
         let id = new_id()?;
@@ -222,6 +240,7 @@ impl Sessions {
         if own.count() >= limit {
             return Err(SessionError::QuotaReached { owner: owner.clone(), limit });
         }
+        profiles::ensure_free(&sessions, owner, session.inner.record.spec.profile.as_ref())?;
         let mut excess = (sessions.len() - alive).saturating_sub(REMEMBERED);
         sessions.retain(|session| {
             let forgotten = excess > 0 && !session.is_alive();

@@ -28,6 +28,7 @@ use crate::{
     history::Attempt,
     journal::Journal,
     lifecycle::{Lifecycle, Phase, Refusal},
+    profiles::Profiles,
     record::Record,
     spec,
 };
@@ -49,6 +50,7 @@ pub(crate) struct Common {
     pub runtime: Arc<dyn Runtime>,
     pub events: Events,
     pub journal: Journal,
+    pub profiles: Profiles,
 }
 
 /// A handle to one session; obtained from [`crate::Sessions::get`] only.
@@ -81,6 +83,7 @@ pub(crate) struct Inner {
     pub cdp_clients: AtomicU64,
     pub events: Events,
     pub journal: Journal,
+    pub profiles: Profiles,
     /// Wakes the driver when the lifecycle may have changed.
     pub changed: Notify,
     /// Tells who waits how far the driver is.
@@ -137,7 +140,7 @@ impl Session {
         id: SessionId,
         sandbox: SandboxId,
         record: Record,
-        Common { runtime, events, journal }: Common,
+        Common { runtime, events, journal, profiles }: Common,
         adopted: bool,
     ) -> Self {
         let link = Link::new(ToSandbox { runtime, sandbox: sandbox.clone() });
@@ -163,6 +166,7 @@ impl Session {
                 cdp_clients: AtomicU64::default(),
                 events,
                 journal,
+                profiles,
                 changed: Notify::new(),
                 progress: watch::Sender::new(Driven::Starting),
             }),
@@ -280,6 +284,11 @@ impl Session {
         let memory_bytes = hello.as_ref().and_then(|hello| hello.memory_bytes);
         let pids = hello.and_then(|hello| hello.pids);
         Resources { limits_by, memory_bytes, pids, out_of_memory: 0 }
+    }
+
+    /// Whether nothing of it is left.
+    pub(crate) fn is_stopped(&self) -> bool {
+        *self.inner.progress.borrow() == Driven::Stopped
     }
 
     /// Whether it is not over.

@@ -46,6 +46,13 @@ pub struct Alone {
     pub server_gone_ms: u64,
 }
 
+/// A profile that is asked for.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct SaveProfile {
+    /// Whether the browser is closed first, and not started again.
+    pub last: bool,
+}
+
 /// A file or folder of the home that is asked for.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct OneFile {

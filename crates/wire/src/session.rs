@@ -68,8 +68,38 @@ pub struct SessionSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 32), regex(pattern = "^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$"))]
     pub locale: Option<String>,
+    /// The name of a browser profile that is kept from session to session: who is signed in stays
+    /// so. One session at a time has it; others of the same caller find it as it was left.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<ProfileName>,
     /// Environment of the agent's programs. Replies show the values of `HELMDECK_*` only.
     pub env: BTreeMap<String, String>,
+}
+
+/// The name of a profile: letters, digits, `-` and `_`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(transparent)]
+pub struct ProfileName(
+    #[schemars(length(min = 1, max = 64), regex(pattern = "^[A-Za-z0-9_-]+$"))] String,
+);
+
+impl ProfileName {
+    /// The name as text; also the name of a file.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for ProfileName {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+        if (1..=64).contains(&name.len()) && name.chars().all(plain) {
+            return Ok(Self(name));
+        }
+        let expected = "expected 1 to 64 letters, digits, `-` or `_`";
+        Err(serde::de::Error::custom(format!("{name:?} is not the name of a profile: {expected}")))
+    }
 }
 
 /// Where a session is in its life.

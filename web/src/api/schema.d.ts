@@ -108,6 +108,306 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/browser/click": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Click an element of the page in the session's browser (VISIBLE on a desktop session, headless else), once it can be clicked
+         * @description Click an element of the page in the session's browser (VISIBLE on a desktop session, headless else), once it can be clicked.
+         */
+        post: operations["browser_click"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/browser/execute": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run JavaScript in the page, and answer with what it yields; promises are awaited
+         * @description Run JavaScript in the page, and answer with what it yields; promises are awaited.
+         */
+        post: operations["browser_execute"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/browser/extract": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read an element of the page
+         * @description Read an element of the page.
+         */
+        post: operations["browser_extract"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/browser/hover": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move the mouse onto an element of the page
+         * @description Move the mouse onto an element of the page.
+         */
+        post: operations["browser_hover"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/browser/interact": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The older way to act on an element: one route for several actions
+         * @description The older way to act on an element: one route for several actions.
+         */
+        post: operations["browser_interact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/browser/markdown": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The page's text as Markdown, for reading
+         * @description The page's text as Markdown, for reading.
+         */
+        post: operations["browser_markdown"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/browser/navigate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Go to an address in the session's browser (VISIBLE on a desktop session, headless else), and wait until it is loaded
+         * @description Go to an address in the session's browser (VISIBLE on a desktop session, headless else), and wait until it is loaded.
+         */
+        post: operations["browser_navigate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/browser/press": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Press a key or chord in the page, such as `Enter`, `Control+a` or `ArrowDown`; several separated by spaces are pressed one after the other
+         * @description Press a key or chord in the page, such as `Enter`, `Control+a` or `ArrowDown`; several separated by spaces are pressed one after the other.
+         */
+        post: operations["browser_press"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/browser/screenshot": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A picture of the page alone, without the browser around it
+         * @description A picture of the page alone, without the browser around it.
+         */
+        post: operations["browser_screenshot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/browser/select": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Choose options of a `<select>`, by value or label
+         * @description Choose options of a `<select>`, by value or label.
+         */
+        post: operations["browser_select"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/browser/snapshot": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The page as a tree of what it means: roles, names, values, with refs to act on
+         * @description The page as a tree of what it means: roles, names, values, with refs to act on.
+         */
+        post: operations["browser_snapshot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/browser/tabs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * List, open, close or bring to the front tabs of the session's browser (VISIBLE on a desktop session, headless else)
+         * @description List, open, close or bring to the front tabs of the session's browser (VISIBLE on a desktop session, headless else).
+         */
+        post: operations["browser_tabs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/browser/type": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put text into a field of the page, in place of what is there
+         * @description Put text into a field of the page, in place of what is there.
+         */
+        post: operations["browser_type"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/browser/upload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give files of the session's home to a file field of the page
+         * @description Give files of the session's home to a file field of the page.
+         */
+        post: operations["browser_upload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/browser/wait_for": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Wait for something on the page
+         * @description Wait for something on the page. What is given must all hold at once.
+         */
+        post: operations["browser_wait_for"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/desktop/agent_status": {
         parameters: {
             query?: never;
@@ -682,6 +982,106 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sessions/{id}/cdp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The session's browser by the Chrome DevTools Protocol, over a WebSocket: the address for Playwright's `connectOverCDP` and Puppeteer's `connect`
+         * @description The session's browser by the Chrome DevTools Protocol, over a WebSocket: the address for Playwright's `connectOverCDP` and Puppeteer's `connect`. Needs a token or a ticket of role `control`. Each client has its own view of the one browser, which is VISIBLE on a desktop session. After the browser was restarted, connect again to the same address.
+         */
+        get: operations["cdp"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/cdp/json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The pages that are open, as Chromium itself answers
+         * @description The pages that are open, as Chromium itself answers.
+         */
+        get: operations["cdp_list_short"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/cdp/json/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The pages that are open, as Chromium itself answers
+         * @description The pages that are open, as Chromium itself answers.
+         */
+        get: operations["cdp_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/cdp/json/version": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which browser it is, and the address to connect to, as Chromium itself answers
+         * @description Which browser it is, and the address to connect to, as Chromium itself answers.
+         */
+        get: operations["cdp_version"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/cdp/json/version/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which browser it is, and the address to connect to, as Chromium itself answers
+         * @description Which browser it is, and the address to connect to, as Chromium itself answers.
+         */
+        get: operations["cdp_version_slash"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sessions/{id}/control": {
         parameters: {
             query?: never;
@@ -1130,6 +1530,21 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description What every action of the browser tells. */
+        Acted: {
+            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
+            dialogs?: components["schemas"]["Dialog"][];
+            /** @description Files that began to be downloaded meanwhile, into `Downloads` of the session's home. */
+            downloads?: components["schemas"]["Downloaded"][];
+            /** @description Always true; failures are error bodies. */
+            ok: boolean;
+            /** @description Tabs that opened meanwhile. */
+            opened?: components["schemas"]["TabId"][];
+            /** @description Which tab. */
+            tab: string;
+            /** @description The address of the tab afterwards. */
+            url: string;
+        };
         /** @description What was done in one session. */
         ActionList: {
             /** @description Oldest first. */
@@ -1197,8 +1612,60 @@ export interface components {
             /** @description Pixels from the top edge. */
             y: components["schemas"]["Px"];
         };
-        /** @description Where a single click went. */
+        /**
+         * @description Click an element of the page in the session's browser (VISIBLE on a desktop session, headless
+         *     else), once it can be clicked.
+         */
+        ClickElement: {
+            /**
+             * @description How a question that the click brings up is answered: with OK, or, by default, with Cancel.
+             * @default false
+             */
+            accept_dialogs?: boolean;
+            /**
+             * @description With which button.
+             * @default left
+             */
+            button?: components["schemas"]["Button"];
+            /**
+             * Format: uint8
+             * @description How often: 2 for a double click.
+             * @default 1
+             */
+            count?: number;
+            /** @description Keys held meanwhile. */
+            modifiers?: components["schemas"]["Modifier"][];
+            /** @description Which element. */
+            selector: components["schemas"]["Selector"];
+            /** @description Which session shall do it. */
+            session_id: string;
+            /** @description Which tab; the active one if not given. */
+            tab?: components["schemas"]["TabId"] | null;
+            /**
+             * @description Seconds to wait.
+             * @default 10
+             */
+            timeout_s?: components["schemas"]["Patience"];
+        };
+        /** @description What a click hit. */
         Clicked: {
+            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
+            dialogs?: components["schemas"]["Dialog"][];
+            /** @description Files that began to be downloaded meanwhile, into `Downloads` of the session's home. */
+            downloads?: components["schemas"]["Downloaded"][];
+            /** @description The element. */
+            hit: components["schemas"]["Hit"];
+            /** @description Always true; failures are error bodies. */
+            ok: boolean;
+            /** @description Tabs that opened meanwhile. */
+            opened?: components["schemas"]["TabId"][];
+            /** @description Which tab. */
+            tab: string;
+            /** @description The address of the tab afterwards. */
+            url: string;
+        };
+        /** @description Where a single click went. */
+        Clicked2: {
             /** @description The button's number in the X protocol: "1" left, "2" middle, "3" right. */
             button: string;
             /** @description Always true. */
@@ -1289,6 +1756,11 @@ export interface components {
             memory_limit?: components["schemas"]["Bytes"] | null;
             /** @description Headless if neither this nor `env.HELMDECK_MODE` is given. */
             mode?: components["schemas"]["Mode"] | null;
+            /**
+             * @description The name of a browser profile that is kept from session to session: who is signed in stays
+             *     so. One session at a time has it; others of the same caller find it as it was left.
+             */
+            profile?: components["schemas"]["ProfileName"] | null;
             /** @description The size of /dev/shm. */
             shm_size?: components["schemas"]["Bytes"] | null;
             spec?: components["schemas"]["SessionSpec"];
@@ -1314,6 +1786,17 @@ export interface components {
             /** @description Which session shall do it. */
             session_id: string;
         };
+        /** @description A dialog of a page. */
+        Dialog: {
+            /** @description Whether it was answered with OK. */
+            accepted: boolean;
+            /** @description Which kind. */
+            kind: components["schemas"]["DialogKind"];
+            /** @description What it said. */
+            message: string;
+        };
+        /** @description A kind of dialog. */
+        DialogKind: "alert" | "confirm" | "prompt" | "beforeunload";
         /** @description Which way the content is asked to move. */
         Direction: "up" | "down" | "left" | "right";
         /** @description The reply of an action that has nothing to tell. */
@@ -1334,6 +1817,18 @@ export interface components {
             x: components["schemas"]["Px"];
             /** @description Pixels from the top edge. */
             y: components["schemas"]["Px"];
+        };
+        /** @description A file that the browser downloads. */
+        Downloaded: {
+            /** @description Whether all of it is there. */
+            complete: boolean;
+            /** @description Where it is or will be, from the session's home on. */
+            path: string;
+            /**
+             * Format: uint64
+             * @description How many bytes it has, once complete.
+             */
+            size?: number | null;
         };
         /** @description Press at one point, move to another in small steps, release; or follow a `path`. */
         Drag: {
@@ -1409,7 +1904,78 @@ export interface components {
             retry_after?: number | null;
         };
         /** @description What went wrong. */
-        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "control_taken" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "invalid_path" | "file_not_found" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
+        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "control_taken" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
+        /** @description Run JavaScript in the page, and answer with what it yields; promises are awaited. */
+        Execute: {
+            /** @description An expression, or statements with `return`. */
+            script: string;
+            /** @description Which session shall do it. */
+            session_id: string;
+            /** @description Which tab; the active one if not given. */
+            tab?: components["schemas"]["TabId"] | null;
+            /**
+             * @description Seconds to wait.
+             * @default 10
+             */
+            timeout_s?: components["schemas"]["Patience"];
+        };
+        /** @description What a script yielded. */
+        Executed: {
+            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
+            dialogs?: components["schemas"]["Dialog"][];
+            /** @description Files that began to be downloaded meanwhile, into `Downloads` of the session's home. */
+            downloads?: components["schemas"]["Downloaded"][];
+            /** @description Always true; failures are error bodies. */
+            ok: boolean;
+            /** @description Tabs that opened meanwhile. */
+            opened?: components["schemas"]["TabId"][];
+            /** @description As JSON; null for what JSON cannot say. */
+            result: unknown;
+            /** @description Which tab. */
+            tab: string;
+            /** @description The address of the tab afterwards. */
+            url: string;
+        };
+        /** @description Read an element of the page. */
+        Extract: {
+            /**
+             * @description As what.
+             * @default text
+             */
+            format?: components["schemas"]["ExtractFormat"];
+            /** @description Which element; the whole page if not given. */
+            selector?: components["schemas"]["Selector"] | null;
+            /** @description Which session shall do it. */
+            session_id: string;
+            /** @description Which tab; the active one if not given. */
+            tab?: components["schemas"]["TabId"] | null;
+            /**
+             * @description Seconds to wait.
+             * @default 10
+             */
+            timeout_s?: components["schemas"]["Patience"];
+        };
+        /** @description How an element is read. */
+        ExtractFormat: "text" | "html";
+        /** @description What an element holds. */
+        Extracted: {
+            /** @description The text or HTML. */
+            content: string;
+            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
+            dialogs?: components["schemas"]["Dialog"][];
+            /** @description Files that began to be downloaded meanwhile, into `Downloads` of the session's home. */
+            downloads?: components["schemas"]["Downloaded"][];
+            /** @description Which of both. */
+            format: components["schemas"]["ExtractFormat"];
+            /** @description Always true; failures are error bodies. */
+            ok: boolean;
+            /** @description Tabs that opened meanwhile. */
+            opened?: components["schemas"]["TabId"][];
+            /** @description Which tab. */
+            tab: string;
+            /** @description The address of the tab afterwards. */
+            url: string;
+        };
         /** @description Something in a folder. */
         FileEntry: {
             /** @description What it is. */
@@ -1480,6 +2046,25 @@ export interface components {
             /** @description Seconds, after the cap. */
             seconds: components["schemas"]["Seconds"];
         };
+        /** @description A step in the history of a tab. */
+        History: "back" | "forward" | "reload";
+        /** @description An element that was acted on. */
+        Hit: {
+            /** @description What it says, or is called; cut after 200 characters. */
+            name: string;
+            /** @description Its HTML tag. */
+            tag: string;
+            /**
+             * Format: int32
+             * @description The pixel of the page's view that was used.
+             */
+            x: number;
+            /**
+             * Format: int32
+             * @description The pixel of the page's view that was used.
+             */
+            y: number;
+        };
         /** @description Hold a key or chord down for some seconds, then let it go. */
         HoldKey: {
             /** @description The key or chord; must not be empty. */
@@ -1489,6 +2074,38 @@ export interface components {
             /** @description Which session shall do it. */
             session_id: string;
         };
+        /** @description Move the mouse onto an element of the page. */
+        HoverElement: {
+            /** @description Which element. */
+            selector: components["schemas"]["Selector"];
+            /** @description Which session shall do it. */
+            session_id: string;
+            /** @description Which tab; the active one if not given. */
+            tab?: components["schemas"]["TabId"] | null;
+            /**
+             * @description Seconds to wait.
+             * @default 10
+             */
+            timeout_s?: components["schemas"]["Patience"];
+        };
+        /** @description The older way to act on an element: one route for several actions. */
+        Interact: {
+            /** @description What to do. */
+            action: components["schemas"]["Interaction"];
+            /** @description Which element. */
+            selector: components["schemas"]["Selector"];
+            /** @description Which session shall do it. */
+            session_id: string;
+            /**
+             * @description Seconds to wait.
+             * @default 10
+             */
+            timeout_s?: components["schemas"]["Patience"];
+            /** @description The text to type, or the value to select. */
+            value?: string | null;
+        };
+        /** @description What to do with an element. */
+        Interaction: "click" | "type" | "focus" | "hover" | "select";
         /**
          * @description Press a key or a chord such as `Return`, `ctrl+a` or `alt+Tab`; several separated by spaces are
          *     pressed one after the other.
@@ -1540,6 +2157,46 @@ export interface components {
             subject: string;
             /** @description Send it as `Authorization: Bearer <token>`. */
             token: string;
+        };
+        /** @description The page's text as Markdown, for reading. */
+        Markdown: {
+            /**
+             * Format: uint32
+             * @description The most bytes; 200,000 if not given.
+             */
+            max_bytes?: number | null;
+            /** @description Only this element. */
+            selector?: components["schemas"]["Selector"] | null;
+            /** @description Which session shall do it. */
+            session_id: string;
+            /** @description Which tab; the active one if not given. */
+            tab?: components["schemas"]["TabId"] | null;
+            /**
+             * @description Seconds to wait.
+             * @default 10
+             */
+            timeout_s?: components["schemas"]["Patience"];
+        };
+        /** @description A page as Markdown. */
+        MarkdownText: {
+            /** @description The text. */
+            content: string;
+            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
+            dialogs?: components["schemas"]["Dialog"][];
+            /** @description Files that began to be downloaded meanwhile, into `Downloads` of the session's home. */
+            downloads?: components["schemas"]["Downloaded"][];
+            /** @description Always true; failures are error bodies. */
+            ok: boolean;
+            /** @description Tabs that opened meanwhile. */
+            opened?: components["schemas"]["TabId"][];
+            /** @description Which tab. */
+            tab: string;
+            /** @description The page's title. */
+            title: string;
+            /** @description Whether there is more than `max_bytes`. */
+            truncated: boolean;
+            /** @description The address of the tab afterwards. */
+            url: string;
         };
         /** @description Who is logged in. */
         Me: {
@@ -1644,6 +2301,54 @@ export interface components {
             /** @description Pixels from the top edge. */
             y: components["schemas"]["Px"];
         };
+        /**
+         * @description Go to an address in the session's browser (VISIBLE on a desktop session, headless else), and
+         *     wait until it is loaded.
+         */
+        Navigate: {
+            /** @description Instead of an address: `back`, `forward` or `reload`. */
+            history?: components["schemas"]["History"] | null;
+            /** @description Which session shall do it. */
+            session_id: string;
+            /** @description Which tab; the active one if not given. */
+            tab?: components["schemas"]["TabId"] | null;
+            /**
+             * @description Seconds to wait.
+             * @default 10
+             */
+            timeout_s?: components["schemas"]["Patience"];
+            /** @description Where to; `https://` is added if there is no scheme. */
+            url?: string | null;
+            /**
+             * @description How far to wait.
+             * @default load
+             */
+            wait_until?: components["schemas"]["Until"];
+        };
+        /** @description Where the browser is now. */
+        Navigated: {
+            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
+            dialogs?: components["schemas"]["Dialog"][];
+            /** @description Files that began to be downloaded meanwhile, into `Downloads` of the session's home. */
+            downloads?: components["schemas"]["Downloaded"][];
+            /** @description Always true; failures are error bodies. */
+            ok: boolean;
+            /** @description Tabs that opened meanwhile. */
+            opened?: components["schemas"]["TabId"][];
+            /**
+             * Format: uint16
+             * @description The status of the page's HTTP response, if there was one.
+             */
+            status?: number | null;
+            /** @description Which tab. */
+            tab: string;
+            /** @description The page's title. */
+            title: string;
+            /** @description The address of the tab afterwards. */
+            url: string;
+            /** @description Whether a stored credential was used. */
+            vault: components["schemas"]["Vault"];
+        };
         /** @description Ask for a ticket. */
         NewTicket: {
             /**
@@ -1663,12 +2368,57 @@ export interface components {
              */
             ttl_seconds?: number | null;
         };
+        /** @description A picture of the page alone, without the browser around it. */
+        PageScreenshot: {
+            /** @description How to encode it. */
+            format?: components["schemas"]["Format"] | null;
+            /**
+             * @description All of the page instead of what is in view.
+             * @default false
+             */
+            full_page?: boolean;
+            /** @description Only this element. */
+            selector?: components["schemas"]["Selector"] | null;
+            /** @description Which session shall do it. */
+            session_id: string;
+            /** @description Which tab; the active one if not given. */
+            tab?: components["schemas"]["TabId"] | null;
+            /**
+             * @description Seconds to wait.
+             * @default 10
+             */
+            timeout_s?: components["schemas"]["Patience"];
+        };
+        /**
+         * Format: double
+         * @description How long an action waits for what it needs: 10 seconds if not given, and at most 120.
+         */
+        Patience: number;
         /** @description A place on the screen. */
         Point: {
             /** @description Pixels from the left edge. */
             x: components["schemas"]["Px"];
             /** @description Pixels from the top edge. */
             y: components["schemas"]["Px"];
+        };
+        /**
+         * @description Press a key or chord in the page, such as `Enter`, `Control+a` or `ArrowDown`; several separated
+         *     by spaces are pressed one after the other.
+         */
+        PressKeys: {
+            /** @description The key or chord. */
+            keys: string;
+            /** @description Which element has the focus first; what has it if not given. */
+            selector?: components["schemas"]["Selector"] | null;
+            /** @description Which session shall do it. */
+            session_id: string;
+            /** @description Which tab; the active one if not given. */
+            tab?: components["schemas"]["TabId"] | null;
+            /**
+             * @description Seconds to wait.
+             * @default 10
+             */
+            timeout_s?: components["schemas"]["Patience"];
         };
         /** @description What was pressed. */
         Pressed: {
@@ -1677,6 +2427,8 @@ export interface components {
             /** @description Always true. */
             ok: boolean;
         };
+        /** @description The name of a profile: letters, digits, `-` and `_`. */
+        ProfileName: string;
         /**
          * Format: int32
          * @description One coordinate in pixels of the session's screen, counted from the top left corner.
@@ -1799,6 +2551,41 @@ export interface components {
          *     A longer one is cut to thirty, and the reply says so.
          */
         Seconds: number;
+        /** @description Choose options of a `<select>`, by value or label. */
+        SelectOptions: {
+            /** @description Which list. */
+            selector: components["schemas"]["Selector"];
+            /** @description Which session shall do it. */
+            session_id: string;
+            /** @description Which tab; the active one if not given. */
+            tab?: components["schemas"]["TabId"] | null;
+            /**
+             * @description Seconds to wait.
+             * @default 10
+             */
+            timeout_s?: components["schemas"]["Patience"];
+            /** @description Which options; all others are not chosen. */
+            values: string[];
+        };
+        /** @description What is chosen now. */
+        Selected: {
+            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
+            dialogs?: components["schemas"]["Dialog"][];
+            /** @description Files that began to be downloaded meanwhile, into `Downloads` of the session's home. */
+            downloads?: components["schemas"]["Downloaded"][];
+            /** @description Always true; failures are error bodies. */
+            ok: boolean;
+            /** @description Tabs that opened meanwhile. */
+            opened?: components["schemas"]["TabId"][];
+            /** @description Which tab. */
+            tab: string;
+            /** @description The address of the tab afterwards. */
+            url: string;
+            /** @description The values of the options. */
+            values: string[];
+        };
+        /** @description An element: CSS (`#id`), `text=Sign in` (a part of its visible text, in any case; all of it with quotes), `role=button[name="Save"]`, or `ref=e12` of a snapshot. Looked for in all frames and open shadow roots. */
+        Selector: string;
         /** @description A session as its owner sees it. */
         Session: {
             /** @description What the agent says it is doing; empty if it says nothing. */
@@ -1899,6 +2686,11 @@ export interface components {
             memory_limit?: components["schemas"]["Bytes"] | null;
             /** @description Headless if neither this nor `env.HELMDECK_MODE` is given. */
             mode?: components["schemas"]["Mode"] | null;
+            /**
+             * @description The name of a browser profile that is kept from session to session: who is signed in stays
+             *     so. One session at a time has it; others of the same caller find it as it was left.
+             */
+            profile?: components["schemas"]["ProfileName"] | null;
             /** @description The size of /dev/shm. */
             shm_size?: components["schemas"]["Bytes"] | null;
             /**
@@ -1908,6 +2700,58 @@ export interface components {
             timeout_seconds?: number | null;
             /** @description The clock's place inside the session, for example `Europe/Paris`. */
             timezone?: string | null;
+        };
+        /** @description The page as a tree of what it means: roles, names, values, with refs to act on. */
+        Snapshot: {
+            /**
+             * Format: uint32
+             * @description The most bytes; 50,000 if not given.
+             */
+            max_bytes?: number | null;
+            /** @description Only this element and what is in it. */
+            selector?: components["schemas"]["Selector"] | null;
+            /** @description Which session shall do it. */
+            session_id: string;
+            /**
+             * Format: uint64
+             * @description Only what has changed since the snapshot with this id.
+             */
+            since?: number | null;
+            /** @description Which tab; the active one if not given. */
+            tab?: components["schemas"]["TabId"] | null;
+            /**
+             * @description Seconds to wait.
+             * @default 10
+             */
+            timeout_s?: components["schemas"]["Patience"];
+        };
+        /** @description A snapshot. */
+        SnapshotText: {
+            /** @description Whether it is only what has changed. */
+            delta: boolean;
+            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
+            dialogs?: components["schemas"]["Dialog"][];
+            /** @description Files that began to be downloaded meanwhile, into `Downloads` of the session's home. */
+            downloads?: components["schemas"]["Downloaded"][];
+            /**
+             * Format: uint64
+             * @description For `since`.
+             */
+            id: number;
+            /** @description Always true; failures are error bodies. */
+            ok: boolean;
+            /** @description Tabs that opened meanwhile. */
+            opened?: components["schemas"]["TabId"][];
+            /** @description One line for each element, indented: `button "Save" [ref=e12]`. */
+            snapshot: string;
+            /** @description Which tab. */
+            tab: string;
+            /** @description The page's title. */
+            title: string;
+            /** @description Whether there is more than `max_bytes`. */
+            truncated: boolean;
+            /** @description The address of the tab afterwards. */
+            url: string;
         };
         /** @description How long one stage of the start took. */
         StageTiming: {
@@ -1921,6 +2765,48 @@ export interface components {
         };
         /** @description Where a session is in its life. */
         Status: "starting" | "running" | "outdated" | "terminated" | "error";
+        /** @description One tab. */
+        Tab: {
+            /** @description Whether calls that name no tab mean this one. */
+            active: boolean;
+            /** @description Its name. */
+            id: components["schemas"]["TabId"];
+            /** @description The title of that. */
+            title: string;
+            /** @description What it shows. */
+            url: string;
+        };
+        /** @description What to do with tabs. */
+        TabAction: "list" | "open" | "close" | "activate";
+        /** @description A tab, by the browser's own name for it. */
+        TabId: string;
+        /** @description All tabs, after whatever was done. */
+        TabList: {
+            /** @description In the order in which they were opened. */
+            tabs: components["schemas"]["Tab"][];
+        };
+        /**
+         * @description List, open, close or bring to the front tabs of the session's browser (VISIBLE on a desktop
+         *     session, headless else).
+         */
+        Tabs: {
+            /**
+             * @description What to do; `list` if not given.
+             * @default list
+             */
+            action?: components["schemas"]["TabAction"];
+            /** @description Which session shall do it. */
+            session_id: string;
+            /** @description Which tab to close or to bring to the front; the active one if not given. */
+            tab?: components["schemas"]["TabId"] | null;
+            /**
+             * @description Seconds to wait.
+             * @default 10
+             */
+            timeout_s?: components["schemas"]["Patience"];
+            /** @description What a new tab shall show. */
+            url?: string | null;
+        };
         /** @description Take control of a session. */
         TakeControl: {
             /**
@@ -1931,6 +2817,11 @@ export interface components {
         };
         /** @description A ticket, shown once. */
         Ticket: {
+            /**
+             * @description Where Playwright, Puppeteer and others connect to the session's browser with it, if its role
+             *     is control.
+             */
+            cdp_url?: string | null;
             /**
              * Format: date-time
              * @description Until when connections can be opened with it.
@@ -2004,6 +2895,37 @@ export interface components {
             /** @description What to type; must not be empty. */
             text: string;
         };
+        /** @description Put text into a field of the page, in place of what is there. */
+        TypeInto: {
+            /**
+             * @description Add to what is there instead.
+             * @default false
+             */
+            append?: boolean;
+            /** @description Which field. */
+            selector: components["schemas"]["Selector"];
+            /** @description Which session shall do it. */
+            session_id: string;
+            /**
+             * @description Key by key, for pages that listen to keys, instead of at once.
+             * @default false
+             */
+            slowly?: boolean;
+            /**
+             * @description Press Enter afterwards.
+             * @default false
+             */
+            submit?: boolean;
+            /** @description Which tab; the active one if not given. */
+            tab?: components["schemas"]["TabId"] | null;
+            /** @description What; may be empty, to clear the field. */
+            text: string;
+            /**
+             * @description Seconds to wait.
+             * @default 10
+             */
+            timeout_s?: components["schemas"]["Patience"];
+        };
         /** @description How much was typed. */
         Typed: {
             /**
@@ -2013,6 +2935,29 @@ export interface components {
             length: number;
             /** @description Always true. */
             ok: boolean;
+        };
+        /** @description When a page counts as there. */
+        Until: "load" | "dom" | "network_idle";
+        /** @description Give files of the session's home to a file field of the page. */
+        UploadFiles: {
+            /** @description Which files, from the home on; put them there with `PUT /api/v1/sessions/{id}/files/…`. */
+            files: string[];
+            /** @description Which field. */
+            selector: components["schemas"]["Selector"];
+            /** @description Which session shall do it. */
+            session_id: string;
+            /** @description Which tab; the active one if not given. */
+            tab?: components["schemas"]["TabId"] | null;
+            /**
+             * @description Seconds to wait.
+             * @default 10
+             */
+            timeout_s?: components["schemas"]["Patience"];
+        };
+        /** @description Whether a stored credential was used. */
+        Vault: {
+            /** @description Whether one fits the page. */
+            matched: boolean;
         };
         /** @description Which helmdeck this is. */
         Version: {
@@ -2050,8 +2995,56 @@ export interface components {
             /** @description Which session shall do it. */
             session_id: string;
         };
-        /** @description How long was waited. */
+        /** @description Wait for something on the page. What is given must all hold at once. */
+        WaitFor: {
+            /**
+             * @description With true: element and text are *not* visible.
+             * @default false
+             */
+            gone?: boolean;
+            /**
+             * @description Nothing was transferred for half a second.
+             * @default false
+             */
+            network_idle?: boolean;
+            /** @description This element is visible. */
+            selector?: components["schemas"]["Selector"] | null;
+            /** @description Which session shall do it. */
+            session_id: string;
+            /** @description Which tab; the active one if not given. */
+            tab?: components["schemas"]["TabId"] | null;
+            /** @description This text is visible. */
+            text?: string | null;
+            /**
+             * @description Seconds to wait.
+             * @default 10
+             */
+            timeout_s?: components["schemas"]["Patience"];
+            /** @description The address contains this. */
+            url?: string | null;
+        };
+        /** @description What was waited for has come. */
         Waited: {
+            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
+            dialogs?: components["schemas"]["Dialog"][];
+            /** @description Files that began to be downloaded meanwhile, into `Downloads` of the session's home. */
+            downloads?: components["schemas"]["Downloaded"][];
+            /** @description Always true; failures are error bodies. */
+            ok: boolean;
+            /** @description Tabs that opened meanwhile. */
+            opened?: components["schemas"]["TabId"][];
+            /** @description Which tab. */
+            tab: string;
+            /** @description The address of the tab afterwards. */
+            url: string;
+            /**
+             * Format: uint64
+             * @description How long it took.
+             */
+            waited_ms: number;
+        };
+        /** @description How long was waited. */
+        Waited2: {
             /** @description Always true. */
             ok: boolean;
             /** @description Seconds, after the cap. */
@@ -2284,6 +3277,387 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    browser_click: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClickElement"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Clicked"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    browser_execute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Execute"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Executed"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    browser_extract: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Extract"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Extracted"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    browser_hover: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HoverElement"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Clicked"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    browser_interact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Interact"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Acted"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    browser_markdown: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Markdown"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarkdownText"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    browser_navigate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Navigate"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Navigated"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    browser_press: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PressKeys"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Acted"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    browser_screenshot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PageScreenshot"];
+            };
+        };
+        responses: {
+            /** @description A picture. */
+            200: {
+                headers: {
+                    "x-helmdeck-origin"?: string;
+                    "x-helmdeck-scale"?: string;
+                    "x-helmdeck-screenshot-id"?: string;
+                    "x-helmdeck-size"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/jpeg": unknown;
+                    "image/png": unknown;
+                    "image/webp": unknown;
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    browser_select: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SelectOptions"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Selected"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    browser_snapshot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Snapshot"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SnapshotText"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    browser_tabs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Tabs"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TabList"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    browser_type: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TypeInto"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Clicked"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    browser_upload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UploadFiles"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Acted"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    browser_wait_for: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WaitFor"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Waited"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     desktop_agent_status: {
         parameters: {
             query?: never;
@@ -2328,7 +3702,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Clicked"];
+                    "application/json": components["schemas"]["Clicked2"];
                 };
             };
             default: components["responses"]["Error"];
@@ -2578,7 +3952,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Clicked"];
+                    "application/json": components["schemas"]["Clicked2"];
                 };
             };
             default: components["responses"]["Error"];
@@ -2628,7 +4002,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Clicked"];
+                    "application/json": components["schemas"]["Clicked2"];
                 };
             };
             default: components["responses"]["Error"];
@@ -2810,7 +4184,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Waited"];
+                    "application/json": components["schemas"]["Waited2"];
                 };
             };
             default: components["responses"]["Error"];
@@ -3034,6 +4408,134 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ActionList"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    cdp: {
+        parameters: {
+            query?: {
+                /** @description A ticket of role `control` instead of a token. */
+                ticket?: string | null;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    cdp_list_short: {
+        parameters: {
+            query?: {
+                /** @description A ticket of role `control` instead of a token. */
+                ticket?: string | null;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    cdp_list: {
+        parameters: {
+            query?: {
+                /** @description A ticket of role `control` instead of a token. */
+                ticket?: string | null;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    cdp_version: {
+        parameters: {
+            query?: {
+                /** @description A ticket of role `control` instead of a token. */
+                ticket?: string | null;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    cdp_version_slash: {
+        parameters: {
+            query?: {
+                /** @description A ticket of role `control` instead of a token. */
+                ticket?: string | null;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
                 };
             };
             default: components["responses"]["Error"];

@@ -42,6 +42,7 @@ mod packages;
 mod pictures;
 mod pointing;
 mod processes;
+mod profiles;
 mod rebinding;
 mod refusals;
 mod runtime;

@@ -39,6 +39,7 @@ impl Config {
             "jwt_secret" => self.jwt_secret.as_ref().map(dots)?,
             "admin_username" => text(&self.admin_username),
             "admin_password" => self.admin_password.as_ref().map(dots)?,
+            "profile_key" => self.profile_key.as_ref().map(dots)?,
             "max_sessions" => self.max_sessions.to_string(),
             "max_sessions_per_caller" => self.max_sessions_per_caller.to_string(),
             "idle_timeout_s" => self.idle_timeout_s.to_string(),

@@ -1,0 +1,152 @@
+//! Browser profiles: who is signed in stays so, from session to session.
+
+use std::{fs, time::Duration};
+
+use helmdeck_testkit::{Client, Debugger, Desk, Process, Server, eventually};
+use serde_json::{Value, json};
+
+const GUEST: &str = "/opt/helmdeck/helmdeck guest";
+const KEY: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+
+/// A browser in a session, at a site that it can sign in to.
+struct Visit<'a> {
+    desk: Desk<'a>,
+    debugger: Debugger,
+    page: String,
+}
+
+impl<'a> Visit<'a> {
+    async fn begin(server: &Server, client: &'a Client, site: &str, profile: &str) -> Self {
+        let desk = Desk::create(client, &json!({ "profile": profile })).await;
+        let ticket = format!("/api/v1/sessions/{}/tickets", desk.id);
+        let ticket = client.post(&ticket, &json!({ "role": "control" })).await.expect(201).json();
+        let url = ticket["cdp_url"].as_str().unwrap().split_once("/api").unwrap().1.to_owned();
+        let mut debugger = Debugger::open(server, &format!("/api{url}"), &[]).await.unwrap();
+        let page = debugger.open_page(site).await;
+        Self { desk, debugger, page }
+    }
+
+    async fn run(&mut self, script: &str) -> Value {
+        let params = json!({ "expression": script, "returnByValue": true, "awaitPromise": true });
+        self.debugger.call(Some(&self.page), "Runtime.evaluate", params).await["result"]["value"]
+            .take()
+    }
+
+    /// What the site knows of the visitor.
+    async fn known(&mut self) -> String {
+        let loaded = async |visit: &mut Self| {
+            visit.run("document.readyState == 'complete' && location.href != 'about:blank'").await
+                == true
+        };
+        while !loaded(self).await {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        let known = self.run("document.cookie + ' | ' + (localStorage.who ?? '')").await;
+        known.as_str().unwrap_or_default().to_owned()
+    }
+
+    async fn sign_in(&mut self, who: &str) {
+        self.known().await;
+        self.run(&format!(
+            "document.cookie = 'session={who}'; \
+             document.cookie = 'stay={who}; max-age=86400'; localStorage.who = '{who}'"
+        ))
+        .await;
+    }
+}
+
+/// A site inside the session itself would be gone with it, so it is one of the machine.
+async fn site() -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+        while let Ok((mut stream, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let mut request = [0; 4096];
+                let _ = stream.read(&mut request).await;
+                let answer = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 15\r\n\
+                              connection: close\r\n\r\n<p>welcome</p>\n";
+                let _ = stream.write_all(answer.as_bytes()).await;
+            });
+        }
+    });
+    format!("http://host.helmdeck.internal:{port}/")
+}
+
+fn with_site(more: &[(&'static str, &'static str)]) -> Server {
+    Server::start_with(&[&[("HELMDECK_EGRESS_ALLOWLIST", "127.0.0.0/8")], more].concat())
+}
+
+#[tokio::test]
+async fn who_signed_in_is_still_signed_in_in_the_next_session() {
+    let (server, site) = (with_site(&[("HELMDECK_PROFILE_KEY", KEY)]), site().await);
+    let client = server.admin();
+    let mut first = Visit::begin(&server, &client, &site, "work").await;
+    assert_eq!(first.known().await, " | ");
+    first.sign_in("ada").await;
+    // Nobody else can have it meanwhile, and others of that name are others.
+    let wanted = json!({ "profile": "work" });
+    let refused = client.post("/api/v1/sessions", &wanted).await;
+    let message = refused.expect_error(409, "profile_in_use");
+    assert!(message.contains(&first.desk.id), "{message}");
+    let other = server.client("other", "sessions:*");
+    let mut theirs = Visit::begin(&server, &other, &site, "work").await;
+    assert_eq!(theirs.known().await, " | ");
+    theirs.desk.end().await;
+    first.desk.end().await;
+
+    let mut second = Visit::begin(&server, &client, &site, "work").await;
+    let known = second.known().await;
+    assert!(known.contains("session=ada") && known.contains("stay=ada"), "{known}");
+    assert!(known.ends_with("| ada"), "{known}");
+    let mut fresh = Visit::begin(&server, &client, &site, "home").await;
+    assert_eq!(fresh.known().await, " | ");
+    second.desk.end().await;
+
+    // On the disk, it says nothing to whoever has no key.
+    let kept = fs::read(server.data_dir().join("profiles/o61646d696e/work")).unwrap();
+    let readable = |text: &str| kept.windows(text.len()).any(|bytes| bytes == text.as_bytes());
+    assert!(kept.len() > 10_000 && !readable("ada") && !readable("chromium"));
+}
+
+#[tokio::test]
+async fn a_profile_is_kept_when_the_session_crashes() {
+    let (server, site) = (with_site(&[]), site().await);
+    let client = server.admin();
+    let mut first = Visit::begin(&server, &client, &site, "work").await;
+    first.sign_in("eve").await;
+    let kept = server.data_dir().join("profiles/o61646d696e/work");
+    eventually(Duration::from_secs(60), async || kept.exists().then_some(()))
+        .await
+        .expect("a copy");
+    let guest = Process::in_sandboxes(&server.run_dir());
+    let guest = guest.into_iter().find(|process| process.command.starts_with(GUEST));
+    guest.expect("the guest runs").kill();
+    let over = async || (first.desk.describe().await["status"] == "error").then_some(());
+    eventually(Duration::from_secs(20), over).await.expect("the session is over");
+    let mut second = Visit::begin(&server, &client, &site, "work").await;
+    let known = second.known().await;
+    assert!(known.contains("session=eve") && known.contains("stay=eve"), "{known}");
+}
+
+#[tokio::test]
+async fn a_profile_that_cannot_be_opened_is_said_and_kept() {
+    let server = with_site(&[]);
+    let client = server.admin();
+    for bad in ["", "a/b", "..", "a b"] {
+        let answer = client.post("/api/v1/sessions", &json!({ "profile": bad })).await;
+        answer.expect_error(400, "invalid_input");
+    }
+    let dir = server.data_dir().join("profiles/o61646d696e");
+    fs::create_dir_all(&dir).unwrap();
+    for (content, why) in
+        [("nonsense, and long enough", "no profile"), ("helmdeckprofile1", "sealed")]
+    {
+        fs::write(dir.join("odd"), content).unwrap();
+        let answer = client.post("/api/v1/sessions", &json!({ "profile": "odd" })).await;
+        let message = answer.expect_error(500, "create_failed");
+        assert!(message.contains(why), "{message}");
+        assert_eq!(fs::read_to_string(dir.join("odd")).unwrap(), content);
+    }
+}
