@@ -139,7 +139,8 @@ fn pieces(tar: Child, output: ChildStdout) -> impl Stream<Item = io::Result<Byte
 
 async fn keep_cookies(cdp: &Cdp) -> Result<(), CdpError> {
     let mut all: Value = cdp.call(None, "Storage.getCookies", json!({}), CALL_DEADLINE).await?;
-    let Some(cookies) = all["cookies"].as_array_mut() else { return Ok(()) };
+    let cookies = all.get_mut("cookies").and_then(Value::as_array_mut);
+    let Some(cookies) = cookies else { return Ok(()) };
     for cookie in cookies.iter_mut() {
         *cookie = settable(cookie.take());
     }

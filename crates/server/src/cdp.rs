@@ -14,7 +14,8 @@ use futures_util::{
 use helmdeck_cdp::MAX_MESSAGE;
 use helmdeck_sessions::{ByteStream, CdpClient};
 use policy::Verdict;
-use serde_json::{Value, json};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::json;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, ReadHalf, WriteHalf},
     sync::mpsc,
@@ -155,7 +156,12 @@ async fn next(from_browser: &mut BufReader<ReadHalf<Box<dyn ByteStream>>>) -> Op
 }
 
 /// Asks the browser one thing.
-pub async fn ask(stream: Box<dyn ByteStream>, method: &str) -> ApiResult<Value> {
+pub async fn ask<T: DeserializeOwned>(stream: Box<dyn ByteStream>, method: &str) -> ApiResult<T> {
+    /// Events and answers to nobody have no result.
+    #[derive(Deserialize)]
+    struct Answer<T> {
+        result: T,
+    }
     let (from_browser, mut to_browser) = tokio::io::split(stream);
     let mut from_browser = BufReader::new(from_browser);
     let question = format!("{}\0", json!({ "id": 1, "method": method }));
@@ -163,9 +169,8 @@ pub async fn ask(stream: Box<dyn ByteStream>, method: &str) -> ApiResult<Value> 
         to_browser.write_all(question.as_bytes()).await.ok()?;
         loop {
             let message = next(&mut from_browser).await?;
-            let mut message: Value = serde_json::from_str(&message).ok()?;
-            if message["id"] == 1 {
-                return Some(message["result"].take());
+            if let Ok(answer) = serde_json::from_str::<Answer<T>>(&message) {
+                return Some(answer.result);
             }
         }
     };

@@ -13,7 +13,7 @@ use helmdeck_wire::{
 };
 use http::request::Parts;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use super::live::{Admitted, admit, upgrade};
@@ -83,12 +83,20 @@ pub async fn version(
     request: Request,
 ) -> ApiResult<Json<Value>> {
     let (mut parts, _) = request.into_parts();
-    let (found, address) = look(&app, &id, &mut parts, "Browser.getVersion").await?;
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Version {
+        product: String,
+        protocol_version: String,
+        user_agent: String,
+        js_version: String,
+    }
+    let (found, address) = look::<Version>(&app, &id, &mut parts, "Browser.getVersion").await?;
     Ok(Json(json!({
-        "Browser": found["product"],
-        "Protocol-Version": found["protocolVersion"],
-        "User-Agent": found["userAgent"],
-        "V8-Version": found["jsVersion"],
+        "Browser": found.product,
+        "Protocol-Version": found.protocol_version,
+        "User-Agent": found.user_agent,
+        "V8-Version": found.js_version,
         "webSocketDebuggerUrl": address,
     })))
 }
@@ -101,27 +109,40 @@ pub async fn list(
     request: Request,
 ) -> ApiResult<Json<Value>> {
     let (mut parts, _) = request.into_parts();
-    let (found, address) = look(&app, &id, &mut parts, "Target.getTargets").await?;
-    let targets = found["targetInfos"].as_array().into_iter().flatten();
-    let pages = targets.filter(|target| target["type"] == "page").map(|target| {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Targets {
+        target_infos: Vec<Target>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Target {
+        target_id: String,
+        r#type: String,
+        title: String,
+        url: String,
+    }
+    let (found, address) = look::<Targets>(&app, &id, &mut parts, "Target.getTargets").await?;
+    let pages = found.target_infos.into_iter().filter(|target| target.r#type == "page");
+    let described = pages.map(|Target { target_id, r#type, title, url }| {
         json!({
-            "id": target["targetId"],
-            "type": target["type"],
-            "title": target["title"],
-            "url": target["url"],
+            "id": target_id,
+            "type": r#type,
+            "title": title,
+            "url": url,
             "webSocketDebuggerUrl": address,
         })
     });
-    Ok(Json(pages.collect()))
+    Ok(Json(described.collect()))
 }
 
 /// Asks the browser, and says where to connect to it: with the ticket that was shown, or a new one.
-async fn look(
+async fn look<T: DeserializeOwned>(
     app: &App,
     id: &SessionId,
     parts: &mut Parts,
     method: &str,
-) -> ApiResult<(Value, String)> {
+) -> ApiResult<(T, String)> {
     let (token, shown) = (
         parts.extensions.get::<Claims>().cloned(),
         parts.extensions.get::<PresentedTicket>().map(|PresentedTicket(text)| text.clone()),
