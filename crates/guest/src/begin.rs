@@ -66,6 +66,8 @@ pub struct Session {
     pub passwords: Option<Passwords>,
     /// The browser's debugging pipe.
     pub cdp: Arc<Current>,
+    /// The browser, by pages and elements.
+    pub browser: helmdeck_browser::Browser,
     /// Where programs are started.
     pub nest: Nest,
     /// Variables of the agent's own programs.
@@ -197,7 +199,9 @@ impl Guest {
         let agent_env = Arc::new(begin.env.clone());
         let passwords = Some(passwords);
         let cdp = browser.current();
-        let session = Session { display: Some(display), passwords, cdp, nest, agent_env };
+        let structured = structured(&cdp);
+        let display = Some(display);
+        let session = Session { display, passwords, cdp, browser: structured, nest, agent_env };
         Ok(Started { session, xvnc: Some(xvnc), browser })
     }
 
@@ -212,7 +216,9 @@ impl Guest {
         self.reports.tell(Progress::Done(Stage::Browser));
         let agent_env = Arc::new(begin.env.clone());
         let cdp = browser.current();
-        let session = Session { display: None, passwords: None, cdp, nest, agent_env };
+        let structured = structured(&cdp);
+        let (display, passwords) = (None, None);
+        let session = Session { display, passwords, cdp, browser: structured, nest, agent_env };
         Ok(Started { session, xvnc: None, browser })
     }
 
@@ -230,6 +236,10 @@ impl Guest {
             supervise::tell_lost(Part::Nest, &reports, &log);
         })
     }
+}
+
+fn structured(cdp: &Arc<Current>) -> helmdeck_browser::Browser {
+    helmdeck_browser::Browser::new(cdp.clone(), HOME.into())
 }
 
 /// The environment of every program of the session. What the client asked for comes on top, for

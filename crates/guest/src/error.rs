@@ -2,6 +2,7 @@
 
 use std::io;
 
+use helmdeck_browser::BrowserError;
 use helmdeck_display::DisplayError;
 use helmdeck_wire::{ErrorBody, ErrorCode};
 
@@ -37,6 +38,9 @@ pub enum GuestError {
     /// The X server refused or is gone.
     #[error(transparent)]
     Display(#[from] DisplayError),
+    /// The structured browser could not.
+    #[error(transparent)]
+    Browser(#[from] BrowserError),
     /// The session has begun already.
     #[error("the session has begun already")]
     BegunAlready,
@@ -52,7 +56,7 @@ impl GuestError {
     /// What the caller is told.
     pub fn body(self) -> ErrorBody {
         let code = match &self {
-            Self::Display(_) | Self::Refused(_) => return self.into_refusal(),
+            Self::Display(_) | Self::Browser(_) | Self::Refused(_) => return self.into_refusal(),
             Self::NotBegun => ErrorCode::SessionStarting,
             Self::NestGone => ErrorCode::GuestLost,
             Self::NotReady { .. } => ErrorCode::Timeout,
@@ -66,6 +70,7 @@ impl GuestError {
     fn into_refusal(self) -> ErrorBody {
         match self {
             Self::Display(error) => error.into(),
+            Self::Browser(error) => error.body(),
             Self::Refused(body) => body,
             other => ErrorBody::new(ErrorCode::Internal, other.to_string()),
         }

@@ -12,6 +12,10 @@ use helmdeck_display::FrameRequest;
 use helmdeck_link::route;
 use helmdeck_wire::{
     Action,
+    browser::{
+        ClickElement, Execute, Extract, HoverElement, Interact, Markdown, Navigate, PageScreenshot,
+        PressKeys, SelectOptions, Snapshot, Tabs, TypeInto, UploadFiles, WaitFor,
+    },
     clipboard::Clipboard,
     file::{FileList, FileStored},
     guest::{Begin, Frames, Hello, LINK_VERSION, OneFile, SaveProfile},
@@ -53,6 +57,17 @@ macro_rules! on_display {
     };
 }
 
+/// Routes actions to the structured browser's methods.
+macro_rules! on_browser {
+    ($router:expr, $($action:ident => $method:ident as $answer:ident),* $(,)?) => {
+        $router$(.route(&route::act($action::NAME), post(
+            |State(guest): State<Guest>, Json(action): Json<$action>| async move {
+                Ok::<_, GuestError>($answer(guest.session()?.browser.$method(&action).await?))
+            },
+        )))*
+    };
+}
+
 /// Who wants to see.
 #[derive(serde::Deserialize)]
 struct View {
@@ -84,6 +99,23 @@ pub fn router(guest: Guest) -> Router {
         Resize => resize() as Json,
         Screenshot => screenshot(Format::default()) as picture,
         Zoom => zoom(Format::default()) as picture,
+    );
+    let router = on_browser!(router,
+        Navigate => navigate as Json,
+        Tabs => tabs as Json,
+        WaitFor => wait_for as Json,
+        Execute => execute as Json,
+        Extract => extract as Json,
+        Snapshot => snapshot as Json,
+        Markdown => markdown as Json,
+        PageScreenshot => screenshot as picture,
+        ClickElement => click as Json,
+        TypeInto => type_into as Json,
+        SelectOptions => select as Json,
+        HoverElement => hover as Json,
+        PressKeys => press as Json,
+        UploadFiles => upload as Json,
+        Interact => interact as Json,
     );
     // Only actions count as activity: looking at the log or asking who it is keeps nobody awake.
     let actions = router.route_layer(from_fn_with_state(guest.clone(), count));

@@ -44,6 +44,12 @@ impl<'a> Desk<'a> {
         self.ask(action, body).await.expect(200).json()
     }
 
+    /// Asks for an action of the structured browser, whatever comes of it.
+    pub async fn browser(&self, action: &str, mut body: Value) -> Answer {
+        body["session_id"] = self.id.clone().into();
+        self.client.post(&format!("/api/v1/browser/{action}"), &body).await
+    }
+
     /// The windows on the desktop.
     pub async fn windows(&self) -> Vec<Value> {
         let path = format!("/api/v1/desktop/windows?session_id={}", self.id);

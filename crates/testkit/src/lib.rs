@@ -17,6 +17,7 @@ mod host;
 mod installation;
 mod patience;
 mod server;
+mod site;
 mod view;
 mod watcher;
 
@@ -28,5 +29,6 @@ pub use host::{Process, is_root};
 pub use installation::{Installation, Outcome, binary};
 pub use patience::eventually;
 pub use server::Server;
+pub use site::{Page, Site};
 pub use view::View;
 pub use watcher::{Refused, Watcher};

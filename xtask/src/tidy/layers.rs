@@ -14,7 +14,7 @@ const ROWS: [&[&str]; 5] = [
         "helmdeck-rfb",
         "helmdeck-cdp",
     ],
-    &["helmdeck-sessions"],
+    &["helmdeck-sessions", "helmdeck-browser"],
     &["helmdeck-server", "helmdeck-guest"],
     &["helmdeck"],
 ];

@@ -48,6 +48,7 @@ mod refusals;
 mod runtime;
 mod sessions;
 mod soak;
+mod structured;
 mod tokens;
 mod typing;
 mod vnc;

@@ -2,7 +2,7 @@
 
 use std::{fs, time::Duration};
 
-use helmdeck_testkit::{Client, Debugger, Desk, Process, Server, eventually};
+use helmdeck_testkit::{Client, Debugger, Desk, Page, Process, Server, Site, eventually};
 use serde_json::{Value, json};
 
 const GUEST: &str = "/opt/helmdeck/helmdeck guest";
@@ -55,34 +55,19 @@ impl<'a> Visit<'a> {
     }
 }
 
-/// A site inside the session itself would be gone with it, so it is one of the machine.
-async fn site() -> String {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port();
-    tokio::spawn(async move {
-        use tokio::io::{AsyncReadExt, AsyncWriteExt};
-        while let Ok((mut stream, _)) = listener.accept().await {
-            tokio::spawn(async move {
-                let mut request = [0; 4096];
-                let _ = stream.read(&mut request).await;
-                let answer = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 15\r\n\
-                              connection: close\r\n\r\n<p>welcome</p>\n";
-                let _ = stream.write_all(answer.as_bytes()).await;
-            });
-        }
-    });
-    format!("http://host.helmdeck.internal:{port}/")
+async fn welcome() -> Site {
+    Site::start(|_| Page::html("<p>welcome</p>")).await
 }
 
 fn with_site(more: &[(&'static str, &'static str)]) -> Server {
-    Server::start_with(&[&[("HELMDECK_EGRESS_ALLOWLIST", "127.0.0.0/8")], more].concat())
+    Server::start_with(&[&[Site::REACHABLE], more].concat())
 }
 
 #[tokio::test]
 async fn who_signed_in_is_still_signed_in_in_the_next_session() {
-    let (server, site) = (with_site(&[("HELMDECK_PROFILE_KEY", KEY)]), site().await);
+    let (server, site) = (with_site(&[("HELMDECK_PROFILE_KEY", KEY)]), welcome().await);
     let client = server.admin();
-    let mut first = Visit::begin(&server, &client, &site, "work").await;
+    let mut first = Visit::begin(&server, &client, &site.url("/"), "work").await;
     assert_eq!(first.known().await, " | ");
     first.sign_in("ada").await;
     // Nobody else can have it meanwhile, and others of that name are others.
@@ -91,16 +76,16 @@ async fn who_signed_in_is_still_signed_in_in_the_next_session() {
     let message = refused.expect_error(409, "profile_in_use");
     assert!(message.contains(&first.desk.id), "{message}");
     let other = server.client("other", "sessions:*");
-    let mut theirs = Visit::begin(&server, &other, &site, "work").await;
+    let mut theirs = Visit::begin(&server, &other, &site.url("/"), "work").await;
     assert_eq!(theirs.known().await, " | ");
     theirs.desk.end().await;
     first.desk.end().await;
 
-    let mut second = Visit::begin(&server, &client, &site, "work").await;
+    let mut second = Visit::begin(&server, &client, &site.url("/"), "work").await;
     let known = second.known().await;
     assert!(known.contains("session=ada") && known.contains("stay=ada"), "{known}");
     assert!(known.ends_with("| ada"), "{known}");
-    let mut fresh = Visit::begin(&server, &client, &site, "home").await;
+    let mut fresh = Visit::begin(&server, &client, &site.url("/"), "home").await;
     assert_eq!(fresh.known().await, " | ");
     second.desk.end().await;
 
@@ -112,9 +97,9 @@ async fn who_signed_in_is_still_signed_in_in_the_next_session() {
 
 #[tokio::test]
 async fn a_profile_is_kept_when_the_session_crashes() {
-    let (server, site) = (with_site(&[]), site().await);
+    let (server, site) = (with_site(&[]), welcome().await);
     let client = server.admin();
-    let mut first = Visit::begin(&server, &client, &site, "work").await;
+    let mut first = Visit::begin(&server, &client, &site.url("/"), "work").await;
     first.sign_in("eve").await;
     let kept = server.data_dir().join("profiles/o61646d696e/work");
     eventually(Duration::from_secs(60), async || kept.exists().then_some(()))
@@ -125,7 +110,7 @@ async fn a_profile_is_kept_when_the_session_crashes() {
     guest.expect("the guest runs").kill();
     let over = async || (first.desk.describe().await["status"] == "error").then_some(());
     eventually(Duration::from_secs(20), over).await.expect("the session is over");
-    let mut second = Visit::begin(&server, &client, &site, "work").await;
+    let mut second = Visit::begin(&server, &client, &site.url("/"), "work").await;
     let known = second.known().await;
     assert!(known.contains("session=eve") && known.contains("stay=eve"), "{known}");
 }

@@ -1,0 +1,239 @@
+//! The handle to the browser of a session: one method for each action.
+
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use helmdeck_cdp::Current;
+use helmdeck_wire::{
+    browser::{
+        Acted, ClickElement, Clicked, Execute, Executed, Extract, Extracted, HoverElement,
+        Interact, Interaction, Markdown, MarkdownText, Navigate, Navigated, PageScreenshot,
+        Patience, PressKeys, SelectOptions, Selected, Snapshot, SnapshotText, TabAction, TabId,
+        TabList, Tabs, TypeInto, UploadFiles, WaitFor, Waited,
+    },
+    pointer::Button,
+    screen::Picture,
+};
+use parking_lot::Mutex;
+use tokio::sync::OnceCell;
+
+use crate::{BrowserError, navigate::addressed, running::Running, turn::Turn};
+
+/// The browser of a session, whichever process that is at the moment. A cheap handle.
+///
+/// A call whose browser dies fails at once; the next one waits for the next browser.
+#[derive(Clone)]
+pub struct Browser {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    current: Arc<Current>,
+    home: PathBuf,
+    /// The browser that we know, made out by the first call that needs it.
+    running: Mutex<Arc<OnceCell<Arc<Running>>>>,
+    pictures: AtomicU64,
+}
+
+impl Browser {
+    /// The browser that is found in `current`. `home` is the session's home as Chromium sees it;
+    /// downloads go to `Downloads` in it.
+    pub fn new(current: Arc<Current>, home: PathBuf) -> Self {
+        let (running, pictures) = (Mutex::default(), AtomicU64::new(0));
+        Self { shared: Arc::new(Shared { current, home, running, pictures }) }
+    }
+
+    /// Goes to an address, or a step in the history.
+    pub async fn navigate(&self, navigate: &Navigate) -> Result<Navigated, BrowserError> {
+        let Navigate { tab, timeout_s, .. } = navigate;
+        self.turn(tab.as_ref(), false, *timeout_s).await?.navigate(navigate).await
+    }
+
+    /// Reads the page or an element of it.
+    pub async fn extract(&self, extract: &Extract) -> Result<Extracted, BrowserError> {
+        let Extract { tab, timeout_s, .. } = extract;
+        self.alive(tab.as_ref(), false, *timeout_s).await?.extract(extract).await
+    }
+
+    /// The page as a tree of what it means.
+    pub async fn snapshot(&self, snapshot: &Snapshot) -> Result<SnapshotText, BrowserError> {
+        let Snapshot { tab, timeout_s, .. } = snapshot;
+        self.alive(tab.as_ref(), false, *timeout_s).await?.snapshot(snapshot).await
+    }
+
+    /// The page's text.
+    pub async fn markdown(&self, markdown: &Markdown) -> Result<MarkdownText, BrowserError> {
+        let Markdown { tab, timeout_s, .. } = markdown;
+        self.alive(tab.as_ref(), false, *timeout_s).await?.markdown(markdown).await
+    }
+
+    /// Takes a picture of the page or an element of it.
+    pub async fn screenshot(&self, shot: &PageScreenshot) -> Result<Picture, BrowserError> {
+        let PageScreenshot { tab, timeout_s, .. } = shot;
+        let number = self.shared.pictures.fetch_add(1, Ordering::Relaxed) + 1;
+        self.alive(tab.as_ref(), false, *timeout_s).await?.screenshot(shot, number).await
+    }
+
+    /// Runs a script in the page.
+    pub async fn execute(&self, execute: &Execute) -> Result<Executed, BrowserError> {
+        let Execute { tab, timeout_s, .. } = execute;
+        self.alive(tab.as_ref(), false, *timeout_s).await?.execute(execute).await
+    }
+
+    /// Clicks an element once it can be clicked.
+    pub async fn click(&self, click: &ClickElement) -> Result<Clicked, BrowserError> {
+        let ClickElement { tab, timeout_s, accept_dialogs, .. } = click;
+        self.alive(tab.as_ref(), *accept_dialogs, *timeout_s).await?.click(click).await
+    }
+
+    /// Moves the mouse onto an element.
+    pub async fn hover(&self, hover: &HoverElement) -> Result<Clicked, BrowserError> {
+        let HoverElement { tab, timeout_s, .. } = hover;
+        self.alive(tab.as_ref(), false, *timeout_s).await?.hover(hover).await
+    }
+
+    /// Puts text into a field.
+    pub async fn type_into(&self, typing: &TypeInto) -> Result<Clicked, BrowserError> {
+        let TypeInto { tab, timeout_s, .. } = typing;
+        self.alive(tab.as_ref(), false, *timeout_s).await?.type_into(typing).await
+    }
+
+    /// Chooses options of a list.
+    pub async fn select(&self, select: &SelectOptions) -> Result<Selected, BrowserError> {
+        let SelectOptions { tab, timeout_s, .. } = select;
+        self.alive(tab.as_ref(), false, *timeout_s).await?.select(select).await
+    }
+
+    /// Presses keys in the page.
+    pub async fn press(&self, press: &PressKeys) -> Result<Acted, BrowserError> {
+        let PressKeys { tab, timeout_s, .. } = press;
+        self.alive(tab.as_ref(), false, *timeout_s).await?.press(press).await
+    }
+
+    /// Gives files of the home to a field.
+    pub async fn upload(&self, upload: &UploadFiles) -> Result<Acted, BrowserError> {
+        let UploadFiles { tab, timeout_s, .. } = upload;
+        let mut turn = self.alive(tab.as_ref(), false, *timeout_s).await?;
+        turn.upload(&self.shared.home, upload).await
+    }
+
+    /// Waits for something on the page.
+    pub async fn wait_for(&self, wait: &WaitFor) -> Result<Waited, BrowserError> {
+        let WaitFor { tab, timeout_s, .. } = wait;
+        self.alive(tab.as_ref(), false, *timeout_s).await?.wait_for(wait).await
+    }
+
+    /// The older way to act on an element, by the newer ones.
+    pub async fn interact(&self, interact: &Interact) -> Result<Acted, BrowserError> {
+        let Interact { action, selector, value, timeout_s } = interact.clone();
+        let value = || value.ok_or(BrowserError::Invalid("expected value for type and select"));
+        match action {
+            Interaction::Click => {
+                let click = ClickElement {
+                    selector,
+                    button: Button::Left,
+                    count: 1,
+                    modifiers: Vec::new(),
+                    accept_dialogs: false,
+                    tab: None,
+                    timeout_s,
+                };
+                self.click(&click).await.map(|clicked| clicked.acted)
+            }
+            Interaction::Hover => {
+                let hover = HoverElement { selector, tab: None, timeout_s };
+                self.hover(&hover).await.map(|clicked| clicked.acted)
+            }
+            Interaction::Type => {
+                let typing = TypeInto {
+                    selector,
+                    text: value()?,
+                    append: false,
+                    slowly: false,
+                    submit: false,
+                    tab: None,
+                    timeout_s,
+                };
+                self.type_into(&typing).await.map(|clicked| clicked.acted)
+            }
+            Interaction::Select => {
+                let values = vec![value()?];
+                let select = SelectOptions { selector, values, tab: None, timeout_s };
+                self.select(&select).await.map(|selected| selected.acted)
+            }
+            Interaction::Focus => self.alive(None, false, timeout_s).await?.focus(&selector).await,
+        }
+    }
+
+    /// Lists, opens, closes or activates tabs.
+    pub async fn tabs(&self, tabs: &Tabs) -> Result<TabList, BrowserError> {
+        let deadline = due(tabs.timeout_s);
+        let running = self.running(deadline).await?;
+        match tabs.action {
+            TabAction::List => {}
+            TabAction::Open => {
+                let url = tabs.url.as_deref().map(addressed);
+                running.open(url.as_deref(), deadline).await?;
+            }
+            TabAction::Close => running.close(&running.meant(tabs)?, deadline).await?,
+            TabAction::Activate => {
+                running.activate(running.meant(tabs)?.tab(), deadline).await?;
+            }
+        }
+        let list = running.known.tabs.lock().list();
+        Ok(TabList { tabs: list })
+    }
+
+    /// Begins an action in a tab whose page is not a crashed one.
+    pub(crate) async fn alive(
+        &self,
+        tab: Option<&TabId>,
+        accept_dialogs: bool,
+        patience: Patience,
+    ) -> Result<Turn, BrowserError> {
+        let turn = self.turn(tab, accept_dialogs, patience).await?;
+        if turn.page.with(|state| state.crashed) { Err(BrowserError::PageGone) } else { Ok(turn) }
+    }
+
+    async fn turn(
+        &self,
+        tab: Option<&TabId>,
+        accept_dialogs: bool,
+        patience: Patience,
+    ) -> Result<Turn, BrowserError> {
+        let deadline = due(patience);
+        let running = self.running(deadline).await?;
+        let page = running.page(tab, deadline).await?;
+        Ok(Turn::begin(running, page, accept_dialogs, deadline).await)
+    }
+
+    /// The browser of the moment, waiting for one if need be.
+    async fn running(&self, deadline: Instant) -> Result<Arc<Running>, BrowserError> {
+        let cell = {
+            let mut cell = self.shared.running.lock();
+            if cell.get().is_some_and(|running| running.cdp.is_closed()) {
+                *cell = Arc::default();
+            }
+            Arc::clone(&cell)
+        };
+        let start = async {
+            let left = deadline.saturating_duration_since(Instant::now()).max(LEAST);
+            let cdp = self.shared.current.get(left).await.map_err(|_| BrowserError::Unavailable)?;
+            Running::start(cdp, &self.shared.home, Instant::now() + left).await.map(Arc::new)
+        };
+        cell.get_or_try_init(|| start).await.cloned()
+    }
+}
+
+/// Even a call that does not want to wait has time to ask the browser something.
+const LEAST: Duration = Duration::from_secs(1);
+
+fn due(patience: Patience) -> Instant {
+    Instant::now() + patience.duration()
+}

@@ -1,0 +1,521 @@
+// Finds elements and waits for them, inside a document, in a world that the page does not see.
+// Evaluated once for each document; what it defines is called by world.rs.
+(() => {
+  if (globalThis.helmdeck) return;
+
+  // Names are cut after so many characters.
+  const LONG = 200;
+  // Without news from the page, it is looked at again after so many milliseconds.
+  const PULSE = 100;
+  // So many elements tell what a page shows.
+  const SURVEY = 10;
+
+  const tidy = (text) => (text ?? '').replace(/[\s\u200b]+/g, ' ').trim();
+  const folded = (text) => tidy(text).toLowerCase();
+  const cut = (text, most = LONG) => (text.length > most ? `${text.slice(0, most)}…` : text);
+  const bare = (text) => (text ?? '').replace(/[\s\u200b]+/g, '').toLowerCase();
+
+  // The document and every open shadow root in it.
+  function* roots(root = document) {
+    yield root;
+    for (const element of root.querySelectorAll('*')) {
+      if (element.shadowRoot) yield* roots(element.shadowRoot);
+    }
+  }
+
+  const above = (node) => node.assignedSlot ?? node.parentElement ?? node.getRootNode().host ?? null;
+
+  function within(inner, outer) {
+    for (let node = inner; node; node = above(node)) if (node === outer) return true;
+    return false;
+  }
+
+  function box(element) {
+    if (getComputedStyle(element).display !== 'contents') return element.getBoundingClientRect();
+    const range = document.createRange();
+    range.selectNodeContents(element);
+    return range.getBoundingClientRect();
+  }
+
+  function visible(element) {
+    if (!element.isConnected || !element.checkVisibility({ visibilityProperty: true })) {
+      if (getComputedStyle(element).display !== 'contents') return false;
+    }
+    const { width, height } = box(element);
+    return width > 0 && height > 0;
+  }
+
+  // Roles that elements have without saying so.
+  const IMPLICIT = {
+    article: 'article',
+    banner: 'header',
+    blockquote: 'blockquote',
+    button: 'button,summary,input[type=button],input[type=submit],input[type=reset],input[type=image]',
+    cell: 'td',
+    checkbox: 'input[type=checkbox]',
+    code: 'code',
+    columnheader: 'th:not([scope=row])',
+    combobox: 'select:not([multiple]):not([size]),input[list]',
+    complementary: 'aside',
+    contentinfo: 'footer',
+    definition: 'dd',
+    dialog: 'dialog',
+    emphasis: 'em',
+    figure: 'figure',
+    form: 'form',
+    group: 'fieldset,details,optgroup',
+    heading: 'h1,h2,h3,h4,h5,h6',
+    img: 'img:not([alt=""]),svg',
+    link: 'a[href],area[href]',
+    list: 'ul,ol,menu',
+    listbox: 'select[multiple],select[size]',
+    listitem: 'li',
+    main: 'main',
+    meter: 'meter',
+    navigation: 'nav',
+    option: 'option',
+    paragraph: 'p',
+    progressbar: 'progress',
+    radio: 'input[type=radio]',
+    region: 'section[aria-label],section[aria-labelledby],section[title]',
+    row: 'tr',
+    rowgroup: 'tbody,thead,tfoot',
+    rowheader: 'th[scope=row]',
+    search: 'search',
+    searchbox: 'input[type=search]:not([list])',
+    separator: 'hr',
+    slider: 'input[type=range]',
+    spinbutton: 'input[type=number]',
+    status: 'output',
+    strong: 'strong',
+    table: 'table',
+    term: 'dt',
+    textbox:
+      'textarea,input:not([type]):not([list]),input[type=text]:not([list]),input[type=email]:not([list]),' +
+      'input[type=tel]:not([list]),input[type=url]:not([list]),input[type=password],' +
+      '[contenteditable=""],[contenteditable=true],[contenteditable=plaintext-only]',
+    time: 'time',
+  };
+  // What somebody may want to use.
+  const INTERACTIVE =
+    'a[href],button,input:not([type=hidden]),select,textarea,summary,[role=button],[role=link],' +
+    '[role=checkbox],[role=radio],[role=tab],[role=menuitem],[role=option],[role=switch],' +
+    '[role=textbox],[role=combobox],[contenteditable=""],[contenteditable=true],[onclick]';
+  // Roles whose name is what is in them.
+  const FROM_CONTENT =
+    /^(button|cell|checkbox|columnheader|gridcell|heading|link|menuitem|menuitemcheckbox|menuitemradio|option|radio|row|rowheader|switch|tab|tooltip|treeitem|listitem|paragraph|term|definition|status|alert)$/;
+
+  const explicit = (element) => tidy(element.getAttribute('role')).toLowerCase().split(' ')[0];
+
+  function role(element) {
+    const own = explicit(element);
+    if (own) return own === 'image' ? 'img' : own;
+    for (const [role, css] of Object.entries(IMPLICIT)) if (element.matches(css)) return role;
+    return '';
+  }
+
+  // What an element says to somebody who hears it, its own labels not counted.
+  function spoken(node) {
+    if (node.nodeType === Node.TEXT_NODE) return node.data;
+    if (node.nodeType !== Node.ELEMENT_NODE || /^(script|style|noscript|template)$/i.test(node.tagName)) return '';
+    if (node.getAttribute('aria-hidden') === 'true' || !node.checkVisibility()) {
+      if (getComputedStyle(node).display !== 'contents') return '';
+    }
+    const label = node.getAttribute('aria-label') || (node.tagName === 'IMG' && node.alt);
+    if (label) return ` ${label} `;
+    return content(node);
+  }
+
+  function content(element) {
+    const inner = element.tagName === 'SLOT' ? element.assignedNodes({ flatten: true }) : [];
+    const nodes = inner.length ? inner : (element.shadowRoot ?? element).childNodes;
+    const text = [...nodes].map(spoken).join('');
+    return getComputedStyle(element).display === 'inline' ? text : ` ${text} `;
+  }
+
+  function name(element) {
+    const root = element.getRootNode();
+    const ids = tidy(element.getAttribute('aria-labelledby')).split(' ').filter(Boolean);
+    const labelled = ids.map((id) => root.getElementById?.(id)).filter(Boolean);
+    if (labelled.length) return tidy(labelled.map((it) => it.getAttribute('aria-label') || it.textContent).join(' '));
+    const own = tidy(element.getAttribute('aria-label'));
+    if (own) return own;
+    if (element.tagName === 'INPUT' && /^(button|submit|reset)$/.test(element.type)) {
+      return tidy(element.value) || { submit: 'Submit', reset: 'Reset' }[element.type] || tidy(element.title);
+    }
+    const labels = element.labels ? tidy([...element.labels].map((label) => content(label)).join(' ')) : '';
+    if (labels) return labels;
+    if (element.alt) return tidy(element.alt);
+    const heads = { FIELDSET: 'legend', TABLE: 'caption', FIGURE: 'figcaption', svg: 'title' };
+    const head = heads[element.tagName] && element.querySelector(`:scope > ${heads[element.tagName]}`);
+    if (head) return tidy(head.textContent);
+    if (FROM_CONTENT.test(role(element))) {
+      const said = tidy(content(element));
+      if (said) return said;
+    }
+    return tidy(element.title) || tidy(element.getAttribute('placeholder'));
+  }
+
+  // What an element is called in a sentence.
+  function called(element) {
+    const text = name(element) || tidy(element.innerText ?? element.textContent);
+    return cut(text);
+  }
+
+  function tag(element) {
+    const kind = element.tagName.toLowerCase();
+    const id = element.id ? ` id="${cut(element.id, 40)}"` : '';
+    const names = element.getAttribute('class');
+    return `<${kind}${id}${names ? ` class="${cut(tidy(names), 60)}"` : ''}>`;
+  }
+
+  class Unreadable extends Error {}
+
+  function byCss(css) {
+    const found = [];
+    try {
+      found.push(...document.querySelectorAll(css));
+    } catch (error) {
+      throw new Unreadable(error.message);
+    }
+    if (found.some(visible)) return found;
+    for (const root of roots()) if (root !== document) found.push(...root.querySelectorAll(css));
+    return found;
+  }
+
+  // The smallest elements whose text says it.
+  function byText({ text, exact }) {
+    const [wanted, thin] = [exact ? tidy(text) : folded(text), bare(text)];
+    const says = (said) => (exact ? tidy(said) === wanted : folded(said).includes(wanted));
+    const search = (element) => {
+      if (/^(script|style|noscript|template|head)$/i.test(element.tagName)) return [];
+      if (element.tagName === 'INPUT') {
+        return /^(button|submit|reset)$/.test(element.type) && says(element.value) ? [element] : [];
+      }
+      if (!bare(element.textContent).includes(thin)) return [];
+      const inner = [...element.children].flatMap(search);
+      if (inner.some(visible)) return inner;
+      return says(element.innerText ?? element.textContent) ? [element, ...inner] : inner;
+    };
+    const buttons = (root) => [...root.querySelectorAll('input')].flatMap(search);
+    const found = [];
+    for (const root of roots()) {
+      found.push(...[...root.children].flatMap(search), ...buttons(root));
+    }
+    return found;
+  }
+
+  function byRole({ role: wanted, name: called }) {
+    const css = IMPLICIT[wanted];
+    const found = [];
+    for (const root of roots()) {
+      for (const element of root.querySelectorAll(css ? `[role],${css}` : '[role]')) {
+        if (role(element) === wanted) found.push(element);
+      }
+    }
+    if (called == null) return found;
+    const text = folded(called);
+    const named = found.map((element) => [element, folded(name(element))]);
+    const exact = named.filter(([, its]) => its === text);
+    const partly = named.filter(([, its]) => its !== text && its.includes(text));
+    const all = [...exact, ...partly].map(([element]) => element);
+    return all;
+  }
+
+  function all(selector) {
+    if (selector.css != null) return byCss(selector.css);
+    if (selector.text != null) return byText(selector);
+    return byRole(selector);
+  }
+
+  function pick(selector) {
+    const found = all(selector);
+    return found.find(visible) ?? found[0] ?? null;
+  }
+
+  // The control that a label is for.
+  const control = (element) => (element.tagName === 'LABEL' && element.control) || element;
+
+  // Where the view of this document begins in the view of the page; null if that is not known here.
+  function offset() {
+    let [x, y, view] = [0, 0, window];
+    try {
+      while (view !== view.parent) {
+        const owner = view.frameElement;
+        if (!owner) return null;
+        const { left, top } = owner.getBoundingClientRect();
+        const style = getComputedStyle(owner);
+        x += left + owner.clientLeft + parseFloat(style.paddingLeft);
+        y += top + owner.clientTop + parseFloat(style.paddingTop);
+        view = view.parent;
+      }
+    } catch {
+      return null;
+    }
+    return { x, y };
+  }
+
+  function hitAt(x, y) {
+    let hit = document.elementFromPoint(x, y);
+    while (hit?.shadowRoot) {
+      const inner = hit.shadowRoot.elementFromPoint(x, y);
+      if (!inner || inner === hit) break;
+      hit = inner;
+    }
+    return hit;
+  }
+
+  // Whether a click at something else reaches the element all the same.
+  function reaches(hit, element) {
+    if (within(hit, element)) return true;
+    if ([...(element.labels ?? [])].some((label) => within(hit, label))) return true;
+    const label = hit.closest('label');
+    if (label?.control && within(label.control, element)) return true;
+    if (!within(element, hit)) return false;
+    return getComputedStyle(element).pointerEvents === 'none' || hit.matches('a,button,label,summary,[role]');
+  }
+
+  // The first point of an element that is in view, and what is there.
+  function target(element) {
+    const rects = getComputedStyle(element).display === 'contents' ? [box(element)] : [...element.getClientRects()];
+    let covered = null;
+    for (const rect of rects.slice(0, 5)) {
+      const [left, top] = [Math.max(rect.left, 0), Math.max(rect.top, 0)];
+      const [right, bottom] = [Math.min(rect.right, innerWidth), Math.min(rect.bottom, innerHeight)];
+      if (right - left < 0.5 || bottom - top < 0.5) continue;
+      const [x, y] = [(left + right) / 2, (top + bottom) / 2];
+      const hit = hitAt(x, y);
+      if (hit && reaches(hit, element)) return { x, y };
+      covered ??= hit ? `is covered by ${tag(hit)}` : 'is covered by something';
+    }
+    return { covered };
+  }
+
+  const same = (a, b) => a.x === b.x && a.y === b.y && a.width === b.width && a.height === b.height;
+
+  // The next time the page is painted; a page that nobody sees is not.
+  const frame = () =>
+    new Promise((done) => {
+      const timer = setTimeout(done, document.hidden ? 20 : PULSE);
+      requestAnimationFrame(() => (clearTimeout(timer), done()));
+    });
+
+  // The next time that something may have changed.
+  const change = (most) =>
+    new Promise((done) => {
+      const over = () => (observer.disconnect(), clearTimeout(timer), done());
+      const observer = new MutationObserver(over);
+      const timer = setTimeout(over, Math.max(0, Math.min(most, PULSE)));
+      observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+    });
+
+  const ALIGN = ['center', 'end', 'start', 'nearest'];
+
+  const scroll = (element, align) => element.scrollIntoView({ block: align, inline: align, behavior: 'instant' });
+
+  // Why the element cannot be used now; null if it can.
+  async function obstacle(element, want, turn) {
+    if (want === 'attached') return null;
+    if (!visible(element)) return 'is not visible';
+    if (want === 'visible') return null;
+    if (element.matches(':disabled') || element.closest('[aria-disabled=true]')) return 'is disabled';
+    const before = box(element);
+    let spot = target(element);
+    if (!('x' in spot)) scroll(element, ALIGN[turn % 4]);
+    // What is in the view of an iframe may be out of the view of the page.
+    else if (window !== window.top) scroll(element, 'nearest');
+    const held = box(element);
+    await frame();
+    if (!element.isConnected) return 'was removed';
+    if (!same(held, box(element))) return 'is moving';
+    if (want === 'stable') return null;
+    spot = target(element);
+    if ('x' in spot) return null;
+    return spot.covered ?? (same(before, held) ? 'is out of view and cannot be scrolled to' : 'is out of view');
+  }
+
+  const VALUES = /^(date|time|datetime-local|month|week|color|range)$/;
+  const TEXTS = /^(text|search|url|tel|email|password|number|date|time|datetime-local|month|week|color|range)$/;
+
+  const changed = (element) => {
+    element.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
+    element.dispatchEvent(new Event('change', { bubbles: true }));
+  };
+
+  // Readies a field for text: focused, with what shall be replaced selected.
+  function fill(element, { text, append }) {
+    const field = control(element);
+    if (field.tagName === 'INPUT') {
+      if (!TEXTS.test(field.type)) return { refused: `is no text field but an input of type ${field.type}` };
+    } else if (field.tagName !== 'TEXTAREA' && !field.isContentEditable) {
+      if (field.tagName === 'SELECT') return { refused: 'is a list of options: use browser_select' };
+      const inner = field.querySelector('input:not([type=hidden]),textarea,[contenteditable=true],[contenteditable=""]');
+      if (inner) return fill(inner, { text, append });
+      return { refused: 'is no text field' };
+    }
+    if (field.disabled) return { why: 'is disabled' };
+    if (field.readOnly) return { why: 'is read only' };
+    field.focus();
+    if (field.tagName === 'INPUT' && VALUES.test(field.type)) {
+      field.value = text.trim();
+      if (field.value !== text.trim() && field.type !== 'range') {
+        return { refused: `takes no such value: it is an input of type ${field.type}` };
+      }
+      changed(field);
+      return { insert: false };
+    }
+    if (field.isContentEditable) {
+      const range = document.createRange();
+      range.selectNodeContents(field);
+      if (append) range.collapse(false);
+      const selection = field.getRootNode().getSelection?.() ?? getSelection();
+      selection.removeAllRanges();
+      selection.addRange(range);
+    } else if (append) {
+      const end = field.value.length;
+      try {
+        field.setSelectionRange(end, end);
+      } catch {
+        // Numbers and mail addresses have no caret that can be set; End goes there.
+        return { insert: true, end: true };
+      }
+    } else {
+      field.select();
+    }
+    if (!text && !append) {
+      document.execCommand('delete');
+      return { insert: false };
+    }
+    return { insert: true };
+  }
+
+  function choose(element, { values }) {
+    const list = control(element);
+    if (list.tagName !== 'SELECT') return { refused: 'is no list of options: click it instead' };
+    const options = [...list.options];
+    const chosen = new Set();
+    for (const value of values) {
+      const fits = [
+        (option) => option.value === value,
+        (option) => tidy(option.label) === tidy(value),
+        (option) => folded(option.label) === folded(value),
+      ];
+      const option = fits.map((fit) => options.find(fit)).find(Boolean);
+      if (!option) {
+        const there = options.slice(0, 20).map((option) => JSON.stringify(tidy(option.label)));
+        return { why: `has no option ${JSON.stringify(value)}, but ${there.join(', ') || 'none'}` };
+      }
+      if (option.disabled) return { why: `has the option ${JSON.stringify(value)}, which is disabled` };
+      chosen.add(option);
+    }
+    if (chosen.size > 1 && !list.multiple) return { refused: 'takes one option only' };
+    list.focus();
+    for (const option of options) option.selected = chosen.has(option);
+    changed(list);
+    return { values: [...list.selectedOptions].map((option) => option.value) };
+  }
+
+  function file(element, { count }) {
+    let field = control(element);
+    if (!(field.tagName === 'INPUT' && field.type === 'file')) {
+      field = field.querySelector('input[type=file]') ?? field.closest('label')?.control ?? field;
+    }
+    if (!(field.tagName === 'INPUT' && field.type === 'file')) return { refused: 'is no file field' };
+    if (count > 1 && !field.multiple) return { refused: 'takes one file only' };
+    helmdeck.kept = field;
+    return {};
+  }
+
+  const DOING = {
+    nothing: () => ({}),
+    show: (element) => (scroll(element, 'nearest'), {}),
+    keep: (element) => ((helmdeck.kept = element), {}),
+    text: (element) => ({ content: element.innerText ?? element.textContent ?? '' }),
+    html: (element) => ({ content: element.outerHTML }),
+    focus: (element) => (control(element).focus(), {}),
+    fill,
+    choose,
+    file,
+  };
+
+  function ready(element, ask) {
+    const spot = ask.want === 'usable' ? target(element) : {};
+    const rect = box(element);
+    const { x, y } = 'x' in spot ? spot : { x: rect.x + rect.width / 2, y: rect.y + rect.height / 2 };
+    const downloads = !!element.closest?.('a[download]');
+    return {
+      state: 'ready', tag: element.tagName.toLowerCase(), name: called(element), x, y,
+      box: { x: rect.x, y: rect.y, width: rect.width, height: rect.height },
+      offset: offset(), hidden: document.hidden, downloads, focus: element.ownerDocument.hasFocus(),
+    };
+  }
+
+  // Waits until the element can be used and does what is asked, or says why not.
+  async function until(ask, given) {
+    const end = performance.now() + ask.ms;
+    let seen = { state: 'missing' };
+    for (let turn = 0; ; turn += 1) {
+      let element;
+      try {
+        element = given ?? pick(ask.selector);
+      } catch (error) {
+        if (error instanceof Unreadable) return { state: 'unreadable', why: error.message };
+        throw error;
+      }
+      if (given && !given.isConnected) return { state: 'stale' };
+      seen = { state: 'missing' };
+      if (element) {
+        const why = await obstacle(element, ask.want, turn);
+        const done = why ? { why } : DOING[ask.doing](element, ask);
+        if (done.refused) return { state: 'blocked', final: true, element: tag(element), why: done.refused };
+        if (!done.why) return { ...ready(element, ask), ...done };
+        seen = { state: 'blocked', element: tag(element), why: done.why, hidden: document.hidden };
+      } else if (!ask.stay) {
+        return seen;
+      }
+      const left = end - performance.now();
+      if (left <= 0) return seen;
+      if (element) await frame();
+      else await change(left);
+    }
+  }
+
+  // Waits until an element or text is visible, or not visible any more.
+  async function seen({ selectors, gone, ms }) {
+    const end = performance.now() + ms;
+    for (;;) {
+      let holds;
+      try {
+        holds = selectors.map((selector) => all(selector).some(visible));
+      } catch (error) {
+        if (error instanceof Unreadable) return { state: 'unreadable', why: error.message };
+        throw error;
+      }
+      const left = end - performance.now();
+      if (left <= 0 || holds.every((it) => it !== gone)) return { state: 'ready', holds };
+      await change(left);
+    }
+  }
+
+  // What the page shows, for somebody who looked for something else.
+  function survey(selector) {
+    const wanted = folded(selector.text ?? selector.name ?? selector.css ?? '');
+    const words = wanted.split(/[^\p{L}\p{N}]+/u).filter((word) => word.length > 1);
+    const found = [];
+    for (const root of roots()) {
+      for (const element of root.querySelectorAll(`${INTERACTIVE},h1,h2`)) {
+        if (found.length >= 1000) break;
+        if (!visible(element)) continue;
+        const [its, said] = [role(element) || element.tagName.toLowerCase(), called(element)];
+        const text = `${folded(said)} ${element.id} ${element.getAttribute('name') ?? ''}`.toLowerCase();
+        const score = words.filter((word) => text.includes(word)).length * 2 + (its === selector.role);
+        found.push({ score, line: `${its} ${JSON.stringify(cut(said, 60))}` });
+      }
+    }
+    found.sort((a, b) => b.score - a.score);
+    const lines = [...new Set(found.map((it) => it.line))];
+    return { url: location.href, title: document.title, elements: lines.slice(0, SURVEY), more: lines.length > SURVEY };
+  }
+
+  globalThis.helmdeck = { until, seen, survey, kept: null };
+})();

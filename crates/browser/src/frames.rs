@@ -1,0 +1,266 @@
+//! The frames of a tab, wherever they run. Pure: fed by what the sessions of the tab tell.
+
+use std::collections::HashMap;
+
+use helmdeck_cdp::SessionId;
+use serde::Deserialize;
+
+/// A document of a tab: the page itself or an iframe.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Frame {
+    /// By which session it is reached.
+    pub session: SessionId,
+    pub id: String,
+    /// None for the page itself.
+    pub parent: Option<String>,
+    pub url: String,
+    /// Which document it shows: another after each navigation.
+    pub loader: String,
+}
+
+/// A frame as the browser describes it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Described {
+    pub id: String,
+    #[serde(default)]
+    pub parent_id: Option<String>,
+    #[serde(default)]
+    pub loader_id: String,
+    #[serde(default)]
+    pub url: String,
+    #[serde(default)]
+    pub url_fragment: String,
+}
+
+/// Frames below a frame as the browser lists them.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Listed {
+    pub frame: Described,
+    #[serde(default)]
+    pub child_frames: Vec<Listed>,
+}
+
+/// Every frame of a tab.
+#[derive(Default)]
+pub(crate) struct Frames {
+    main: Option<String>,
+    nodes: HashMap<String, Node>,
+}
+
+struct Node {
+    frame: Frame,
+    children: Vec<String>,
+    /// The context of our own scripts in this document.
+    world: Option<i64>,
+}
+
+impl Frames {
+    /// The page itself, which is known by the name of its tab before anything else is.
+    pub fn of(session: &SessionId, id: &str, url: &str) -> Self {
+        let mut frames = Self::default();
+        let described = Described {
+            id: id.to_owned(),
+            parent_id: None,
+            loader_id: String::new(),
+            url: url.to_owned(),
+            url_fragment: String::new(),
+        };
+        frames.navigated(session, &described);
+        frames
+    }
+
+    /// Learns of frames that were there before anybody listened.
+    pub fn listed(&mut self, session: &SessionId, listed: &Listed) {
+        let id = &listed.frame.id;
+        let stale = self.nodes.get(id).is_none_or(|node| {
+            node.frame.session != *session || node.frame.loader.is_empty()
+        });
+        if stale {
+            self.navigated(session, &listed.frame);
+        }
+        for child in &listed.child_frames {
+            self.listed(session, child);
+        }
+    }
+
+    pub fn attached(&mut self, session: &SessionId, id: &str, parent: &str) {
+        let described = Described {
+            id: id.to_owned(),
+            parent_id: Some(parent.to_owned()),
+            loader_id: String::new(),
+            url: String::new(),
+            url_fragment: String::new(),
+        };
+        if !self.nodes.contains_key(id) {
+            self.navigated(session, &described);
+        }
+    }
+
+    /// A frame shows another document, or is seen for the first time.
+    pub fn navigated(&mut self, session: &SessionId, described: &Described) {
+        let Described { id, parent_id, loader_id, url, url_fragment } = described;
+        let known = self.nodes.remove(id);
+        let (parent, children) = match known {
+            Some(node) => (parent_id.clone().or(node.frame.parent), node.children),
+            None => (parent_id.clone(), Vec::new()),
+        };
+        for child in &children {
+            // Those of the document before; the new one's are told afterwards.
+            self.forget(child);
+        }
+        match &parent {
+            Some(parent) => {
+                if let Some(node) = self.nodes.get_mut(parent)
+                    && !node.children.contains(id)
+                {
+                    node.children.push(id.clone());
+                }
+            }
+            None => self.main = Some(id.clone()),
+        }
+        let frame = Frame {
+            session: session.clone(),
+            id: id.clone(),
+            parent,
+            url: format!("{url}{url_fragment}"),
+            loader: loader_id.clone(),
+        };
+        self.nodes.insert(id.clone(), Node { frame, children: Vec::new(), world: None });
+    }
+
+    /// The address changed, the document did not.
+    pub fn moved_within(&mut self, id: &str, url: &str) {
+        if let Some(node) = self.nodes.get_mut(id) {
+            url.clone_into(&mut node.frame.url);
+        }
+    }
+
+    /// A frame was taken out of its page.
+    pub fn removed(&mut self, id: &str) {
+        let parent = self.nodes.get(id).and_then(|node| node.frame.parent.clone());
+        if let Some(parent) = parent.and_then(|parent| self.nodes.get_mut(&parent)) {
+            parent.children.retain(|child| child != id);
+        }
+        self.forget(id);
+    }
+
+    /// A frame runs elsewhere from now on.
+    pub fn moved_to(&mut self, session: &SessionId, id: &str) {
+        if let Some(node) = self.nodes.get_mut(id) {
+            node.frame.session = session.clone();
+            node.frame.loader.clear();
+            node.world = None;
+        }
+    }
+
+    /// A session has ended, and with it what it reached.
+    pub fn lost(&mut self, session: &SessionId) {
+        let lost: Vec<_> = self
+            .nodes
+            .values()
+            .filter(|node| node.frame.session == *session && node.frame.parent.is_some())
+            .map(|node| node.frame.id.clone())
+            .collect();
+        for id in lost {
+            self.removed(&id);
+        }
+    }
+
+    /// The page itself.
+    pub fn main(&self) -> Option<&Frame> {
+        self.nodes.get(self.main.as_ref()?).map(|node| &node.frame)
+    }
+
+    /// All of them: the page itself first, then as they were found in it.
+    pub fn list(&self) -> Vec<Frame> {
+        let mut found = Vec::new();
+        let mut left: Vec<_> = self.main.iter().collect();
+        while let Some(node) = left.pop().and_then(|id| self.nodes.get(id)) {
+            found.push(node.frame.clone());
+            left.extend(node.children.iter().rev().filter(|id| self.nodes.contains_key(*id)));
+        }
+        found
+    }
+
+    /// Whether a frame still shows the same document.
+    pub fn shows(&self, frame: &Frame) -> bool {
+        self.nodes.get(&frame.id).is_some_and(|node| {
+            node.frame.session == frame.session && node.frame.loader == frame.loader
+        })
+    }
+
+    /// The context of our own scripts in a document, if it was made.
+    pub fn world(&self, frame: &Frame) -> Option<i64> {
+        self.shows(frame).then(|| self.nodes.get(&frame.id)?.world)?
+    }
+
+    pub fn set_world(&mut self, frame: &Frame, world: Option<i64>) {
+        if self.shows(frame)
+            && let Some(node) = self.nodes.get_mut(&frame.id)
+        {
+            node.world = world;
+        }
+    }
+
+    fn forget(&mut self, id: &str) {
+        let mut left = vec![id.to_owned()];
+        while let Some(id) = left.pop() {
+            left.extend(self.nodes.remove(&id).into_iter().flat_map(|node| node.children));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn described(id: &str, parent: Option<&str>, loader: &str) -> Described {
+        Described {
+            id: id.to_owned(),
+            parent_id: parent.map(str::to_owned),
+            loader_id: loader.to_owned(),
+            url: format!("http://{id}/"),
+            url_fragment: String::new(),
+        }
+    }
+
+    fn ids(frames: &Frames) -> Vec<String> {
+        frames.list().into_iter().map(|frame| frame.id).collect()
+    }
+
+    #[test]
+    fn frames_are_listed_from_the_page_down_in_their_order() {
+        let (page, other) = (SessionId::from("page"), SessionId::from("other"));
+        let mut frames = Frames::of(&page, "main", "about:blank");
+        frames.attached(&page, "a", "main");
+        frames.attached(&page, "b", "main");
+        frames.attached(&page, "a1", "a");
+        assert_eq!(ids(&frames), ["main", "a", "a1", "b"]);
+
+        // It moves to a process of its own, and keeps its place.
+        frames.moved_to(&other, "a");
+        frames.navigated(&other, &described("a", Some("main"), "2"));
+        assert_eq!(ids(&frames), ["main", "a", "b"]);
+        assert_eq!(frames.list()[1].session, other);
+
+        frames.lost(&other);
+        assert_eq!(ids(&frames), ["main", "b"]);
+        frames.navigated(&page, &described("main", None, "3"));
+        assert_eq!(ids(&frames), ["main"]);
+    }
+
+    #[test]
+    fn a_world_ends_with_its_document() {
+        let page = SessionId::from("page");
+        let mut frames = Frames::of(&page, "main", "about:blank");
+        let before = frames.main().unwrap().clone();
+        frames.set_world(&before, Some(7));
+        assert_eq!(frames.world(&before), Some(7));
+        frames.navigated(&page, &described("main", None, "2"));
+        assert_eq!(frames.world(&before), None);
+        frames.set_world(&before, Some(8));
+        assert_eq!(frames.world(&before), None);
+    }
+}

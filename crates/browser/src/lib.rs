@@ -1,0 +1,33 @@
+//! The structured browser: pages and elements by name, in a Chromium that a person may see.
+//!
+//! [`Browser`] is the whole interface: its methods take an action of [`helmdeck_wire`] and give its
+//! reply. It speaks to Chromium by [`helmdeck_cdp`] and survives its restarts; it knows no HTTP and
+//! no sandbox. Clients from outside may use the same browser at the same time.
+
+mod browser;
+mod downloads;
+mod error;
+mod field;
+mod follow;
+mod frames;
+mod keyboard;
+mod keys;
+mod locate;
+mod markdown;
+mod navigate;
+mod network;
+mod page;
+mod picture;
+mod pointer;
+mod read;
+mod refs;
+mod running;
+mod script;
+mod snapshot;
+mod tabs;
+mod turn;
+mod wait;
+mod world;
+
+pub use browser::Browser;
+pub use error::BrowserError;

@@ -1,0 +1,407 @@
+//! Finding an element in all frames of a tab, and waiting until it can be used.
+
+use std::time::{Duration, Instant};
+
+use futures_util::{StreamExt as _, future::join_all, stream::FuturesUnordered};
+use helmdeck_wire::browser::{Hit, Selector};
+use serde::{Deserialize, de::IgnoredAny};
+use serde_json::{Value, json};
+
+use crate::{
+    BrowserError,
+    page::{Frame, Page},
+    turn::Turn,
+    world::{Remote, Told},
+};
+
+/// The page is asked again after this time: there may be frames by then that it does not know.
+const SLICE: Duration = Duration::from_millis(500);
+/// What the page needs to say that the time is up.
+pub(crate) const GRACE: Duration = Duration::from_millis(500);
+/// A frame that does not answer in this time does not hold up the others.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// What is asked for about an element.
+#[derive(Debug, Clone)]
+pub(crate) struct Ask<'a> {
+    pub selector: &'a Selector,
+    pub want: Want,
+    /// What the page's script does with it, and with which arguments.
+    pub doing: &'static str,
+    pub arguments: Value,
+}
+
+/// What an element must be before it is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Want {
+    /// In the document.
+    Attached,
+    /// With a place on the page.
+    Visible,
+    /// Visible, enabled and not moving.
+    Stable,
+    /// All of it, and a click would reach it.
+    Usable,
+}
+
+impl Want {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Attached => "attached",
+            Self::Visible => "visible",
+            Self::Stable => "stable",
+            Self::Usable => "usable",
+        }
+    }
+}
+
+/// An element that was found.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub frame: Frame,
+    pub answer: Answer,
+}
+
+/// What the script says.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Answer {
+    state: Verdict,
+    why: String,
+    element: String,
+    /// Waiting does not help.
+    r#final: bool,
+    pub tag: String,
+    pub name: String,
+    pub x: f64,
+    pub y: f64,
+    pub r#box: Rect,
+    offset: Option<Spot>,
+    /// The tab is behind another.
+    hidden: bool,
+    /// A click on it downloads something.
+    pub downloads: bool,
+    pub content: String,
+    pub values: Vec<String>,
+    pub insert: bool,
+    pub end: bool,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Verdict {
+    #[default]
+    Missing,
+    Ready,
+    Blocked,
+    Unreadable,
+    Stale,
+}
+
+/// A place in a view.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Deserialize)]
+pub(crate) struct Spot {
+    pub x: f64,
+    pub y: f64,
+}
+
+/// A part of a view.
+#[derive(Debug, Default, Clone, Copy, Deserialize)]
+pub(crate) struct Rect {
+    pub x: f64,
+    pub y: f64,
+    pub width: f64,
+    pub height: f64,
+}
+
+#[derive(Deserialize)]
+struct Survey {
+    url: String,
+    title: String,
+    elements: Vec<String>,
+    more: bool,
+}
+
+#[derive(Deserialize)]
+struct Resolved {
+    object: Remote,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Owner {
+    backend_node_id: i64,
+}
+
+#[derive(Deserialize)]
+struct Boxed {
+    model: Model,
+}
+
+#[derive(Deserialize)]
+struct Model {
+    content: Vec<f64>,
+}
+
+impl Found {
+    /// The element as a reply tells it.
+    pub fn hit(&self, at: Spot) -> Hit {
+        let Answer { tag, name, .. } = &self.answer;
+        // Pixels of a view are small numbers.
+        Hit { tag: tag.clone(), name: name.clone(), x: at.x.round() as i32, y: at.y.round() as i32 }
+    }
+}
+
+impl Turn {
+    /// Finds the element, waits until it is as wanted, and does with it what is asked.
+    pub async fn find(&self, ask: &Ask<'_>) -> Result<Found, BrowserError> {
+        let mut in_front = false;
+        loop {
+            let left = self.deadline.saturating_duration_since(Instant::now());
+            let over = left.is_zero();
+            let (frame, answer) = match ask.selector {
+                Selector::Ref(name) => self.try_ref(name, ask, left).await?,
+                _ => self.try_frames(ask, left).await?,
+            };
+            match answer.state {
+                Verdict::Ready if answer.hidden && ask.want == Want::Usable && !in_front => {
+                    // Nothing moves or is clicked in a tab that nobody can see.
+                    self.ask("Page.bringToFront", json!({})).await?;
+                    in_front = true;
+                }
+                Verdict::Ready => return Ok(Found { frame, answer }),
+                Verdict::Unreadable => {
+                    return Err(BrowserError::InvalidSelector {
+                        selector: ask.selector.to_string(),
+                        why: answer.why,
+                    });
+                }
+                Verdict::Stale => return Err(BrowserError::StaleRef(ask.selector.to_string())),
+                Verdict::Blocked if over || answer.r#final => {
+                    return Err(BrowserError::NotActionable {
+                        selector: ask.selector.to_string(),
+                        element: answer.element,
+                        why: answer.why,
+                    });
+                }
+                Verdict::Missing if over => return Err(self.not_found(ask.selector).await),
+                Verdict::Blocked | Verdict::Missing => {}
+            }
+        }
+    }
+
+    /// Like [`Self::find`], without waiting.
+    pub async fn glance(&self, ask: &Ask<'_>) -> Result<(), BrowserError> {
+        let (_, answer) = match ask.selector {
+            Selector::Ref(name) => self.try_ref(name, ask, Duration::ZERO).await?,
+            _ => self.try_frames(ask, Duration::ZERO).await?,
+        };
+        match answer.state {
+            Verdict::Ready => Ok(()),
+            _ => Err(BrowserError::StaleRef(ask.selector.to_string())),
+        }
+    }
+
+    async fn try_frames(
+        &self,
+        ask: &Ask<'_>,
+        left: Duration,
+    ) -> Result<(Frame, Answer), BrowserError> {
+        let frames = self.page.frames();
+        let main = self.page.main()?;
+        let alone = frames.len() <= 1;
+        let slice = left.min(SLICE);
+        let answer = self.try_frame(&main, ask, slice, alone).await?;
+        if alone || answer.state != Verdict::Missing {
+            return Ok((main, answer));
+        }
+        let others: Vec<_> = frames.iter().filter(|frame| frame.id != main.id).collect();
+        let looks = others.iter().map(|frame| self.look(frame, ask.selector, Duration::ZERO));
+        let looked = join_all(looks).await;
+        let seen = others.iter().zip(&looked).find(|(_, seen)| **seen);
+        if let Some((frame, _)) = seen {
+            let answer = self.try_frame(frame, ask, slice, false).await?;
+            return Ok(((*frame).clone(), answer));
+        }
+        // Nowhere yet: whichever frame has it first.
+        let mut looks: FuturesUnordered<_> =
+            frames.iter().map(|frame| self.look(frame, ask.selector, slice)).collect();
+        while let Some(seen) = looks.next().await {
+            if seen {
+                break;
+            }
+        }
+        Ok((main, answer))
+    }
+
+    /// Whether a frame has such an element, now or within a time.
+    async fn look(&self, frame: &Frame, selector: &Selector, within: Duration) -> bool {
+        let argument = json!({
+            "selector": written(selector), "want": "attached", "doing": "nothing",
+            "stay": true, "ms": millis(within),
+        });
+        let deadline = Instant::now() + within + LOOK;
+        let answer = self.page.run::<Answer>(frame, "until", argument, deadline).await;
+        matches!(answer, Ok(Told::Value(Answer { state: Verdict::Ready, .. })))
+    }
+
+    async fn try_frame(
+        &self,
+        frame: &Frame,
+        ask: &Ask<'_>,
+        slice: Duration,
+        stay: bool,
+    ) -> Result<Answer, BrowserError> {
+        let argument = argument(ask, slice, stay);
+        let answer = self.page.run(frame, "until", argument, self.deadline + GRACE).await?;
+        self.or_left(answer).await
+    }
+
+    async fn try_ref(
+        &self,
+        name: &str,
+        ask: &Ask<'_>,
+        left: Duration,
+    ) -> Result<(Frame, Answer), BrowserError> {
+        let stale = || BrowserError::StaleRef(ask.selector.to_string());
+        let frames = self.page.frames();
+        let node = self.page.refs().find(name, &frames).ok_or_else(stale)?;
+        let deadline = self.deadline + GRACE;
+        // A node belongs to one document only, and the browser does not say to which.
+        for frame in frames.iter().filter(|frame| frame.session == node.session) {
+            let Told::Value(world) = self.page.world(frame, deadline).await? else { continue };
+            let params =
+                json!({ "backendNodeId": node.backend_id, "executionContextId": world });
+            let resolved =
+                self.page.call::<Resolved>(&frame.session, "DOM.resolveNode", params, deadline);
+            let object = match resolved.await {
+                Ok(resolved) => resolved.object.object_id,
+                Err(BrowserError::Browser(_)) => None,
+                Err(error) => return Err(error),
+            };
+            let Some(object) = object else { continue };
+            let argument = argument(ask, left.min(SLICE), true);
+            let answer =
+                self.page.run_on(frame, "until", argument, Some(&object), deadline).await?;
+            let _ = self
+                .page
+                .call::<IgnoredAny>(
+                    &frame.session,
+                    "Runtime.releaseObject",
+                    json!({ "objectId": object }),
+                    deadline,
+                )
+                .await;
+            return Ok((frame.clone(), self.or_left(answer).await?));
+        }
+        Err(stale())
+    }
+
+    /// A document that is left has nothing; the next one is looked at when it is there.
+    async fn or_left(&self, told: Told<Answer>) -> Result<Answer, BrowserError> {
+        match told {
+            Told::Value(answer) => Ok(answer),
+            Told::Left => {
+                let pause = Instant::now() + Duration::from_millis(50);
+                self.page.news(pause.min(self.deadline)).await;
+                Ok(Answer::default())
+            }
+        }
+    }
+
+    pub(crate) async fn not_found(&self, selector: &Selector) -> BrowserError {
+        let selector_text = selector.to_string();
+        let deadline = Instant::now() + GRACE;
+        let main = match self.page.main() {
+            Ok(main) => main,
+            Err(error) => return error,
+        };
+        let survey = self.page.run::<Survey>(&main, "survey", written(selector), deadline).await;
+        let page = match survey {
+            Ok(Told::Value(survey)) => survey.sentence(),
+            _ => format!("the page is {}", main.url),
+        };
+        BrowserError::ElementNotFound { selector: selector_text, page }
+    }
+
+    /// Where a point of a frame is in the view of the page.
+    pub async fn place(&self, found: &Found, spot: Spot) -> Result<Spot, BrowserError> {
+        let offset = match found.answer.offset {
+            Some(offset) => offset,
+            None => self.steady_offset(&found.frame).await?,
+        };
+        Ok(Spot { x: spot.x + offset.x, y: spot.y + offset.y })
+    }
+
+    /// The page scrolls to what is in a frame of another process some time after it was asked to.
+    async fn steady_offset(&self, frame: &Frame) -> Result<Spot, BrowserError> {
+        let mut before = offset(&self.page, frame, self.deadline).await?;
+        loop {
+            let now = offset(&self.page, frame, self.deadline).await?;
+            if now == before {
+                return Ok(now);
+            }
+            before = now;
+        }
+    }
+}
+
+/// Where the view of a frame begins in the view of the page, as the browser sees it.
+async fn offset(page: &Page, frame: &Frame, deadline: Instant) -> Result<Spot, BrowserError> {
+    let frames = page.frames();
+    let find = |id: &Option<String>| frames.iter().find(|frame| Some(&frame.id) == id.as_ref());
+    let mut at = Spot::default();
+    let mut frame = frame;
+    while let Some(mut parent) = find(&frame.parent) {
+        let session = &parent.session;
+        let params = json!({ "frameId": frame.id });
+        let owner = page.call::<Owner>(session, "DOM.getFrameOwner", params, deadline).await?;
+        let params = json!({ "backendNodeId": owner.backend_node_id });
+        let boxed = page.call::<Boxed>(session, "DOM.getBoxModel", params, deadline).await?;
+        if let [x, y, ..] = boxed.model.content.as_slice() {
+            at = Spot { x: at.x + x, y: at.y + y };
+        }
+        // Boxes are told in the view of the topmost frame of a process.
+        while let Some(above) = find(&parent.parent).filter(|above| above.session == *session) {
+            parent = above;
+        }
+        frame = parent;
+    }
+    Ok(at)
+}
+
+impl Survey {
+    fn sentence(&self) -> String {
+        let Self { url, title, elements, more } = self;
+        if elements.is_empty() {
+            return format!("the page {title:?} at {url} has nothing to use in it");
+        }
+        let more = if *more { " and more" } else { "" };
+        format!("the page {title:?} at {url} has {}{more}", elements.join(", "))
+    }
+}
+
+fn argument(ask: &Ask<'_>, slice: Duration, stay: bool) -> Value {
+    let mut argument = json!({
+        "selector": written(ask.selector), "want": ask.want.name(), "doing": ask.doing,
+        "stay": stay, "ms": millis(slice),
+    });
+    if let (Some(argument), Some(more)) = (argument.as_object_mut(), ask.arguments.as_object()) {
+        argument.extend(more.clone());
+    }
+    argument
+}
+
+/// A selector as the script reads it.
+pub(crate) fn written(selector: &Selector) -> Value {
+    match selector {
+        Selector::Css(css) => json!({ "css": css }),
+        Selector::Text { text, exact } => json!({ "text": text, "exact": exact }),
+        Selector::Role { role, name } => json!({ "role": role, "name": name }),
+        Selector::Ref(name) => json!({ "ref": name }),
+    }
+}
+
+pub(crate) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

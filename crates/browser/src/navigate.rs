@@ -1,0 +1,364 @@
+//! Going to an address, or through the history of a tab, and waiting until the page is there.
+
+use std::{
+    collections::HashMap,
+    time::{Duration, Instant},
+};
+
+use helmdeck_cdp::{Event, EventStream};
+use helmdeck_wire::browser::{History, Navigate, Navigated, Until, Vault};
+use serde::Deserialize;
+use serde_json::json;
+use tokio::time::timeout_at;
+
+use crate::{BrowserError, locate::GRACE, turn::Turn, world::Evaluated};
+
+/// Schemes that are not followed by `//`.
+const BARE: [&str; 7] =
+    ["about:", "blob:", "data:", "javascript:", "mailto:", "view-source:", "chrome:"];
+/// A download that came in place of a page begins within this time.
+const DOWNLOAD: Duration = Duration::from_secs(1);
+/// The page that says that another failed is there in this time.
+const FAILURE: Duration = Duration::from_millis(500);
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    #[serde(default)]
+    loader_id: Option<String>,
+    #[serde(default)]
+    error_text: Option<String>,
+    #[serde(default)]
+    is_download: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Entries {
+    current_index: usize,
+    entries: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    id: i64,
+}
+
+/// How far a navigation has come, by what the page told.
+struct Arrival {
+    main: String,
+    wanted: &'static str,
+    /// The document that is waited for; any other one than before if not known.
+    loader: Option<String>,
+    /// Whether a change within the document will do.
+    within: bool,
+    arrived: bool,
+    /// Why the page cannot be shown.
+    failed: Option<String>,
+    unreachable: Option<String>,
+    statuses: HashMap<String, u16>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Lifecycle {
+    frame_id: String,
+    loader_id: String,
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Committed {
+    frame: Document,
+    #[serde(rename = "type", default)]
+    kind: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Document {
+    id: String,
+    loader_id: String,
+    #[serde(default)]
+    unreachable_url: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Within {
+    frame_id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Received {
+    request_id: String,
+    response: Response,
+}
+
+#[derive(Deserialize)]
+struct Response {
+    status: u16,
+    url: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Failed {
+    request_id: String,
+    error_text: String,
+}
+
+impl Turn {
+    pub async fn navigate(&mut self, navigate: &Navigate) -> Result<Navigated, BrowserError> {
+        let mut events = self.page.events();
+        let mut arrival = Arrival::new(&self.page.tab().0, navigate.wait_until);
+        let whereto = match (&navigate.url, navigate.history) {
+            (Some(_), Some(_)) => {
+                return Err(BrowserError::Invalid("expected url or history, not both"));
+            }
+            (Some(url), None) => {
+                let gone = self.go(&addressed(url), &mut arrival).await;
+                if matches!(gone, Err(BrowserError::Navigation { .. })) {
+                    self.show_failure(&mut events, &mut arrival).await;
+                }
+                gone?
+            }
+            (None, Some(History::Reload)) => {
+                self.ask("Page.reload", json!({})).await?;
+                "the page".to_owned()
+            }
+            (None, Some(step)) => self.step(step, &mut arrival).await?,
+            (None, None) => return Err(BrowserError::MissingUrl),
+        };
+        self.arrive(&mut events, &mut arrival, &whereto).await?;
+        if navigate.wait_until == Until::NetworkIdle {
+            self.quiet().await?;
+        }
+        let title = self.title();
+        let title = title.await;
+        let status = arrival.status();
+        Ok(Navigated { acted: self.acted().await?, title, status, vault: Vault::default() })
+    }
+
+    async fn go(&self, url: &str, arrival: &mut Arrival) -> Result<String, BrowserError> {
+        let session = self.page.session();
+        let params = json!({ "url": url });
+        let answer = self.page.call::<Answer>(session, "Page.navigate", params, self.deadline);
+        let answer = match answer.await {
+            Ok(answer) => answer,
+            Err(BrowserError::Timeout(_)) => {
+                return Err(BrowserError::Timeout(format!("{url} did not answer in time")));
+            }
+            Err(BrowserError::Browser(helmdeck_cdp::CdpError::Refused { message, .. })) => {
+                return Err(BrowserError::Navigation { url: url.to_owned(), why: message });
+            }
+            Err(error) => return Err(error),
+        };
+        if let Some(why) = answer.error_text {
+            // A file came instead of a page; the page before is still there.
+            if answer.is_download || why == "net::ERR_ABORTED" && self.download_began().await {
+                arrival.arrived = true;
+                return Ok(url.to_owned());
+            }
+            return Err(BrowserError::Navigation { url: url.to_owned(), why });
+        }
+        arrival.arrived = answer.loader_id.is_none();
+        arrival.loader = answer.loader_id;
+        Ok(url.to_owned())
+    }
+
+    /// A page that says what failed is shown a moment later, and nothing can be asked until then.
+    async fn show_failure(&self, events: &mut EventStream, arrival: &mut Arrival) {
+        let until = (Instant::now() + FAILURE).min(self.deadline);
+        while arrival.unreachable.is_none() {
+            match timeout_at(until.into(), events.next()).await {
+                Ok(Some(Ok(event))) => arrival.hear(&event),
+                Ok(Some(Err(_))) => {}
+                Ok(None) | Err(_) => return,
+            }
+        }
+    }
+
+    async fn step(&self, step: History, arrival: &mut Arrival) -> Result<String, BrowserError> {
+        let (page, session) = (&self.page, self.page.session());
+        let method = "Page.getNavigationHistory";
+        let Entries { current_index, entries } =
+            page.call(session, method, json!({}), self.deadline).await?;
+        let (index, name) = match step {
+            History::Forward => (current_index.checked_add(1), "the next page"),
+            History::Back | History::Reload => (current_index.checked_sub(1), "the page before"),
+        };
+        let Some(entry) = index.and_then(|index| entries.get(index)) else {
+            let why = "the history of the tab ends here".to_owned();
+            return Err(BrowserError::Navigation { url: name.to_owned(), why });
+        };
+        arrival.within = true;
+        self.ask("Page.navigateToHistoryEntry", json!({ "entryId": entry.id })).await?;
+        Ok(name.to_owned())
+    }
+
+    async fn arrive(
+        &self,
+        events: &mut EventStream,
+        arrival: &mut Arrival,
+        whereto: &str,
+    ) -> Result<(), BrowserError> {
+        while !arrival.arrived {
+            match timeout_at(self.deadline.into(), events.next()).await {
+                Ok(Some(Ok(event))) if event.method == "Inspector.targetCrashed" => {
+                    return Err(BrowserError::PageGone);
+                }
+                Ok(Some(Ok(event))) => arrival.hear(&event),
+                Ok(Some(Err(_))) => {}
+                Ok(None) if self.page.cdp().is_closed() => return Err(BrowserError::Restarted),
+                Ok(None) => return Err(BrowserError::PageGone),
+                Err(_) => {
+                    let what = arrival.wanted;
+                    return Err(BrowserError::Timeout(format!(
+                        "{whereto} is not there in time ({what} did not come): look at it as it is \
+                         now, wait less far with wait_until: dom, or longer with timeout_s"
+                    )));
+                }
+            }
+            if let Some(url) = arrival.unreachable.take() {
+                let why = arrival.failed.take().unwrap_or_else(|| "it cannot be reached".into());
+                return Err(BrowserError::Navigation { url, why });
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until nothing was transferred for a while.
+    pub async fn quiet(&self) -> Result<(), BrowserError> {
+        loop {
+            let (quiet, count) =
+                self.page.with(|state| (state.network.quiet_at(), state.network.count()));
+            let now = Instant::now();
+            if quiet.is_some_and(|quiet| quiet <= now) {
+                return Ok(());
+            }
+            if now >= self.deadline {
+                return Err(BrowserError::Timeout(format!(
+                    "the page did not become quiet in time: {count} requests are under way"
+                )));
+            }
+            self.page.news(quiet.unwrap_or(self.deadline).min(self.deadline)).await;
+        }
+    }
+
+    async fn download_began(&self) -> bool {
+        let until = (Instant::now() + DOWNLOAD).min(self.deadline);
+        loop {
+            let news = self.running.known.news.notified();
+            if self.running.known.downloads.lock().any() {
+                return true;
+            }
+            if timeout_at(until.into(), news).await.is_err() {
+                return false;
+            }
+        }
+    }
+
+    /// What the page is called; nothing if it does not say.
+    pub async fn title(&self) -> String {
+        let params = json!({ "expression": "document.title", "returnByValue": true });
+        let session = self.page.session();
+        let until = Instant::now() + GRACE;
+        let title = self.page.call::<Evaluated>(session, "Runtime.evaluate", params, until).await;
+        let title = title.ok().and_then(|title| title.result.value.as_str().map(str::to_owned));
+        title.unwrap_or_default()
+    }
+}
+
+impl Arrival {
+    fn new(main: &str, until: Until) -> Self {
+        let wanted = match until {
+            Until::Dom => "DOMContentLoaded",
+            Until::Load | Until::NetworkIdle => "load",
+        };
+        Self {
+            main: main.to_owned(),
+            wanted,
+            loader: None,
+            within: false,
+            arrived: false,
+            failed: None,
+            unreachable: None,
+            statuses: HashMap::new(),
+        }
+    }
+
+    fn status(&self) -> Option<u16> {
+        self.loader.as_ref().and_then(|loader| self.statuses.get(loader).copied())
+    }
+
+    fn hear(&mut self, event: &Event) {
+        match event.method.as_str() {
+            "Page.frameNavigated" => {
+                let Ok(Committed { frame, kind }) = event.read() else { return };
+                if frame.id == self.main {
+                    self.unreachable = frame.unreachable_url;
+                    self.loader = Some(frame.loader_id);
+                    // Nothing is loaded when a page is taken out of the drawer.
+                    self.arrived |= kind == "BackForwardCacheRestore";
+                }
+            }
+            "Page.navigatedWithinDocument" => {
+                let Ok(Within { frame_id }) = event.read() else { return };
+                self.arrived |= self.within && self.loader.is_none() && frame_id == self.main;
+            }
+            "Page.lifecycleEvent" => {
+                let Ok(Lifecycle { frame_id, loader_id, name }) = event.read() else { return };
+                let here = frame_id == self.main && self.loader.as_ref() == Some(&loader_id);
+                self.arrived |= here && name == self.wanted;
+            }
+            "Network.responseReceived" => {
+                let Ok(Received { request_id, response }) = event.read() else { return };
+                if response.url.starts_with("http") && self.statuses.len() < 1000 {
+                    self.statuses.insert(request_id, response.status);
+                }
+            }
+            "Network.loadingFailed" => {
+                let Ok(Failed { request_id, error_text }) = event.read() else { return };
+                if self.loader.as_ref().is_none_or(|loader| *loader == request_id) {
+                    self.failed = Some(error_text);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// An address with a scheme.
+pub(crate) fn addressed(url: &str) -> String {
+    let url = url.trim();
+    let has_scheme = url.split_once("://").is_some_and(|(scheme, _)| {
+        scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+    });
+    let small = url.to_ascii_lowercase();
+    if has_scheme || BARE.iter().any(|scheme| small.starts_with(scheme)) {
+        url.to_owned()
+    } else {
+        format!("https://{url}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_without_a_scheme_gets_one() {
+        for (given, address) in [
+            ("example.com", "https://example.com"),
+            ("localhost:3000/a?b=c://d", "https://localhost:3000/a?b=c://d"),
+            (" http://a.example ", "http://a.example"),
+            ("about:blank", "about:blank"),
+            ("data:text/html,a", "data:text/html,a"),
+            ("file:///etc/hosts", "file:///etc/hosts"),
+        ] {
+            assert_eq!(addressed(given), address);
+        }
+    }
+}

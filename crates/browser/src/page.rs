@@ -1,0 +1,231 @@
+//! One tab: its session, its frames and what is happening in it.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use helmdeck_cdp::{Cdp, EventStream, SessionId};
+use helmdeck_wire::browser::{Dialog, DialogKind, TabId};
+use parking_lot::Mutex;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::json;
+use tokio::{
+    sync::{Notify, futures::Notified, watch},
+    time::timeout_at,
+};
+
+pub(crate) use crate::frames::Frame;
+use crate::{BrowserError, frames::Frames, network::Network, refs::Refs};
+
+/// A dialog is answered by the browser itself, at once.
+const ANSWER: Duration = Duration::from_secs(5);
+
+/// A tab that we are attached to. A cheap handle.
+#[derive(Clone)]
+pub(crate) struct Page {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    cdp: Cdp,
+    tab: TabId,
+    session: SessionId,
+    refs: Refs,
+    state: Mutex<State>,
+    /// Whether the tab tells us what happens in it by now.
+    ready: watch::Sender<bool>,
+    /// Something happened.
+    news: Notify,
+}
+
+pub(crate) struct State {
+    pub frames: Frames,
+    pub network: Network,
+    /// A dialog that nobody has answered yet.
+    pub dialog: Option<Opening>,
+    /// The process of the page died; a navigation starts another.
+    pub crashed: bool,
+    visits: Vec<Arc<Visit>>,
+}
+
+/// A dialog that came up.
+#[derive(Debug, Clone)]
+pub(crate) struct Opening {
+    /// Who shows it, and must be told the answer.
+    pub session: SessionId,
+    pub kind: DialogKind,
+    pub message: String,
+    /// What a prompt proposes.
+    pub proposal: String,
+}
+
+/// A call that is under way in a tab: it answers the dialogs that come up.
+pub(crate) struct Visit {
+    accept: bool,
+    dialogs: Mutex<Vec<Dialog>>,
+}
+
+/// Ends the visit when dropped.
+pub(crate) struct Visiting {
+    page: Page,
+    visit: Arc<Visit>,
+}
+
+impl Page {
+    pub fn new(cdp: Cdp, tab: TabId, session: SessionId, url: &str, now: Instant) -> Self {
+        let state = State {
+            frames: Frames::of(&session, &tab.0, url),
+            network: Network::new(now),
+            dialog: None,
+            crashed: false,
+            visits: Vec::new(),
+        };
+        let shared = Shared {
+            cdp,
+            tab,
+            session,
+            refs: Refs::default(),
+            state: Mutex::new(state),
+            ready: watch::Sender::new(false),
+            news: Notify::new(),
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Asks one of the sessions of the tab. Failures have their public meaning already.
+    pub async fn call<T: DeserializeOwned>(
+        &self,
+        session: &SessionId,
+        method: &str,
+        params: impl Serialize,
+        deadline: Instant,
+    ) -> Result<T, BrowserError> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        Ok(self.shared.cdp.call(Some(session), method, params, left).await?)
+    }
+
+    /// The frames of the tab: the page itself first, then in document order, out-of-process iframes
+    /// included.
+    pub fn frames(&self) -> Vec<Frame> {
+        self.shared.state.lock().frames.list()
+    }
+
+    /// The page itself.
+    pub fn main(&self) -> Result<Frame, BrowserError> {
+        self.shared.state.lock().frames.main().cloned().ok_or(BrowserError::PageGone)
+    }
+
+    /// The refs of this tab.
+    pub fn refs(&self) -> &Refs {
+        &self.shared.refs
+    }
+
+    pub fn tab(&self) -> &TabId {
+        &self.shared.tab
+    }
+
+    /// The session of the page itself.
+    pub fn session(&self) -> &SessionId {
+        &self.shared.session
+    }
+
+    pub fn cdp(&self) -> &Cdp {
+        &self.shared.cdp
+    }
+
+    /// What happens in the page itself from now on.
+    pub fn events(&self) -> EventStream {
+        self.shared.cdp.events(Some(&self.shared.session))
+    }
+
+    /// Looks at or changes what is known of the tab.
+    pub fn with<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {
+        look(&mut self.shared.state.lock())
+    }
+
+    /// Tells whoever waits that something happened.
+    pub fn tell(&self) {
+        self.shared.news.notify_waiters();
+    }
+
+    /// Waits until something happens, or until then.
+    pub async fn news(&self, until: Instant) {
+        let _ = timeout_at(until.into(), self.next_news()).await;
+    }
+
+    /// The next thing that happens, from now on.
+    pub fn next_news(&self) -> Notified<'_> {
+        self.shared.news.notified()
+    }
+
+    pub fn set_ready(&self) {
+        self.shared.ready.send_replace(true);
+    }
+
+    /// Waits until the tab tells us what happens in it.
+    pub async fn ready(&self, deadline: Instant) -> Result<(), BrowserError> {
+        let mut ready = self.shared.ready.subscribe();
+        let ready = timeout_at(deadline.into(), ready.wait_for(|ready| *ready)).await;
+        match ready {
+            Ok(_) => Ok(()),
+            Err(_) => Err(BrowserError::Timeout(
+                "the page did not answer in time: a dialog may be open in it, or it is busy"
+                    .to_owned(),
+            )),
+        }
+    }
+
+    /// Begins a call in this tab. Until it ends, dialogs are answered: alerts and questions whether
+    /// to leave with OK, others with `accept`. One that is open already is answered now.
+    pub async fn visit(&self, accept: bool) -> Visiting {
+        let visit = Arc::new(Visit { accept, dialogs: Mutex::default() });
+        self.with(|state| state.visits.push(Arc::clone(&visit)));
+        let visiting = Visiting { page: self.clone(), visit };
+        self.answer_dialog().await;
+        visiting
+    }
+
+    /// Answers a dialog that is open, if a call is under way.
+    pub async fn answer_dialog(&self) {
+        let answer = self.with(|state| {
+            let accept = state.visits.last()?.accept;
+            let opening = state.dialog.take()?;
+            let accepted = match opening.kind {
+                DialogKind::Alert | DialogKind::Beforeunload => true,
+                DialogKind::Confirm | DialogKind::Prompt => accept,
+            };
+            let Opening { kind, message, .. } = opening.clone();
+            for visit in &state.visits {
+                let message = message.clone();
+                visit.dialogs.lock().push(Dialog { kind, message, accepted });
+            }
+            Some((opening, accepted))
+        });
+        let Some((opening, accepted)) = answer else { return };
+        let params = json!({ "accept": accepted, "promptText": opening.proposal });
+        let deadline = Instant::now() + ANSWER;
+        // A person or another client may have been quicker.
+        let _ = self
+            .call::<serde::de::IgnoredAny>(
+                &opening.session,
+                "Page.handleJavaScriptDialog",
+                params,
+                deadline,
+            )
+            .await;
+    }
+}
+
+impl Visiting {
+    /// The dialogs that came up so far.
+    pub fn dialogs(&self) -> Vec<Dialog> {
+        self.visit.dialogs.lock().clone()
+    }
+}
+
+impl Drop for Visiting {
+    fn drop(&mut self) {
+        self.page.with(|state| state.visits.retain(|visit| !Arc::ptr_eq(visit, &self.visit)));
+    }
+}

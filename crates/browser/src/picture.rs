@@ -1,0 +1,171 @@
+//! Pictures of a page.
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use helmdeck_cdp::CdpError;
+use helmdeck_wire::{
+    browser::{PageScreenshot, Selector},
+    screen::{Format, Picture},
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    BrowserError,
+    locate::{Ask, Rect, Spot, Want},
+    turn::Turn,
+    world::Evaluated,
+};
+
+/// The browser draws nothing that is longer.
+const MAX_LENGTH: f64 = 16_384.0;
+
+#[derive(Deserialize)]
+struct Captured {
+    data: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Layout {
+    css_content_size: Rect,
+    css_visual_viewport: Viewport,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Viewport {
+    page_x: f64,
+    page_y: f64,
+}
+
+impl Turn {
+    pub async fn screenshot(
+        &mut self,
+        shot: &PageScreenshot,
+        number: u64,
+    ) -> Result<Picture, BrowserError> {
+        self.bring_to_front().await?;
+        let format = shot.format.unwrap_or_default();
+        let clip = match &shot.selector {
+            Some(selector) => Some(self.clip(selector).await?),
+            None if shot.full_page => Some(self.layout().await?.css_content_size),
+            None => None,
+        };
+        let mut params = json!({
+            "format": match format {
+                Format::Png => "png",
+                Format::Webp => "webp",
+                Format::Jpeg => "jpeg",
+            },
+            "captureBeyondViewport": clip.is_some(),
+            "optimizeForSpeed": true,
+        });
+        if let (Some(clip), Some(params)) = (clip, params.as_object_mut()) {
+            let (width, height) = (clip.width.max(1.0), clip.height.clamp(1.0, MAX_LENGTH));
+            params.insert("clip".into(), json!({
+                "x": clip.x, "y": clip.y, "width": width, "height": height, "scale": 1,
+            }));
+        }
+        if format == Format::Webp
+            && let Some(params) = params.as_object_mut()
+        {
+            params.insert("quality".into(), 100.into());
+        }
+        let session = self.page.session();
+        let method = "Page.captureScreenshot";
+        let captured: Captured = self.page.call(session, method, params, self.deadline).await?;
+        let bytes = BASE64_STANDARD.decode(captured.data).map_err(|error| {
+            CdpError::Nonsense(<serde_json::Error as serde::de::Error>::custom(error))
+        })?;
+        let (width, height) = size(&bytes).unwrap_or_default();
+        let corner = clip.map_or((0.0, 0.0), |clip| (clip.x, clip.y));
+        Ok(Picture {
+            format,
+            id: format!("page-{number}"),
+            width,
+            height,
+            // Not below the page's edge, and small.
+            origin: (corner.0.max(0.0) as u32, corner.1.max(0.0) as u32),
+            scale: 1.0,
+            bytes: bytes.into(),
+        })
+    }
+
+    /// Where an element is on the page.
+    async fn clip(&self, selector: &Selector) -> Result<Rect, BrowserError> {
+        let ask = Ask { selector, want: Want::Visible, doing: "show", arguments: Value::Null };
+        let found = self.find(&ask).await?;
+        let rect = found.answer.r#box;
+        let at = self.place(&found, Spot { x: rect.x, y: rect.y }).await?;
+        let view = self.layout().await?.css_visual_viewport;
+        Ok(Rect { x: at.x + view.page_x, y: at.y + view.page_y, ..rect })
+    }
+
+    async fn layout(&self) -> Result<Layout, BrowserError> {
+        let session = self.page.session();
+        self.page.call(session, "Page.getLayoutMetrics", json!({}), self.deadline).await
+    }
+
+    /// Nothing is drawn in a tab that nobody can see.
+    async fn bring_to_front(&self) -> Result<(), BrowserError> {
+        let session = self.page.session();
+        let params = json!({ "expression": "document.hidden", "returnByValue": true });
+        let hidden =
+            self.page.call::<Evaluated>(session, "Runtime.evaluate", params, self.deadline).await?;
+        if hidden.result.value == Value::Bool(true) {
+            self.ask("Page.bringToFront", json!({})).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The width and height that an encoded picture says it has.
+fn size(bytes: &[u8]) -> Option<(u32, u32)> {
+    let at = |index: usize| bytes.get(index).copied().map(u32::from);
+    let big = |index: usize| Some(at(index)? << 8 | at(index + 1)?);
+    let little = |index: usize| Some(at(index + 1)? << 8 | at(index)?);
+    if bytes.starts_with(b"\x89PNG") {
+        let long = |index: usize| Some(big(index)? << 16 | big(index + 2)?);
+        return Some((long(16)?, long(20)?));
+    }
+    if bytes.starts_with(b"RIFF") {
+        return match bytes.get(12..16)? {
+            b"VP8X" => {
+                let less_one = |index: usize| Some(at(index + 2)? << 16 | little(index)?);
+                Some((less_one(24)? + 1, less_one(27)? + 1))
+            }
+            b"VP8L" => {
+                let bits = little(23)? << 16 | little(21)?;
+                Some(((bits & 0x3fff) + 1, (bits >> 14 & 0x3fff) + 1))
+            }
+            _ => Some((little(26)? & 0x3fff, little(28)? & 0x3fff)),
+        };
+    }
+    // JPEG: segment by segment, until the one that says it.
+    let mut index = 2;
+    while at(index)? == 0xff {
+        let marker = at(index + 1)?;
+        let says = matches!(marker, 0xc0..=0xcf) && !matches!(marker, 0xc4 | 0xc8 | 0xcc);
+        if says {
+            return Some((big(index + 7)?, big(index + 5)?));
+        }
+        index += 2 + usize::try_from(big(index + 2)?).ok()?;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_says_how_large_it_is() {
+        let png = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x01\x02\0\0\0\x03";
+        assert_eq!(size(png), Some((258, 3)));
+        let lossless = b"RIFF....WEBPVP8L....\x2f\x01\x80\0\0";
+        assert_eq!(size(lossless), Some((2, 3)));
+        let jpeg = b"\xff\xd8\xff\xe0\0\x04xx\xff\xc0\0\x11\x08\0\x03\x01\x02";
+        assert_eq!(size(jpeg), Some((258, 3)));
+        assert_eq!(size(b""), None);
+    }
+}

@@ -1,0 +1,75 @@
+//! The mouse in a page: clicking and hovering.
+
+use helmdeck_wire::{
+    browser::{ClickElement, Clicked, HoverElement, Selector},
+    pointer::{Button, Modifier},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    BrowserError,
+    locate::{Ask, Found, Spot, Want},
+    turn::Turn,
+};
+
+impl Turn {
+    pub async fn click(&mut self, click: &ClickElement) -> Result<Clicked, BrowserError> {
+        let (found, at) = self.aim(&click.selector).await?;
+        let mut events = vec![moved(at, &click.modifiers)];
+        for count in 1..=click.count.clamp(1, 3) {
+            events.push(button("mousePressed", at, click, count));
+            events.push(button("mouseReleased", at, click, count));
+        }
+        self.input("Input.dispatchMouseEvent", &events).await?;
+        self.settle(found.answer.downloads).await;
+        Ok(Clicked { acted: self.acted().await?, hit: found.hit(at) })
+    }
+
+    pub async fn hover(&mut self, hover: &HoverElement) -> Result<Clicked, BrowserError> {
+        let (found, at) = self.aim(&hover.selector).await?;
+        self.input("Input.dispatchMouseEvent", &[moved(at, &[])]).await?;
+        self.settle(false).await;
+        Ok(Clicked { acted: self.acted().await?, hit: found.hit(at) })
+    }
+
+    /// An element that a click would reach, and where.
+    async fn aim(&self, selector: &Selector) -> Result<(Found, Spot), BrowserError> {
+        let ask = Ask { selector, want: Want::Usable, doing: "nothing", arguments: json!({}) };
+        let found = self.find(&ask).await?;
+        let spot = Spot { x: found.answer.x, y: found.answer.y };
+        let at = self.place(&found, spot).await?;
+        Ok((found, at))
+    }
+}
+
+fn moved(at: Spot, held: &[Modifier]) -> Value {
+    json!({
+        "type": "mouseMoved", "x": at.x, "y": at.y, "modifiers": bits(held), "button": "none",
+    })
+}
+
+fn button(kind: &str, at: Spot, click: &ClickElement, count: u8) -> Value {
+    let (name, bit) = match click.button {
+        Button::Left => ("left", 1),
+        Button::Right => ("right", 2),
+        Button::Middle => ("middle", 4),
+        Button::Back => ("back", 8),
+        Button::Forward => ("forward", 16),
+    };
+    json!({
+        "type": kind, "x": at.x, "y": at.y, "button": name, "clickCount": count,
+        "buttons": if kind == "mousePressed" { bit } else { 0 },
+        "modifiers": bits(&click.modifiers),
+    })
+}
+
+/// Modifiers as the protocol counts them.
+fn bits(held: &[Modifier]) -> u8 {
+    let bit = |modifier: &Modifier| match modifier {
+        Modifier::Alt => 1,
+        Modifier::Ctrl => 2,
+        Modifier::Super => 4,
+        Modifier::Shift => 8,
+    };
+    held.iter().map(bit).fold(0, |all, bit| all | bit)
+}

@@ -1,0 +1,26 @@
+//! Reading a page.
+
+use helmdeck_wire::browser::{Extract, ExtractFormat, Extracted, Selector};
+use serde_json::json;
+
+use crate::{
+    BrowserError,
+    locate::{Ask, Want},
+    turn::Turn,
+};
+
+impl Turn {
+    pub async fn extract(&mut self, extract: &Extract) -> Result<Extracted, BrowserError> {
+        let (whole, doing) = match extract.format {
+            // A page without a body, as of pictures or SVG, has its root.
+            ExtractFormat::Text => ("body, :root:not(html)", "text"),
+            ExtractFormat::Html => (":root", "html"),
+        };
+        let whole = Selector::Css(whole.to_owned());
+        let selector = extract.selector.as_ref().unwrap_or(&whole);
+        let ask = Ask { selector, want: Want::Attached, doing, arguments: json!({}) };
+        let found = self.find(&ask).await?;
+        let acted = self.acted().await?;
+        Ok(Extracted { acted, content: found.answer.content, format: extract.format })
+    }
+}

@@ -1,0 +1,192 @@
+//! A browser that runs: its tabs and downloads, from the moment we first look at it.
+
+use std::{
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use helmdeck_cdp::Cdp;
+use helmdeck_wire::browser::{TabId, Tabs as TabsAction};
+use parking_lot::Mutex;
+use serde::{Deserialize, de::IgnoredAny};
+use serde_json::json;
+use tokio::{
+    sync::Notify,
+    task::AbortHandle,
+    time::timeout_at,
+    try_join,
+};
+
+use crate::{
+    BrowserError,
+    downloads::{self, Downloads},
+    follow::Follower,
+    page::Page,
+    tabs::Tabs,
+};
+
+/// A browser that was just started shows its first page in this time; else we open one.
+const FIRST_PAGE: Duration = Duration::from_millis(500);
+
+/// One browser, until it is gone.
+pub(crate) struct Running {
+    pub cdp: Cdp,
+    pub known: Arc<Known>,
+    follower: AbortHandle,
+}
+
+/// What is known of a browser.
+pub(crate) struct Known {
+    pub tabs: Mutex<Tabs>,
+    pub downloads: Mutex<Downloads>,
+    /// Something happened in the browser itself.
+    pub news: Notify,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Created {
+    target_id: String,
+}
+
+impl Running {
+    /// Attaches to every page there is and will be.
+    pub async fn start(cdp: Cdp, home: &Path, deadline: Instant) -> Result<Self, BrowserError> {
+        let known = Arc::new(Known {
+            tabs: Mutex::default(),
+            downloads: Mutex::new(Downloads::new(home)),
+            news: Notify::new(),
+        });
+        let events = cdp.events(None);
+        let left = deadline.saturating_duration_since(Instant::now());
+        let pages = json!({ "discover": true, "filter": [{ "type": "page" }] });
+        try_join!(
+            cdp.call::<IgnoredAny>(None, "Target.setDiscoverTargets", pages, left),
+            cdp.call::<IgnoredAny>(
+                None,
+                "Browser.setDownloadBehavior",
+                json!({
+                    "behavior": "allow",
+                    "downloadPath": home.join(downloads::FOLDER),
+                    "eventsEnabled": true,
+                }),
+                left,
+            ),
+        )?;
+        let mut follower = Follower::new(cdp.clone(), Arc::clone(&known), events);
+        follower.catch_up().await;
+        let follower = tokio::spawn(follower.follow()).abort_handle();
+        Ok(Self { cdp, known, follower })
+    }
+
+    /// The tab that is named, or the active one. Without any, one is opened.
+    pub async fn page(&self, tab: Option<&TabId>, deadline: Instant) -> Result<Page, BrowserError> {
+        let page = match tab {
+            Some(tab) => self.find(tab)?,
+            None => match self.active().await {
+                Some(page) => page,
+                None => self.open(None, deadline).await?,
+            },
+        };
+        page.ready(deadline).await?;
+        Ok(page)
+    }
+
+    fn find(&self, tab: &TabId) -> Result<Page, BrowserError> {
+        let found = self.known.tabs.lock().find(tab);
+        found.ok_or_else(|| BrowserError::TabNotFound(tab.0.clone()))
+    }
+
+    async fn active(&self) -> Option<Page> {
+        let until = Instant::now() + FIRST_PAGE;
+        loop {
+            let news = self.known.news.notified();
+            if let Some(page) = self.known.tabs.lock().active() {
+                return Some(page);
+            }
+            timeout_at(until.into(), news).await.ok()?;
+        }
+    }
+
+    /// Opens a tab, which becomes the active one.
+    pub async fn open(&self, url: Option<&str>, deadline: Instant) -> Result<Page, BrowserError> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let params = json!({ "url": url.unwrap_or("about:blank") });
+        let created = self.cdp.call::<Created>(None, "Target.createTarget", params, left).await?;
+        let tab = TabId(created.target_id);
+        self.known.tabs.lock().choose(&tab);
+        let page = self.attached(&tab, deadline).await;
+        let late = || BrowserError::Timeout("the tab did not open in time".to_owned());
+        let page = page.ok_or_else(late)?;
+        page.ready(deadline).await?;
+        Ok(page)
+    }
+
+    /// Waits until we are attached to a tab that was opened.
+    pub async fn attached(&self, tab: &TabId, until: Instant) -> Option<Page> {
+        loop {
+            let news = self.known.news.notified();
+            if let Ok(page) = self.find(tab) {
+                return Some(page);
+            }
+            timeout_at(until.into(), news).await.ok()?;
+        }
+    }
+
+    /// Brings a tab to the front and makes it the active one.
+    pub async fn activate(&self, tab: &TabId, deadline: Instant) -> Result<(), BrowserError> {
+        self.of_tab("Target.activateTarget", tab, deadline).await?;
+        self.known.tabs.lock().choose(tab);
+        Ok(())
+    }
+
+    /// Closes a tab, whatever the page says to it.
+    pub async fn close(&self, page: &Page, deadline: Instant) -> Result<(), BrowserError> {
+        let _visiting = page.visit(false).await;
+        let closed = self.of_tab("Target.closeTarget", page.tab(), deadline).await;
+        closed?;
+        loop {
+            let news = self.known.news.notified();
+            if self.find(page.tab()).is_err() {
+                return Ok(());
+            }
+            let waited = timeout_at(deadline.into(), news).await;
+            waited.map_err(|_| BrowserError::Timeout("the tab did not close in time".to_owned()))?;
+        }
+    }
+
+    /// Which tab an action on tabs is about.
+    pub fn meant(&self, tabs: &TabsAction) -> Result<Page, BrowserError> {
+        match &tabs.tab {
+            Some(tab) => self.find(tab),
+            None => {
+                let active = self.known.tabs.lock().active();
+                active.ok_or_else(|| BrowserError::TabNotFound("that is active".to_owned()))
+            }
+        }
+    }
+
+    async fn of_tab(
+        &self,
+        method: &str,
+        tab: &TabId,
+        deadline: Instant,
+    ) -> Result<(), BrowserError> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let params = json!({ "targetId": tab.0 });
+        match self.cdp.call::<IgnoredAny>(None, method, params, left).await {
+            Ok(_) => Ok(()),
+            Err(helmdeck_cdp::CdpError::Refused { .. }) => {
+                Err(BrowserError::TabNotFound(tab.0.clone()))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.follower.abort();
+    }
+}

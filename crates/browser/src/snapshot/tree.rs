@@ -1,0 +1,660 @@
+//! The tree of accessibility with all that means nothing taken out.
+//!
+//! Elements that only group or decorate are left out and what is in them moves up; where such an
+//! element was a block of its own, a break stays, so that two paragraphs do not become one. Nothing
+//! here recurses: pages may be as deep as they like.
+
+use std::{
+    collections::{HashMap, HashSet},
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+};
+
+use helmdeck_cdp::SessionId;
+
+use super::{
+    source::{AxNode, AxTree, Facts},
+    words::{quoted, tidy},
+};
+use crate::refs::Node;
+
+/// What is deeper than this stands beside what is this deep.
+const MAX_DEPTH: usize = 40;
+/// What a snapshot looks at; the rest of a page is cut.
+const MAX_ITEMS: usize = 200_000;
+/// A block that listens to clicks and has more than this in it listens for what is in it.
+const MAX_CLICKABLE: usize = 60;
+/// The longest name or text that is looked at, in characters.
+const MAX_TEXT: usize = 2000;
+
+/// One frame, as Chromium tells of it.
+pub(crate) struct Source {
+    pub session: SessionId,
+    /// The frame's id.
+    pub frame: String,
+    /// The id of what it has loaded.
+    pub document: String,
+    pub url: String,
+    pub tree: AxTree,
+    /// The backend id of the element in the parent frame that shows this one; of the parent's index.
+    pub owner: Option<(usize, i64)>,
+}
+
+/// The facts of each session's elements.
+pub(crate) type AllFacts = HashMap<SessionId, HashMap<i64, Facts>>;
+
+/// What is left of a page. The first item is the root.
+pub(crate) struct Tree {
+    pub items: Vec<Item>,
+    /// Whether there is more than we look at.
+    pub cut: bool,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Item {
+    pub what: What,
+    pub children: Vec<usize>,
+    /// Which node, and in which frame of the sources.
+    pub node: Option<(usize, i64)>,
+    /// The same for the same node, whenever it is looked at.
+    pub key: u64,
+    /// The upper edge, from the upper edge of the view on.
+    pub top: f64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) enum What {
+    /// What is before and what is after are not in one line.
+    #[default]
+    Break,
+    Text(String),
+    Element(Element),
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Element {
+    pub role: String,
+    pub name: String,
+    pub value: String,
+    /// In the order they are shown, without brackets.
+    pub states: Vec<String>,
+    /// Whether something can be done with it.
+    pub acts: bool,
+    /// What the page calls it, if it says nothing.
+    pub handle: String,
+}
+
+/// What becomes of a node.
+enum Fate {
+    /// It and all in it are left out.
+    Gone,
+    /// What is in it moves up.
+    Hoisted,
+    Said(String),
+    Kept {
+        element: Element,
+        with_children: bool,
+    },
+}
+
+struct Frame<'a> {
+    source: &'a Source,
+    facts: Option<&'a HashMap<i64, Facts>>,
+    index: HashMap<&'a str, usize>,
+    /// How many nodes there are in each, itself included.
+    sizes: Vec<usize>,
+    /// Where the frame's upper edge is in the view.
+    top: f64,
+}
+
+enum Work {
+    Node { frame: usize, node: usize, parent: usize, depth: usize, top: f64 },
+    Break { parent: usize },
+}
+
+/// Makes the tree of a page from its frames, the main one first, or only of one node.
+pub(crate) fn grow(sources: &[Source], facts: &AllFacts, root: Option<&Node>) -> Tree {
+    let mut grower = Grower::new(sources, facts);
+    for (frame, node) in grower.roots(root).into_iter().rev() {
+        grower.work.push(Work::Node { frame, node, parent: 0, depth: 0, top: 0.0 });
+    }
+    while let Some(work) = grower.work.pop() {
+        if grower.tree.items.len() >= MAX_ITEMS {
+            grower.tree.cut = true;
+            break;
+        }
+        match work {
+            Work::Break { parent } => grower.add(parent, Item::default()),
+            Work::Node { frame, node, parent, depth, top } => {
+                grower.visit((frame, node), parent, depth, top);
+            }
+        }
+    }
+    grower.tree
+}
+
+struct Grower<'a> {
+    frames: Vec<Frame<'a>>,
+    /// Which frame an element shows.
+    shown: HashMap<(usize, i64), usize>,
+    /// A page that took over its process could send a tree with circles.
+    seen: HashSet<(usize, usize)>,
+    work: Vec<Work>,
+    tree: Tree,
+}
+
+impl<'a> Grower<'a> {
+    fn new(sources: &'a [Source], facts: &'a AllFacts) -> Self {
+        let frames = sources.iter().map(|source| Frame::new(source, facts.get(&source.session)));
+        let shown = sources.iter().enumerate();
+        let shown = shown.filter_map(|(index, source)| Some((source.owner?, index)));
+        let root = Item { what: What::Element(Element::default()), ..Item::default() };
+        Self {
+            frames: frames.collect(),
+            shown: shown.collect(),
+            seen: HashSet::new(),
+            work: Vec::new(),
+            tree: Tree { items: vec![root], cut: false },
+        }
+    }
+
+    /// Where to begin: at the main frame, or at the topmost nodes that are in the one asked for.
+    fn roots(&self, root: Option<&Node>) -> Vec<(usize, usize)> {
+        let Some(root) = root else { return vec![(0, 0)] };
+        let mut roots = Vec::new();
+        for (at, frame) in self.frames.iter().enumerate() {
+            if frame.source.session != root.session || frame.source.frame != root.frame {
+                continue;
+            }
+            let nodes = &frame.source.tree.nodes;
+            let inside = frame.inside(root.backend_id);
+            let mut below: HashSet<usize> = HashSet::new();
+            for (index, node) in nodes.iter().enumerate() {
+                if inside.get(index) == Some(&true) {
+                    below.extend(frame.children(node));
+                }
+            }
+            let top = |index: &usize| inside.get(*index) == Some(&true) && !below.contains(index);
+            roots.extend(frame.in_order().into_iter().filter(top).map(|index| (at, index)));
+        }
+        roots
+    }
+
+    fn add(&mut self, parent: usize, item: Item) {
+        let index = self.tree.items.len();
+        self.tree.items.push(item);
+        if let Some(parent) = self.tree.items.get_mut(parent) {
+            parent.children.push(index);
+        }
+    }
+
+    fn visit(&mut self, at: (usize, usize), parent: usize, depth: usize, top: f64) {
+        let (frame_at, node_at) = at;
+        let Some(frame) = self.frames.get(frame_at) else { return };
+        let Some(node) = frame.source.tree.nodes.get(node_at) else { return };
+        if !self.seen.insert(at) {
+            return;
+        }
+        let facts = frame.facts(node);
+        let top = facts.and_then(|facts| facts.top).map_or(top, |top| top + frame.top);
+        let owned = node.backend_id.and_then(|id| self.shown.get(&(frame_at, id))).copied();
+        let id = node.backend_id.map(|id| (frame_at, id));
+        let mut hasher = DefaultHasher::new();
+        (&frame.source.frame, node.backend_id).hash(&mut hasher);
+        let key = hasher.finish();
+        match frame.fate(node, node_at) {
+            Fate::Gone => {}
+            Fate::Said(text) => {
+                let what = What::Text(text);
+                self.add(parent, Item { what, children: Vec::new(), node: id, key, top });
+            }
+            Fate::Hoisted => {
+                let block = facts.is_some_and(|facts| !facts.inline);
+                let children: Vec<usize> = frame.children(node).collect();
+                if block {
+                    self.add(parent, Item::default());
+                    self.work.push(Work::Break { parent });
+                }
+                self.below(frame_at, children, (parent, depth, top));
+                self.show(owned, (parent, depth, top));
+            }
+            Fate::Kept { element, with_children } => {
+                let children: Vec<usize> =
+                    if with_children { frame.children(node).collect() } else { Vec::new() };
+                let item = self.tree.items.len();
+                let what = What::Element(element);
+                self.add(parent, Item { what, children: Vec::new(), node: id, key, top });
+                let (parent, depth) =
+                    if depth < MAX_DEPTH { (item, depth + 1) } else { (parent, depth) };
+                self.below(frame_at, children, (parent, depth, top));
+                self.show(owned, (parent, depth, top));
+            }
+        }
+    }
+
+    fn below(&mut self, frame: usize, children: Vec<usize>, to: (usize, usize, f64)) {
+        let (parent, depth, top) = to;
+        let children = children.into_iter().rev();
+        self.work.extend(children.map(|node| Work::Node { frame, node, parent, depth, top }));
+    }
+
+    /// Puts the frame that an element shows below it.
+    fn show(&mut self, frame: Option<usize>, to: (usize, usize, f64)) {
+        let (parent, depth, top) = to;
+        if let Some(at) = frame {
+            if let Some(frame) = self.frames.get_mut(at) {
+                frame.top = top;
+            }
+            self.work.push(Work::Node { frame: at, node: 0, parent, depth, top });
+        }
+    }
+}
+
+impl<'a> Frame<'a> {
+    fn new(source: &'a Source, facts: Option<&'a HashMap<i64, Facts>>) -> Self {
+        let nodes = source.tree.nodes.iter().enumerate();
+        let index = nodes.map(|(index, node)| (node.node_id.as_str(), index)).collect();
+        let mut frame = Self { source, facts, index, sizes: Vec::new(), top: 0.0 };
+        let mut sizes = vec![1_usize; source.tree.nodes.len()];
+        for at in frame.in_order().into_iter().rev() {
+            let node = source.tree.nodes.get(at);
+            let below = node.into_iter().flat_map(|node| frame.children(node));
+            let size = below
+                .filter_map(|child| sizes.get(child))
+                .fold(1, |sum: usize, size| sum.saturating_add(*size));
+            if let Some(known) = sizes.get_mut(at) {
+                *known = size;
+            }
+        }
+        frame.sizes = sizes;
+        frame
+    }
+
+    fn children<'b>(&'b self, node: &'b AxNode) -> impl Iterator<Item = usize> + 'b {
+        node.child_ids.iter().filter_map(|id| self.index.get(id.as_str()).copied())
+    }
+
+    /// All nodes, each before what is in it.
+    fn in_order(&self) -> Vec<usize> {
+        let mut order = Vec::new();
+        let mut seen = HashSet::new();
+        let mut left = vec![0];
+        while let Some(at) = left.pop() {
+            let Some(node) = self.source.tree.nodes.get(at).filter(|_| seen.insert(at)) else {
+                continue;
+            };
+            order.push(at);
+            let first = left.len();
+            left.extend(self.children(node));
+            if let Some(added) = left.get_mut(first..) {
+                added.reverse();
+            }
+        }
+        order
+    }
+
+    fn facts(&self, node: &AxNode) -> Option<&'a Facts> {
+        self.facts?.get(&node.backend_id?)
+    }
+
+    /// Which of the nodes are the element with this backend id, or in it.
+    fn inside(&self, root: i64) -> Vec<bool> {
+        let mut known = HashMap::from([(root, true)]);
+        let inside = |node: &AxNode| {
+            let mut path = Vec::new();
+            let mut at = node.backend_id;
+            let answer = loop {
+                let Some(id) = at else { break false };
+                if let Some(answer) = known.get(&id) {
+                    break *answer;
+                }
+                // Until it is known better; it ends circles, too.
+                known.insert(id, false);
+                path.push(id);
+                at = self.facts.and_then(|facts| facts.get(&id)?.parent);
+            };
+            known.extend(path.into_iter().map(|id| (id, answer)));
+            answer
+        };
+        self.source.tree.nodes.iter().map(inside).collect()
+    }
+
+    fn fate(&self, node: &AxNode, at: usize) -> Fate {
+        if !node.ignored {
+            match node.role.as_str() {
+                "InlineTextBox" | "ListMarker" => return Fate::Gone,
+                "LineBreak" => return Fate::Said(" ".to_owned()),
+                "StaticText" => return Fate::Said(clip(&node.name)),
+                "RootWebArea" => return Fate::Hoisted,
+                _ => {}
+            }
+        }
+        let none = Facts::default();
+        let facts = self.facts(node).unwrap_or(&none);
+        let acts = self.acts(node, at, facts);
+        let role = role(node);
+        let name = if NAMED_BY_TEXT.contains(&node.role.as_str()) { "" } else { &node.name };
+        let name = tidy(name, MAX_TEXT);
+        if (node.ignored || PLAIN.contains(&role)) && !acts && name.is_empty() {
+            return Fate::Hoisted;
+        }
+        let (value, mut states) = (value(node, facts), states(node, facts));
+        let target = target(node, facts, &self.source.url);
+        states.extend(target.map(|target| format!("to {target}")));
+        let mut element =
+            Element { role: role.to_owned(), name, value, states, acts, handle: String::new() };
+        let list = facts.tag == "SELECT";
+        if list {
+            self.choices(node, &mut element);
+        }
+        if acts && element.name.is_empty() && element.value.is_empty() {
+            element.handle.clone_from(&facts.handle);
+        }
+        let said = matches!(role, "textbox" | "searchbox") && !element.value.is_empty();
+        let native = list || matches!(facts.tag.as_str(), "INPUT" | "TEXTAREA");
+        Fate::Kept { element, with_children: !native && !said }
+    }
+
+    /// Whether something can be done with an element: it has a role for it, or the page listens.
+    fn acts(&self, node: &AxNode, at: usize, facts: &Facts) -> bool {
+        if !node.ignored && ACTING.contains(&node.role.as_str()) {
+            return true;
+        }
+        if matches!(facts.tag.as_str(), "" | "HTML" | "BODY" | "OPTION" | "IFRAME") || !facts.shown
+        {
+            return false;
+        }
+        let size = self.sizes.get(at).copied().unwrap_or(1);
+        if facts.tag == "LABEL" && (node.ignored || self.holds_control(node)) {
+            return false;
+        }
+        if edited(node) {
+            return true;
+        }
+        // What grows from a listener around everything is not one thing to click on.
+        facts.hand && size <= MAX_CLICKABLE * 4
+            || facts.clickable && size <= MAX_CLICKABLE
+            || facts.tab_stop && !node.ignored && size <= MAX_CLICKABLE
+    }
+
+    fn holds_control(&self, node: &AxNode) -> bool {
+        let nodes = &self.source.tree.nodes;
+        let mut left: Vec<usize> = self.children(node).collect();
+        let mut steps = 0;
+        while let Some(node) = left.pop().and_then(|at| nodes.get(at)) {
+            if ACTING.contains(&node.role.as_str()) {
+                return true;
+            }
+            steps += 1;
+            if steps > MAX_CLICKABLE {
+                return true;
+            }
+            left.extend(self.children(node));
+        }
+        false
+    }
+
+    /// What a native list offers; its choices are chosen by what they say, not by a click.
+    fn choices(&self, node: &AxNode, element: &mut Element) {
+        const MOST: usize = 30;
+        let nodes = &self.source.tree.nodes;
+        let mut left: Vec<usize> = self.children(node).collect();
+        left.reverse();
+        let (mut choices, mut chosen, mut more) = (Vec::new(), Vec::new(), 0);
+        let mut steps = 0;
+        while let Some(node) = left.pop().and_then(|at| nodes.get(at)) {
+            steps += 1;
+            if steps > MAX_ITEMS {
+                break;
+            }
+            if node.role == "option" {
+                let name = tidy(&node.name, 60);
+                if node.is("selected") && chosen.len() < MOST {
+                    chosen.push(name.clone());
+                }
+                if choices.len() < MOST {
+                    choices.push(name)
+                } else {
+                    more += 1
+                }
+                continue;
+            }
+            let first = left.len();
+            left.extend(self.children(node));
+            if let Some(added) = left.get_mut(first..) {
+                added.reverse();
+            }
+        }
+        if !chosen.is_empty() {
+            element.value = chosen.join(" | ");
+        }
+        if !choices.is_empty() {
+            let more = if more > 0 { format!(" | … {more} more") } else { String::new() };
+            element.states.push(format!("options: {}{more}", choices.join(" | ")));
+        }
+    }
+}
+
+/// Roles that say nothing by themselves: shown if something can be done with them or they have a
+/// name.
+const PLAIN: [&str; 31] = [
+    "none",
+    "presentation",
+    "generic",
+    "paragraph",
+    "strong",
+    "emphasis",
+    "code",
+    "time",
+    "mark",
+    "superscript",
+    "subscript",
+    "insertion",
+    "deletion",
+    "blockquote",
+    "group",
+    "figure",
+    "caption",
+    "rowgroup",
+    "term",
+    "definition",
+    "document",
+    "region",
+    "form",
+    "sectionheader",
+    "sectionfooter",
+    "separator",
+    "img",
+    "canvas",
+    "graphics-symbol",
+    "graphics-document",
+    "iframe",
+];
+
+/// Roles whose name, if Chromium gives them one, is only the text in them.
+const NAMED_BY_TEXT: [&str; 9] = [
+    "LabelText",
+    "LayoutTableCell",
+    "LayoutTableRow",
+    "DescriptionListTerm",
+    "Legend",
+    "term",
+    "listitem",
+    "paragraph",
+    "caption",
+];
+
+/// Roles that are there to be used.
+const ACTING: [&str; 25] = [
+    "button",
+    "link",
+    "textbox",
+    "searchbox",
+    "checkbox",
+    "radio",
+    "switch",
+    "combobox",
+    "listbox",
+    "option",
+    "menuitem",
+    "menuitemcheckbox",
+    "menuitemradio",
+    "tab",
+    "treeitem",
+    "slider",
+    "spinbutton",
+    "scrollbar",
+    "DisclosureTriangle",
+    "ColorWell",
+    "Date",
+    "DateTime",
+    "InputTime",
+    "PopUpButton",
+    "ToggleButton",
+];
+
+/// The role as it is shown: Chromium has some of its own beside those of ARIA.
+fn role(node: &AxNode) -> &str {
+    if node.ignored {
+        return "generic";
+    }
+    match node.role.as_str() {
+        "generic" if edited(node) => "textbox",
+        "image" => "img",
+        "DisclosureTriangle" | "DisclosureTriangleGrouped" => "summary",
+        "Iframe" | "IframePresentational" => "iframe",
+        "Video" => "video",
+        "Audio" => "audio",
+        "Canvas" => "canvas",
+        "ColorWell" => "color",
+        "Date" | "DateTime" | "InputTime" => "date",
+        "PopUpButton" => "combobox",
+        "ToggleButton" => "button",
+        "LayoutTable" if !node.name.is_empty() => "table",
+        "LayoutTableRow" => "row",
+        "LayoutTableCell" => "cell",
+        "doc-backlink" | "doc-biblioref" | "doc-glossref" | "doc-noteref" => "link",
+        role if role.starts_with(|c: char| !c.is_ascii_lowercase()) => "generic",
+        role => role,
+    }
+}
+
+/// Whether people can write into it; true for what is in such an element as well, unless it has
+/// the keyboard for itself.
+fn edited(node: &AxNode) -> bool {
+    node.is("focusable") && node.properties.contains_key("editable")
+}
+
+/// What is in it or chosen.
+fn value(node: &AxNode, facts: &Facts) -> String {
+    let secret = facts.password || node.role == "link" || node.value == node.name;
+    if secret { String::new() } else { clip(&node.value) }
+}
+
+/// Where a link leads, if that is worth knowing: for one without a name, and to another site.
+fn target(node: &AxNode, facts: &Facts, page: &str) -> Option<String> {
+    if node.role != "link" {
+        return None;
+    }
+    if node.name.trim().is_empty() {
+        return Some(tidy(&facts.href, 60)).filter(|href| !href.is_empty());
+    }
+    let host = host(&facts.href)?;
+    let known = host == self::host(page).unwrap_or_default() || node.name.contains(host);
+    (!known).then(|| tidy(host, 40))
+}
+
+fn host(url: &str) -> Option<&str> {
+    let (scheme, rest) = url.split_once("//")?;
+    let host = rest.split(['/', '?', '#']).next()?;
+    let host = host.strip_prefix("www.").unwrap_or(host);
+    (matches!(scheme, "" | "http:" | "https:") && !host.is_empty()).then_some(host)
+}
+
+fn states(node: &AxNode, facts: &Facts) -> Vec<String> {
+    let mut states = Vec::new();
+    for property in ["checked", "pressed"] {
+        match node.properties.get(property).map(String::as_str) {
+            Some("true") => states.push(property.to_owned()),
+            Some("mixed") => states.push(format!("{property}=mixed")),
+            _ => {}
+        }
+    }
+    for property in ["disabled", "selected", "focused", "required", "readonly", "modal"] {
+        let cell = matches!(node.role.as_str(), "columnheader" | "rowheader" | "gridcell");
+        if node.is(property) && !(cell && property == "readonly") {
+            states.push(property.to_owned());
+        }
+    }
+    match node.properties.get("expanded").map(String::as_str) {
+        Some("true") => states.push("expanded".to_owned()),
+        Some("false") if facts.tag != "SELECT" => states.push("collapsed".to_owned()),
+        _ => {}
+    }
+    if node.properties.get("invalid").is_some_and(|invalid| invalid != "false") {
+        states.push("invalid".to_owned());
+    }
+    if let Some(level) = node.properties.get("level").filter(|_| node.role == "heading") {
+        states.push(format!("level={level}"));
+    }
+    if node.value.is_empty() && !facts.placeholder.is_empty() && facts.placeholder != node.name {
+        states.push(format!("placeholder={}", quoted(&facts.placeholder)));
+    }
+    states
+}
+
+/// Text as it is, of a bounded length.
+fn clip(text: &str) -> String {
+    match text.char_indices().nth(MAX_TEXT) {
+        None => text.to_owned(),
+        Some((end, _)) => text.get(..end).unwrap_or_default().to_owned() + "…",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn source(nodes: Vec<Value>) -> Source {
+        Source {
+            session: "s".into(),
+            frame: "f".to_owned(),
+            document: "d".to_owned(),
+            url: "http://here/".to_owned(),
+            tree: serde_json::from_value(json!({ "nodes": nodes })).unwrap(),
+            owner: None,
+        }
+    }
+
+    fn node(id: usize, role: &str, children: &[usize]) -> Value {
+        let children: Vec<String> = children.iter().map(usize::to_string).collect();
+        json!({ "nodeId": id.to_string(), "role": { "value": role }, "name": { "value": "n" },
+            "childIds": children, "backendDOMNodeId": id })
+    }
+
+    #[test]
+    fn trees_of_any_depth_and_with_circles_end() {
+        const DEPTH: usize = 20_000;
+        let mut nodes: Vec<Value> =
+            (0..DEPTH).map(|id| node(id, "list", &[id + 1, id.saturating_sub(1), id])).collect();
+        nodes.push(node(DEPTH, "button", &[0]));
+        let tree = grow(&[source(nodes)], &AllFacts::new(), None);
+        assert_eq!(tree.items.len(), DEPTH + 2);
+        let (mut at, mut depth) = (0, 0);
+        while let Some(child) = tree.items[at].children.first() {
+            (at, depth) = (*child, depth + 1);
+        }
+        assert_eq!(depth, MAX_DEPTH + 1);
+    }
+
+    #[test]
+    fn trees_with_more_than_a_page_has_are_cut() {
+        let all: Vec<usize> = (1..=MAX_ITEMS).collect();
+        let mut nodes = vec![node(0, "main", &all)];
+        nodes.extend(all.iter().map(|id| node(*id, "button", &[])));
+        let tree = grow(&[source(nodes)], &AllFacts::new(), None);
+        assert!(tree.cut && tree.items.len() == MAX_ITEMS);
+        assert!(grow(&[], &AllFacts::new(), None).items.len() == 1);
+    }
+}

@@ -1,0 +1,126 @@
+//! Which tabs there are. Pure: fed by what the browser tells.
+
+use helmdeck_cdp::SessionId;
+use helmdeck_wire::browser::{Tab, TabId};
+use serde::Deserialize;
+
+use crate::page::Page;
+
+/// Pages of the browser itself that are tabs all the same.
+const NEW_TAB: [&str; 4] =
+    ["chrome://newtab", "chrome://new-tab-page", "chrome://new-tab-page-third-party", "chrome-search://"];
+/// What belongs to the browser and is nobody's page.
+const INTERNAL: [&str; 4] = ["chrome://", "devtools://", "chrome-extension://", "chrome-untrusted://"];
+
+/// A target as the browser describes it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Target {
+    pub target_id: String,
+    #[serde(rename = "type")]
+    pub kind: String,
+    #[serde(default)]
+    pub title: String,
+    #[serde(default)]
+    pub url: String,
+    #[serde(default)]
+    pub subtype: Option<String>,
+}
+
+impl Target {
+    /// Whether it is something that a person would call a tab.
+    pub fn is_tab(&self) -> bool {
+        let page = self.kind == "page" && self.subtype.as_ref().is_none_or(String::is_empty);
+        let begins = |prefix: &&str| self.url.starts_with(*prefix);
+        page && (!INTERNAL.iter().any(begins) || NEW_TAB.iter().any(begins))
+    }
+}
+
+/// The tabs, in the order in which they were opened.
+#[derive(Default)]
+pub(crate) struct Tabs {
+    pages: Vec<Known>,
+    /// The one that was opened or activated last, by us.
+    chosen: Option<TabId>,
+}
+
+struct Known {
+    page: Page,
+    target: Target,
+    /// What was a tab once stays one, whatever it shows later.
+    tab: bool,
+}
+
+impl Tabs {
+    pub fn attached(&mut self, page: Page, target: Target) {
+        let tab = target.is_tab();
+        self.pages.retain(|known| known.page.tab() != page.tab());
+        self.pages.push(Known { page, target, tab });
+    }
+
+    pub fn changed(&mut self, target: Target) {
+        let mut pages = self.pages.iter_mut();
+        if let Some(known) = pages.find(|known| known.target.target_id == target.target_id) {
+            known.tab |= target.is_tab();
+            known.target = target;
+        }
+    }
+
+    pub fn detached(&mut self, session: &SessionId) {
+        self.pages.retain(|known| known.page.session() != session);
+    }
+
+    pub fn choose(&mut self, tab: &TabId) {
+        self.chosen = Some(tab.clone());
+    }
+
+    pub fn find(&self, tab: &TabId) -> Option<Page> {
+        self.tabs().find(|known| known.page.tab() == tab).map(|known| known.page.clone())
+    }
+
+    /// The tab that is meant when none is named.
+    pub fn active(&self) -> Option<Page> {
+        let chosen = self.chosen.as_ref().and_then(|chosen| self.find(chosen));
+        chosen.or_else(|| self.tabs().last().map(|known| known.page.clone()))
+    }
+
+    pub fn list(&self) -> Vec<Tab> {
+        let active = self.active().map(|page| page.tab().clone());
+        let tab = |known: &Known| Tab {
+            id: known.page.tab().clone(),
+            url: known.target.url.clone(),
+            title: known.target.title.clone(),
+            active: active.as_ref() == Some(known.page.tab()),
+        };
+        self.tabs().map(tab).collect()
+    }
+
+    fn tabs(&self) -> impl Iterator<Item = &Known> {
+        self.pages.iter().filter(|known| known.tab)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_belongs_to_the_browser_is_no_tab() {
+        let target = |kind: &str, url: &str| Target {
+            target_id: "1".into(),
+            kind: kind.into(),
+            title: String::new(),
+            url: url.into(),
+            subtype: None,
+        };
+        for url in ["about:blank", "https://a.example/", "chrome://newtab/", "data:text/html,a", ""] {
+            assert!(target("page", url).is_tab(), "{url}");
+        }
+        for url in ["devtools://devtools/a", "chrome://settings/", "chrome-extension://a/b.html"] {
+            assert!(!target("page", url).is_tab(), "{url}");
+        }
+        assert!(!target("iframe", "https://a.example/").is_tab());
+        let prerendered = Target { subtype: Some("prerender".into()), ..target("page", "https://a/") };
+        assert!(!prerendered.is_tab());
+    }
+}

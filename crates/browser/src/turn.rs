@@ -1,0 +1,252 @@
+//! One action in one tab: what it may take, what happens meanwhile, and what the reply tells of it.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use futures_util::{FutureExt as _, future::try_join_all};
+use helmdeck_cdp::{CdpError, Event, EventStream, Lagged};
+use helmdeck_wire::browser::{Acted, TabId};
+use serde::{Deserialize, Serialize, de::IgnoredAny};
+use serde_json::{Value, json};
+use tokio::{
+    select,
+    time::{sleep, timeout_at},
+};
+
+use crate::{
+    BrowserError,
+    frames::Described,
+    page::{Page, Visiting},
+    running::Running,
+    tabs::Target,
+};
+
+/// What an input brings about is waited for so long: a navigation until it shows, a download until
+/// it begins.
+const AFTERMATH: Duration = Duration::from_millis(500);
+/// A download that began is waited for so long.
+const DOWNLOAD: Duration = Duration::from_secs(1);
+
+/// Input that is not confirmed is done when the page answered so often, at such intervals.
+const CONFIRM: (Duration, u32) = (Duration::from_millis(100), 3);
+
+/// An action under way.
+pub(crate) struct Turn {
+    pub running: Arc<Running>,
+    pub page: Page,
+    pub deadline: Instant,
+    visiting: Visiting,
+    /// What happens in the page, from the beginning of the action on.
+    events: EventStream,
+    /// Tabs that open meanwhile.
+    opened: EventStream,
+    way: Way,
+}
+
+/// Where the page itself is on its way to another document.
+#[derive(Default)]
+struct Way {
+    under_way: bool,
+    /// Windows that it asked for and that are not there yet.
+    windows: usize,
+    /// Where it went last.
+    url: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OfFrame {
+    frame_id: String,
+    #[serde(default)]
+    disposition: String,
+    #[serde(default)]
+    navigation_type: String,
+    #[serde(default)]
+    url: String,
+}
+
+#[derive(Deserialize)]
+struct Navigated {
+    frame: Described,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OfTarget {
+    target_info: Target,
+}
+
+impl Turn {
+    /// Begins an action. Dialogs are answered from now on.
+    pub async fn begin(
+        running: Arc<Running>,
+        page: Page,
+        accept_dialogs: bool,
+        deadline: Instant,
+    ) -> Self {
+        let events = page.events().only("Page.");
+        let opened = running.cdp.events(None).only("Target.targetCreated");
+        let visiting = page.visit(accept_dialogs).await;
+        Self { running, page, deadline, visiting, events, opened, way: Way::default() }
+    }
+
+    /// Asks the page itself, for the sake of the effect.
+    pub async fn ask(&self, method: &str, params: impl Serialize) -> Result<(), BrowserError> {
+        let session = self.page.session();
+        self.page.call::<IgnoredAny>(session, method, params, self.deadline).await.map(|_| ())
+    }
+
+    /// Sends input to the page, all at once: whoever stops waiting leaves nothing pressed.
+    pub async fn input(&self, method: &str, events: &[Value]) -> Result<(), BrowserError> {
+        let sent = try_join_all(events.iter().map(|event| self.ask(method, event)));
+        let done = select! {
+            biased;
+            done = sent => done.map(|_| ()),
+            () = self.idles() => Ok(()),
+        };
+        match done {
+            // A page that the input closed has got it.
+            Err(BrowserError::PageGone) => Ok(()),
+            done => done,
+        }
+    }
+
+    /// The browser never confirms input that put another window in front of the page. That the page
+    /// has nothing to do any more says as much.
+    async fn idles(&self) {
+        for _ in 0..CONFIRM.1 {
+            sleep(CONFIRM.0).await;
+            self.barrier(self.deadline).await;
+        }
+    }
+
+    /// The page answers after everything that it was made to do at once, and what it told before is
+    /// there when it has answered.
+    async fn barrier(&self, until: Instant) -> bool {
+        let params = json!({ "expression": "0", "returnByValue": true });
+        let session = self.page.session();
+        self.page.call::<IgnoredAny>(session, "Runtime.evaluate", params, until).await.is_ok()
+    }
+
+    /// Waits for what an input brought about, if it brought about anything.
+    pub async fn settle(&mut self, downloads: bool) {
+        let until = (Instant::now() + AFTERMATH).min(self.deadline);
+        self.barrier(until).await;
+        while let Some(Some(Ok(event))) = self.events.next().now_or_never() {
+            self.way.goes(&event, &self.page.tab().0);
+        }
+        while (self.way.under_way || downloads) && !self.running.known.downloads.lock().any() {
+            let news = self.running.known.news.notified();
+            let next = async {
+                select! {
+                    event = self.events.next() => event,
+                    () = news => Some(Err(Lagged(0))),
+                }
+            };
+            match timeout_at(until.into(), next).await {
+                Ok(Some(Ok(event))) => self.way.goes(&event, &self.page.tab().0),
+                Ok(Some(Err(_))) => {}
+                Ok(None) | Err(_) => return,
+            }
+        }
+    }
+
+    /// Ends the action, with what every reply tells.
+    pub async fn acted(&mut self) -> Result<Acted, BrowserError> {
+        self.await_downloads().await;
+        let params = json!({ "targetId": self.page.tab().0 });
+        let left = DOWNLOAD;
+        let found = self.running.cdp.call::<OfTarget>(None, "Target.getTargetInfo", params, left);
+        let url = match found.await {
+            // The browser does not know it for a moment while it goes to another.
+            Ok(found) => Some(found.target_info.url).filter(|url| !url.is_empty()),
+            Err(CdpError::BrowserGone) => return Err(BrowserError::Restarted),
+            // It was closed by what was done; that is no failure.
+            Err(_) => None,
+        };
+        let url = url.or_else(|| self.way.url.take());
+        Ok(Acted {
+            ok: true,
+            url: url.or_else(|| self.page.main().ok().map(|main| main.url)).unwrap_or_default(),
+            tab: Some(self.page.tab().clone()),
+            opened: self.opened().await,
+            dialogs: self.visiting.dialogs(),
+            downloads: self.running.known.downloads.lock().take(),
+        })
+    }
+
+    async fn await_downloads(&self) {
+        let until = Instant::now() + DOWNLOAD;
+        loop {
+            let news = self.running.known.news.notified();
+            if self.running.known.downloads.lock().all_over() {
+                return;
+            }
+            if timeout_at(until.into(), news).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// The tabs that opened, each ready to be used by the next call.
+    async fn opened(&mut self) -> Vec<TabId> {
+        let mut opened = Vec::new();
+        let until = Instant::now() + AFTERMATH;
+        loop {
+            let event = match self.opened.next().now_or_never() {
+                Some(event) => event,
+                None if opened.len() >= self.way.windows => break,
+                None => timeout_at(until.into(), self.opened.next()).await.ok().flatten(),
+            };
+            let Some(Ok(event)) = event else { break };
+            if let Ok(OfTarget { target_info }) = event.read()
+                && target_info.is_tab()
+            {
+                opened.push(TabId(target_info.target_id));
+            }
+        }
+        for tab in &opened {
+            self.running.attached(tab, until).await;
+        }
+        opened
+    }
+}
+
+impl Way {
+    fn goes(&mut self, event: &Event, main: &str) {
+        match event.method.as_str() {
+            "Page.frameRequestedNavigation" | "Page.frameScheduledNavigation"
+            | "Page.frameStartedNavigating" => {
+                let Ok(of) = event.read::<OfFrame>() else { return };
+                let here = of.disposition.is_empty() || of.disposition == "currentTab";
+                let same = matches!(
+                    of.navigation_type.as_str(),
+                    "sameDocument" | "historySameDocument"
+                );
+                self.under_way |= of.frame_id == main && here && !same;
+            }
+            "Page.frameNavigated" => {
+                let Ok(Navigated { frame }) = event.read() else { return };
+                if frame.id == main {
+                    self.under_way = false;
+                    self.url = Some(format!("{}{}", frame.url, frame.url_fragment));
+                }
+            }
+            "Page.navigatedWithinDocument" => {
+                let Ok(of) = event.read::<OfFrame>() else { return };
+                if of.frame_id == main {
+                    self.under_way = false;
+                    self.url = Some(of.url);
+                }
+            }
+            "Page.windowOpen" => self.windows += 1,
+            "Page.frameStoppedLoading" => {
+                let Ok(of) = event.read::<OfFrame>() else { return };
+                self.under_way &= of.frame_id != main;
+            }
+            _ => {}
+        }
+    }
+}

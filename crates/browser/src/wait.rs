@@ -1,0 +1,187 @@
+//! Waiting for something on a page.
+
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use helmdeck_wire::browser::{Selector, WaitFor, Waited};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    BrowserError,
+    locate::{Ask, GRACE, Want, millis, written},
+    page::Frame,
+    turn::Turn,
+    world::Told,
+};
+
+/// All conditions are looked at again after this time, because they must hold at once.
+const SLICE: Duration = Duration::from_millis(250);
+
+#[derive(Deserialize)]
+struct Seen {
+    state: String,
+    #[serde(default)]
+    why: String,
+    #[serde(default)]
+    holds: Vec<bool>,
+}
+
+/// What does not hold yet.
+enum Lacks {
+    Url,
+    Quiet,
+    Element,
+}
+
+impl Turn {
+    pub async fn wait_for(&mut self, wait: &WaitFor) -> Result<Waited, BrowserError> {
+        let begun = Instant::now();
+        let mut selectors: Vec<Selector> = wait.selector.iter().cloned().collect();
+        selectors.extend(
+            wait.text.iter().map(|text| Selector::Text { text: text.clone(), exact: false }),
+        );
+        loop {
+            let now = Instant::now();
+            let over = now >= self.deadline;
+            let lacks = match self.lacks(wait, now) {
+                None if selectors.is_empty() => None,
+                None => {
+                    let slice = SLICE.min(self.deadline.saturating_duration_since(now));
+                    let seen = self.seen(&selectors, wait.gone, slice).await?;
+                    let now = Instant::now();
+                    if seen { self.lacks(wait, now) } else { Some(Lacks::Element) }
+                }
+                lacks => lacks,
+            };
+            let Some(lacks) = lacks else {
+                let waited_ms = millis(begun.elapsed());
+                return Ok(Waited { acted: self.acted().await?, waited_ms });
+            };
+            if over {
+                return Err(self.missed(wait, &selectors, &lacks).await);
+            }
+            if !matches!(lacks, Lacks::Element) {
+                let quiet = self.page.with(|state| state.network.quiet_at());
+                let again = quiet.filter(|_| matches!(lacks, Lacks::Quiet)).unwrap_or(now + SLICE);
+                self.page.news(again.min(self.deadline)).await;
+            }
+        }
+    }
+
+    fn lacks(&self, wait: &WaitFor, now: Instant) -> Option<Lacks> {
+        let url = self.page.main().map(|frame| frame.url).unwrap_or_default();
+        if wait.url.as_ref().is_some_and(|part| !url.contains(part)) {
+            return Some(Lacks::Url);
+        }
+        let quiet = self.page.with(|state| state.network.quiet_at());
+        let quiet = quiet.is_some_and(|quiet| quiet <= now);
+        (wait.network_idle && !quiet).then_some(Lacks::Quiet)
+    }
+
+    /// Whether all of them are visible in some frame, or none in any.
+    async fn seen(
+        &self,
+        selectors: &[Selector],
+        gone: bool,
+        slice: Duration,
+    ) -> Result<bool, BrowserError> {
+        if let [Selector::Ref(_), ..] = selectors {
+            return self.ref_seen(selectors, gone, slice).await;
+        }
+        let frames = self.page.frames();
+        // With several frames nobody knows which one it will be.
+        let slice = if frames.len() > 1 { slice.min(SLICE / 2) } else { slice };
+        let looked = join_all(frames.iter().map(|frame| self.look_for(frame, selectors, gone, slice)));
+        let mut all = vec![false; selectors.len()];
+        for (holds, frame) in looked.await.into_iter().zip(&frames) {
+            let holds = match holds {
+                Ok(holds) => holds,
+                // A frame that hangs or left shows nothing; the page itself must answer.
+                Err(error) if frame.parent.is_none() => return Err(error),
+                Err(error @ BrowserError::InvalidSelector { .. }) => return Err(error),
+                Err(_) => continue,
+            };
+            for (all, holds) in all.iter_mut().zip(holds) {
+                *all |= holds;
+            }
+        }
+        Ok(all.iter().all(|visible| *visible != gone))
+    }
+
+    async fn look_for(
+        &self,
+        frame: &Frame,
+        selectors: &[Selector],
+        gone: bool,
+        slice: Duration,
+    ) -> Result<Vec<bool>, BrowserError> {
+        let written: Vec<Value> = selectors.iter().map(written).collect();
+        let argument = json!({ "selectors": written, "gone": gone, "ms": millis(slice) });
+        let deadline = self.deadline + GRACE;
+        match self.page.run::<Seen>(frame, "seen", argument, deadline).await? {
+            Told::Value(Seen { state, why, .. }) if state == "unreadable" => {
+                let selector = selectors.first().map(Selector::to_string).unwrap_or_default();
+                Err(BrowserError::InvalidSelector { selector, why })
+            }
+            Told::Value(seen) => Ok(seen.holds),
+            Told::Left => {
+                self.page.news(Instant::now() + slice.min(Duration::from_millis(50))).await;
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    /// The same for an element of a snapshot.
+    async fn ref_seen(
+        &self,
+        selectors: &[Selector],
+        gone: bool,
+        slice: Duration,
+    ) -> Result<bool, BrowserError> {
+        let Some((selector, others)) = selectors.split_first() else { return Ok(true) };
+        let (want, doing) = (Want::Visible, "nothing");
+        let ask = Ask { selector, want, doing, arguments: json!({}) };
+        let visible = match self.glance(&ask).await {
+            Ok(()) => true,
+            Err(
+                BrowserError::StaleRef(_)
+                | BrowserError::NotActionable { .. }
+                | BrowserError::ElementNotFound { .. },
+            ) => false,
+            Err(error) => return Err(error),
+        };
+        if visible == gone {
+            self.page.news(Instant::now() + slice).await;
+            return Ok(false);
+        }
+        if others.is_empty() {
+            return Ok(true);
+        }
+        Box::pin(self.seen(others, gone, slice)).await
+    }
+
+    async fn missed(
+        &self,
+        wait: &WaitFor,
+        selectors: &[Selector],
+        lacks: &Lacks,
+    ) -> BrowserError {
+        match (lacks, selectors.first()) {
+            (Lacks::Element, Some(selector)) if !wait.gone => self.not_found(selector).await,
+            (Lacks::Element, selector) => BrowserError::Timeout(format!(
+                "{} is still visible",
+                selector.map(Selector::to_string).unwrap_or_default()
+            )),
+            (Lacks::Url, _) => BrowserError::Timeout(format!(
+                "the address does not contain {:?}: it is {}",
+                wait.url.as_deref().unwrap_or_default(),
+                self.page.main().map(|frame| frame.url).unwrap_or_default(),
+            )),
+            (Lacks::Quiet, _) => BrowserError::Timeout(format!(
+                "the page did not become quiet in time: {} requests are under way",
+                self.page.with(|state| state.network.count()),
+            )),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Dialogs never hold a call up.
+
+use helmdeck_wire::browser::{Dialog, DialogKind};
+use serde_json::json;
+
+use crate::{
+    desk::Desk,
+    server::{Reply, Server},
+};
+
+fn dialog(kind: DialogKind, message: &str, accepted: bool) -> Dialog {
+    Dialog { kind, message: message.to_owned(), accepted }
+}
+
+#[tokio::test]
+async fn every_kind_of_dialog_is_answered_and_told() {
+    let desk = Desk::showing(
+        "<button id=a onclick='alert(\"hello\")'>a</button>
+         <button id=c onclick='result = confirm(\"sure?\")'>c</button>
+         <button id=p onclick='result = prompt(\"name?\", \"me\")'>p</button>",
+    )
+    .await;
+    let alert = desk.click(json!({ "selector": "#a" })).await.unwrap();
+    assert_eq!(alert.acted.dialogs, [dialog(DialogKind::Alert, "hello", true)]);
+    for (accept, confirmed, prompted) in
+        [(false, json!(false), json!(null)), (true, json!(true), json!("me"))]
+    {
+        let confirm = json!({ "selector": "#c", "accept_dialogs": accept });
+        let confirm = desk.click(confirm).await.unwrap();
+        assert_eq!(confirm.acted.dialogs, [dialog(DialogKind::Confirm, "sure?", accept)]);
+        assert_eq!(desk.value("result").await, confirmed);
+        let prompt = json!({ "selector": "#p", "accept_dialogs": accept });
+        let prompt = desk.click(prompt).await.unwrap();
+        assert_eq!(prompt.acted.dialogs, [dialog(DialogKind::Prompt, "name?", accept)]);
+        assert_eq!(desk.value("result").await, prompted);
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_does_not_want_to_be_left_is_left() {
+    let server = Server::start(|path| match path {
+        "/" => Reply::page("<input id=i><script>onbeforeunload = e => e.preventDefault()</script>"),
+        _ => Reply::page("<p>next"),
+    })
+    .await;
+    let desk = Desk::start().await;
+    desk.go(&server.url("/")).await;
+    desk.type_into(json!({ "selector": "#i", "text": "unsaved" })).await.unwrap();
+    let there = desk.go(&server.url("/next")).await;
+    assert_eq!(there.acted.url, server.url("/next"));
+    assert_eq!(there.acted.dialogs, [dialog(DialogKind::Beforeunload, "", true)]);
+
+    desk.go(&server.url("/")).await;
+    desk.type_into(json!({ "selector": "#i", "text": "unsaved" })).await.unwrap();
+    desk.tabs(json!({ "action": "open" })).await;
+    let first = desk.tabs(json!({})).await[0].id.clone();
+    let left = desk.tabs(json!({ "action": "close", "tab": first })).await;
+    assert_eq!(left.len(), 1);
+}
+
+#[tokio::test]
+async fn dialogs_in_scripts_and_while_a_page_loads_are_answered() {
+    let server = Server::of("<script>alert('on load')</script><p>loaded").await;
+    let desk = Desk::start().await;
+    let there = desk.go(&server.url("/")).await;
+    assert_eq!(there.acted.dialogs, [dialog(DialogKind::Alert, "on load", true)]);
+    assert_eq!(desk.text("p").await, "loaded");
+    let script = json!({ "script": "[confirm('1'), prompt('2'), alert('3')]" });
+    let executed = desk.execute(script).await.unwrap();
+    assert_eq!(executed.result, json!([false, null, null]));
+    assert_eq!(executed.acted.dialogs.len(), 3);
+}
+
+#[tokio::test]
+async fn a_dialog_that_is_open_already_is_answered_by_the_next_call() {
+    let desk = Desk::showing("<p>behind</p>").await;
+    desk.value("setTimeout(() => { alert('while nobody calls'); document.title = 'after' }, 100), 0").await;
+    // Nobody calls until the dialog is there.
+    let root = desk.chromium.cdp.clone();
+    loop {
+        let targets: serde_json::Value = root
+            .call(None, "Target.getTargets", json!({}), crate::chromium::SOON)
+            .await
+            .unwrap();
+        if targets["targetInfos"][0]["title"] != "" {
+            break;
+        }
+    }
+    tokio::time::sleep(std::time::Duration::from_millis(400)).await;
+    let read = desk.extract(json!({ "selector": "p" })).await.unwrap();
+    assert_eq!(read.content, "behind");
+    assert_eq!(read.acted.dialogs, [dialog(DialogKind::Alert, "while nobody calls", true)]);
+    assert_eq!(desk.value("document.title").await, "after");
+}
+
+#[tokio::test]
+async fn a_dialog_of_a_frame_of_another_site_is_answered() {
+    let server = Server::start(|path| match path {
+        "/frame" => Reply::page("<button onclick='this.textContent = confirm(\"in here?\")'>ask</button>"),
+        other => Reply::page(format!("<iframe src='{}'></iframe>", &other[2..])),
+    })
+    .await;
+    let desk = Desk::start().await;
+    desk.go(&server.url(&format!("/?{}", server.elsewhere("/frame")))).await;
+    let ask = json!({ "selector": "text=ask", "accept_dialogs": true });
+    let clicked = desk.click(ask).await.unwrap();
+    assert_eq!(clicked.acted.dialogs, [dialog(DialogKind::Confirm, "in here?", true)]);
+    assert_eq!(desk.text("button").await, "true");
+}

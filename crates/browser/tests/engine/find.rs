@@ -1,0 +1,105 @@
+//! Elements by CSS, text, role and name, and what is said when there are none.
+
+use helmdeck_wire::ErrorCode;
+use serde_json::json;
+
+use crate::desk::{Desk, failure};
+
+const PAGE: &str = r#"
+<title>Shop</title>
+<style>.up { text-transform: uppercase } .gone { display: none } .unseen { visibility: hidden }</style>
+<div><p id=p>Add to <b>basket</b></p></div>
+<button class=gone id=hidden>Buy</button> <button id=buy>Buy   now</button>
+<a id=help href="/help">Help</a> <span class=up id=upper>loud words</span>
+<label for=mail>Your e-mail</label> <input id=mail> <input id=q placeholder="Search here">
+<input type=submit id=send value="Send it"> <span id=l1>Card</span> <span id=l2>number</span>
+<input id=card aria-labelledby="l1 l2"> <button id=x aria-label="Close dialog">x</button>
+<button id=pic><img src="data:," alt="Print"></button> <h2 id=h>Offers</h2>
+<div role=button id=div tabindex=0>Div button</div> <input type=checkbox id=box title="Gift">
+<select id=size aria-label=Size><option>S<option>M</select> <textarea id=note title=Note></textarea>
+<div id=host></div> <div class=unseen id=unseen>Invisible</div><script>var text = "Only in a script"</script>
+<button id=exact>Sign</button><button id=longer>Sign in</button>
+<script>
+  const outer = host.attachShadow({ mode: 'open' });
+  outer.innerHTML = '<p>shadow</p><div id=inner></div>';
+  outer.getElementById('inner').attachShadow({ mode: 'open' }).innerHTML =
+    '<button class=deep id=deep>Deep button</button>';
+</script>"#;
+
+#[tokio::test]
+async fn an_element_is_found_by_what_it_is_called() {
+    let desk = Desk::showing(PAGE).await;
+    for (selector, id) in [
+        ("#buy", "buy"),
+        ("button", "buy"),
+        (".deep", "deep"),
+        ("text=buy", "buy"),
+        ("text=ADD TO basket", "p"),
+        ("text=\"basket\"", ""),
+        ("text=loud", "upper"),
+        ("text=Send it", "send"),
+        ("text=deep button", "deep"),
+        ("text=\"Sign in\"", "longer"),
+        ("role=button[name=\"buy now\"]", "buy"),
+        ("role=button[name=\"Sign\"]", "exact"),
+        ("role=button[name=\"sign i\"]", "longer"),
+        ("role=button[name=\"Close dialog\"]", "x"),
+        ("role=button[name=\"Print\"]", "pic"),
+        ("role=button[name=\"send\"]", "send"),
+        ("role=button[name=\"div\"]", "div"),
+        ("role=button[name=\"deep\"]", "deep"),
+        ("role=link", "help"),
+        ("role=textbox[name=\"e-mail\"]", "mail"),
+        ("role=textbox[name=\"Card number\"]", "card"),
+        ("role=textbox[name=\"search\"]", "q"),
+        ("role=textbox[name=\"note\"]", "note"),
+        ("role=combobox[name=\"size\"]", "size"),
+        ("role=checkbox[name=\"gift\"]", "box"),
+        ("role=heading[name=\"offers\"]", "h"),
+    ] {
+        let found = desk.extract(json!({ "selector": selector, "format": "html" })).await;
+        let html = found.unwrap_or_else(|error| panic!("{selector}: {error}")).content;
+        let named = if id.is_empty() { "<b>".to_owned() } else { format!("id=\"{id}\"") };
+        assert!(html.contains(&named), "{selector} found {html}");
+    }
+}
+
+#[tokio::test]
+async fn a_selector_that_cannot_be_read_is_refused_at_once() {
+    let desk = Desk::showing(PAGE).await;
+    for selector in ["a[", "###", "button:nonsense"] {
+        let (code, message) = failure(desk.click(json!({ "selector": selector })).await);
+        assert_eq!(code, ErrorCode::InvalidSelector, "{message}");
+        let (code, _) = failure(desk.wait_for(json!({ "selector": selector })).await);
+        assert_eq!(code, ErrorCode::InvalidSelector);
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_answered_with_what_is() {
+    let desk = Desk::showing(PAGE).await;
+    for selector in ["text=Sign out", "role=button[name=\"Sign out\"]", "#sign-out"] {
+        let missing = json!({ "selector": selector, "timeout_s": 0.2 });
+        let (code, message) = failure(desk.click(missing).await);
+        assert_eq!(code, ErrorCode::ElementNotFound);
+        for words in ["\"Shop\"", "data:text/html", "button \"Sign in\"", selector] {
+            assert!(message.contains(words), "{message}");
+        }
+    }
+    let (code, message) = failure(desk.click(json!({ "selector": "ref=e999" })).await);
+    assert_eq!(code, ErrorCode::ElementNotFound);
+    assert!(message.contains("snapshot"), "{message}");
+}
+
+#[tokio::test]
+async fn what_is_only_in_the_source_is_not_text() {
+    let desk = Desk::showing(PAGE).await;
+    for selector in ["text=Only in a script", "text=shop"] {
+        let missing = json!({ "selector": selector, "timeout_s": 0 });
+        let (code, message) = failure(desk.extract(missing).await);
+        assert_eq!(code, ErrorCode::ElementNotFound, "{message}");
+    }
+    let unseen = json!({ "selector": "text=Invisible", "timeout_s": 0 });
+    let (code, message) = failure(desk.click(unseen).await);
+    assert!(matches!(code, ErrorCode::ElementNotActionable | ErrorCode::ElementNotFound), "{message}");
+}

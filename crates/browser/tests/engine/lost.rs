@@ -1,0 +1,83 @@
+//! Pages and browsers that are gone in the middle of a call.
+
+use std::{sync::Arc, time::Duration};
+
+use helmdeck_browser::Browser;
+use helmdeck_cdp::Current;
+use helmdeck_wire::ErrorCode;
+use serde_json::json;
+use tokio::join;
+
+use crate::{
+    chromium::{Chromium, SOON},
+    desk::{Desk, failure, request},
+};
+
+#[tokio::test]
+async fn a_call_ends_with_its_tab_and_others_go_on() {
+    let desk = Desk::showing("<p>first").await;
+    let first = desk.active().await;
+    desk.tabs(json!({ "action": "open" })).await;
+    let waiting = desk.wait_for(json!({ "text": "never", "tab": first }));
+    let closing = async {
+        let params = json!({ "targetId": first.0 });
+        let method = "Target.closeTarget";
+        desk.chromium.cdp.call::<serde_json::Value>(None, method, params, SOON).await.unwrap();
+    };
+    let (waited, ()) = join!(waiting, closing);
+    let (code, _) = failure(waited);
+    assert!(matches!(code, ErrorCode::PageCrashed | ErrorCode::TabNotFound), "{code}");
+    assert_eq!(desk.value("1").await, 1);
+}
+
+#[tokio::test]
+async fn a_page_that_crashes_is_told_and_can_be_left() {
+    let desk = Desk::showing("<p>first").await;
+    let waiting = desk.click(json!({ "selector": "text=never" }));
+    let crash = desk.navigate(json!({ "url": "chrome://crash" }));
+    let (waited, crashed) = join!(waiting, crash);
+    assert_eq!(failure(waited).0, ErrorCode::PageCrashed);
+    crashed.unwrap_err();
+    let (code, _) = failure(desk.extract(json!({})).await);
+    assert_eq!(code, ErrorCode::PageCrashed);
+    assert_eq!(desk.go("data:text/html,<title>well</title>again").await.title, "well");
+    assert_eq!(desk.text("body").await, "again");
+}
+
+#[tokio::test]
+async fn a_call_ends_with_its_browser_and_the_next_one_has_another() {
+    let desk = Desk::showing("<p>first").await;
+    let waiting = desk.wait_for(json!({ "text": "never" }));
+    let (waited, ()) = join!(waiting, async { desk.chromium.kill() });
+    assert_eq!(failure(waited).0, ErrorCode::BrowserRestarted);
+
+    let next = desk.navigate(json!({ "url": "data:text/html,<title>second</title>", "timeout_s": 60 }));
+    let home = tempfile::tempdir().unwrap();
+    let restart = async {
+        let chromium = Chromium::start(home.path()).await;
+        desk.current.set(chromium.cdp.clone());
+        chromium
+    };
+    let (there, _second) = join!(next, restart);
+    assert_eq!(there.unwrap().title, "second");
+    assert_eq!(desk.tabs(json!({})).await.len(), 1);
+}
+
+#[tokio::test]
+async fn without_a_browser_a_call_says_so_in_time() {
+    let browser = Browser::new(Arc::new(Current::new()), "/nonexistent".into());
+    let call = request(json!({ "timeout_s": 0.1 }));
+    let call = tokio::time::timeout(Duration::from_secs(20), browser.extract(&call));
+    assert_eq!(failure(call.await.unwrap()).0, ErrorCode::CdpUnavailable);
+}
+
+#[tokio::test]
+async fn another_client_of_the_same_browser_is_not_disturbed() {
+    let desk = Desk::showing("<p>ours").await;
+    let client = desk.chromium.cdp.client(SOON).await.unwrap();
+    desk.tabs(json!({ "action": "open" })).await;
+    desk.tabs(json!({ "action": "close" })).await;
+    assert_eq!(desk.text("p").await, "ours");
+    drop(client);
+    assert_eq!(desk.text("p").await, "ours");
+}

@@ -1,0 +1,18 @@
+//! The structured browser, with a real Chromium and real pages.
+
+// Clippy knows functions marked as tests, not what they call.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+
+mod act;
+mod chromium;
+mod desk;
+mod dialogs;
+mod fields;
+mod find;
+mod frames;
+mod lost;
+mod navigate;
+mod pictures;
+mod server;
+mod tabs;
+mod wait;

@@ -1,0 +1,105 @@
+//! Pages for the browser, from this machine.
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+    task::AbortHandle,
+    time::sleep,
+};
+
+/// Serves pages until dropped. The same ones are at `localhost` and at `127.0.0.1`, which are two
+/// sites to a browser.
+pub struct Server {
+    address: SocketAddr,
+    task: AbortHandle,
+}
+
+#[derive(Clone)]
+pub struct Reply {
+    pub status: &'static str,
+    pub headers: String,
+    pub body: String,
+    pub delay: Duration,
+}
+
+impl Reply {
+    pub fn page(body: impl Into<String>) -> Self {
+        let headers = "Content-Type: text/html; charset=utf-8\r\n".to_owned();
+        Self { status: "200 OK", headers, body: body.into(), delay: Duration::ZERO }
+    }
+
+    pub fn status(self, status: &'static str) -> Self {
+        Self { status, ..self }
+    }
+
+    pub fn header(mut self, header: &str) -> Self {
+        self.headers += &format!("{header}\r\n");
+        self
+    }
+
+    pub fn after(self, delay: Duration) -> Self {
+        Self { delay, ..self }
+    }
+}
+
+impl Server {
+    /// `reply` knows the page of each path.
+    pub async fn start(reply: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let reply = Arc::new(reply);
+        let task = tokio::spawn(async move {
+            loop {
+                let Ok((stream, _)) = listener.accept().await else { return };
+                let reply = Arc::clone(&reply);
+                tokio::spawn(async move {
+                    let _ = serve(stream, move |path| reply(path)).await;
+                });
+            }
+        });
+        Self { address, task: task.abort_handle() }
+    }
+
+    /// One page for every path.
+    pub async fn of(body: &str) -> Self {
+        let body = body.to_owned();
+        Self::start(move |_| Reply::page(body.clone())).await
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// The same server as another site.
+    pub fn elsewhere(&self, path: &str) -> String {
+        format!("http://localhost:{}{path}", self.address.port())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn serve(mut stream: TcpStream, reply: impl Fn(&str) -> Reply) -> Result<(), std::io::Error> {
+    let mut request = Vec::new();
+    while !request.ends_with(b"\r\n\r\n") {
+        if stream.read_buf(&mut request).await? == 0 {
+            return Ok(());
+        }
+    }
+    let request = String::from_utf8_lossy(&request);
+    let path = request.split(' ').nth(1).unwrap_or("/");
+    let Reply { status, headers, body, delay } = reply(path);
+    sleep(delay).await;
+    let length = body.len();
+    let head = format!(
+        "HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).await?;
+    stream.write_all(body.as_bytes()).await?;
+    stream.shutdown().await
+}

@@ -1,0 +1,76 @@
+//! What has changed since.
+
+use serde_json::json;
+
+use crate::desk::{Desk, assert_shows};
+
+const PAGE: &str = r#"<main><h1>List</h1><form aria-label=Add><input aria-label=What>
+    <button>Add</button></form><ul id=list><li>one<li>two<li>three</ul>
+    <p>Some text that stays as it is.</p><p>And more of that, so that it is worth it.</p></main>"#;
+
+#[tokio::test]
+async fn only_the_lines_that_changed_are_told() {
+    let (desk, _server) = Desk::showing(PAGE).await;
+    let first = desk.snapshot(json!({})).await;
+    let same = desk.snapshot(json!({ "since": first.id })).await;
+    assert!(same.delta && same.id > first.id);
+    assert_eq!(same.snapshot, "nothing has changed\n");
+
+    desk.run(
+        "document.querySelector('input').value = 'four'; list.firstChild.remove();
+         list.append(Object.assign(document.createElement('li'), { textContent: 'four' }));
+         document.querySelector('form').insertAdjacentHTML('beforeend', '<div role=alert>Too many</div>')",
+    )
+    .await;
+    let changed = desk.snapshot(json!({ "since": first.id })).await;
+    assert!(changed.delta && !changed.truncated);
+    assert_shows(
+        &changed.snapshot,
+        r#" main
+-  - one
+   form "Add"
+~    textbox "What" [ref=#]: four
++    alert: Too many
++  - four"#,
+    );
+    // From the newer one on there is nothing, and the older one is still known.
+    let since = async |id: u64| desk.snapshot(json!({ "since": id })).await;
+    assert_eq!(since(changed.id).await.snapshot, "nothing has changed\n");
+    assert_eq!(since(first.id).await.snapshot, changed.snapshot);
+}
+
+#[tokio::test]
+async fn all_of_it_is_told_where_that_is_shorter_or_nothing_is_known() {
+    let (desk, server) = Desk::showing(PAGE).await;
+    let first = desk.snapshot(json!({})).await;
+    let unknown = desk.snapshot(json!({ "since": 999 })).await;
+    assert!(!unknown.delta && unknown.snapshot == first.snapshot);
+    let part = desk.snapshot(json!({ "since": first.id, "selector": "form" })).await;
+    assert!(!part.delta && part.snapshot.starts_with("form"));
+
+    desk.run("document.body.innerHTML = '<button>All new</button>'").await;
+    let new = desk.snapshot(json!({ "since": first.id })).await;
+    assert!(!new.delta);
+    assert_shows(&new.snapshot, "button \"All new\" [ref=#]");
+
+    // The same page once more is another document.
+    desk.go(&server.url("/")).await;
+    let again = desk.snapshot(json!({ "since": first.id })).await;
+    assert!(!again.delta);
+
+    // Only the last few are kept.
+    for _ in 0..5 {
+        desk.snapshot(json!({})).await;
+    }
+    assert!(!desk.snapshot(json!({ "since": again.id })).await.delta);
+}
+
+#[tokio::test]
+async fn a_list_that_was_sorted_has_changed() {
+    let rows: String = (0..9).map(|row| format!("<tr><td>row {row}<td>cell")).collect();
+    let (desk, _server) = Desk::showing(&format!("<table id=t aria-label=T>{rows}</table>")).await;
+    let first = desk.snapshot(json!({})).await;
+    desk.run("t.tBodies[0].append(t.rows[0])").await;
+    let moved = desk.snapshot(json!({ "since": first.id })).await;
+    assert_eq!((moved.delta, moved.snapshot.as_str()), (true, " table \"T\"\n~  | row 0 | cell\n"));
+}

@@ -1,0 +1,209 @@
+//! The structured browser by REST only: one script through a difficult site, seen and unseen.
+
+use std::time::{Duration, Instant};
+
+use helmdeck_testkit::{Desk, Page, Process, Server, Site};
+use serde_json::{Value, json};
+
+const CHROMIUM: &str = "/usr/lib/chromium/chromium --show";
+
+/// Content that comes late, a frame, a shadow root, dialogs, a download, a slow page, a list without
+/// an end.
+fn page(path: &str) -> Page {
+    match path.split('?').next().unwrap_or_default() {
+        "/" => Page::html(
+            "<title>Shop</title><h1>Shop</h1>
+             <script>setTimeout(() => document.body.insertAdjacentHTML('beforeend',
+               '<button onclick=\"location=&quot;/order&quot;\">Order now</button>'), 700)</script>",
+        ),
+        "/order" => Page::html(
+            "<title>Order</title>
+             <label>Name <input id=name></label>
+             <label>Size <select id=size><option value=s>Small<option value=l>Large</select></label>
+             <x-agree></x-agree>
+             <iframe src=/card width=400 height=120></iframe>
+             <a href=/bill download>Bill</a>
+             <button onclick=\"if (confirm('Really?')) location='/slow?name='+
+               encodeURIComponent(document.querySelector('#name').value)+'&size='+
+               document.querySelector('#size').value\">Buy</button>
+             <script>customElements.define('x-agree', class extends HTMLElement {
+               constructor() { super(); this.attachShadow({mode: 'open'}).innerHTML =
+                 '<label><input type=checkbox onclick=\"document.body.dataset.agreed=1\">I agree</label>' }
+             })</script>",
+        ),
+        "/card" => Page::html(
+            "<label>Card <input id=card oninput=\"parent.document.body.dataset.card=this.value\">
+             </label>",
+        ),
+        "/bill" => Page::file("bill.txt", "you owe 5"),
+        "/slow" => Page::html(
+            "<title>Thanks</title><p id=who></p><div id=list></div>
+             <script>
+               const query = new URLSearchParams(location.search);
+               who.textContent = query.get('name') + ' takes ' + query.get('size');
+               let n = 0;
+               const more = () => { for (let i = 0; i < 30; i++) {
+                 const p = document.createElement('p'); p.textContent = 'Item ' + ++n;
+                 p.style.height = '60px'; list.append(p) } };
+               more();
+               addEventListener('scroll', () => {
+                 if (scrollY + innerHeight > document.body.scrollHeight - 200 && n < 90) more() });
+             </script>",
+        )
+        .after(Duration::from_millis(800)),
+        _ => Page::html("<title>nothing</title>"),
+    }
+}
+
+/// Does something in the browser that must succeed.
+async fn act(desk: &Desk<'_>, action: &str, body: Value) -> Value {
+    desk.browser(action, body).await.expect(200).json()
+}
+
+async fn shop(server: &Server, site: &Site, spec: Value) {
+    let client = server.admin();
+    let desk = Desk::create(&client, &spec).await;
+    let gone = act(&desk, "navigate", json!({ "url": site.url("/") })).await;
+    assert_eq!((&gone["ok"], &gone["title"]), (&json!(true), &json!("Shop")), "{gone}");
+    assert_eq!(gone["vault"]["matched"], false);
+    // Comes late, and leads elsewhere.
+    let clicked = act(&desk, "click", json!({ "selector": "text=Order now" })).await;
+    assert_eq!(clicked["hit"]["name"], "Order now", "{clicked}");
+    assert_eq!(clicked["url"], site.url("/order"), "{clicked}");
+    act(&desk, "type", json!({ "selector": "#name", "text": "Ada Łovelace" })).await;
+    let chosen = act(&desk, "select", json!({ "selector": "#size", "values": ["Large"] })).await;
+    assert_eq!(chosen["values"], json!(["l"]));
+    // In a shadow root, and in a frame.
+    act(&desk, "click", json!({ "selector": "role=checkbox[name=\"I agree\"]" })).await;
+    act(&desk, "type", json!({ "selector": "#card", "text": "4111" })).await;
+    let script = "[document.body.dataset.agreed, document.body.dataset.card]";
+    let told = act(&desk, "execute", json!({ "script": script })).await;
+    assert_eq!(told["result"], json!(["1", "4111"]));
+    // A snapshot names what can be used.
+    let seen = act(&desk, "snapshot", json!({})).await["snapshot"].as_str().unwrap().to_owned();
+    let link = seen.lines().find(|line| line.contains("\"Bill\"")).expect("a link");
+    let name = link.split_once("[ref=").expect("a ref").1.split(']').next().unwrap();
+    let loaded = act(&desk, "click", json!({ "selector": format!("ref={name}") })).await;
+    assert_eq!(loaded["downloads"][0]["path"], "Downloads/bill.txt", "{loaded}");
+    let file = format!("/api/v1/sessions/{}/files/Downloads/bill.txt", desk.id);
+    assert_eq!(client.get(&file).await.expect(200).text(), "you owe 5");
+    // A question is answered with no, unless told otherwise.
+    let no = act(&desk, "click", json!({ "selector": "text=Buy" })).await;
+    assert_eq!(no["dialogs"][0]["message"], "Really?", "{no}");
+    assert_eq!(
+        (&no["dialogs"][0]["accepted"], &no["url"]),
+        (&json!(false), &json!(site.url("/order")))
+    );
+    act(&desk, "click", json!({ "selector": "text=Buy", "accept_dialogs": true })).await;
+    let thanks = json!({ "text": "Ada Łovelace takes l", "url": "/slow", "timeout_s": 20 });
+    act(&desk, "wait_for", thanks).await;
+    for _ in 0..8 {
+        act(&desk, "execute", json!({ "script": "scrollTo(0, document.body.scrollHeight)" })).await;
+        act(&desk, "wait_for", json!({ "network_idle": true })).await;
+    }
+    act(&desk, "wait_for", json!({ "text": "Item 90" })).await;
+    let text = act(&desk, "extract", json!({ "selector": "#who" })).await;
+    assert_eq!(
+        (&text["content"], &text["format"]),
+        (&json!("Ada Łovelace takes l"), &json!("text"))
+    );
+    let read = act(&desk, "markdown", json!({})).await["content"].as_str().unwrap().to_owned();
+    assert!(read.contains("Ada Łovelace takes l") && read.contains("Item 90"), "{read}");
+    let picture = desk.browser("screenshot", json!({ "full_page": true })).await.expect(200);
+    assert!(picture.body.starts_with(b"\x89PNG"), "a full page is what its label says");
+    let (_, height) = picture.header("x-helmdeck-size").split_once('x').expect("a size");
+    assert!(height.parse::<u32>().unwrap() > 90 * 60, "{height}");
+
+    // What people watch is where it happened.
+    if spec["mode"] == "desktop" {
+        desk.titled("Thanks").await;
+    }
+    let actions = format!("/api/v1/sessions/{}/actions?limit=100", desk.id);
+    let actions = client.get(&actions).await.expect(200).text();
+    assert!(actions.contains("browser_type") && !actions.contains("4111"), "{actions}");
+    desk.end().await;
+}
+
+#[tokio::test]
+async fn a_difficult_site_headless() {
+    let server = Server::start_with(&[Site::REACHABLE]);
+    let site = Site::start(page).await;
+    shop(&server, &site, json!({})).await;
+}
+
+#[tokio::test]
+async fn a_difficult_site_on_the_visible_desktop() {
+    let server = Server::start_with(&[Site::REACHABLE]);
+    let site = Site::start(page).await;
+    shop(&server, &site, json!({ "mode": "desktop", "geometry": "1280x800" })).await;
+}
+
+#[tokio::test]
+async fn what_is_missing_is_said_and_so_is_what_is_there() {
+    let server = Server::start_with(&[Site::REACHABLE]);
+    let client = server.admin();
+    let desk = Desk::create(&client, &json!({})).await;
+    let site = Site::start(page).await;
+    act(&desk, "navigate", json!({ "url": site.url("/order") })).await;
+    let missing = json!({ "selector": "#nowhere", "timeout_s": 0.5 });
+    let message = desk.browser("click", missing).await.expect_error(404, "element_not_found");
+    assert!(message.contains("#nowhere") && message.contains("Buy"), "{message}");
+    for (action, body, code) in [
+        ("navigate", json!({}), "missing_url"),
+        ("execute", json!({}), "missing_script"),
+        ("click", json!({}), "missing_selector"),
+        ("click", json!({ "selector": "role=" }), "invalid_selector"),
+        ("click", json!({ "selector": "a[" }), "invalid_selector"),
+        ("execute", json!({ "script": "nonsense(" }), "script_failed"),
+        ("interact", json!({ "action": "dance", "selector": "a" }), "invalid_input"),
+        ("click", json!({ "selector": "a", "colour": "red" }), "invalid_input"),
+    ] {
+        let refused = desk.browser(action, body).await.expect(400).json();
+        assert_eq!(refused["error"], code, "{action}: {refused}");
+    }
+    let nowhere = json!({ "url": "http://127.0.0.1:9/" });
+    desk.browser("navigate", nowhere).await.expect_error(502, "navigation_failed");
+    let tab = json!({ "selector": "a", "tab": "nonsense" });
+    desk.browser("click", tab).await.expect_error(404, "tab_not_found");
+}
+
+#[tokio::test]
+async fn a_browser_that_dies_during_a_call_is_said_and_comes_back() {
+    let server = Server::start_with(&[Site::REACHABLE]);
+    let client = server.admin();
+    let desk = Desk::create(&client, &json!({})).await;
+    let site = Site::start(page).await;
+    act(&desk, "navigate", json!({ "url": site.url("/") })).await;
+    let call = desk.browser("wait_for", json!({ "text": "never", "timeout_s": 60 }));
+    let killer = async {
+        tokio::time::sleep(Duration::from_millis(700)).await;
+        let running = Process::in_sandboxes(&server.run_dir());
+        let chromium = running.into_iter().find(|one| one.command.starts_with(CHROMIUM));
+        chromium.expect("Chromium runs").kill();
+        Instant::now()
+    };
+    let (answer, killed) = tokio::join!(call, killer);
+    answer.expect_error(502, "browser_restarted");
+    let waited = killed.elapsed();
+    assert!(waited < Duration::from_secs(1), "{waited:?}");
+    let back = json!({ "url": site.url("/order"), "timeout_s": 30 });
+    assert_eq!(act(&desk, "navigate", back).await["title"], "Order");
+}
+
+#[tokio::test]
+async fn while_a_person_drives_the_browser_can_be_read_and_not_used() {
+    let server = Server::start_with(&[Site::REACHABLE]);
+    let (agent, person) = (server.client("agent", "sessions:*"), server.admin());
+    let desk = Desk::desktop(&agent).await;
+    let site = Site::start(page).await;
+    act(&desk, "navigate", json!({ "url": site.url("/order") })).await;
+    let control = format!("/api/v1/sessions/{}/control", desk.id);
+    person.post(&format!("{control}/take"), &json!({})).await.expect(200);
+    let click = json!({ "selector": "text=Buy" });
+    desk.browser("click", click.clone()).await.expect_error(409, "control_held");
+    desk.browser("execute", json!({ "script": "1" })).await.expect_error(409, "control_held");
+    assert!(act(&desk, "snapshot", json!({})).await["snapshot"].as_str().unwrap().contains("Buy"));
+    act(&desk, "extract", json!({})).await;
+    person.post(&format!("{control}/release"), &json!({})).await.expect(200);
+    act(&desk, "click", click).await;
+}

@@ -1,0 +1,93 @@
+//! A web site on this machine, for browsers in sandboxes.
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    task::AbortHandle,
+};
+
+/// Serves pages until dropped.
+pub struct Site {
+    address: SocketAddr,
+    task: AbortHandle,
+}
+
+/// What is at a path.
+pub struct Page {
+    /// Lines of the head, each ended by a line break.
+    pub headers: String,
+    /// The body.
+    pub body: String,
+    /// How long it takes.
+    pub delay: Duration,
+}
+
+impl Page {
+    /// A page of HTML.
+    pub fn html(body: impl Into<String>) -> Self {
+        let headers = "content-type: text/html; charset=utf-8\r\n".to_owned();
+        Self { headers, body: body.into(), delay: Duration::ZERO }
+    }
+
+    /// A file to save.
+    pub fn file(name: &str, body: impl Into<String>) -> Self {
+        let headers = format!("content-disposition: attachment; filename={name}\r\n");
+        Self { headers, ..Self::html(body) }
+    }
+
+    /// The same, later.
+    pub fn after(self, delay: Duration) -> Self {
+        Self { delay, ..self }
+    }
+}
+
+impl Site {
+    /// The settings of a server whose sessions may come here.
+    pub const REACHABLE: (&'static str, &'static str) =
+        ("HELMDECK_EGRESS_ALLOWLIST", "127.0.0.0/8");
+
+    /// A site that knows the page of each path.
+    pub async fn start(page: impl Fn(&str) -> Page + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let page = Arc::new(page);
+        let task = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let page = page.clone();
+                tokio::spawn(async move { serve(stream, &*page).await });
+            }
+        });
+        Self { address, task: task.abort_handle() }
+    }
+
+    /// The address of a path, as sessions know it.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://host.helmdeck.internal:{}{path}", self.address.port())
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn serve(mut stream: TcpStream, page: &(dyn Fn(&str) -> Page + Send + Sync)) -> Option<()> {
+    let mut request = Vec::new();
+    while !request.windows(4).any(|end| end == b"\r\n\r\n") {
+        if stream.read_buf(&mut request).await.ok()? == 0 {
+            return None;
+        }
+    }
+    let request = String::from_utf8_lossy(&request).into_owned();
+    let Page { headers, body, delay } = page(request.split(' ').nth(1).unwrap_or("/"));
+    tokio::time::sleep(delay).await;
+    let length = body.len();
+    let answer = format!(
+        "HTTP/1.1 200 OK\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}"
+    );
+    stream.write_all(answer.as_bytes()).await.ok()?;
+    stream.shutdown().await.ok()
+}
