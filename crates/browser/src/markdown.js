@@ -5,6 +5,7 @@
 function (root, limit) {
   const MAX_DEPTH = 400
   const MAX_NODES = 500000
+  const MAX_QUOTES = 8
 
   const getter = (type, name) => {
     const get = Object.getOwnPropertyDescriptor(type.prototype, name).get
@@ -200,6 +201,11 @@ function (root, limit) {
     if (Number.isNaN(number)) number = 1
     const items = []
     for (const child of children(element)) {
+      if (nodeType(child) === Node.TEXT_NODE) {
+        const text = inline(child, { ...state, depth: state.depth + 1 }).trim()
+        if (text !== '') items.push(`- ${text}`)
+        continue
+      }
       if (nodeType(child) !== Node.ELEMENT_NODE || isSkipped(child)) continue
       const tag = localName(child)
       if (tag === 'ul' || tag === 'ol') {
@@ -293,7 +299,9 @@ function (root, limit) {
       case 'table': return table(element, state)
       case 'iframe': case 'frame': return frame(element, state)
       case 'blockquote': {
-        const inner = blocks(element, { ...state, depth: state.depth + 1 }, true).join('\n\n')
+        const quotes = state.quotes + 1
+        const inner = blocks(element, { ...state, quotes, depth: state.depth + 1 }).join('\n\n')
+        if (quotes > MAX_QUOTES) return inner === '' ? [] : [inner]
         return inner === '' ? [] : [inner.replace(/^/gm, '> ').replace(/^> $/gm, '>')]
       }
       default: return null
@@ -355,7 +363,7 @@ function (root, limit) {
     return body
   }
 
-  const start = { depth: 0, bold: false, italic: false, link: false, flat: false }
+  const start = { depth: 0, quotes: 0, bold: false, italic: false, link: false, flat: false }
   const written = (element) => special(element, start) ?? blocks(element, start)
   const answer = (blocks) => ({ title: titleOf(document).slice(0, 300), blocks, full: isFull() })
   if (root) return answer(written(root))

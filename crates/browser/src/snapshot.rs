@@ -22,6 +22,7 @@ mod cut;
 mod delta;
 mod layout;
 mod past;
+mod role;
 mod source;
 mod tree;
 mod words;

@@ -12,8 +12,9 @@ use std::{
 use helmdeck_cdp::SessionId;
 
 use super::{
+    role::{ACTING, NAMED_BY_TEXT, PLAIN, edited, role, states, target, value},
     source::{AxNode, AxTree, Facts},
-    words::{quoted, tidy},
+    words::{clip, tidy},
 };
 use crate::refs::Node;
 
@@ -323,7 +324,7 @@ impl<'a> Frame<'a> {
             match node.role.as_str() {
                 "InlineTextBox" | "ListMarker" => return Fate::Gone,
                 "LineBreak" => return Fate::Said(" ".to_owned()),
-                "StaticText" => return Fate::Said(clip(&node.name)),
+                "StaticText" => return Fate::Said(clip(&node.name, MAX_TEXT)),
                 "RootWebArea" => return Fate::Hoisted,
                 _ => {}
             }
@@ -434,209 +435,38 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Roles that say nothing by themselves: shown if something can be done with them or they have a
-/// name.
-const PLAIN: [&str; 31] = [
-    "none",
-    "presentation",
-    "generic",
-    "paragraph",
-    "strong",
-    "emphasis",
-    "code",
-    "time",
-    "mark",
-    "superscript",
-    "subscript",
-    "insertion",
-    "deletion",
-    "blockquote",
-    "group",
-    "figure",
-    "caption",
-    "rowgroup",
-    "term",
-    "definition",
-    "document",
-    "region",
-    "form",
-    "sectionheader",
-    "sectionfooter",
-    "separator",
-    "img",
-    "canvas",
-    "graphics-symbol",
-    "graphics-document",
-    "iframe",
-];
-
-/// Roles whose name, if Chromium gives them one, is only the text in them.
-const NAMED_BY_TEXT: [&str; 9] = [
-    "LabelText",
-    "LayoutTableCell",
-    "LayoutTableRow",
-    "DescriptionListTerm",
-    "Legend",
-    "term",
-    "listitem",
-    "paragraph",
-    "caption",
-];
-
-/// Roles that are there to be used.
-const ACTING: [&str; 25] = [
-    "button",
-    "link",
-    "textbox",
-    "searchbox",
-    "checkbox",
-    "radio",
-    "switch",
-    "combobox",
-    "listbox",
-    "option",
-    "menuitem",
-    "menuitemcheckbox",
-    "menuitemradio",
-    "tab",
-    "treeitem",
-    "slider",
-    "spinbutton",
-    "scrollbar",
-    "DisclosureTriangle",
-    "ColorWell",
-    "Date",
-    "DateTime",
-    "InputTime",
-    "PopUpButton",
-    "ToggleButton",
-];
-
-/// The role as it is shown: Chromium has some of its own beside those of ARIA.
-fn role(node: &AxNode) -> &str {
-    if node.ignored {
-        return "generic";
-    }
-    match node.role.as_str() {
-        "generic" if edited(node) => "textbox",
-        "image" => "img",
-        "DisclosureTriangle" | "DisclosureTriangleGrouped" => "summary",
-        "Iframe" | "IframePresentational" => "iframe",
-        "Video" => "video",
-        "Audio" => "audio",
-        "Canvas" => "canvas",
-        "ColorWell" => "color",
-        "Date" | "DateTime" | "InputTime" => "date",
-        "PopUpButton" => "combobox",
-        "ToggleButton" => "button",
-        "LayoutTable" if !node.name.is_empty() => "table",
-        "LayoutTableRow" => "row",
-        "LayoutTableCell" => "cell",
-        "doc-backlink" | "doc-biblioref" | "doc-glossref" | "doc-noteref" => "link",
-        role if role.starts_with(|c: char| !c.is_ascii_lowercase()) => "generic",
-        role => role,
-    }
-}
-
-/// Whether people can write into it; true for what is in such an element as well, unless it has
-/// the keyboard for itself.
-fn edited(node: &AxNode) -> bool {
-    node.is("focusable") && node.properties.contains_key("editable")
-}
-
-/// What is in it or chosen.
-fn value(node: &AxNode, facts: &Facts) -> String {
-    let secret = facts.password || node.role == "link" || node.value == node.name;
-    if secret { String::new() } else { clip(&node.value) }
-}
-
-/// Where a link leads, if that is worth knowing: for one without a name, and to another site.
-fn target(node: &AxNode, facts: &Facts, page: &str) -> Option<String> {
-    if node.role != "link" {
-        return None;
-    }
-    if node.name.trim().is_empty() {
-        return Some(tidy(&facts.href, 60)).filter(|href| !href.is_empty());
-    }
-    let host = host(&facts.href)?;
-    let known = host == self::host(page).unwrap_or_default() || node.name.contains(host);
-    (!known).then(|| tidy(host, 40))
-}
-
-fn host(url: &str) -> Option<&str> {
-    let (scheme, rest) = url.split_once("//")?;
-    let host = rest.split(['/', '?', '#']).next()?;
-    let host = host.strip_prefix("www.").unwrap_or(host);
-    (matches!(scheme, "" | "http:" | "https:") && !host.is_empty()).then_some(host)
-}
-
-fn states(node: &AxNode, facts: &Facts) -> Vec<String> {
-    let mut states = Vec::new();
-    for property in ["checked", "pressed"] {
-        match node.properties.get(property).map(String::as_str) {
-            Some("true") => states.push(property.to_owned()),
-            Some("mixed") => states.push(format!("{property}=mixed")),
-            _ => {}
-        }
-    }
-    for property in ["disabled", "selected", "focused", "required", "readonly", "modal"] {
-        let cell = matches!(node.role.as_str(), "columnheader" | "rowheader" | "gridcell");
-        if node.is(property) && !(cell && property == "readonly") {
-            states.push(property.to_owned());
-        }
-    }
-    match node.properties.get("expanded").map(String::as_str) {
-        Some("true") => states.push("expanded".to_owned()),
-        Some("false") if facts.tag != "SELECT" => states.push("collapsed".to_owned()),
-        _ => {}
-    }
-    if node.properties.get("invalid").is_some_and(|invalid| invalid != "false") {
-        states.push("invalid".to_owned());
-    }
-    if let Some(level) = node.properties.get("level").filter(|_| node.role == "heading") {
-        states.push(format!("level={level}"));
-    }
-    if node.value.is_empty() && !facts.placeholder.is_empty() && facts.placeholder != node.name {
-        states.push(format!("placeholder={}", quoted(&facts.placeholder)));
-    }
-    states
-}
-
-/// Text as it is, of a bounded length.
-fn clip(text: &str) -> String {
-    match text.char_indices().nth(MAX_TEXT) {
-        None => text.to_owned(),
-        Some((end, _)) => text.get(..end).unwrap_or_default().to_owned() + "…",
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
-
     use super::*;
 
-    fn source(nodes: Vec<Value>) -> Source {
+    fn source(nodes: Vec<AxNode>) -> Source {
         Source {
             session: "s".into(),
             frame: "f".to_owned(),
             document: "d".to_owned(),
             url: "http://here/".to_owned(),
-            tree: serde_json::from_value(json!({ "nodes": nodes })).unwrap(),
+            tree: AxTree { nodes },
             owner: None,
         }
     }
 
-    fn node(id: usize, role: &str, children: &[usize]) -> Value {
-        let children: Vec<String> = children.iter().map(usize::to_string).collect();
-        json!({ "nodeId": id.to_string(), "role": { "value": role }, "name": { "value": "n" },
-            "childIds": children, "backendDOMNodeId": id })
+    fn node(id: usize, role: &str, children: &[usize]) -> AxNode {
+        AxNode {
+            node_id: id.to_string(),
+            ignored: false,
+            role: role.to_owned(),
+            name: "n".to_owned(),
+            value: String::new(),
+            properties: HashMap::new(),
+            child_ids: children.iter().map(usize::to_string).collect(),
+            backend_id: i64::try_from(id).ok(),
+        }
     }
 
     #[test]
     fn trees_of_any_depth_and_with_circles_end() {
         const DEPTH: usize = 20_000;
-        let mut nodes: Vec<Value> =
+        let mut nodes: Vec<AxNode> =
             (0..DEPTH).map(|id| node(id, "list", &[id + 1, id.saturating_sub(1), id])).collect();
         nodes.push(node(DEPTH, "button", &[0]));
         let tree = grow(&[source(nodes)], &AllFacts::new(), None);

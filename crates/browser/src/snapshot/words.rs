@@ -31,6 +31,14 @@ pub(crate) fn tidy(text: &str, limit: usize) -> String {
     tidied
 }
 
+/// Text as it is, of at most `limit` characters.
+pub(crate) fn clip(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        None => text.to_owned(),
+        Some((end, _)) => text.get(..end).unwrap_or_default().to_owned() + "…",
+    }
+}
+
 /// A name in quotes.
 pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
