@@ -463,6 +463,7 @@
         throw error;
       }
       if (given && !given.isConnected) return { state: 'stale' };
+      if (given && given.ownerDocument !== document) return { state: 'elsewhere' };
       seen = { state: 'missing' };
       if (element) {
         const why = await obstacle(element, ask.want, turn);

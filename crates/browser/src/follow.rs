@@ -193,8 +193,7 @@ impl Follower {
     /// There is a page that we are attached to.
     fn open(&mut self, session: SessionId, target: Target) {
         let tab = TabId(target.target_id.clone());
-        let page =
-            Page::new(self.cdp.clone(), tab, session.clone(), &target.url, Instant::now());
+        let page = Page::new(self.cdp.clone(), tab, session.clone(), &target.url, Instant::now());
         self.listen(&page, &session);
         self.known.tabs.lock().attached(page, target);
     }

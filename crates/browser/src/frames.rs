@@ -74,9 +74,10 @@ impl Frames {
     /// Learns of frames that were there before anybody listened.
     pub fn listed(&mut self, session: &SessionId, listed: &Listed) {
         let id = &listed.frame.id;
-        let stale = self.nodes.get(id).is_none_or(|node| {
-            node.frame.session != *session || node.frame.loader.is_empty()
-        });
+        let stale = self
+            .nodes
+            .get(id)
+            .is_none_or(|node| node.frame.session != *session || node.frame.loader.is_empty());
         if stale {
             self.navigated(session, &listed.frame);
         }

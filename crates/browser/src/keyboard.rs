@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use crate::{
     BrowserError, keys,
-    locate::{Ask, Spot, Want},
+    locate::{Ask, Want},
+    place::Spot,
     turn::Turn,
 };
 

@@ -194,7 +194,8 @@ impl Pressed {
     fn upper(mut self) -> Self {
         let mut characters = self.key.chars();
         if let (Some(only), None) = (characters.next(), characters.next()) {
-            let upper = SIGNS.iter().find(|(plain, ..)| *plain == only).map(|(_, upper, ..)| *upper);
+            let upper =
+                SIGNS.iter().find(|(plain, ..)| *plain == only).map(|(_, upper, ..)| *upper);
             self.key = upper.unwrap_or_else(|| only.to_ascii_uppercase()).to_string();
             self.text = self.key.clone();
         }
@@ -202,11 +203,8 @@ impl Pressed {
     }
 
     fn event(&self, kind: &str, modifiers: u8, writes: bool) -> Value {
-        let kind = if kind == "keyDown" && !(writes && !self.text.is_empty()) {
-            "rawKeyDown"
-        } else {
-            kind
-        };
+        let silent = !writes || self.text.is_empty();
+        let kind = if silent && kind == "keyDown" { "rawKeyDown" } else { kind };
         let mut event = json!({
             "type": kind,
             "modifiers": modifiers,
@@ -268,9 +266,8 @@ fn sign(character: char) -> Option<(Pressed, bool)> {
         return Some((pressed(format!("Key{upper}"), number), character.is_ascii_uppercase()));
     }
     let found = SIGNS.iter().find(|(plain, upper, ..)| [*plain, *upper].contains(&character));
-    found.map(|(plain, _, code, number)| {
-        (pressed((*code).to_owned(), *number), character != *plain)
-    })
+    found
+        .map(|(plain, _, code, number)| (pressed((*code).to_owned(), *number), character != *plain))
 }
 
 #[cfg(test)]
@@ -297,7 +294,10 @@ mod tests {
         for names in [["Enter", "Return"], ["ArrowDown", "Down"], ["ctrl+a", "Control+a"]] {
             assert_eq!(told(names[0]), told(names[1]));
         }
-        assert_eq!(told("Enter"), [event("keyDown", "Enter", 0, "\r"), event("keyUp", "Enter", 0, "")]);
+        assert_eq!(
+            told("Enter"),
+            [event("keyDown", "Enter", 0, "\r"), event("keyUp", "Enter", 0, "")]
+        );
         assert_eq!(told("F5")[0], event("rawKeyDown", "F5", 0, ""));
     }
 

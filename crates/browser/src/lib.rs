@@ -18,6 +18,7 @@ mod navigate;
 mod network;
 mod page;
 mod picture;
+mod place;
 mod pointer;
 mod read;
 mod refs;

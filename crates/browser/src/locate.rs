@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 
 use crate::{
     BrowserError,
-    page::{Frame, Page},
+    page::Frame,
+    place::Spot,
     turn::Turn,
     world::{Remote, Told},
 };
@@ -76,7 +77,7 @@ pub(crate) struct Answer {
     pub x: f64,
     pub y: f64,
     pub r#box: Rect,
-    offset: Option<Spot>,
+    pub offset: Option<Spot>,
     /// The tab is behind another.
     hidden: bool,
     /// A click on it downloads something.
@@ -96,13 +97,8 @@ enum Verdict {
     Blocked,
     Unreadable,
     Stale,
-}
-
-/// A place in a view.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Deserialize)]
-pub(crate) struct Spot {
-    pub x: f64,
-    pub y: f64,
+    /// It belongs to another document than the one that was asked.
+    Elsewhere,
 }
 
 /// A part of a view.
@@ -125,22 +121,6 @@ struct Survey {
 #[derive(Deserialize)]
 struct Resolved {
     object: Remote,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Owner {
-    backend_node_id: i64,
-}
-
-#[derive(Deserialize)]
-struct Boxed {
-    model: Model,
-}
-
-#[derive(Deserialize)]
-struct Model {
-    content: Vec<f64>,
 }
 
 impl Found {
@@ -176,7 +156,9 @@ impl Turn {
                         why: answer.why,
                     });
                 }
-                Verdict::Stale => return Err(BrowserError::StaleRef(ask.selector.to_string())),
+                Verdict::Stale | Verdict::Elsewhere => {
+                    return Err(BrowserError::StaleRef(ask.selector.to_string()));
+                }
                 Verdict::Blocked if over || answer.r#final => {
                     return Err(BrowserError::NotActionable {
                         selector: ask.selector.to_string(),
@@ -270,8 +252,7 @@ impl Turn {
         // A node belongs to one document only, and the browser does not say to which.
         for frame in frames.iter().filter(|frame| frame.session == node.session) {
             let Told::Value(world) = self.page.world(frame, deadline).await? else { continue };
-            let params =
-                json!({ "backendNodeId": node.backend_id, "executionContextId": world });
+            let params = json!({ "backendNodeId": node.backend_id, "executionContextId": world });
             let resolved =
                 self.page.call::<Resolved>(&frame.session, "DOM.resolveNode", params, deadline);
             let object = match resolved.await {
@@ -292,7 +273,9 @@ impl Turn {
                     deadline,
                 )
                 .await;
-            return Ok((frame.clone(), self.or_left(answer).await?));
+            if !matches!(answer, Told::Value(Answer { state: Verdict::Elsewhere, .. })) {
+                return Ok((frame.clone(), self.or_left(answer).await?));
+            }
         }
         Err(stale())
     }
@@ -323,51 +306,6 @@ impl Turn {
         };
         BrowserError::ElementNotFound { selector: selector_text, page }
     }
-
-    /// Where a point of a frame is in the view of the page.
-    pub async fn place(&self, found: &Found, spot: Spot) -> Result<Spot, BrowserError> {
-        let offset = match found.answer.offset {
-            Some(offset) => offset,
-            None => self.steady_offset(&found.frame).await?,
-        };
-        Ok(Spot { x: spot.x + offset.x, y: spot.y + offset.y })
-    }
-
-    /// The page scrolls to what is in a frame of another process some time after it was asked to.
-    async fn steady_offset(&self, frame: &Frame) -> Result<Spot, BrowserError> {
-        let mut before = offset(&self.page, frame, self.deadline).await?;
-        loop {
-            let now = offset(&self.page, frame, self.deadline).await?;
-            if now == before {
-                return Ok(now);
-            }
-            before = now;
-        }
-    }
-}
-
-/// Where the view of a frame begins in the view of the page, as the browser sees it.
-async fn offset(page: &Page, frame: &Frame, deadline: Instant) -> Result<Spot, BrowserError> {
-    let frames = page.frames();
-    let find = |id: &Option<String>| frames.iter().find(|frame| Some(&frame.id) == id.as_ref());
-    let mut at = Spot::default();
-    let mut frame = frame;
-    while let Some(mut parent) = find(&frame.parent) {
-        let session = &parent.session;
-        let params = json!({ "frameId": frame.id });
-        let owner = page.call::<Owner>(session, "DOM.getFrameOwner", params, deadline).await?;
-        let params = json!({ "backendNodeId": owner.backend_node_id });
-        let boxed = page.call::<Boxed>(session, "DOM.getBoxModel", params, deadline).await?;
-        if let [x, y, ..] = boxed.model.content.as_slice() {
-            at = Spot { x: at.x + x, y: at.y + y };
-        }
-        // Boxes are told in the view of the topmost frame of a process.
-        while let Some(above) = find(&parent.parent).filter(|above| above.session == *session) {
-            parent = above;
-        }
-        frame = parent;
-    }
-    Ok(at)
 }
 
 impl Survey {

@@ -5,10 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use helmdeck_cdp::{Event, EventStream};
+use helmdeck_cdp::{CdpError, Event, EventStream};
 use helmdeck_wire::browser::{History, Navigate, Navigated, Until, Vault};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::timeout_at;
 
 use crate::{BrowserError, locate::GRACE, turn::Turn, world::Evaluated};
@@ -125,7 +125,7 @@ impl Turn {
                 gone?
             }
             (None, Some(History::Reload)) => {
-                self.ask("Page.reload", json!({})).await?;
+                self.ask_shown("Page.reload", json!({})).await?;
                 "the page".to_owned()
             }
             (None, Some(step)) => self.step(step, &mut arrival).await?,
@@ -135,8 +135,7 @@ impl Turn {
         if navigate.wait_until == Until::NetworkIdle {
             self.quiet().await?;
         }
-        let title = self.title();
-        let title = title.await;
+        let title = self.title().await;
         let status = arrival.status();
         Ok(Navigated { acted: self.acted().await?, title, status, vault: Vault::default() })
     }
@@ -150,7 +149,7 @@ impl Turn {
             Err(BrowserError::Timeout(_)) => {
                 return Err(BrowserError::Timeout(format!("{url} did not answer in time")));
             }
-            Err(BrowserError::Browser(helmdeck_cdp::CdpError::Refused { message, .. })) => {
+            Err(BrowserError::Browser(CdpError::Refused { message, .. })) => {
                 return Err(BrowserError::Navigation { url: url.to_owned(), why: message });
             }
             Err(error) => return Err(error),
@@ -194,8 +193,22 @@ impl Turn {
             return Err(BrowserError::Navigation { url: name.to_owned(), why });
         };
         arrival.within = true;
-        self.ask("Page.navigateToHistoryEntry", json!({ "entryId": entry.id })).await?;
+        let params = json!({ "entryId": entry.id });
+        self.ask_shown("Page.navigateToHistoryEntry", params).await?;
         Ok(name.to_owned())
+    }
+
+    /// Asks again for a moment: between two documents the browser refuses.
+    async fn ask_shown(&self, method: &str, params: Value) -> Result<(), BrowserError> {
+        let until = (Instant::now() + FAILURE).min(self.deadline);
+        loop {
+            let news = self.page.next_news();
+            match self.ask(method, &params).await {
+                Err(BrowserError::Browser(CdpError::Refused { .. })) if Instant::now() < until => {}
+                answer => return answer,
+            }
+            let _ = timeout_at(until.into(), news).await;
+        }
     }
 
     async fn arrive(

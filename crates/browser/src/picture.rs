@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 
 use crate::{
     BrowserError,
-    locate::{Ask, Rect, Spot, Want},
+    locate::{Ask, Rect, Want},
+    place::Spot,
     turn::Turn,
     world::Evaluated,
 };
@@ -62,9 +63,12 @@ impl Turn {
         });
         if let (Some(clip), Some(params)) = (clip, params.as_object_mut()) {
             let (width, height) = (clip.width.max(1.0), clip.height.clamp(1.0, MAX_LENGTH));
-            params.insert("clip".into(), json!({
-                "x": clip.x, "y": clip.y, "width": width, "height": height, "scale": 1,
-            }));
+            params.insert(
+                "clip".into(),
+                json!({
+                    "x": clip.x, "y": clip.y, "width": width, "height": height, "scale": 1,
+                }),
+            );
         }
         if format == Format::Webp
             && let Some(params) = params.as_object_mut()

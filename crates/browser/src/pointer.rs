@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use crate::{
     BrowserError,
-    locate::{Ask, Found, Spot, Want},
+    locate::{Ask, Found, Want},
+    place::Spot,
     turn::Turn,
 };
 

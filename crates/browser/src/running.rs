@@ -11,12 +11,7 @@ use helmdeck_wire::browser::{TabId, Tabs as TabsAction};
 use parking_lot::Mutex;
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::json;
-use tokio::{
-    sync::Notify,
-    task::AbortHandle,
-    time::timeout_at,
-    try_join,
-};
+use tokio::{sync::Notify, task::AbortHandle, time::timeout_at, try_join};
 
 use crate::{
     BrowserError,
@@ -152,7 +147,8 @@ impl Running {
                 return Ok(());
             }
             let waited = timeout_at(deadline.into(), news).await;
-            waited.map_err(|_| BrowserError::Timeout("the tab did not close in time".to_owned()))?;
+            waited
+                .map_err(|_| BrowserError::Timeout("the tab did not close in time".to_owned()))?;
         }
     }
 

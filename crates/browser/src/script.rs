@@ -60,9 +60,9 @@ impl Turn {
                 ))
             }
             // The page went elsewhere under it.
-            Err(BrowserError::Browser(CdpError::Refused { .. })) => Err(BrowserError::Script(
-                "the page was left before the script ended".to_owned(),
-            )),
+            Err(BrowserError::Browser(CdpError::Refused { .. })) => {
+                Err(BrowserError::Script("the page was left before the script ended".to_owned()))
+            }
             answer => answer,
         }
     }

@@ -7,10 +7,15 @@ use serde::Deserialize;
 use crate::page::Page;
 
 /// Pages of the browser itself that are tabs all the same.
-const NEW_TAB: [&str; 4] =
-    ["chrome://newtab", "chrome://new-tab-page", "chrome://new-tab-page-third-party", "chrome-search://"];
+const NEW_TAB: [&str; 4] = [
+    "chrome://newtab",
+    "chrome://new-tab-page",
+    "chrome://new-tab-page-third-party",
+    "chrome-search://",
+];
 /// What belongs to the browser and is nobody's page.
-const INTERNAL: [&str; 4] = ["chrome://", "devtools://", "chrome-extension://", "chrome-untrusted://"];
+const INTERNAL: [&str; 4] =
+    ["chrome://", "devtools://", "chrome-extension://", "chrome-untrusted://"];
 
 /// A target as the browser describes it.
 #[derive(Debug, Clone, Deserialize)]
@@ -113,14 +118,16 @@ mod tests {
             url: url.into(),
             subtype: None,
         };
-        for url in ["about:blank", "https://a.example/", "chrome://newtab/", "data:text/html,a", ""] {
+        for url in ["about:blank", "https://a.example/", "chrome://newtab/", "data:text/html,a", ""]
+        {
             assert!(target("page", url).is_tab(), "{url}");
         }
         for url in ["devtools://devtools/a", "chrome://settings/", "chrome-extension://a/b.html"] {
             assert!(!target("page", url).is_tab(), "{url}");
         }
         assert!(!target("iframe", "https://a.example/").is_tab());
-        let prerendered = Target { subtype: Some("prerender".into()), ..target("page", "https://a/") };
+        let prerendered =
+            Target { subtype: Some("prerender".into()), ..target("page", "https://a/") };
         assert!(!prerendered.is_tab());
     }
 }

@@ -217,14 +217,13 @@ impl Turn {
 impl Way {
     fn goes(&mut self, event: &Event, main: &str) {
         match event.method.as_str() {
-            "Page.frameRequestedNavigation" | "Page.frameScheduledNavigation"
+            "Page.frameRequestedNavigation"
+            | "Page.frameScheduledNavigation"
             | "Page.frameStartedNavigating" => {
                 let Ok(of) = event.read::<OfFrame>() else { return };
                 let here = of.disposition.is_empty() || of.disposition == "currentTab";
-                let same = matches!(
-                    of.navigation_type.as_str(),
-                    "sameDocument" | "historySameDocument"
-                );
+                let same =
+                    matches!(of.navigation_type.as_str(), "sameDocument" | "historySameDocument");
                 self.under_way |= of.frame_id == main && here && !same;
             }
             "Page.frameNavigated" => {

@@ -92,7 +92,8 @@ impl Turn {
         let frames = self.page.frames();
         // With several frames nobody knows which one it will be.
         let slice = if frames.len() > 1 { slice.min(SLICE / 2) } else { slice };
-        let looked = join_all(frames.iter().map(|frame| self.look_for(frame, selectors, gone, slice)));
+        let looked =
+            join_all(frames.iter().map(|frame| self.look_for(frame, selectors, gone, slice)));
         let mut all = vec![false; selectors.len()];
         for (holds, frame) in looked.await.into_iter().zip(&frames) {
             let holds = match holds {
@@ -161,12 +162,7 @@ impl Turn {
         Box::pin(self.seen(others, gone, slice)).await
     }
 
-    async fn missed(
-        &self,
-        wait: &WaitFor,
-        selectors: &[Selector],
-        lacks: &Lacks,
-    ) -> BrowserError {
+    async fn missed(&self, wait: &WaitFor, selectors: &[Selector], lacks: &Lacks) -> BrowserError {
         match (lacks, selectors.first()) {
             (Lacks::Element, Some(selector)) if !wait.gone => self.not_found(selector).await,
             (Lacks::Element, selector) => BrowserError::Timeout(format!(

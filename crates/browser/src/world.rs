@@ -130,11 +130,7 @@ impl Page {
     }
 
     /// The context of our scripts in a document.
-    pub async fn world(
-        &self,
-        frame: &Frame,
-        deadline: Instant,
-    ) -> Result<Told<i64>, BrowserError> {
+    pub async fn world(&self, frame: &Frame, deadline: Instant) -> Result<Told<i64>, BrowserError> {
         if let Some(world) = self.with(|state| state.frames.world(frame)) {
             return Ok(Told::Value(world));
         }

@@ -24,8 +24,14 @@ async fn a_click_says_what_it_hit() {
     assert_eq!(f64::from(clicked.hit.x), hit.as_f64().unwrap().round());
     assert!(clicked.acted.ok && clicked.acted.url.starts_with("data:"));
     let log = desk.value("log").await;
-    assert_eq!(log, json!(["mousedown,0,1,false,false,true", "mouseup,0,1,false,false,true",
-        "click,0,1,false,false,true"]));
+    assert_eq!(
+        log,
+        json!([
+            "mousedown,0,1,false,false,true",
+            "mouseup,0,1,false,false,true",
+            "click,0,1,false,false,true"
+        ])
+    );
 }
 
 #[tokio::test]
@@ -183,8 +189,10 @@ async fn a_call_that_nobody_waits_for_leaves_nothing_pressed() {
 async fn a_download_that_a_click_begins_is_told() {
     let server = Server::start(|path| match path {
         "/file" => Reply::page("abc").header("Content-Disposition: attachment; filename=b.bin"),
-        _ => Reply::page("<a href=/file>Get</a> <a id=blob download=c.txt>Make</a><script>
-            blob.href = URL.createObjectURL(new Blob(['12']))</script>"),
+        _ => Reply::page(
+            "<a href=/file>Get</a> <a id=blob download=c.txt>Make</a><script>
+            blob.href = URL.createObjectURL(new Blob(['12']))</script>",
+        ),
     })
     .await;
     let desk = Desk::start().await;
@@ -205,10 +213,13 @@ async fn the_older_way_to_act_does_the_same() {
          <button onclick='document.title = \"click\"'>B</button>",
     )
     .await;
-    for (action, selector, value) in
-        [("focus", "#i", None), ("type", "#i", Some("text")), ("select", "#s", Some("b")),
-         ("hover", "button", None), ("click", "button", None)]
-    {
+    for (action, selector, value) in [
+        ("focus", "#i", None),
+        ("type", "#i", Some("text")),
+        ("select", "#s", Some("b")),
+        ("hover", "button", None),
+        ("click", "button", None),
+    ] {
         let interact: Interact =
             request(json!({ "action": action, "selector": selector, "value": value }));
         assert!(desk.browser.interact(&interact).await.unwrap().ok, "{action}");

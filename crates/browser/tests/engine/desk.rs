@@ -6,9 +6,7 @@ use helmdeck_browser::{Browser, BrowserError};
 use helmdeck_cdp::Current;
 use helmdeck_wire::{
     ErrorCode,
-    browser::{
-        Acted, Clicked, Executed, Extracted, Navigated, Selected, Tab, TabId, Waited,
-    },
+    browser::{Acted, Clicked, Executed, Extracted, Navigated, Selected, Tab, TabId, Waited},
     screen::Picture,
 };
 use serde::de::DeserializeOwned;

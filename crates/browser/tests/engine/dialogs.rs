@@ -1,9 +1,11 @@
 //! Dialogs never hold a call up.
 
+use helmdeck_cdp::SessionId;
 use helmdeck_wire::browser::{Dialog, DialogKind};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
+    chromium::SOON,
     desk::Desk,
     server::{Reply, Server},
 };
@@ -74,19 +76,20 @@ async fn dialogs_in_scripts_and_while_a_page_loads_are_answered() {
 #[tokio::test]
 async fn a_dialog_that_is_open_already_is_answered_by_the_next_call() {
     let desk = Desk::showing("<p>behind</p>").await;
-    desk.value("setTimeout(() => { alert('while nobody calls'); document.title = 'after' }, 100), 0").await;
-    // Nobody calls until the dialog is there.
-    let root = desk.chromium.cdp.clone();
-    loop {
-        let targets: serde_json::Value = root
-            .call(None, "Target.getTargets", json!({}), crate::chromium::SOON)
-            .await
-            .unwrap();
-        if targets["targetInfos"][0]["title"] != "" {
-            break;
-        }
-    }
-    tokio::time::sleep(std::time::Duration::from_millis(400)).await;
+    // Somebody else sees to it that there is one, while nobody calls.
+    let cdp = &desk.chromium.cdp;
+    let params = json!({ "targetId": desk.active().await, "flatten": true });
+    let attached: Value = cdp.call(None, "Target.attachToTarget", params, SOON).await.unwrap();
+    let session = SessionId::from(attached["sessionId"].as_str().unwrap());
+    let mut events = cdp.events(Some(&session)).only("Page.javascriptDialogOpening");
+    let script = "setTimeout(() => { alert('while nobody calls'); document.title = 'after' }), 0";
+    let enable = cdp.call::<Value>(Some(&session), "Page.enable", json!({}), SOON);
+    enable.await.unwrap();
+    let params = json!({ "expression": script });
+    let run = cdp.call::<Value>(Some(&session), "Runtime.evaluate", params, SOON);
+    run.await.unwrap();
+    events.next().await.unwrap().unwrap();
+
     let read = desk.extract(json!({ "selector": "p" })).await.unwrap();
     assert_eq!(read.content, "behind");
     assert_eq!(read.acted.dialogs, [dialog(DialogKind::Alert, "while nobody calls", true)]);
@@ -96,7 +99,9 @@ async fn a_dialog_that_is_open_already_is_answered_by_the_next_call() {
 #[tokio::test]
 async fn a_dialog_of_a_frame_of_another_site_is_answered() {
     let server = Server::start(|path| match path {
-        "/frame" => Reply::page("<button onclick='this.textContent = confirm(\"in here?\")'>ask</button>"),
+        "/frame" => {
+            Reply::page("<button onclick='this.textContent = confirm(\"in here?\")'>ask</button>")
+        }
         other => Reply::page(format!("<iframe src='{}'></iframe>", &other[2..])),
     })
     .await;

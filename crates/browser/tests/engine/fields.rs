@@ -27,7 +27,8 @@ async fn text_replaces_what_is_in_a_field() {
         let typed = desk.type_into(json!({ "selector": selector, "text": text })).await;
         typed.unwrap_or_else(|error| panic!("{selector}: {error}"));
     }
-    let values = desk.value("[i.value, t.value, e.innerText.trim(), n.value, p.value, l.value]").await;
+    let values =
+        desk.value("[i.value, t.value, e.innerText.trim(), n.value, p.value, l.value]").await;
     assert_eq!(values, json!(["Grüße, 世界 👋", "two\nlines", "plain", "42", "s3cret", "label"]));
     let seen = desk.value("seen").await;
     assert!(seen.as_array().unwrap().contains(&json!("itrue")), "{seen}");
@@ -46,7 +47,9 @@ async fn a_field_that_takes_no_letters_gets_its_value() {
          <script>n = 0; addEventListener('change', () => n++)</script>",
     )
     .await;
-    for (kind, text) in [("date", "2026-11-16"), ("time", "13:37"), ("color", "#aabbcc"), ("range", "7")] {
+    for (kind, text) in
+        [("date", "2026-11-16"), ("time", "13:37"), ("color", "#aabbcc"), ("range", "7")]
+    {
         let selector = format!("[type={kind}]");
         desk.type_into(json!({ "selector": selector, "text": text })).await.unwrap();
         assert_eq!(desk.value(&format!("document.querySelector('{selector}').value")).await, text);
@@ -69,7 +72,10 @@ async fn slow_typing_presses_every_key() {
     let slowly = json!({ "selector": "#i", "text": "aB1! é", "slowly": true });
     desk.type_into(slowly).await.unwrap();
     assert_eq!(desk.value("i.value").await, "aB1! é");
-    assert_eq!(desk.value("down").await, json!(["aKeyA65", "BKeyB66", "1Digit149", "!Digit149", " Space32"]));
+    assert_eq!(
+        desk.value("down").await,
+        json!(["aKeyA65", "BKeyB66", "1Digit149", "!Digit149", " Space32"])
+    );
 }
 
 #[tokio::test]
@@ -93,8 +99,13 @@ async fn keys_are_pressed_one_after_the_other() {
          i.onkeyup = e => log.push('-' + e.key)</script>",
     )
     .await;
-    desk.press(json!({ "selector": "#i", "keys": "End Shift+ArrowLeft x Control+a" })).await.unwrap();
-    assert_eq!(desk.value("[i.value, i.selectionStart, i.selectionEnd]").await, json!(["abx", 0, 3]));
+    desk.press(json!({ "selector": "#i", "keys": "End Shift+ArrowLeft x Control+a" }))
+        .await
+        .unwrap();
+    assert_eq!(
+        desk.value("[i.value, i.selectionStart, i.selectionEnd]").await,
+        json!(["abx", 0, 3])
+    );
     desk.press(json!({ "keys": "Delete h I Return" })).await.unwrap();
     assert_eq!(desk.value("i.value").await, "hI");
     let log = desk.value("log.filter(k => k.includes('Shift') || k.includes('Control'))").await;
@@ -115,7 +126,8 @@ async fn options_are_chosen_by_value_or_label() {
     )
     .await;
     for (values, chosen) in [("2", "2"), ("First", "1"), ("second ONE", "2"), ("Late", "9")] {
-        let selected = desk.select(json!({ "selector": "#one", "values": [values] })).await.unwrap();
+        let selected =
+            desk.select(json!({ "selector": "#one", "values": [values] })).await.unwrap();
         assert_eq!(selected.values, [chosen]);
     }
     assert_eq!(desk.value("[one.value, n]").await, json!(["9", 4]));
@@ -150,7 +162,10 @@ async fn files_of_the_home_are_given_to_a_field() {
         async move { browser.upload(&upload).await }
     };
     upload("text=Attach", &["docs/a.txt", "b.txt"]).await.unwrap();
-    assert_eq!(desk.value("[...f.files].map(f => f.name + f.size)").await, json!(["a.txt3", "b.txt2"]));
+    assert_eq!(
+        desk.value("[...f.files].map(f => f.name + f.size)").await,
+        json!(["a.txt3", "b.txt2"])
+    );
     assert_eq!(desk.value("f.files[0].text()").await, "AAA");
     assert_eq!(desk.value("document.title").await, "changed");
 

@@ -101,5 +101,8 @@ async fn what_is_only_in_the_source_is_not_text() {
     }
     let unseen = json!({ "selector": "text=Invisible", "timeout_s": 0 });
     let (code, message) = failure(desk.click(unseen).await);
-    assert!(matches!(code, ErrorCode::ElementNotActionable | ErrorCode::ElementNotFound), "{message}");
+    assert!(
+        matches!(code, ErrorCode::ElementNotActionable | ErrorCode::ElementNotFound),
+        "{message}"
+    );
 }

@@ -15,8 +15,10 @@ async fn nested(elsewhere: bool) -> (Desk, Server) {
         // A page asks for its frames by where it is itself: `/x` at the other site.
         let (path, other) = path.split_once('?').unwrap_or((path, ""));
         let frame = |path: &str| {
-            format!("<div style='height: 900px'></div><iframe style='border: 7px solid; padding: 3px; \
-                margin: 11px; width: 500px; height: 300px' src='{other}{path}?{other}'></iframe>")
+            format!(
+                "<div style='height: 900px'></div><iframe style='border: 7px solid; padding: 3px; \
+                margin: 11px; width: 500px; height: 300px' src='{other}{path}?{other}'></iframe>"
+            )
         };
         match path {
             "/" => Reply::page(form("top") + &frame("/middle")),
@@ -67,7 +69,9 @@ async fn elements_in_frames_of_other_sites_are_used_as_well() {
 async fn a_frame_that_comes_late_or_goes_elsewhere_is_found() {
     let server = Server::start(|path| match path {
         "/" => Reply::page("<iframe id=f></iframe>"),
-        path => Reply::page(format!("<button onclick='this.textContent = \"hit\"'>{path}</button>")),
+        path => {
+            Reply::page(format!("<button onclick='this.textContent = \"hit\"'>{path}</button>"))
+        }
     })
     .await;
     let desk = Desk::start().await;

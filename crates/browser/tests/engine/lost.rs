@@ -51,7 +51,8 @@ async fn a_call_ends_with_its_browser_and_the_next_one_has_another() {
     let (waited, ()) = join!(waiting, async { desk.chromium.kill() });
     assert_eq!(failure(waited).0, ErrorCode::BrowserRestarted);
 
-    let next = desk.navigate(json!({ "url": "data:text/html,<title>second</title>", "timeout_s": 60 }));
+    let next =
+        desk.navigate(json!({ "url": "data:text/html,<title>second</title>", "timeout_s": 60 }));
     let home = tempfile::tempdir().unwrap();
     let restart = async {
         let chromium = Chromium::start(home.path()).await;

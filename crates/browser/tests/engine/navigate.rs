@@ -36,9 +36,13 @@ async fn the_history_is_walked_both_ways_and_ends() {
     desk.go(&server.url("/1")).await;
     desk.go(&server.url("/2")).await;
     desk.go(&server.url("/2#below")).await;
-    for (step, url) in
-        [("back", "/2"), ("back", "/1"), ("forward", "/2"), ("reload", "/2"), ("forward", "/2#below")]
-    {
+    for (step, url) in [
+        ("back", "/2"),
+        ("back", "/1"),
+        ("forward", "/2"),
+        ("reload", "/2"),
+        ("forward", "/2#below"),
+    ] {
         let there = desk.navigate(json!({ "history": step })).await.unwrap();
         assert_eq!(there.acted.url, server.url(url), "{step}");
     }

@@ -61,10 +61,9 @@ async fn a_window_that_a_page_opens_is_a_tab_and_told() {
 
 #[tokio::test]
 async fn a_tab_behind_another_is_used_all_the_same() {
-    let desk = Desk::showing(
-        "<button onclick='document.title = \"clicked\"'>Press</button><input id=i>",
-    )
-    .await;
+    let desk =
+        Desk::showing("<button onclick='document.title = \"clicked\"'>Press</button><input id=i>")
+            .await;
     let first = desk.active().await;
     desk.tabs(json!({ "action": "open" })).await;
     desk.type_into(json!({ "selector": "#i", "text": "typed", "tab": first })).await.unwrap();

@@ -13,12 +13,13 @@ use crate::{
 #[tokio::test]
 async fn what_comes_and_what_goes_is_waited_for() {
     let desk = Desk::showing(
-        "<p id=spinner>Loading</p><script>setTimeout(() => { spinner.remove();
+        "<p id=spinner>Loading</p><script>end = () => { spinner.remove();
          document.body.insertAdjacentHTML('beforeend', '<b id=done>All done</b>');
-         history.replaceState(0, '', '#ready') }, 300)</script>",
+         history.replaceState(0, '', '#ready') }</script>",
     )
     .await;
     desk.wait_for(json!({ "selector": "#spinner" })).await.unwrap();
+    desk.value("setTimeout(end, 300), 0").await;
     desk.wait_for(json!({ "selector": "#spinner", "gone": true })).await.unwrap();
     let all = json!({ "selector": "#done", "text": "all done", "url": "#ready" });
     desk.wait_for(all).await.unwrap();
@@ -59,7 +60,9 @@ async fn a_wait_goes_on_over_a_navigation() {
 async fn a_network_that_becomes_idle_is_waited_for() {
     let server = Server::start(|path| match path {
         "/slow" => Reply::page("").after(Duration::from_millis(900)),
-        _ => Reply::page("<script>onload = () => fetch('/slow').then(() => document.title = 'fetched')</script>"),
+        _ => Reply::page(
+            "<script>onload = () => fetch('/slow').then(() => document.title = 'fetched')</script>",
+        ),
     })
     .await;
     let desk = Desk::start().await;
