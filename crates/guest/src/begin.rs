@@ -46,6 +46,8 @@ pub struct Guest {
     pub egress: Egress,
     pub measured: Measured,
     pub leaving: Leaving,
+    /// Of the profile that was loaded, until the browser has them.
+    pub cookies: Arc<Mutex<Option<serde_json::Value>>>,
     state: Arc<Mutex<State>>,
 }
 
@@ -184,7 +186,8 @@ impl Guest {
         desktop::start_bus(&nest).await?;
         desktop::start_window_manager(&nest).await?;
         // Chromium starts meanwhile; its window comes when there is somebody to manage it.
-        let browser = Browser::start(&nest, begin);
+        let cookies = self.cookies.lock().take();
+        let browser = Browser::start(&nest, begin, cookies);
         let manager = async {
             display.wait_for_window_manager(deadline).await?;
             self.reports.tell(Progress::Done(Stage::Desktop));
@@ -212,7 +215,8 @@ impl Guest {
     ) -> Result<Started, GuestError> {
         *stage = Stage::Browser;
         let nest = self.start_nest(begin)?;
-        let browser = Browser::start(&nest, begin).await?;
+        let cookies = self.cookies.lock().take();
+        let browser = Browser::start(&nest, begin, cookies).await?;
         self.reports.tell(Progress::Done(Stage::Browser));
         let agent_env = Arc::new(begin.env.clone());
         let cdp = browser.current();

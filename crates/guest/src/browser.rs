@@ -10,7 +10,7 @@ use helmdeck_wire::{
     window::{Focus, ListWindows, WindowId},
 };
 use serde::de::IgnoredAny;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::{
     net::unix::pipe,
     time::{Instant, sleep},
@@ -55,15 +55,21 @@ pub struct Browser {
 
 impl Browser {
     /// Starts Chromium and waits until it answers on its debugging pipe.
-    pub async fn start(nest: &Nest, begin: &Begin) -> Result<Self, GuestError> {
+    pub async fn start(
+        nest: &Nest,
+        begin: &Begin,
+        cookies: Option<Value>,
+    ) -> Result<Self, GuestError> {
+        // Not again later: the agent's programs may have put a link in its place by then.
+        write_preferences().map_err(|e| GuestError::Io("browser settings", e))?;
         let current = Arc::new(Current::new());
-        let process = launch(nest, begin, &current).await?;
+        let process = launch(nest, begin, &current, cookies).await?;
         Ok(Self { current, process })
     }
 
     /// Starts Chromium again in the place of the one that has ended.
     pub async fn restart(&mut self, nest: &Nest, begin: &Begin) -> Result<(), GuestError> {
-        self.process = launch(nest, begin, &self.current).await?;
+        self.process = launch(nest, begin, &self.current, None).await?;
         Ok(())
     }
 
@@ -80,8 +86,12 @@ impl Browser {
     }
 }
 
-async fn launch(nest: &Nest, begin: &Begin, current: &Current) -> Result<Spawned, GuestError> {
-    write_preferences().map_err(|e| GuestError::Io("browser settings", e))?;
+async fn launch(
+    nest: &Nest,
+    begin: &Begin,
+    current: &Current,
+    cookies: Option<Value>,
+) -> Result<Spawned, GuestError> {
     let pipes = |e: io::Error| GuestError::Io("pipe of the browser", e);
     let (their_input, our_output) = std::io::pipe().map_err(pipes)?;
     let (our_input, their_output) = std::io::pipe().map_err(pipes)?;
@@ -100,7 +110,9 @@ async fn launch(nest: &Nest, begin: &Begin, current: &Current) -> Result<Spawned
         }
         Err(_) => return Err(GuestError::Ended("chromium")),
     }
-    profile::restore_cookies(&cdp).await;
+    if let Some(cookies) = cookies {
+        profile::restore_cookies(&cdp, cookies).await;
+    }
     current.set(cdp);
     Ok(process)
 }

@@ -2,23 +2,37 @@
 
 use std::time::Duration;
 
-use helmdeck_cdp::{CdpError, Client, Current, MAX_REQUEST};
+use helmdeck_cdp::{Cdp, CdpError, Client, Current, MAX_REQUEST};
 use helmdeck_wire::{ErrorBody, ErrorCode, error::with_causes};
+use serde::de::IgnoredAny;
+use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 
-use crate::error::GuestError;
+use crate::{error::GuestError, nest::HOME};
 
 /// A browser that has died is back within this, or not at all.
 const OPEN_DEADLINE: Duration = Duration::from_secs(25);
 
 /// A client's share of the browser of the moment.
-pub async fn open(browser: &Current) -> Result<Client, GuestError> {
+pub async fn open(browser: &Current) -> Result<(Cdp, Client), GuestError> {
     let unavailable = |error: CdpError| {
         let message = format!("the browser cannot be reached now: {}", with_causes(&error));
         GuestError::Refused(ErrorBody::new(ErrorCode::CdpUnavailable, message))
     };
     let cdp = browser.get(OPEN_DEADLINE).await.map_err(unavailable)?;
-    cdp.client(OPEN_DEADLINE).await.map_err(unavailable)
+    let client = cdp.client(OPEN_DEADLINE).await.map_err(unavailable)?;
+    Ok((cdp, client))
+}
+
+/// Says again where downloads go: with a client goes what it said of them.
+pub async fn tidy_up(browser: &Cdp) {
+    let downloads = format!("{HOME}/Downloads");
+    let params = json!({
+        "behavior": "allow", "downloadPath": downloads, "eventsEnabled": true,
+    });
+    // Fails only with the browser.
+    let method = "Browser.setDownloadBehavior";
+    let _ = browser.call::<IgnoredAny>(None, method, params, OPEN_DEADLINE).await;
 }
 
 /// Passes messages both ways until either side ends.

@@ -31,6 +31,8 @@ use crate::{error::GuestError, nest::HOME};
 /// What is listed of a folder; nobody reads more.
 const MAX_ENTRIES: usize = 10_000;
 
+/// Programs that rename things all the time do not keep us for ever.
+const TRIES: usize = 100;
 /// What is read at once.
 const PIECE: usize = 256 << 10;
 
@@ -196,13 +198,15 @@ fn open(path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
     let path = if path.is_empty() { "." } else { path };
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
     let flags = flags | OFlags::CLOEXEC | OFlags::NOCTTY;
-    loop {
-        match openat2(home.as_fd(), path, flags, Mode::empty(), resolve) {
-            // Something was renamed meanwhile, and the kernel could not be sure.
-            Err(Errno::AGAIN | Errno::INTR) => {}
-            opened => return opened,
+    let mut opened = Err(Errno::AGAIN);
+    for _ in 0..TRIES {
+        opened = openat2(home.as_fd(), path, flags, Mode::empty(), resolve);
+        // Something was renamed meanwhile, and the kernel could not be sure.
+        if !matches!(opened, Err(Errno::AGAIN | Errno::INTR)) {
+            break;
         }
     }
+    opened
 }
 
 fn refusal(errno: Errno, path: &HomePath) -> GuestError {
@@ -219,6 +223,9 @@ fn refusal(errno: Errno, path: &HomePath) -> GuestError {
         }
         Errno::ISDIR | Errno::NXIO => (ErrorCode::NotAFile, format!("{shown} is not a file")),
         Errno::NOTDIR => (ErrorCode::NotAFile, format!("{shown}: not a folder")),
+        Errno::AGAIN => {
+            (ErrorCode::FileDenied, format!("{shown} is in use by a program of the session"))
+        }
         Errno::ACCESS | Errno::PERM => (
             ErrorCode::FileDenied,
             format!("{shown} may not be opened: a program of the session set its permissions so"),

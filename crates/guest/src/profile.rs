@@ -1,10 +1,12 @@
 //! The browser's profile, in and out: what makes it signed in, less what it can fetch again.
 //!
 //! Cookies are also kept in a file of ours: the browser writes its own only now and then, and those
-//! that end with it never.
+//! that end with it never. That file is where the agent's programs cannot reach it; and what they may
+//! have put into the profile besides files and folders is removed before anybody opens it.
 
 use std::{
     fs, io,
+    path::Path,
     process::Stdio,
     sync::{
         Arc,
@@ -21,6 +23,8 @@ use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     process::{Child, ChildStdout, Command},
+    sync::Notify,
+    task::block_in_place,
     time::timeout,
 };
 
@@ -28,8 +32,10 @@ use crate::{error::GuestError, nest::HOME};
 
 /// From the home on.
 const PROFILE: &str = ".config/chromium";
-/// All cookies, from the home on.
-const COOKIES: &str = ".config/chromium/helmdeck-cookies.json";
+/// The name of the file with all cookies, in the archive.
+const COOKIES: &str = "helmdeck-cookies.json";
+/// Where it is made: the nested sandbox has another `/tmp`.
+const OURS: &str = "/tmp/helmdeck-profile";
 /// What the browser can fetch or make again, and what belongs to one run of it.
 const LEFT_OUT: [&str; 12] = [
     "*Cache*",
@@ -46,18 +52,28 @@ const LEFT_OUT: [&str; 12] = [
     "lockfile",
 ];
 /// The browser answers at once, and writes what it has before it ends.
-const CALL_DEADLINE: Duration = Duration::from_secs(5);
+const CALL_DEADLINE: Duration = Duration::from_secs(3);
 const CLOSE_DEADLINE: Duration = Duration::from_secs(5);
+/// Browsers keep a few thousand cookies of a few kilobytes.
+const MAX_COOKIES: u64 = 64 << 20;
 const PIECE: usize = 256 << 10;
 
 /// Whether the browser is wanted again when it ends.
 #[derive(Clone, Default)]
-pub struct Leaving(Arc<AtomicBool>);
+pub struct Leaving {
+    set: Arc<AtomicBool>,
+    gone: Arc<Notify>,
+}
 
 impl Leaving {
     /// Whether it is not.
     pub fn is_set(&self) -> bool {
-        self.0.load(Ordering::Acquire)
+        self.set.load(Ordering::Acquire)
+    }
+
+    /// It has ended and stays so.
+    pub fn gone(&self) {
+        self.gone.notify_one();
     }
 }
 
@@ -65,10 +81,11 @@ fn failed(what: &'static str) -> impl Fn(io::Error) -> GuestError {
     move |error| GuestError::Io(what, error)
 }
 
-/// Unpacks a profile into the home.
+/// Unpacks a profile into the home, and gives the cookies that are to be restored. Nothing of the
+/// agent runs yet.
 pub async fn load<E>(
     mut pieces: impl Stream<Item = Result<Bytes, E>> + Unpin,
-) -> Result<(), GuestError>
+) -> Result<Option<Value>, GuestError>
 where
     E: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
@@ -80,18 +97,49 @@ where
     }
     drop(input);
     let status = tar.wait().await.map_err(failed("tar"))?;
-    if status.success() { Ok(()) } else { Err(GuestError::Ended("tar")) }
+    if !status.success() {
+        return Err(GuestError::Ended("tar"));
+    }
+    block_in_place(|| {
+        scrub(&Path::new(HOME).join(".config")).map_err(failed("the profile"))?;
+        Ok(take_cookies(&Path::new(HOME).join(COOKIES)))
+    })
 }
 
-/// Gives the browser its cookies back.
-pub async fn restore_cookies(cdp: &Cdp) {
-    let path = format!("{HOME}/{COOKIES}");
-    let Ok(text) = fs::read_to_string(&path) else { return };
-    let _ = fs::remove_file(&path);
-    if let Ok(cookies) = serde_json::from_str::<Value>(&text) {
+/// Removes what is neither file nor folder: a link could lead anywhere, a pipe makes readers wait.
+fn scrub(dir: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            scrub(&entry.path())?;
+        } else if !kind.is_file() {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// The cookies in a file of the archive, which is removed.
+fn take_cookies(path: &Path) -> Option<Value> {
+    let facts = fs::symlink_metadata(path).ok()?;
+    let sane = facts.is_file() && facts.len() <= MAX_COOKIES;
+    let text = sane.then(|| fs::read_to_string(path).ok()).flatten();
+    let _ = fs::remove_file(path);
+    serde_json::from_str(&text?).ok()
+}
+
+/// Gives the browser its cookies back. Without them it is signed out here and there, and works.
+pub async fn restore_cookies(cdp: &Cdp, cookies: Value) {
+    let set = async |cookies: Value| {
         let params = json!({ "cookies": cookies });
-        // Without them it is signed out here and there, and works.
-        let _ = cdp.call::<IgnoredAny>(None, "Storage.setCookies", params, CALL_DEADLINE).await;
+        cdp.call::<IgnoredAny>(None, "Storage.setCookies", params, CALL_DEADLINE).await
+    };
+    if let Err(CdpError::Refused { .. }) = set(cookies.clone()).await {
+        // One that cannot be set keeps the others out.
+        for cookie in cookies.as_array().into_iter().flatten() {
+            let _ = set(json!([cookie])).await;
+        }
     }
 }
 
@@ -104,17 +152,20 @@ pub async fn save(
     if let Ok(cdp) = current.get(CALL_DEADLINE).await {
         let _ = keep_cookies(&cdp).await;
         if last {
-            leaving.0.store(true, Ordering::Release);
+            leaving.set.store(true, Ordering::Release);
             let closing = json!({});
             let _ = cdp.call::<IgnoredAny>(None, "Browser.close", closing, CALL_DEADLINE).await;
             // One that hangs is packed as it is.
-            let _ = timeout(CLOSE_DEADLINE, cdp.closed()).await;
+            let _ = timeout(CLOSE_DEADLINE, leaving.gone.notified()).await;
         }
     }
     let excluded = LEFT_OUT.map(|name| format!("--exclude={name}"));
     let mut arguments = vec!["--create", "--ignore-failed-read"];
     arguments.extend(excluded.iter().map(String::as_str));
     arguments.push(PROFILE);
+    if Path::new(OURS).join(COOKIES).exists() {
+        arguments.extend(["--directory", OURS, COOKIES]);
+    }
     let mut tar = tar(&arguments, Stdio::null(), Stdio::piped())?;
     let output = tar.stdout.take().ok_or(GuestError::Ended("tar"))?;
     Ok(pieces(tar, output))
@@ -144,7 +195,12 @@ async fn keep_cookies(cdp: &Cdp) -> Result<(), CdpError> {
     for cookie in cookies.iter_mut() {
         *cookie = settable(cookie.take());
     }
-    let _ = fs::write(format!("{HOME}/{COOKIES}"), Value::from(cookies.clone()).to_string());
+    let text = Value::from(std::mem::take(cookies)).to_string();
+    // Without it, the browser's own file is what is kept.
+    let _ = block_in_place(|| {
+        fs::create_dir_all(OURS)?;
+        fs::write(Path::new(OURS).join(COOKIES), text)
+    });
     Ok(())
 }
 

@@ -215,11 +215,13 @@ async fn frames(
 /// The browser's debugging protocol, for one client of its own.
 async fn cdp(State(guest): State<Guest>, mut request: Request) -> Result<Response, GuestError> {
     let upgrade = hyper::upgrade::on(&mut request);
-    let client = debugging::open(&guest.session()?.cdp).await?;
+    let (browser, client) = debugging::open(&guest.session()?.cdp).await?;
     tokio::spawn(async move {
         if let Ok(upgraded) = upgrade.await {
             debugging::serve(&client, TokioIo::new(upgraded)).await;
         }
+        drop(client);
+        debugging::tidy_up(&browser).await;
     });
     let headers = [(CONNECTION, "upgrade"), (UPGRADE, route::CDP_PROTOCOL)];
     Ok((StatusCode::SWITCHING_PROTOCOLS, headers).into_response())
@@ -256,7 +258,8 @@ async fn write_file(
 /// Only before the browser starts: later it would overwrite what the browser has open.
 async fn load_profile(State(guest): State<Guest>, body: Body) -> Result<(), GuestError> {
     guest.ensure_empty()?;
-    profile::load(body.into_data_stream()).await
+    *guest.cookies.lock() = profile::load(body.into_data_stream()).await?;
+    Ok(())
 }
 
 async fn save_profile(

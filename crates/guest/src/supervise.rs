@@ -61,6 +61,7 @@ pub async fn keep_browser(mut browser: Browser, parts: Parts, reports: Reports, 
         let how = browser.ended().await;
         log.line("guest", &format!("Chromium ended: {how}"));
         if leaving.is_set() {
+            leaving.gone();
             return;
         }
         if began.elapsed() > STABLE {

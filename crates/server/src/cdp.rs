@@ -3,7 +3,7 @@
 
 mod policy;
 
-use std::{pin::pin, time::Duration};
+use std::{future::pending, pin::pin, time::Duration};
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use bytes::Bytes;
@@ -71,7 +71,8 @@ async fn down(
     to_client: &mut SplitSink<WebSocket, Message>,
     answered: &mut mpsc::Receiver<String>,
 ) -> Closing {
-    let (messages, mut arrived) = mpsc::channel(16);
+    // One at a time: each may be large, and the guest keeps what waits.
+    let (messages, mut arrived) = mpsc::channel(1);
     // Reads on while the client takes its time; a message that is half read must not be lost.
     let reading = async move {
         let mut from_browser = BufReader::new(from_browser);
@@ -98,8 +99,11 @@ async fn down(
             }
         }
     };
-    let ((), closing) = tokio::join!(reading, sending);
-    closing
+    tokio::select! {
+        closing = sending => closing,
+        // What was read last is still to be sent; the channel's end tells.
+        () = async { reading.await; pending().await } => Closing::BrowserLost,
+    }
 }
 
 async fn up(

@@ -123,6 +123,10 @@ pub fn picture<A: Pictured>() -> Operation {
     Operation { output: Output::Picture, ..operation }
 }
 
+/// Where the structured browser works. Agents choose by this who can see them.
+const BROWSER: &str = " In the Chromium of the session: VISIBLE to whoever watches if the session has \
+                       a desktop, HEADLESS else.";
+
 /// An action under its own name, with the doc of its type.
 pub fn of_action<A, H, T>(handler: H) -> Operation
 where
@@ -130,9 +134,9 @@ where
     H: Handler<T, App>,
     T: 'static,
 {
-    let (path, id) = match A::NAME.strip_prefix("browser_") {
-        Some(verb) => (format!("/api/v1/browser/{verb}"), A::NAME.to_owned()),
-        None => (format!("/api/v1/desktop/{}", A::NAME), format!("desktop_{}", A::NAME)),
+    let (path, id, whereabouts) = match A::NAME.strip_prefix("browser_") {
+        Some(verb) => (format!("/api/v1/browser/{verb}"), A::NAME.to_owned(), BROWSER),
+        None => (format!("/api/v1/desktop/{}", A::NAME), format!("desktop_{}", A::NAME), ""),
     };
     let input = Input {
         schema: targeted::<A>,
@@ -141,7 +145,8 @@ where
         limits: limits::of::<A>,
     };
     let operation = post(&path, Access::Needs(Scope::SessionsAct), &id, handler);
-    Operation { input: Some(input), ..operation }.doc(&description::<A>())
+    Operation { input: Some(input), ..operation }
+        .doc(&format!("{}{whereabouts}", description::<A>()))
 }
 
 impl Operation {

@@ -35,7 +35,7 @@ const MAX_BYTES: u64 = 512 << 20;
 /// How long a profile may take from or to a guest.
 const DEADLINE: Duration = Duration::from_secs(60);
 /// How long the end of a session waits for its profile.
-const LAST_DEADLINE: Duration = Duration::from_secs(15);
+const LAST_DEADLINE: Duration = Duration::from_secs(18);
 
 /// Where profiles are kept, and how.
 #[derive(Clone)]
@@ -66,7 +66,12 @@ impl Profiles {
         let mut head = [0; MAGIC.len() + 1];
         file.read_exact(&mut head).await?;
         let opener = match (head.split_last(), &self.key) {
-            (Some((&PLAIN, magic)), _) if magic == MAGIC => None,
+            (Some((&PLAIN, magic)), None) if magic == MAGIC => None,
+            (Some((&PLAIN, magic)), Some(_)) if magic == MAGIC => {
+                let why =
+                    "it is not sealed, and HELMDECK_PROFILE_KEY is set: remove it, or the key";
+                return Err(io::Error::other(why));
+            }
             (Some((&SEALED, magic)), Some(key)) if magic == MAGIC => {
                 let mut salt = [0; seal::SALT];
                 file.read_exact(&mut salt).await?;
@@ -177,6 +182,13 @@ impl Writer {
         self.file.sync_all().await?;
         tokio::fs::rename(&self.unfinished, &self.path).await?;
         Ok(self.size)
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // Not there any more if it was finished.
+        let _ = std::fs::remove_file(&self.unfinished);
     }
 }
 

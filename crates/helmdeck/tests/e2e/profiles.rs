@@ -96,6 +96,23 @@ async fn who_signed_in_is_still_signed_in_in_the_next_session() {
 }
 
 #[tokio::test]
+async fn what_a_program_put_into_a_profile_harms_nobody() {
+    let (server, site) = (with_site(&[]), welcome().await);
+    let client = server.admin();
+    let desk = Desk::create(&client, &json!({ "mode": "desktop", "profile": "odd" })).await;
+    let traps = "cd ~/.config/chromium && mkfifo trap Default/trap && ln -s /run/helmdeck out && \
+                 rm -f Default/Preferences && ln -s /tmp/made Default/Preferences && \
+                 mkfifo helmdeck-cookies.json && ln -s /dev/zero ~/helmdeck-cookies.json; echo laid";
+    assert_eq!(desk.shell(traps).await.trim(), "laid");
+    desk.end().await;
+    let mut next = Visit::begin(&server, &client, &site.url("/"), "odd").await;
+    next.sign_in("mallory").await;
+    next.desk.end().await;
+    let mut last = Visit::begin(&server, &client, &site.url("/"), "odd").await;
+    assert!(last.known().await.contains("session=mallory"));
+}
+
+#[tokio::test]
 async fn a_profile_is_kept_when_the_session_crashes() {
     let (server, site) = (with_site(&[]), welcome().await);
     let client = server.admin();

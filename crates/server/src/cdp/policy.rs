@@ -11,6 +11,9 @@ const DOWNLOADS: &str = "/home/agent/Downloads";
 /// The protocol's number for what could not be done.
 const SERVER_ERROR: i64 = -32000;
 
+/// No honest message that is read whole is longer.
+const MAX_REWRITTEN: usize = 64 << 10;
+
 /// What becomes of a message.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Verdict<'a> {
@@ -20,12 +23,16 @@ pub enum Verdict<'a> {
     Answer(String),
 }
 
-/// Judges one message. Malformed ones pass: the guest answers them as the browser would.
+/// Judges one message. What cannot be read is answered as the browser would, and never passes: the
+/// way to the guest has NULs between messages, and there could be a whole message behind one.
 pub fn judge<'a>(
     text: &'a str,
     may_drive: impl FnOnce() -> Result<(), SessionError>,
 ) -> Verdict<'a> {
-    let Ok(message) = Peek::at(text) else { return Verdict::Pass(text.into()) };
+    let message = match Peek::at(text) {
+        Ok(message) => message,
+        Err(malformed) => return Verdict::Answer(malformed.answer()),
+    };
     let no = |why: &str| {
         let session = message.session_id.as_deref();
         Verdict::Answer(refusal(Some(message.id), session, SERVER_ERROR, why))
@@ -34,9 +41,13 @@ pub fn judge<'a>(
         "Browser.close" | "Browser.crash" | "Browser.crashGpuProcess" => {
             no("the browser belongs to the session: end the session instead")
         }
+        // Messages inside messages, and a page that may send any.
+        "Target.sendMessageToTarget"
+        | "Target.exposeDevToolsProtocol"
+        | "Target.setRemoteLocations" => no("not here: attach with flatten instead"),
         "Browser.setDownloadBehavior" | "Page.setDownloadBehavior" => match in_session(text) {
             Some(rewritten) => Verdict::Pass(rewritten.into()),
-            None => Verdict::Pass(text.into()),
+            None => no("expected an object of parameters, and not a large one"),
         },
         method if drives(method) => match may_drive() {
             Ok(()) => Verdict::Pass(text.into()),
@@ -48,34 +59,38 @@ pub fn judge<'a>(
 
 /// Whether a person who has control would see it as somebody else's hand.
 fn drives(method: &str) -> bool {
-    const ACTS: [&str; 12] = [
+    const ACTS: [&str; 16] = [
         "Browser.setWindowBounds",
         "DOM.focus",
         "DOM.setFileInputFiles",
         "Page.bringToFront",
         "Page.close",
+        "Page.crash",
         "Page.handleJavaScriptDialog",
         "Page.navigate",
         "Page.navigateToHistoryEntry",
         "Page.reload",
+        "Page.setDocumentContent",
+        "Page.stopLoading",
         "Target.activateTarget",
         "Target.closeTarget",
         "Target.createTarget",
+        "Target.disposeBrowserContext",
     ];
     method.starts_with("Input.") || ACTS.contains(&method)
 }
 
 /// The same message with the session's own folder for downloads. Files have the names that people
-/// know there: numbers would help a client only on its own machine.
+/// know there: numbers would help a client only on its own machine. Nobody turns downloads off for
+/// everybody.
 fn in_session(text: &str) -> Option<String> {
+    if text.len() > MAX_REWRITTEN {
+        return None;
+    }
     let mut message: Value = serde_json::from_str(text).ok()?;
     let params = message.get_mut("params")?.as_object_mut()?;
-    if params.contains_key("downloadPath") {
-        params.insert("downloadPath".to_owned(), json!(DOWNLOADS));
-    }
-    if params.get("behavior").is_some_and(|behavior| behavior == "allowAndName") {
-        params.insert("behavior".to_owned(), json!("allow"));
-    }
+    params.insert("behavior".to_owned(), json!("allow"));
+    params.insert("downloadPath".to_owned(), json!(DOWNLOADS));
     Some(message.to_string())
 }
 
@@ -108,6 +123,21 @@ mod tests {
     }
 
     #[test]
+    fn nothing_hides_behind_or_inside_another_message() {
+        let close = r#"{"id":1,"method":"Browser.close"}"#;
+        for hidden in [format!("x\0{close}"), format!("{close}\0{close}"), "\0".to_owned()] {
+            assert!(answer(judge(&hidden, || Ok(())))["error"].is_object());
+        }
+        for method in ["sendMessageToTarget", "exposeDevToolsProtocol"] {
+            let text = format!(r#"{{"id":1,"method":"Target.{method}","params":{{}}}}"#);
+            assert!(answer(judge(&text, || Ok(())))["error"].is_object());
+        }
+        // A NUL inside a string of JSON is written as an escape, and reads as one message.
+        let honest = r#"{"id":1,"method":"Runtime.evaluate","params":{"expression":"\u0000"}}"#;
+        assert_eq!(judge(honest, held), Verdict::Pass(honest.into()));
+    }
+
+    #[test]
     fn downloads_stay_in_the_session() {
         let text = r#"{"id":1,"method":"Browser.setDownloadBehavior","params":{"behavior":
             "allowAndName","downloadPath":"/elsewhere","eventsEnabled":true}}"#;
@@ -130,6 +160,5 @@ mod tests {
         }
         let look = r#"{"id":1,"method":"Page.captureScreenshot"}"#;
         assert_eq!(judge(look, held), Verdict::Pass(look.into()));
-        assert_eq!(judge("nonsense", held), Verdict::Pass("nonsense".into()));
     }
 }

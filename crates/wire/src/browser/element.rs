@@ -11,8 +11,7 @@ use crate::{
     pointer::{Button, Modifier},
 };
 
-/// Click an element of the page in the session's browser (VISIBLE on a desktop session, headless
-/// else), once it can be clicked.
+/// Click an element of the page, once it can be clicked.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClickElement {

@@ -10,8 +10,7 @@ use crate::{
     screen::{Format, Picture},
 };
 
-/// Go to an address in the session's browser (VISIBLE on a desktop session, headless else), and
-/// wait until it is loaded.
+/// Go to an address in the session's browser, and wait until it is loaded.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Navigate {
@@ -48,8 +47,15 @@ pub(super) fn without_secrets(url: &str) -> String {
             let host = host.rsplit('@').next().unwrap_or_default();
             format!("{scheme}://{host}{path}")
         }
-        None if shown.to_ascii_lowercase().starts_with("data:") => "data:".to_owned(),
-        None => shown.to_owned(),
+        None => {
+            let lower = shown.to_ascii_lowercase();
+            let whole = ["data:", "javascript:", "blob:"];
+            match whole.iter().find(|scheme| lower.starts_with(**scheme)) {
+                Some(scheme) => (*scheme).to_owned(),
+                // A user may stand before a host that has no scheme.
+                None => shown.rsplit('@').next().unwrap_or_default().to_owned(),
+            }
+        }
     }
 }
 
@@ -283,7 +289,8 @@ pub struct SnapshotText {
     pub id: u64,
     /// The page's title.
     pub title: String,
-    /// One line for each element, indented: `button "Save" [ref=e12]`.
+    /// One line for each element, indented: `button "Save" [ref=e12]`. In a long one, long texts are
+    /// cut, with `…` at the end.
     pub snapshot: String,
     /// Whether it is only what has changed.
     pub delta: bool,
@@ -337,6 +344,8 @@ mod tests {
             ("https://me:secret@a.example/b@c", "https://a.example/b@c"),
             ("a.example/b?c", "a.example/b"),
             ("data:text/html,<b>secret", "data:"),
+            ("me:secret@a.example/b", "a.example/b"),
+            ("JavaScript:steal(1)", "javascript:"),
             ("about:blank", "about:blank"),
         ] {
             assert_eq!(without_secrets(url), kept);

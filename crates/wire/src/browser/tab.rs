@@ -13,8 +13,7 @@ use crate::action::action;
 #[serde(transparent)]
 pub struct TabId(#[schemars(length(min = 1, max = 64))] pub String);
 
-/// List, open, close or bring to the front tabs of the session's browser (VISIBLE on a desktop
-/// session, headless else).
+/// List, open, close or bring to the front tabs of the session's browser.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tabs {
