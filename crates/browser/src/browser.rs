@@ -31,6 +31,7 @@ use crate::{BrowserError, navigate::addressed, running::Running, turn::Turn};
 #[derive(Clone)]
 pub struct Browser {
     shared: Arc<Shared>,
+    hands_off: bool,
 }
 
 struct Shared {
@@ -46,7 +47,14 @@ impl Browser {
     /// downloads go to `Downloads` in it.
     pub fn new(current: Arc<Current>, home: PathBuf) -> Self {
         let (running, pictures) = (Mutex::default(), AtomicU64::new(0));
-        Self { shared: Arc::new(Shared { current, home, running, pictures }) }
+        let shared = Arc::new(Shared { current, home, running, pictures });
+        Self { shared, hands_off: false }
+    }
+
+    /// The same browser for somebody who may look while a person drives: no dialog is answered, no
+    /// tab is opened or brought to the front.
+    pub fn hands_off(&self, hands_off: bool) -> Self {
+        Self { hands_off, ..self.clone() }
     }
 
     /// Goes to an address, or a step in the history.
@@ -209,6 +217,10 @@ impl Browser {
     ) -> Result<Turn, BrowserError> {
         let deadline = due(patience);
         let running = self.running(deadline).await?;
+        if self.hands_off {
+            let page = running.shown(tab, deadline).await?;
+            return Turn::begin_looking(running, page, deadline);
+        }
         let page = running.page(tab, deadline).await?;
         Ok(Turn::begin(running, page, accept_dialogs, deadline).await)
     }

@@ -10,18 +10,26 @@ pub(crate) const FOLDER: &str = "Downloads";
 /// More than this are not remembered.
 const MOST: usize = 100;
 
-/// The downloads that no reply has told yet.
+/// The downloads whose end no reply has told yet.
 pub(crate) struct Downloads {
     home: PathBuf,
+    last: Mark,
     known: Vec<Known>,
 }
 
 struct Known {
     guid: String,
     name: String,
+    mark: Mark,
     told: Downloaded,
     over: bool,
+    /// A reply told that it began.
+    mentioned: bool,
 }
+
+/// A moment among downloads: some began before it, others after.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Mark(u64);
 
 /// A download began.
 #[derive(Deserialize)]
@@ -45,7 +53,7 @@ pub(crate) struct Progress {
 
 impl Downloads {
     pub fn new(home: &Path) -> Self {
-        Self { home: home.to_owned(), known: Vec::new() }
+        Self { home: home.to_owned(), last: Mark::default(), known: Vec::new() }
     }
 
     pub fn begun(&mut self, begun: Begun) {
@@ -54,8 +62,15 @@ impl Downloads {
         }
         let path = format!("{FOLDER}/{}", begun.suggested_filename);
         let told = Downloaded { path, complete: false, size: None };
-        let name = begun.suggested_filename;
-        self.known.push(Known { guid: begun.guid, name, told, over: false });
+        self.last.0 += 1;
+        self.known.push(Known {
+            guid: begun.guid,
+            name: begun.suggested_filename,
+            mark: self.last,
+            told,
+            over: false,
+            mentioned: false,
+        });
     }
 
     pub fn went_on(&mut self, progress: &Progress) {
@@ -78,24 +93,75 @@ impl Downloads {
         }
     }
 
-    /// Whether there are any, and whether all of them are over.
+    /// This moment.
+    pub fn mark(&self) -> Mark {
+        self.last
+    }
+
+    /// Whether one began after that moment and was not told yet.
+    pub fn any_since(&self, mark: Mark) -> bool {
+        self.known.iter().any(|known| known.mark > mark && !known.mentioned)
+    }
+
+    /// Whether one was not told yet.
     pub fn any(&self) -> bool {
-        !self.known.is_empty()
+        self.any_since(Mark::default())
     }
 
+    /// Whether all of them that were not told yet are over.
     pub fn all_over(&self) -> bool {
-        self.known.iter().all(|known| known.over)
+        self.known.iter().all(|known| known.over || known.mentioned)
     }
 
-    /// Takes what is to be told.
+    /// Takes what is to be told. Those that go on are told once more when they are complete.
     pub fn take(&mut self) -> Vec<Downloaded> {
-        self.known.drain(..).map(|known| known.told).collect()
+        let news = self.known.iter().filter(|known| !known.mentioned || known.told.complete);
+        let news = news.map(|known| known.told.clone()).collect();
+        self.known.retain(|known| !known.over);
+        for known in &mut self.known {
+            known.mentioned = true;
+        }
+        news
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn begun(guid: &str) -> Begun {
+        Begun { guid: guid.into(), suggested_filename: format!("{guid}.txt") }
+    }
+
+    fn ended(guid: &str, state: &str) -> Progress {
+        Progress { guid: guid.into(), state: state.into(), received_bytes: 5.0, file_path: None }
+    }
+
+    #[test]
+    fn a_download_that_goes_on_is_told_again_when_it_is_complete() {
+        let mut downloads = Downloads::new(Path::new("/home/agent"));
+        downloads.begun(begun("slow"));
+        downloads.begun(begun("stopped"));
+        assert_eq!(downloads.take().len(), 2);
+        // Nobody waits for them again.
+        assert!(downloads.all_over());
+        assert_eq!(downloads.take(), []);
+        downloads.went_on(&ended("slow", "completed"));
+        downloads.went_on(&ended("stopped", "canceled"));
+        let told = Downloaded { path: "Downloads/slow.txt".into(), complete: true, size: Some(5) };
+        assert_eq!(downloads.take(), [told]);
+        assert_eq!(downloads.take(), []);
+    }
+
+    #[test]
+    fn a_download_from_before_is_not_what_a_call_began() {
+        let mut downloads = Downloads::new(Path::new("/home/agent"));
+        downloads.begun(begun("old"));
+        let mark = downloads.mark();
+        assert!(!downloads.any_since(mark));
+        downloads.begun(begun("new"));
+        assert!(downloads.any_since(mark));
+    }
 
     #[test]
     fn a_download_is_told_once_by_its_place_in_the_home() {

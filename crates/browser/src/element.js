@@ -1,7 +1,7 @@
 // Finds elements and waits for them, inside a document, in a world that the page does not see.
 // Evaluated once for each document; what it defines is called by world.rs.
 (() => {
-  if (globalThis.helmdeck) return;
+  if (Object.hasOwn(globalThis, 'helmdeck')) return;
 
   // Names are cut after so many characters.
   const LONG = 200;
@@ -9,6 +9,14 @@
   const PULSE = 100;
   // So many elements tell what a page shows.
   const SURVEY = 10;
+
+  // What a node says by its kind. Asked itself, a form answers with its fields and a document with
+  // its images: `form.id` is the field of that name if there is one.
+  const get = (node, name) => Reflect.get(Object.getPrototypeOf(node), name, node);
+  const call = (node, name, ...rest) => get(node, name).call(node, ...rest);
+  const attribute = (element, name) => call(element, 'getAttribute', name);
+  const kind = (element) => get(element, 'tagName');
+  const said = (element) => get(element, 'innerText') ?? get(element, 'textContent') ?? '';
 
   const tidy = (text) => (text ?? '').replace(/[\s\u200b]+/g, ' ').trim();
   const folded = (text) => tidy(text).toLowerCase();
@@ -18,12 +26,14 @@
   // The document and every open shadow root in it.
   function* roots(root = document) {
     yield root;
-    for (const element of root.querySelectorAll('*')) {
-      if (element.shadowRoot) yield* roots(element.shadowRoot);
+    for (const element of call(root, 'querySelectorAll', '*')) {
+      const inner = get(element, 'shadowRoot');
+      if (inner) yield* roots(inner);
     }
   }
 
-  const above = (node) => node.assignedSlot ?? node.parentElement ?? node.getRootNode().host ?? null;
+  const above = (element) =>
+    get(element, 'assignedSlot') ?? get(element, 'parentElement') ?? get(call(element, 'getRootNode'), 'host') ?? null;
 
   function within(inner, outer) {
     for (let node = inner; node; node = above(node)) if (node === outer) return true;
@@ -31,14 +41,14 @@
   }
 
   function box(element) {
-    if (getComputedStyle(element).display !== 'contents') return element.getBoundingClientRect();
-    const range = document.createRange();
+    if (getComputedStyle(element).display !== 'contents') return call(element, 'getBoundingClientRect');
+    const range = call(document, 'createRange');
     range.selectNodeContents(element);
     return range.getBoundingClientRect();
   }
 
   function visible(element) {
-    if (!element.isConnected || !element.checkVisibility({ visibilityProperty: true })) {
+    if (!get(element, 'isConnected') || !call(element, 'checkVisibility', { visibilityProperty: true })) {
       if (getComputedStyle(element).display !== 'contents') return false;
     }
     const { width, height } = box(element);
@@ -105,68 +115,69 @@
   const FROM_CONTENT =
     /^(button|cell|checkbox|columnheader|gridcell|heading|link|menuitem|menuitemcheckbox|menuitemradio|option|radio|row|rowheader|switch|tab|tooltip|treeitem|listitem|paragraph|term|definition|status|alert)$/;
 
-  const explicit = (element) => tidy(element.getAttribute('role')).toLowerCase().split(' ')[0];
+  const explicit = (element) => tidy(attribute(element, 'role')).toLowerCase().split(' ')[0];
 
   function role(element) {
     const own = explicit(element);
     if (own) return own === 'image' ? 'img' : own;
-    for (const [role, css] of Object.entries(IMPLICIT)) if (element.matches(css)) return role;
+    for (const [role, css] of Object.entries(IMPLICIT)) if (call(element, 'matches', css)) return role;
     return '';
   }
 
   // What an element says to somebody who hears it, its own labels not counted.
   function spoken(node) {
-    if (node.nodeType === Node.TEXT_NODE) return node.data;
-    if (node.nodeType !== Node.ELEMENT_NODE || /^(script|style|noscript|template)$/i.test(node.tagName)) return '';
-    if (node.getAttribute('aria-hidden') === 'true' || !node.checkVisibility()) {
+    if (get(node, 'nodeType') === Node.TEXT_NODE) return node.data;
+    if (get(node, 'nodeType') !== Node.ELEMENT_NODE) return '';
+    if (/^(script|style|noscript|template)$/i.test(kind(node))) return '';
+    if (attribute(node, 'aria-hidden') === 'true' || !call(node, 'checkVisibility')) {
       if (getComputedStyle(node).display !== 'contents') return '';
     }
-    const label = node.getAttribute('aria-label') || (node.tagName === 'IMG' && node.alt);
+    const label = attribute(node, 'aria-label') || (kind(node) === 'IMG' && attribute(node, 'alt'));
     if (label) return ` ${label} `;
     return content(node);
   }
 
   function content(element) {
-    const inner = element.tagName === 'SLOT' ? element.assignedNodes({ flatten: true }) : [];
-    const nodes = inner.length ? inner : (element.shadowRoot ?? element).childNodes;
+    const inner = kind(element) === 'SLOT' ? element.assignedNodes({ flatten: true }) : [];
+    const nodes = inner.length ? inner : get(get(element, 'shadowRoot') ?? element, 'childNodes');
     const text = [...nodes].map(spoken).join('');
     return getComputedStyle(element).display === 'inline' ? text : ` ${text} `;
   }
 
   function name(element) {
-    const root = element.getRootNode();
-    const ids = tidy(element.getAttribute('aria-labelledby')).split(' ').filter(Boolean);
-    const labelled = ids.map((id) => root.getElementById?.(id)).filter(Boolean);
-    if (labelled.length) return tidy(labelled.map((it) => it.getAttribute('aria-label') || it.textContent).join(' '));
-    const own = tidy(element.getAttribute('aria-label'));
+    const root = call(element, 'getRootNode');
+    const ids = tidy(attribute(element, 'aria-labelledby')).split(' ').filter(Boolean);
+    const labelled = ids.map((id) => get(root, 'getElementById')?.call(root, id)).filter(Boolean);
+    const labelling = labelled.map((it) => attribute(it, 'aria-label') || get(it, 'textContent'));
+    if (labelling.length) return tidy(labelling.join(' '));
+    const own = tidy(attribute(element, 'aria-label'));
     if (own) return own;
-    if (element.tagName === 'INPUT' && /^(button|submit|reset)$/.test(element.type)) {
-      return tidy(element.value) || { submit: 'Submit', reset: 'Reset' }[element.type] || tidy(element.title);
+    if (kind(element) === 'INPUT' && /^(button|submit|reset)$/.test(element.type)) {
+      const usual = { submit: 'Submit', reset: 'Reset' }[element.type];
+      return tidy(element.value) || usual || tidy(attribute(element, 'title'));
     }
-    const labels = element.labels ? tidy([...element.labels].map((label) => content(label)).join(' ')) : '';
+    const labels = tidy([...(get(element, 'labels') ?? [])].map((label) => content(label)).join(' '));
     if (labels) return labels;
-    if (element.alt) return tidy(element.alt);
+    if (get(element, 'alt')) return tidy(get(element, 'alt'));
     const heads = { FIELDSET: 'legend', TABLE: 'caption', FIGURE: 'figcaption', svg: 'title' };
-    const head = heads[element.tagName] && element.querySelector(`:scope > ${heads[element.tagName]}`);
+    const head = heads[kind(element)] && call(element, 'querySelector', `:scope > ${heads[kind(element)]}`);
     if (head) return tidy(head.textContent);
     if (FROM_CONTENT.test(role(element))) {
-      const said = tidy(content(element));
-      if (said) return said;
+      const text = tidy(content(element));
+      if (text) return text;
     }
-    return tidy(element.title) || tidy(element.getAttribute('placeholder'));
+    return tidy(attribute(element, 'title')) || tidy(attribute(element, 'placeholder'));
   }
 
   // What an element is called in a sentence.
   function called(element) {
-    const text = name(element) || tidy(element.innerText ?? element.textContent);
-    return cut(text);
+    return cut(name(element) || tidy(said(element)));
   }
 
   function tag(element) {
-    const kind = element.tagName.toLowerCase();
-    const id = element.id ? ` id="${cut(element.id, 40)}"` : '';
-    const names = element.getAttribute('class');
-    return `<${kind}${id}${names ? ` class="${cut(tidy(names), 60)}"` : ''}>`;
+    const [id, names] = [attribute(element, 'id'), attribute(element, 'class')];
+    const own = id ? ` id="${cut(id, 40)}"` : '';
+    return `<${kind(element).toLowerCase()}${own}${names ? ` class="${cut(tidy(names), 60)}"` : ''}>`;
   }
 
   class Unreadable extends Error {}
@@ -174,33 +185,33 @@
   function byCss(css) {
     const found = [];
     try {
-      found.push(...document.querySelectorAll(css));
+      found.push(...call(document, 'querySelectorAll', css));
     } catch (error) {
       throw new Unreadable(error.message);
     }
     if (found.some(visible)) return found;
-    for (const root of roots()) if (root !== document) found.push(...root.querySelectorAll(css));
+    for (const root of roots()) if (root !== document) found.push(...call(root, 'querySelectorAll', css));
     return found;
   }
 
   // The smallest elements whose text says it.
   function byText({ text, exact }) {
     const [wanted, thin] = [exact ? tidy(text) : folded(text), bare(text)];
-    const says = (said) => (exact ? tidy(said) === wanted : folded(said).includes(wanted));
+    const says = (words) => (exact ? tidy(words) === wanted : folded(words).includes(wanted));
     const search = (element) => {
-      if (/^(script|style|noscript|template|head)$/i.test(element.tagName)) return [];
-      if (element.tagName === 'INPUT') {
+      if (/^(script|style|noscript|template|head)$/i.test(kind(element))) return [];
+      if (kind(element) === 'INPUT') {
         return /^(button|submit|reset)$/.test(element.type) && says(element.value) ? [element] : [];
       }
-      if (!bare(element.textContent).includes(thin)) return [];
-      const inner = [...element.children].flatMap(search);
+      if (!bare(get(element, 'textContent')).includes(thin)) return [];
+      const inner = [...get(element, 'children')].flatMap(search);
       if (inner.some(visible)) return inner;
-      return says(element.innerText ?? element.textContent) ? [element, ...inner] : inner;
+      return says(said(element)) ? [element, ...inner] : inner;
     };
-    const buttons = (root) => [...root.querySelectorAll('input')].flatMap(search);
+    const buttons = (root) => [...call(root, 'querySelectorAll', 'input')].flatMap(search);
     const found = [];
     for (const root of roots()) {
-      found.push(...[...root.children].flatMap(search), ...buttons(root));
+      found.push(...[...get(root, 'children')].flatMap(search), ...buttons(root));
     }
     return found;
   }
@@ -209,7 +220,7 @@
     const css = IMPLICIT[wanted];
     const found = [];
     for (const root of roots()) {
-      for (const element of root.querySelectorAll(css ? `[role],${css}` : '[role]')) {
+      for (const element of call(root, 'querySelectorAll', css ? `[role],${css}` : '[role]')) {
         if (role(element) === wanted) found.push(element);
       }
     }
@@ -234,7 +245,7 @@
   }
 
   // The control that a label is for.
-  const control = (element) => (element.tagName === 'LABEL' && element.control) || element;
+  const control = (element) => (kind(element) === 'LABEL' && element.control) || element;
 
   // Where the view of this document begins in the view of the page; null if that is not known here.
   function offset() {
@@ -256,9 +267,9 @@
   }
 
   function hitAt(x, y) {
-    let hit = document.elementFromPoint(x, y);
-    while (hit?.shadowRoot) {
-      const inner = hit.shadowRoot.elementFromPoint(x, y);
+    let hit = call(document, 'elementFromPoint', x, y);
+    for (let root; hit && (root = get(hit, 'shadowRoot')); ) {
+      const inner = root.elementFromPoint(x, y);
       if (!inner || inner === hit) break;
       hit = inner;
     }
@@ -268,16 +279,17 @@
   // Whether a click at something else reaches the element all the same.
   function reaches(hit, element) {
     if (within(hit, element)) return true;
-    if ([...(element.labels ?? [])].some((label) => within(hit, label))) return true;
-    const label = hit.closest('label');
+    if ([...(get(element, 'labels') ?? [])].some((label) => within(hit, label))) return true;
+    const label = call(hit, 'closest', 'label');
     if (label?.control && within(label.control, element)) return true;
     if (!within(element, hit)) return false;
-    return getComputedStyle(element).pointerEvents === 'none' || hit.matches('a,button,label,summary,[role]');
+    return getComputedStyle(element).pointerEvents === 'none' || call(hit, 'matches', 'a,button,label,summary,[role]');
   }
 
   // The first point of an element that is in view, and what is there.
   function target(element) {
-    const rects = getComputedStyle(element).display === 'contents' ? [box(element)] : [...element.getClientRects()];
+    const boxless = getComputedStyle(element).display === 'contents';
+    const rects = boxless ? [box(element)] : [...call(element, 'getClientRects')];
     let covered = null;
     for (const rect of rects.slice(0, 5)) {
       const [left, top] = [Math.max(rect.left, 0), Math.max(rect.top, 0)];
@@ -296,7 +308,7 @@
   // The next time the page is painted; a page that nobody sees is not.
   const frame = () =>
     new Promise((done) => {
-      const timer = setTimeout(done, document.hidden ? 20 : PULSE);
+      const timer = setTimeout(done, get(document, 'hidden') ? 20 : PULSE);
       requestAnimationFrame(() => (clearTimeout(timer), done()));
     });
 
@@ -311,14 +323,15 @@
 
   const ALIGN = ['center', 'end', 'start', 'nearest'];
 
-  const scroll = (element, align) => element.scrollIntoView({ block: align, inline: align, behavior: 'instant' });
+  const scroll = (element, align) =>
+    call(element, 'scrollIntoView', { block: align, inline: align, behavior: 'instant' });
 
   // Why the element cannot be used now; null if it can.
   async function obstacle(element, want, turn) {
     if (want === 'attached') return null;
     if (!visible(element)) return 'is not visible';
     if (want === 'visible') return null;
-    if (element.matches(':disabled') || element.closest('[aria-disabled=true]')) return 'is disabled';
+    if (call(element, 'matches', ':disabled') || call(element, 'closest', '[aria-disabled=true]')) return 'is disabled';
     const before = box(element);
     let spot = target(element);
     if (!('x' in spot)) scroll(element, ALIGN[turn % 4]);
@@ -326,7 +339,7 @@
     else if (window !== window.top) scroll(element, 'nearest');
     const held = box(element);
     await frame();
-    if (!element.isConnected) return 'was removed';
+    if (!get(element, 'isConnected')) return 'was removed';
     if (!same(held, box(element))) return 'is moving';
     if (want === 'stable') return null;
     spot = target(element);
@@ -345,18 +358,20 @@
   // Readies a field for text: focused, with what shall be replaced selected.
   function fill(element, { text, append }) {
     const field = control(element);
-    if (field.tagName === 'INPUT') {
+    const editable = get(field, 'isContentEditable');
+    if (kind(field) === 'INPUT') {
       if (!TEXTS.test(field.type)) return { refused: `is no text field but an input of type ${field.type}` };
-    } else if (field.tagName !== 'TEXTAREA' && !field.isContentEditable) {
-      if (field.tagName === 'SELECT') return { refused: 'is a list of options: use browser_select' };
-      const inner = field.querySelector('input:not([type=hidden]),textarea,[contenteditable=true],[contenteditable=""]');
+    } else if (kind(field) !== 'TEXTAREA' && !editable) {
+      if (kind(field) === 'SELECT') return { refused: 'is a list of options: use browser_select' };
+      const css = 'input:not([type=hidden]),textarea,[contenteditable=true],[contenteditable=""]';
+      const inner = call(field, 'querySelector', css);
       if (inner) return fill(inner, { text, append });
       return { refused: 'is no text field' };
     }
-    if (field.disabled) return { why: 'is disabled' };
-    if (field.readOnly) return { why: 'is read only' };
-    field.focus();
-    if (field.tagName === 'INPUT' && VALUES.test(field.type)) {
+    if (get(field, 'disabled')) return { why: 'is disabled' };
+    if (get(field, 'readOnly')) return { why: 'is read only' };
+    call(field, 'focus');
+    if (kind(field) === 'INPUT' && VALUES.test(field.type)) {
       field.value = text.trim();
       if (field.value !== text.trim() && field.type !== 'range') {
         return { refused: `takes no such value: it is an input of type ${field.type}` };
@@ -364,11 +379,12 @@
       changed(field);
       return { insert: false };
     }
-    if (field.isContentEditable) {
-      const range = document.createRange();
+    if (editable) {
+      const range = call(document, 'createRange');
       range.selectNodeContents(field);
       if (append) range.collapse(false);
-      const selection = field.getRootNode().getSelection?.() ?? getSelection();
+      const root = call(field, 'getRootNode');
+      const selection = get(root, 'getSelection')?.call(root) ?? getSelection();
       selection.removeAllRanges();
       selection.addRange(range);
     } else if (append) {
@@ -383,7 +399,7 @@
       field.select();
     }
     if (!text && !append) {
-      document.execCommand('delete');
+      call(document, 'execCommand', 'delete');
       return { insert: false };
     }
     return { insert: true };
@@ -391,7 +407,7 @@
 
   function choose(element, { values }) {
     const list = control(element);
-    if (list.tagName !== 'SELECT') return { refused: 'is no list of options: click it instead' };
+    if (kind(list) !== 'SELECT') return { refused: 'is no list of options: click it instead' };
     const options = [...list.options];
     const chosen = new Set();
     for (const value of values) {
@@ -417,10 +433,11 @@
 
   function file(element, { count }) {
     let field = control(element);
-    if (!(field.tagName === 'INPUT' && field.type === 'file')) {
-      field = field.querySelector('input[type=file]') ?? field.closest('label')?.control ?? field;
+    if (!call(field, 'matches', 'input[type=file]')) {
+      const inner = call(field, 'querySelector', 'input[type=file]');
+      field = inner ?? call(field, 'closest', 'label')?.control ?? field;
     }
-    if (!(field.tagName === 'INPUT' && field.type === 'file')) return { refused: 'is no file field' };
+    if (!call(field, 'matches', 'input[type=file]')) return { refused: 'is no file field' };
     if (count > 1 && !field.multiple) return { refused: 'takes one file only' };
     helmdeck.kept = field;
     return {};
@@ -430,9 +447,9 @@
     nothing: () => ({}),
     show: (element) => (scroll(element, 'nearest'), {}),
     keep: (element) => ((helmdeck.kept = element), {}),
-    text: (element) => ({ content: element.innerText ?? element.textContent ?? '' }),
-    html: (element) => ({ content: element.outerHTML }),
-    focus: (element) => (control(element).focus(), {}),
+    text: (element) => ({ content: said(element) }),
+    html: (element) => ({ content: get(element, 'outerHTML') }),
+    focus: (element) => (call(control(element), 'focus'), {}),
     fill,
     choose,
     file,
@@ -442,11 +459,11 @@
     const spot = ask.want === 'usable' ? target(element) : {};
     const rect = box(element);
     const { x, y } = 'x' in spot ? spot : { x: rect.x + rect.width / 2, y: rect.y + rect.height / 2 };
-    const downloads = !!element.closest?.('a[download]');
+    const downloads = !!call(element, 'closest', 'a[download]');
     return {
-      state: 'ready', tag: element.tagName.toLowerCase(), name: called(element), x, y,
+      state: 'ready', tag: kind(element).toLowerCase(), name: called(element), x, y,
       box: { x: rect.x, y: rect.y, width: rect.width, height: rect.height },
-      offset: offset(), hidden: document.hidden, downloads, focus: element.ownerDocument.hasFocus(),
+      offset: offset(), hidden: get(document, 'hidden'), downloads, focus: call(document, 'hasFocus'),
     };
   }
 
@@ -462,15 +479,15 @@
         if (error instanceof Unreadable) return { state: 'unreadable', why: error.message };
         throw error;
       }
-      if (given && !given.isConnected) return { state: 'stale' };
-      if (given && given.ownerDocument !== document) return { state: 'elsewhere' };
+      if (given && !get(given, 'isConnected')) return { state: 'stale' };
+      if (given && get(given, 'ownerDocument') !== document) return { state: 'elsewhere' };
       seen = { state: 'missing' };
       if (element) {
         const why = await obstacle(element, ask.want, turn);
         const done = why ? { why } : DOING[ask.doing](element, ask);
         if (done.refused) return { state: 'blocked', final: true, element: tag(element), why: done.refused };
         if (!done.why) return { ...ready(element, ask), ...done };
-        seen = { state: 'blocked', element: tag(element), why: done.why, hidden: document.hidden };
+        seen = { state: 'blocked', element: tag(element), why: done.why, hidden: get(document, 'hidden') };
       } else if (!ask.stay) {
         return seen;
       }
@@ -504,18 +521,20 @@
     const words = wanted.split(/[^\p{L}\p{N}]+/u).filter((word) => word.length > 1);
     const found = [];
     for (const root of roots()) {
-      for (const element of root.querySelectorAll(`${INTERACTIVE},h1,h2`)) {
+      for (const element of call(root, 'querySelectorAll', `${INTERACTIVE},h1,h2`)) {
         if (found.length >= 1000) break;
         if (!visible(element)) continue;
-        const [its, said] = [role(element) || element.tagName.toLowerCase(), called(element)];
-        const text = `${folded(said)} ${element.id} ${element.getAttribute('name') ?? ''}`.toLowerCase();
+        const [its, title] = [role(element) || kind(element).toLowerCase(), called(element)];
+        const names = [title, attribute(element, 'id'), attribute(element, 'name')];
+        const text = names.map(folded).join(' ');
         const score = words.filter((word) => text.includes(word)).length * 2 + (its === selector.role);
-        found.push({ score, line: `${its} ${JSON.stringify(cut(said, 60))}` });
+        found.push({ score, line: `${its} ${JSON.stringify(cut(title, 60))}` });
       }
     }
     found.sort((a, b) => b.score - a.score);
     const lines = [...new Set(found.map((it) => it.line))];
-    return { url: location.href, title: document.title, elements: lines.slice(0, SURVEY), more: lines.length > SURVEY };
+    const [elements, more] = [lines.slice(0, SURVEY), lines.length > SURVEY];
+    return { url: location.href, title: get(document, 'title'), elements, more };
   }
 
   globalThis.helmdeck = { until, seen, survey, kept: null };

@@ -58,6 +58,9 @@ pub enum BrowserError {
         /// The browser's words.
         why: String,
     },
+    /// A person drives, and has been asked something.
+    #[error("a dialog is open ({0:?}), and the person who drives answers it: try again later")]
+    DialogOpen(String),
     /// The script threw, or could not be read.
     #[error("the script failed: {0}")]
     Script(String),
@@ -100,6 +103,7 @@ impl BrowserError {
             Self::ElementNotFound { .. } | Self::StaleRef(_) => ErrorCode::ElementNotFound,
             Self::NotActionable { .. } => ErrorCode::ElementNotActionable,
             Self::Navigation { .. } => ErrorCode::NavigationFailed,
+            Self::DialogOpen(_) => ErrorCode::ControlHeld,
             Self::Script(_) => ErrorCode::ScriptFailed,
             Self::Timeout(_) => ErrorCode::Timeout,
             Self::MissingUrl => ErrorCode::MissingUrl,

@@ -1,6 +1,6 @@
 //! The frames of a tab, wherever they run. Pure: fed by what the sessions of the tab tell.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, iter};
 
 use helmdeck_cdp::SessionId;
 use serde::Deserialize;
@@ -46,6 +46,7 @@ pub(crate) struct Listed {
 #[derive(Default)]
 pub(crate) struct Frames {
     main: Option<String>,
+    /// INVARIANT: no frame is within itself, and each is a child of one other at most.
     nodes: HashMap<String, Node>,
 }
 
@@ -99,9 +100,17 @@ impl Frames {
         }
     }
 
-    /// A frame shows another document, or is seen for the first time.
+    /// A frame shows another document, or is seen for the first time. One that is said to be within
+    /// itself is nonsense.
     pub fn navigated(&mut self, session: &SessionId, described: &Described) {
         let Described { id, parent_id, loader_id, url, url_fragment } = described;
+        if parent_id.as_deref().is_some_and(|parent| self.is_within(parent, id)) {
+            return;
+        }
+        let before = self.nodes.get(id).and_then(|node| node.frame.parent.as_ref());
+        if before.is_some() && parent_id.is_some() && before != parent_id.as_ref() {
+            self.removed(id);
+        }
         let known = self.nodes.remove(id);
         let (parent, children) = match known {
             Some(node) => (parent_id.clone().or(node.frame.parent), node.children),
@@ -205,6 +214,12 @@ impl Frames {
         }
     }
 
+    /// Whether a frame is the other one or somewhere below it.
+    fn is_within(&self, id: &str, other: &str) -> bool {
+        iter::successors(Some(id), |id| self.nodes.get(*id)?.frame.parent.as_deref())
+            .any(|id| id == other)
+    }
+
     fn forget(&mut self, id: &str) {
         let mut left = vec![id.to_owned()];
         while let Some(id) = left.pop() {
@@ -250,6 +265,35 @@ mod tests {
         assert_eq!(ids(&frames), ["main", "b"]);
         frames.navigated(&page, &described("main", None, "3"));
         assert_eq!(ids(&frames), ["main"]);
+    }
+
+    #[test]
+    fn a_frame_is_never_within_itself() {
+        let page = SessionId::from("page");
+        let mut frames = Frames::of(&page, "main", "about:blank");
+        frames.attached(&page, "a", "main");
+        frames.attached(&page, "b", "a");
+        frames.attached(&page, "self", "self");
+        for (id, parent) in [("main", "main"), ("main", "b"), ("a", "a"), ("a", "b")] {
+            frames.navigated(&page, &described(id, Some(parent), "2"));
+        }
+        assert_eq!(ids(&frames), ["main", "a", "b"]);
+        // Two that are not known yet.
+        frames.attached(&page, "c", "d");
+        frames.attached(&page, "d", "c");
+        assert_eq!(ids(&frames), ["main", "a", "b"]);
+        assert!(frames.nodes.contains_key("c") && !frames.nodes.contains_key("d"));
+    }
+
+    #[test]
+    fn a_frame_is_in_one_place_only() {
+        let page = SessionId::from("page");
+        let mut frames = Frames::of(&page, "main", "about:blank");
+        frames.attached(&page, "a", "main");
+        frames.attached(&page, "b", "main");
+        frames.attached(&page, "c", "a");
+        frames.navigated(&page, &described("c", Some("b"), "2"));
+        assert_eq!(ids(&frames), ["main", "a", "b", "c"]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::timeout_at;
 
-use crate::{BrowserError, locate::GRACE, turn::Turn, world::Evaluated};
+use crate::{BrowserError, downloads::Mark, locate::GRACE, turn::Turn, world::Evaluated};
 
 /// Schemes that are not followed by `//`.
 const BARE: [&str; 7] =
@@ -141,6 +141,7 @@ impl Turn {
     }
 
     async fn go(&self, url: &str, arrival: &mut Arrival) -> Result<String, BrowserError> {
+        let begun = self.running.known.downloads.lock().mark();
         let session = self.page.session();
         let params = json!({ "url": url });
         let answer = self.page.call::<Answer>(session, "Page.navigate", params, self.deadline);
@@ -156,7 +157,7 @@ impl Turn {
         };
         if let Some(why) = answer.error_text {
             // A file came instead of a page; the page before is still there.
-            if answer.is_download || why == "net::ERR_ABORTED" && self.download_began().await {
+            if answer.is_download || why == "net::ERR_ABORTED" && self.download_began(begun).await {
                 arrival.arrived = true;
                 return Ok(url.to_owned());
             }
@@ -260,11 +261,11 @@ impl Turn {
         }
     }
 
-    async fn download_began(&self) -> bool {
+    async fn download_began(&self, since: Mark) -> bool {
         let until = (Instant::now() + DOWNLOAD).min(self.deadline);
         loop {
             let news = self.running.known.news.notified();
-            if self.running.known.downloads.lock().any() {
+            if self.running.known.downloads.lock().any_since(since) {
                 return true;
             }
             if timeout_at(until.into(), news).await.is_err() {

@@ -18,6 +18,8 @@ use tokio::{
 pub(crate) use crate::frames::Frame;
 use crate::{BrowserError, frames::Frames, network::Network, refs::Refs};
 
+/// A page that asks more often than this in one call has made its point.
+const MAX_DIALOGS: usize = 100;
 /// A dialog is answered by the browser itself, at once.
 const ANSWER: Duration = Duration::from_secs(5);
 
@@ -197,8 +199,10 @@ impl Page {
             };
             let Opening { kind, message, .. } = opening.clone();
             for visit in &state.visits {
-                let message = message.clone();
-                visit.dialogs.lock().push(Dialog { kind, message, accepted });
+                let mut dialogs = visit.dialogs.lock();
+                if dialogs.len() < MAX_DIALOGS {
+                    dialogs.push(Dialog { kind, message: message.clone(), accepted });
+                }
             }
             Some((opening, accepted))
         });

@@ -45,7 +45,9 @@ impl Turn {
         shot: &PageScreenshot,
         number: u64,
     ) -> Result<Picture, BrowserError> {
-        self.bring_to_front().await?;
+        if !self.hands_off() {
+            self.bring_to_front().await?;
+        }
         let format = shot.format.unwrap_or_default();
         let clip = match &shot.selector {
             Some(selector) => Some(self.clip(selector).await?),
@@ -62,7 +64,8 @@ impl Turn {
             "optimizeForSpeed": true,
         });
         if let (Some(clip), Some(params)) = (clip, params.as_object_mut()) {
-            let (width, height) = (clip.width.max(1.0), clip.height.clamp(1.0, MAX_LENGTH));
+            let side = |length: f64| length.clamp(1.0, MAX_LENGTH);
+            let (width, height) = (side(clip.width), side(clip.height));
             params.insert(
                 "clip".into(),
                 json!({

@@ -9,6 +9,9 @@ use crate::{
     turn::Turn,
 };
 
+/// Of larger pages, nobody reads all at once.
+const MAX_BYTES: usize = 32 << 20;
+
 impl Turn {
     pub async fn extract(&mut self, extract: &Extract) -> Result<Extracted, BrowserError> {
         let (whole, doing) = match extract.format {
@@ -21,6 +24,9 @@ impl Turn {
         let ask = Ask { selector, want: Want::Attached, doing, arguments: json!({}) };
         let found = self.find(&ask).await?;
         let acted = self.acted().await?;
-        Ok(Extracted { acted, content: found.answer.content, format: extract.format })
+        let mut content = found.answer.content;
+        let truncated = content.len() > MAX_BYTES;
+        content.truncate(content.floor_char_boundary(MAX_BYTES));
+        Ok(Extracted { acted, content, format: extract.format, truncated })
     }
 }

@@ -75,6 +75,23 @@ impl Running {
         Ok(Self { cdp, known, follower })
     }
 
+    /// The tab that is named, or the active one.
+    pub async fn shown(
+        &self,
+        tab: Option<&TabId>,
+        deadline: Instant,
+    ) -> Result<Page, BrowserError> {
+        let page = match tab {
+            Some(tab) => self.find(tab)?,
+            None => {
+                let active = self.active().await;
+                active.ok_or_else(|| BrowserError::TabNotFound("active".to_owned()))?
+            }
+        };
+        page.ready(deadline).await?;
+        Ok(page)
+    }
+
     /// The tab that is named, or the active one. Without any, one is opened.
     pub async fn page(&self, tab: Option<&TabId>, deadline: Instant) -> Result<Page, BrowserError> {
         let page = match tab {

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{
     BrowserError,
+    page::Page,
     turn::Turn,
     world::{Evaluated, Exception},
 };
@@ -48,23 +49,36 @@ impl Turn {
             "userGesture": true,
         });
         let (page, session) = (&self.page, self.page.session());
-        match page.call(session, "Runtime.evaluate", params, self.deadline).await {
-            Err(BrowserError::Timeout(_)) => {
-                let until = Instant::now() + END;
-                let end = "Runtime.terminateExecution";
-                let _ = page.call::<IgnoredAny>(session, end, json!({}), until).await;
-                Err(BrowserError::Timeout(
-                    "the script did not end in time: it may wait for something that does not \
-                     come, or need a longer timeout_s"
-                        .to_owned(),
-                ))
-            }
+        let mut unended = EndOnDrop(Some(page.clone()));
+        let answer = page.call(session, "Runtime.evaluate", params, self.deadline).await;
+        if !matches!(answer, Err(BrowserError::Timeout(_))) {
+            unended.0 = None;
+        }
+        match answer {
+            Err(BrowserError::Timeout(_)) => Err(BrowserError::Timeout(
+                "the script did not end in time: it may wait for something that does not come, or \
+                 need a longer timeout_s"
+                    .to_owned(),
+            )),
             // The page went elsewhere under it.
             Err(BrowserError::Browser(CdpError::Refused { .. })) => {
                 Err(BrowserError::Script("the page was left before the script ended".to_owned()))
             }
             answer => answer,
         }
+    }
+}
+
+/// Ends a script that nobody waits for any more, also if its caller is gone.
+struct EndOnDrop(Option<Page>);
+
+impl Drop for EndOnDrop {
+    fn drop(&mut self) {
+        let Some(page) = self.0.take() else { return };
+        tokio::spawn(async move {
+            let (end, until) = ("Runtime.terminateExecution", Instant::now() + END);
+            let _ = page.call::<IgnoredAny>(page.session(), end, json!({}), until).await;
+        });
     }
 }
 

@@ -37,7 +37,8 @@ pub(crate) struct Turn {
     pub running: Arc<Running>,
     pub page: Page,
     pub deadline: Instant,
-    visiting: Visiting,
+    /// Nothing if somebody else's hands are on the page.
+    visiting: Option<Visiting>,
     /// What happens in the page, from the beginning of the action on.
     events: EventStream,
     /// Tabs that open meanwhile.
@@ -88,8 +89,28 @@ impl Turn {
     ) -> Self {
         let events = page.events().only("Page.");
         let opened = running.cdp.events(None).only("Target.targetCreated");
-        let visiting = page.visit(accept_dialogs).await;
+        let visiting = Some(page.visit(accept_dialogs).await);
         Self { running, page, deadline, visiting, events, opened, way: Way::default() }
+    }
+
+    /// Begins to look at a page that a person uses. What they are asked, they answer.
+    pub fn begin_looking(
+        running: Arc<Running>,
+        page: Page,
+        deadline: Instant,
+    ) -> Result<Self, BrowserError> {
+        if let Some(dialog) = page.with(|state| state.dialog.clone()) {
+            return Err(BrowserError::DialogOpen(dialog.message));
+        }
+        let events = page.events().only("Page.");
+        let opened = running.cdp.events(None).only("Target.targetCreated");
+        let way = Way::default();
+        Ok(Self { running, page, deadline, visiting: None, events, opened, way })
+    }
+
+    /// Whether nothing may be touched.
+    pub fn hands_off(&self) -> bool {
+        self.visiting.is_none()
     }
 
     /// Asks the page itself, for the sake of the effect.
@@ -172,7 +193,7 @@ impl Turn {
             url: url.or_else(|| self.page.main().ok().map(|main| main.url)).unwrap_or_default(),
             tab: Some(self.page.tab().clone()),
             opened: self.opened().await,
-            dialogs: self.visiting.dialogs(),
+            dialogs: self.visiting.as_ref().map(Visiting::dialogs).unwrap_or_default(),
             downloads: self.running.known.downloads.lock().take(),
         })
     }

@@ -28,10 +28,11 @@ struct Seen {
 }
 
 /// What does not hold yet.
-enum Lacks {
+enum Lacks<'a> {
     Url,
     Quiet,
-    Element,
+    /// It is not visible, or still is.
+    Element(&'a Selector),
 }
 
 impl Turn {
@@ -48,9 +49,10 @@ impl Turn {
                 None if selectors.is_empty() => None,
                 None => {
                     let slice = SLICE.min(self.deadline.saturating_duration_since(now));
-                    let seen = self.seen(&selectors, wait.gone, slice).await?;
-                    let now = Instant::now();
-                    if seen { self.lacks(wait, now) } else { Some(Lacks::Element) }
+                    match self.unseen(&selectors, wait.gone, slice).await? {
+                        Some(selector) => Some(Lacks::Element(selector)),
+                        None => self.lacks(wait, Instant::now()),
+                    }
                 }
                 lacks => lacks,
             };
@@ -59,9 +61,9 @@ impl Turn {
                 return Ok(Waited { acted: self.acted().await?, waited_ms });
             };
             if over {
-                return Err(self.missed(wait, &selectors, &lacks).await);
+                return Err(self.missed(wait, &lacks).await);
             }
-            if !matches!(lacks, Lacks::Element) {
+            if !matches!(lacks, Lacks::Element(_)) {
                 let quiet = self.page.with(|state| state.network.quiet_at());
                 let again = quiet.filter(|_| matches!(lacks, Lacks::Quiet)).unwrap_or(now + SLICE);
                 self.page.news(again.min(self.deadline)).await;
@@ -69,7 +71,7 @@ impl Turn {
         }
     }
 
-    fn lacks(&self, wait: &WaitFor, now: Instant) -> Option<Lacks> {
+    fn lacks(&self, wait: &WaitFor, now: Instant) -> Option<Lacks<'static>> {
         let url = self.page.main().map(|frame| frame.url).unwrap_or_default();
         if wait.url.as_ref().is_some_and(|part| !url.contains(part)) {
             return Some(Lacks::Url);
@@ -79,15 +81,15 @@ impl Turn {
         (wait.network_idle && !quiet).then_some(Lacks::Quiet)
     }
 
-    /// Whether all of them are visible in some frame, or none in any.
-    async fn seen(
+    /// The first of them that is visible in no frame, or that is not gone from all.
+    async fn unseen<'a>(
         &self,
-        selectors: &[Selector],
+        selectors: &'a [Selector],
         gone: bool,
         slice: Duration,
-    ) -> Result<bool, BrowserError> {
+    ) -> Result<Option<&'a Selector>, BrowserError> {
         if let [Selector::Ref(_), ..] = selectors {
-            return self.ref_seen(selectors, gone, slice).await;
+            return self.ref_unseen(selectors, gone, slice).await;
         }
         let frames = self.page.frames();
         // With several frames nobody knows which one it will be.
@@ -107,7 +109,8 @@ impl Turn {
                 *all |= holds;
             }
         }
-        Ok(all.iter().all(|visible| *visible != gone))
+        let unseen = selectors.iter().zip(all).find(|(_, visible)| *visible == gone);
+        Ok(unseen.map(|(selector, _)| selector))
     }
 
     async fn look_for(
@@ -134,13 +137,13 @@ impl Turn {
     }
 
     /// The same for an element of a snapshot.
-    async fn ref_seen(
+    async fn ref_unseen<'a>(
         &self,
-        selectors: &[Selector],
+        selectors: &'a [Selector],
         gone: bool,
         slice: Duration,
-    ) -> Result<bool, BrowserError> {
-        let Some((selector, others)) = selectors.split_first() else { return Ok(true) };
+    ) -> Result<Option<&'a Selector>, BrowserError> {
+        let Some((selector, others)) = selectors.split_first() else { return Ok(None) };
         let (want, doing) = (Want::Visible, "nothing");
         let ask = Ask { selector, want, doing, arguments: json!({}) };
         let visible = match self.glance(&ask).await {
@@ -154,27 +157,26 @@ impl Turn {
         };
         if visible == gone {
             self.page.news(Instant::now() + slice).await;
-            return Ok(false);
+            return Ok(Some(selector));
         }
         if others.is_empty() {
-            return Ok(true);
+            return Ok(None);
         }
-        Box::pin(self.seen(others, gone, slice)).await
+        Box::pin(self.unseen(others, gone, slice)).await
     }
 
-    async fn missed(&self, wait: &WaitFor, selectors: &[Selector], lacks: &Lacks) -> BrowserError {
-        match (lacks, selectors.first()) {
-            (Lacks::Element, Some(selector)) if !wait.gone => self.not_found(selector).await,
-            (Lacks::Element, selector) => BrowserError::Timeout(format!(
-                "{} is still visible",
-                selector.map(Selector::to_string).unwrap_or_default()
-            )),
-            (Lacks::Url, _) => BrowserError::Timeout(format!(
+    async fn missed(&self, wait: &WaitFor, lacks: &Lacks<'_>) -> BrowserError {
+        match lacks {
+            Lacks::Element(selector) if !wait.gone => self.not_found(selector).await,
+            Lacks::Element(selector) => {
+                BrowserError::Timeout(format!("{selector} is still visible"))
+            }
+            Lacks::Url => BrowserError::Timeout(format!(
                 "the address does not contain {:?}: it is {}",
                 wait.url.as_deref().unwrap_or_default(),
                 self.page.main().map(|frame| frame.url).unwrap_or_default(),
             )),
-            (Lacks::Quiet, _) => BrowserError::Timeout(format!(
+            Lacks::Quiet => BrowserError::Timeout(format!(
                 "the page did not become quiet in time: {} requests are under way",
                 self.page.with(|state| state.network.count()),
             )),

@@ -31,7 +31,7 @@ use helmdeck_wire::{
     window::{Focus, ListWindows},
 };
 use http::{
-    HeaderName, HeaderValue, StatusCode,
+    HeaderMap, HeaderName, HeaderValue, StatusCode,
     header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, UPGRADE},
 };
 use hyper_util::rt::TokioIo;
@@ -61,8 +61,10 @@ macro_rules! on_display {
 macro_rules! on_browser {
     ($router:expr, $($action:ident => $method:ident as $answer:ident),* $(,)?) => {
         $router$(.route(&route::act($action::NAME), post(
-            |State(guest): State<Guest>, Json(action): Json<$action>| async move {
-                Ok::<_, GuestError>($answer(guest.session()?.browser.$method(&action).await?))
+            |State(guest): State<Guest>, headers: HeaderMap, Json(action): Json<$action>| async move {
+                let hands_off = headers.contains_key(route::HANDS_OFF);
+                let browser = guest.session()?.browser.hands_off(hands_off);
+                Ok::<_, GuestError>($answer(browser.$method(&action).await?))
             },
         )))*
     };

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use bytes::Bytes;
 use helmdeck_wire::{
-    Action, ErrorBody,
+    Action, ErrorBody, ErrorCode,
     guest::{Begin, Frames, Hello},
     ticket::Role,
 };
@@ -13,7 +13,7 @@ use http::{
     HeaderValue, Method, Request, StatusCode,
     header::{CONNECTION, CONTENT_TYPE, UPGRADE},
 };
-use http_body_util::{BodyExt, Full, Limited, combinators::UnsyncBoxBody};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited, combinators::UnsyncBoxBody};
 use hyper::{body::Incoming, client::conn::http1::SendRequest};
 use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
@@ -91,8 +91,18 @@ impl Link {
     }
 
     /// Asks the guest to do something.
-    pub async fn act<A: Action>(&self, action: &A, deadline: Duration) -> Result<Reply, LinkError> {
-        self.call(post(&route::act(A::NAME), action)?, deadline).await
+    /// With `hands_off`, only as far as that touches nothing that a person has in their hands.
+    pub async fn act<A: Action>(
+        &self,
+        action: &A,
+        hands_off: bool,
+        deadline: Duration,
+    ) -> Result<Reply, LinkError> {
+        let mut request = post(&route::act(A::NAME), action)?;
+        if hands_off {
+            request.headers_mut().insert(route::HANDS_OFF, HeaderValue::from_static("1"));
+        }
+        self.call(request, deadline).await
     }
 
     /// Waits until a program inside wants out, and returns its bytes. There is no deadline: a
@@ -216,8 +226,14 @@ pub(crate) fn refusal(status: StatusCode, body: &[u8]) -> LinkError {
 }
 
 pub(crate) async fn collect(body: Incoming) -> Result<Bytes, LinkError> {
-    let collected = Limited::new(body, MAX_REPLY).collect().await;
-    Ok(collected.map_err(|e| LinkError::Nonsense(e.to_string()))?.to_bytes())
+    match Limited::new(body, MAX_REPLY).collect().await {
+        Ok(collected) => Ok(collected.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => {
+            let message = "the answer is larger than 128 MB: ask for less";
+            Err(LinkError::Refused(ErrorBody::new(ErrorCode::PayloadTooLarge, message)))
+        }
+        Err(error) => Err(LinkError::Nonsense(error.to_string())),
+    }
 }
 
 pub(crate) fn parsed<T: DeserializeOwned>(body: &[u8]) -> Result<T, LinkError> {

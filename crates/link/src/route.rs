@@ -45,6 +45,9 @@ pub const FILE: &str = "/file";
 /// [`helmdeck_wire::guest::SaveProfile`]. A tar archive from the home on.
 pub const PROFILE: &str = "/profile";
 
+/// A header of an action that only looks: a person drives, and what they see stays as it is.
+pub const HANDS_OFF: &str = "x-helmdeck-hands-off";
+
 /// `POST` an action's JSON to `/act/<name>`.
 pub fn act(name: &str) -> String {
     format!("/act/{name}")

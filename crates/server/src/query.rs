@@ -1,7 +1,7 @@
 //! What stands after the question mark, and in the path.
 
 use axum::extract::{FromRequestParts, Path, Query};
-use helmdeck_wire::{ErrorCode, SessionId};
+use helmdeck_wire::{ErrorCode, SessionId, session::ProfileName};
 use http::request::Parts;
 use serde::de::DeserializeOwned;
 
@@ -51,6 +51,20 @@ impl FromRequestParts<App> for NamedFile {
                 let message = "path: a name of a file is UTF-8, percent-encoded where needed";
                 Err(ApiError::new(ErrorCode::InvalidPath, message))
             }
+        }
+    }
+}
+
+/// The profile that the path names.
+pub struct NamedProfile(pub ProfileName);
+
+impl FromRequestParts<App> for NamedProfile {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
+        match Path::from_request_parts(parts, app).await {
+            Ok(Path(name)) => Ok(Self(name)),
+            Err(_) => Err(ApiError::new(ErrorCode::NotFound, "there is no such profile")),
         }
     }
 }

@@ -18,6 +18,7 @@ use helmdeck_wire::{
         Scroll, TripleClick,
     },
     process::Launch,
+    profile::ProfileList,
     screen::{Resize, Screenshot, Zoom},
     session::{Session, SessionList, SessionSpec},
     status::{AgentStatus, Wait},
@@ -39,7 +40,7 @@ use crate::{
     },
     routes::{
         auth as login, cdp, control, desktop, events, files, health, live, metrics, openapi, pages,
-        sessions, tokens, wall,
+        profiles, sessions, tokens, wall,
     },
     seam,
 };
@@ -50,6 +51,7 @@ pub fn operations() -> Vec<Operation> {
         server_itself(),
         signing_in(),
         lifecycle(),
+        kept(),
         watching(),
         driving(),
         files_of_sessions(),
@@ -159,6 +161,23 @@ fn lifecycle() -> Vec<Operation> {
         .doc("What the session's programs wrote, newest last.")
         .query::<sessions::LogsQuery>()
         .returns_text("text/plain"),
+    ]
+}
+
+/// What is kept between sessions.
+fn kept() -> Vec<Operation> {
+    vec![
+        get("/api/v1/profiles", Needs(SessionsWrite), "list_profiles", profiles::list_profiles)
+            .doc("The caller's browser profiles: what sessions were created with as `profile`.")
+            .returns::<ProfileList>(),
+        delete(
+            "/api/v1/profiles/{name}",
+            Needs(SessionsWrite),
+            "delete_profile",
+            profiles::delete_profile,
+        )
+        .doc("Delete a profile of the caller's that no session has.")
+        .status(StatusCode::NO_CONTENT),
     ]
 }
 

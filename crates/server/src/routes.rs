@@ -11,6 +11,7 @@ pub mod live;
 pub mod metrics;
 pub mod openapi;
 pub mod pages;
+pub mod profiles;
 pub mod sessions;
 pub mod tokens;
 pub mod wall;

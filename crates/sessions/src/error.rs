@@ -71,6 +71,9 @@ pub enum SessionError {
         /// Which session has it.
         id: SessionId,
     },
+    /// Profiles could not be looked at.
+    #[error("the profiles cannot be read")]
+    Profiles(#[source] std::io::Error),
     /// A stage of the start failed.
     #[error("the session {sentence}{}", tail(.log_tail))]
     StartFailed {
@@ -151,6 +154,7 @@ impl SessionError {
             Self::Ended { reason, .. } => ended(*reason),
             Self::TaskLimit { .. } => ErrorCode::TaskLimitReached,
             Self::CapacityReached { .. } => ErrorCode::CapacityReached,
+            Self::Profiles(_) => ErrorCode::Internal,
             Self::ProfileInUse { .. } => ErrorCode::ProfileInUse,
             Self::QuotaReached { .. } => ErrorCode::QuotaReached,
             Self::StartFailed { .. } | Self::Runtime(_) => ErrorCode::CreateFailed,

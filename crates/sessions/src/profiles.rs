@@ -11,7 +11,7 @@ use std::{io, path::PathBuf, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use helmdeck_link::Outgoing;
-use helmdeck_wire::session::ProfileName;
+use helmdeck_wire::{profile::Profile, session::ProfileName};
 use http_body_util::{BodyExt, channel::Channel};
 use tokio::{
     fs::File,
@@ -20,7 +20,7 @@ use tokio::{
 };
 use tracing::{info, warn};
 
-use crate::{Session, SessionError};
+use crate::{Caller, Session, SessionError, Sessions};
 pub use seal::SealingKey;
 use seal::{Opener, Sealer};
 
@@ -32,6 +32,8 @@ const SEALED: u8 = b'1';
 const PIECE: usize = 256 << 10;
 /// A larger profile is not kept: it is not what makes a browser signed in.
 const MAX_BYTES: u64 = 512 << 20;
+/// More of one owner are not kept.
+const MAX_PROFILES: usize = 100;
 /// How long a profile may take from or to a guest.
 const DEADLINE: Duration = Duration::from_secs(60);
 /// How long the end of a session waits for its profile.
@@ -51,9 +53,34 @@ impl Profiles {
     }
 
     fn path(&self, owner: &str, name: &ProfileName) -> PathBuf {
+        self.dir_of(owner).join(name.as_str())
+    }
+
+    fn dir_of(&self, owner: &str) -> PathBuf {
         // Owners are any text; their bytes in hexadecimal are a name of a directory.
         let owner: String = owner.bytes().map(|byte| format!("{byte:02x}")).collect();
-        self.dir.join(format!("o{owner}")).join(name.as_str())
+        self.dir.join(format!("o{owner}"))
+    }
+
+    /// What is kept for an owner.
+    async fn list(&self, owner: &str) -> io::Result<Vec<Profile>> {
+        let mut found = Vec::new();
+        let mut entries = match tokio::fs::read_dir(self.dir_of(owner)).await {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
+            Err(error) => return Err(error),
+        };
+        while let Some(entry) = entries.next_entry().await? {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let facts = entry.metadata().await?;
+            // One that is being written is not there yet.
+            if !name.ends_with('~') {
+                let kept_at = facts.modified()?.into();
+                found.push(Profile { name, size: facts.len(), kept_at });
+            }
+        }
+        found.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(found)
     }
 
     /// The profile, piece by piece; none if it is new.
@@ -87,6 +114,9 @@ impl Profiles {
 
     async fn create(&self, owner: &str, name: &ProfileName) -> io::Result<Writer> {
         let path = self.path(owner, name);
+        if !path.exists() && self.list(owner).await?.len() >= MAX_PROFILES {
+            return Err(io::Error::other("there are 100 of them already: delete one"));
+        }
         let dir = path.parent().map(ToOwned::to_owned).unwrap_or_default();
         tokio::fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir).await?;
         // One session has a profile at a time, so nobody else writes this.
@@ -267,6 +297,28 @@ impl Session {
             writer.add(&piece).await.map_err(said)?;
         }
         writer.finish().await.map_err(said)
+    }
+}
+
+impl Sessions {
+    /// The caller's profiles.
+    pub async fn profiles(&self, caller: &Caller) -> Result<Vec<Profile>, SessionError> {
+        self.profile_store().list(&caller.subject).await.map_err(SessionError::Profiles)
+    }
+
+    /// Deletes a profile of the caller's, unless a session has it.
+    pub async fn delete_profile(
+        &self,
+        caller: &Caller,
+        name: &ProfileName,
+    ) -> Result<(), SessionError> {
+        self.ensure_profile_free(caller, name)?;
+        match tokio::fs::remove_file(self.profile_store().path(&caller.subject, name)).await {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(SessionError::Profiles(error))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use helmdeck_egress::Policy;
 use helmdeck_runtime::{Runtime, RuntimeError, SandboxId};
 use helmdeck_wire::{
     SessionId,
-    session::{self, EndReason, SessionSpec},
+    session::{self, EndReason, ProfileName, SessionSpec},
 };
 use parking_lot::Mutex;
 use tokio::time::timeout;
@@ -71,6 +71,19 @@ impl Sessions {
     /// Waits until what was done so far is written down.
     pub async fn flush(&self) {
         self.shared.common.journal.flush().await;
+    }
+
+    pub(crate) fn profile_store(&self) -> &Profiles {
+        &self.shared.common.profiles
+    }
+
+    /// Fails if a session has this profile of the caller's.
+    pub(crate) fn ensure_profile_free(
+        &self,
+        caller: &Caller,
+        name: &ProfileName,
+    ) -> Result<(), SessionError> {
+        profiles::ensure_free(&self.shared.sessions.lock(), &caller.subject, Some(name))
     }
 
     fn runtime(&self) -> &Arc<dyn Runtime> {

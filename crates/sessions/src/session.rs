@@ -237,11 +237,14 @@ impl Session {
         }
         self.adoption().await;
         // Before it counts as a task: an agent that waits for a person must not use them up.
-        let epoch = if action.drives() { Some(self.may_drive(caller)?) } else { None };
+        let (epoch, hands_off) = match (action.drives(), self.may_drive(caller)) {
+            (true, admitted) => (Some(admitted?), false),
+            (false, admitted) => (None, admitted.is_err()),
+        };
         let _task = self.begin(Lifecycle::begin_task)?;
         let deadline = ACTION_DEADLINE + asked;
         let reply = tokio::select! {
-            reply = self.inner.link.act(action, deadline) => reply,
+            reply = self.inner.link.act(action, hands_off, deadline) => reply,
             taken = self.taken(epoch) => return Err(taken),
         };
         reply.map_err(|error| self.link_failed(error, deadline))

@@ -15,6 +15,7 @@ pub mod id;
 pub mod keyboard;
 pub mod pointer;
 pub mod process;
+pub mod profile;
 pub mod screen;
 pub mod session;
 pub mod size;

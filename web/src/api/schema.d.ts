@@ -118,8 +118,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Click an element of the page in the session's browser (VISIBLE on a desktop session, headless else), once it can be clicked
-         * @description Click an element of the page in the session's browser (VISIBLE on a desktop session, headless else), once it can be clicked.
+         * Click an element of the page, once it can be clicked
+         * @description Click an element of the page, once it can be clicked. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
          */
         post: operations["browser_click"];
         delete?: never;
@@ -139,7 +139,7 @@ export interface paths {
         put?: never;
         /**
          * Run JavaScript in the page, and answer with what it yields; promises are awaited
-         * @description Run JavaScript in the page, and answer with what it yields; promises are awaited.
+         * @description Run JavaScript in the page, and answer with what it yields; promises are awaited. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
          */
         post: operations["browser_execute"];
         delete?: never;
@@ -159,7 +159,7 @@ export interface paths {
         put?: never;
         /**
          * Read an element of the page
-         * @description Read an element of the page.
+         * @description Read an element of the page. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
          */
         post: operations["browser_extract"];
         delete?: never;
@@ -179,7 +179,7 @@ export interface paths {
         put?: never;
         /**
          * Move the mouse onto an element of the page
-         * @description Move the mouse onto an element of the page.
+         * @description Move the mouse onto an element of the page. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
          */
         post: operations["browser_hover"];
         delete?: never;
@@ -199,7 +199,7 @@ export interface paths {
         put?: never;
         /**
          * The older way to act on an element: one route for several actions
-         * @description The older way to act on an element: one route for several actions.
+         * @description The older way to act on an element: one route for several actions. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
          */
         post: operations["browser_interact"];
         delete?: never;
@@ -219,7 +219,7 @@ export interface paths {
         put?: never;
         /**
          * The page's text as Markdown, for reading
-         * @description The page's text as Markdown, for reading.
+         * @description The page's text as Markdown, for reading. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
          */
         post: operations["browser_markdown"];
         delete?: never;
@@ -238,8 +238,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Go to an address in the session's browser (VISIBLE on a desktop session, headless else), and wait until it is loaded
-         * @description Go to an address in the session's browser (VISIBLE on a desktop session, headless else), and wait until it is loaded.
+         * Go to an address in the session's browser, and wait until it is loaded
+         * @description Go to an address in the session's browser, and wait until it is loaded. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
          */
         post: operations["browser_navigate"];
         delete?: never;
@@ -259,7 +259,7 @@ export interface paths {
         put?: never;
         /**
          * Press a key or chord in the page, such as `Enter`, `Control+a` or `ArrowDown`; several separated by spaces are pressed one after the other
-         * @description Press a key or chord in the page, such as `Enter`, `Control+a` or `ArrowDown`; several separated by spaces are pressed one after the other.
+         * @description Press a key or chord in the page, such as `Enter`, `Control+a` or `ArrowDown`; several separated by spaces are pressed one after the other. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
          */
         post: operations["browser_press"];
         delete?: never;
@@ -279,7 +279,7 @@ export interface paths {
         put?: never;
         /**
          * A picture of the page alone, without the browser around it
-         * @description A picture of the page alone, without the browser around it.
+         * @description A picture of the page alone, without the browser around it. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
          */
         post: operations["browser_screenshot"];
         delete?: never;
@@ -299,7 +299,7 @@ export interface paths {
         put?: never;
         /**
          * Choose options of a `<select>`, by value or label
-         * @description Choose options of a `<select>`, by value or label.
+         * @description Choose options of a `<select>`, by value or label. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
          */
         post: operations["browser_select"];
         delete?: never;
@@ -319,7 +319,7 @@ export interface paths {
         put?: never;
         /**
          * The page as a tree of what it means: roles, names, values, with refs to act on
-         * @description The page as a tree of what it means: roles, names, values, with refs to act on.
+         * @description The page as a tree of what it means: roles, names, values, with refs to act on. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
          */
         post: operations["browser_snapshot"];
         delete?: never;
@@ -338,8 +338,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * List, open, close or bring to the front tabs of the session's browser (VISIBLE on a desktop session, headless else)
-         * @description List, open, close or bring to the front tabs of the session's browser (VISIBLE on a desktop session, headless else).
+         * List, open, close or bring to the front tabs of the session's browser
+         * @description List, open, close or bring to the front tabs of the session's browser. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
          */
         post: operations["browser_tabs"];
         delete?: never;
@@ -359,7 +359,7 @@ export interface paths {
         put?: never;
         /**
          * Put text into a field of the page, in place of what is there
-         * @description Put text into a field of the page, in place of what is there.
+         * @description Put text into a field of the page, in place of what is there. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
          */
         post: operations["browser_type"];
         delete?: never;
@@ -379,7 +379,7 @@ export interface paths {
         put?: never;
         /**
          * Give files of the session's home to a file field of the page
-         * @description Give files of the session's home to a file field of the page.
+         * @description Give files of the session's home to a file field of the page. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
          */
         post: operations["browser_upload"];
         delete?: never;
@@ -399,7 +399,7 @@ export interface paths {
         put?: never;
         /**
          * Wait for something on the page
-         * @description Wait for something on the page. What is given must all hold at once.
+         * @description Wait for something on the page. What is given must all hold at once. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
          */
         post: operations["browser_wait_for"];
         delete?: never;
@@ -909,6 +909,46 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/profiles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The caller's browser profiles: what sessions were created with as `profile`
+         * @description The caller's browser profiles: what sessions were created with as `profile`.
+         */
+        get: operations["list_profiles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/profiles/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a profile of the caller's that no session has
+         * @description Delete a profile of the caller's that no session has.
+         */
+        delete: operations["delete_profile"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1612,10 +1652,7 @@ export interface components {
             /** @description Pixels from the top edge. */
             y: components["schemas"]["Px"];
         };
-        /**
-         * @description Click an element of the page in the session's browser (VISIBLE on a desktop session, headless
-         *     else), once it can be clicked.
-         */
+        /** @description Click an element of the page, once it can be clicked. */
         ClickElement: {
             /**
              * @description How a question that the click brings up is answered: with OK, or, by default, with Cancel.
@@ -1973,6 +2010,8 @@ export interface components {
             opened?: components["schemas"]["TabId"][];
             /** @description Which tab. */
             tab: string;
+            /** @description Whether there is more than 32 MB. */
+            truncated: boolean;
             /** @description The address of the tab afterwards. */
             url: string;
         };
@@ -2301,10 +2340,7 @@ export interface components {
             /** @description Pixels from the top edge. */
             y: components["schemas"]["Px"];
         };
-        /**
-         * @description Go to an address in the session's browser (VISIBLE on a desktop session, headless else), and
-         *     wait until it is loaded.
-         */
+        /** @description Go to an address in the session's browser, and wait until it is loaded. */
         Navigate: {
             /** @description Instead of an address: `back`, `forward` or `reload`. */
             history?: components["schemas"]["History"] | null;
@@ -2426,6 +2462,26 @@ export interface components {
             keys: string;
             /** @description Always true. */
             ok: boolean;
+        };
+        /** @description A profile. */
+        Profile: {
+            /**
+             * Format: date-time
+             * @description When it was kept last.
+             */
+            kept_at: string;
+            /** @description As sessions ask for it. */
+            name: string;
+            /**
+             * Format: uint64
+             * @description Bytes on the server's disk.
+             */
+            size: number;
+        };
+        /** @description The caller's profiles, by name. */
+        ProfileList: {
+            /** @description Each. */
+            profiles: components["schemas"]["Profile"][];
         };
         /** @description The name of a profile: letters, digits, `-` and `_`. */
         ProfileName: string;
@@ -2742,7 +2798,10 @@ export interface components {
             ok: boolean;
             /** @description Tabs that opened meanwhile. */
             opened?: components["schemas"]["TabId"][];
-            /** @description One line for each element, indented: `button "Save" [ref=e12]`. */
+            /**
+             * @description One line for each element, indented: `button "Save" [ref=e12]`. In a long one, long texts are
+             *     cut, with `…` at the end.
+             */
             snapshot: string;
             /** @description Which tab. */
             tab: string;
@@ -2785,10 +2844,7 @@ export interface components {
             /** @description In the order in which they were opened. */
             tabs: components["schemas"]["Tab"][];
         };
-        /**
-         * @description List, open, close or bring to the front tabs of the session's browser (VISIBLE on a desktop
-         *     session, headless else).
-         */
+        /** @description List, open, close or bring to the front tabs of the session's browser. */
         Tabs: {
             /**
              * @description What to do; `list` if not given.
@@ -4288,6 +4344,48 @@ export interface operations {
                 content: {
                     "application/json": unknown;
                 };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    list_profiles: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProfileList"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    delete_profile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Error"];
         };

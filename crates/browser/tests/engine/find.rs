@@ -106,3 +106,67 @@ async fn what_is_only_in_the_source_is_not_text() {
         "{message}"
     );
 }
+
+#[tokio::test]
+async fn names_that_a_page_gives_its_fields_and_pictures_do_not_confuse() {
+    const NAMES: [&str; 34] = [
+        "alt",
+        "assignedSlot",
+        "childNodes",
+        "children",
+        "checkVisibility",
+        "closest",
+        "focus",
+        "getAttribute",
+        "getBoundingClientRect",
+        "getClientRects",
+        "getRootNode",
+        "host",
+        "id",
+        "innerText",
+        "isConnected",
+        "isContentEditable",
+        "labels",
+        "matches",
+        "nodeType",
+        "outerHTML",
+        "ownerDocument",
+        "parentElement",
+        "querySelector",
+        "querySelectorAll",
+        "scrollIntoView",
+        "shadowRoot",
+        "tagName",
+        "textContent",
+        "title",
+        "value",
+        "hidden",
+        "elementFromPoint",
+        "createRange",
+        "hasFocus",
+    ];
+    let fields: String = NAMES.map(|name| format!("<input type=hidden name={name}>")).concat();
+    let images: String = NAMES.map(|name| format!("<img alt='' name={name}>")).concat();
+    let desk = Desk::showing(&format!(
+        "<div id=helmdeck></div><form id=f title=Order onsubmit='return false'>{fields}
+         <p>Some words</p><input name=note aria-label=Note>
+         <button onclick='this.textContent = \"Done\"'>Go</button></form>{images}",
+    ))
+    .await;
+    for selector in ["form", "role=form", "role=form[name=\"Order\"]"] {
+        assert!(desk.text(selector).await.starts_with("Some words"), "{selector}");
+    }
+    let html = desk.extract(json!({ "selector": "form", "format": "html" })).await.unwrap();
+    assert!(html.content.starts_with("<form"), "{}", html.content);
+    assert_eq!(desk.text("text=words").await, "Some words");
+    desk.type_into(json!({ "selector": "form", "text": "in it" })).await.unwrap();
+    assert_eq!(desk.value("document.forms[0].elements.note.value").await, "in it");
+    desk.click(json!({ "selector": "role=button[name=\"Go\"]" })).await.unwrap();
+    assert_eq!(desk.text("button").await, "Done");
+    let clicked = desk.click(json!({ "selector": "form" })).await.unwrap();
+    assert_eq!(clicked.hit.name, "Order");
+    let missing = json!({ "selector": "text=Missing", "timeout_s": 0 });
+    let (code, message) = failure(desk.click(missing).await);
+    assert_eq!(code, ErrorCode::ElementNotFound, "{message}");
+    assert!(message.contains("button \"Done\""), "{message}");
+}

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use helmdeck_wire::ErrorCode;
 use serde_json::{Value, json};
+use tokio::time::sleep;
 
 use crate::{
     desk::{Desk, failure},
@@ -169,5 +170,48 @@ async fn a_download_in_place_of_a_page_is_no_failure() {
     let saved = std::fs::read_to_string(desk.home.path().join(&file.path)).unwrap();
     assert_eq!(saved, "12345");
     assert_eq!(desk.text("p").await, "still here");
+    assert_eq!(desk.go(&server.url("/")).await.acted.downloads, []);
+}
+
+#[tokio::test]
+async fn a_download_from_before_does_not_make_up_for_a_page_that_does_not_come() {
+    let server = Server::start(|path| match path {
+        "/nothing" => Reply::page("").status("204 No Content"),
+        _ => Reply::page("<a id=link download=old.txt href='data:text/plain,old'>Get</a>"),
+    })
+    .await;
+    let desk = Desk::start().await;
+    desk.go(&server.url("/")).await;
+    desk.value("setTimeout(() => link.click(), 500), 0").await;
+    let saved = desk.home.path().join("Downloads/old.txt");
+    while !saved.exists() {
+        sleep(Duration::from_millis(50)).await;
+    }
+    let (code, message) = failure(desk.navigate(json!({ "url": server.url("/nothing") })).await);
+    assert_eq!(code, ErrorCode::NavigationFailed, "{message}");
+    let there = desk.go(&server.url("/")).await;
+    assert_eq!(there.acted.downloads[0].path, "Downloads/old.txt");
+}
+
+#[tokio::test]
+async fn a_download_that_takes_long_is_told_when_it_is_complete() {
+    let server = Server::start(|path| match path {
+        "/file" => Reply::page("12345")
+            .header("Content-Disposition: attachment; filename=slow.bin")
+            .pausing(Duration::from_secs(3)),
+        _ => Reply::page("<p>still here"),
+    })
+    .await;
+    let desk = Desk::start().await;
+    let begun = desk.go(&server.url("/file")).await.acted.downloads;
+    assert_eq!((begun.len(), begun[0].complete), (1, false));
+    assert_eq!(desk.go(&server.url("/")).await.acted.downloads, []);
+    let saved = desk.home.path().join("Downloads/slow.bin");
+    while !saved.exists() {
+        sleep(Duration::from_millis(50)).await;
+    }
+    sleep(Duration::from_millis(200)).await;
+    let ended = desk.go(&server.url("/")).await.acted.downloads;
+    assert_eq!((ended[0].complete, ended[0].size), (true, Some(5)));
     assert_eq!(desk.go(&server.url("/")).await.acted.downloads, []);
 }

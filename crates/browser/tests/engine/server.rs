@@ -22,12 +22,15 @@ pub struct Reply {
     pub headers: String,
     pub body: String,
     pub delay: Duration,
+    /// Between the headers and the body.
+    pub pause: Duration,
 }
 
 impl Reply {
     pub fn page(body: impl Into<String>) -> Self {
         let headers = "Content-Type: text/html; charset=utf-8\r\n".to_owned();
-        Self { status: "200 OK", headers, body: body.into(), delay: Duration::ZERO }
+        let (delay, pause) = (Duration::ZERO, Duration::ZERO);
+        Self { status: "200 OK", headers, body: body.into(), delay, pause }
     }
 
     pub fn status(self, status: &'static str) -> Self {
@@ -41,6 +44,10 @@ impl Reply {
 
     pub fn after(self, delay: Duration) -> Self {
         Self { delay, ..self }
+    }
+
+    pub fn pausing(self, pause: Duration) -> Self {
+        Self { pause, ..self }
     }
 }
 
@@ -93,13 +100,14 @@ async fn serve(mut stream: TcpStream, reply: impl Fn(&str) -> Reply) -> Result<(
     }
     let request = String::from_utf8_lossy(&request);
     let path = request.split(' ').nth(1).unwrap_or("/");
-    let Reply { status, headers, body, delay } = reply(path);
+    let Reply { status, headers, body, delay, pause } = reply(path);
     sleep(delay).await;
     let length = body.len();
     let head = format!(
         "HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n"
     );
     stream.write_all(head.as_bytes()).await?;
+    sleep(pause).await;
     stream.write_all(body.as_bytes()).await?;
     stream.shutdown().await
 }

@@ -30,7 +30,13 @@ async fn what_does_not_come_is_named() {
     let desk = Desk::showing("<p id=p>Still here</p><button>Use me</button>").await;
     for (wait, code, words) in [
         (json!({ "text": "Never" }), ErrorCode::ElementNotFound, "button \"Use me\""),
+        (json!({ "selector": "#p", "text": "Never" }), ErrorCode::ElementNotFound, "text=Never"),
         (json!({ "selector": "#p", "gone": true }), ErrorCode::Timeout, "still visible"),
+        (
+            json!({ "selector": "#q", "text": "Still", "gone": true }),
+            ErrorCode::Timeout,
+            "text=Still is still visible",
+        ),
         (json!({ "url": "elsewhere" }), ErrorCode::Timeout, "elsewhere"),
     ] {
         let mut wait = wait;

@@ -89,6 +89,14 @@ async fn who_signed_in_is_still_signed_in_in_the_next_session() {
     assert_eq!(fresh.known().await, " | ");
     second.desk.end().await;
 
+    // They are the caller's to see and to delete, unless a session has them.
+    let listed = client.get("/api/v1/profiles").await.expect(200).json();
+    assert_eq!(listed["profiles"][0]["name"], "work", "{listed}");
+    let theirs = other.get("/api/v1/profiles").await.expect(200).json();
+    assert_eq!(theirs["profiles"].as_array().map(Vec::len), Some(1), "{theirs}");
+    other.delete("/api/v1/profiles/work").await.expect(204);
+    client.delete("/api/v1/profiles/home").await.expect_error(409, "profile_in_use");
+
     // On the disk, it says nothing to whoever has no key.
     let kept = fs::read(server.data_dir().join("profiles/o61646d696e/work")).unwrap();
     let readable = |text: &str| kept.windows(text.len()).any(|bytes| bytes == text.as_bytes());

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use helmdeck_testkit::{Desk, Page, Process, Server, Site};
+use helmdeck_testkit::{Desk, Page, Process, Server, Site, eventually};
 use serde_json::{Value, json};
 
 const CHROMIUM: &str = "/usr/lib/chromium/chromium --show";
@@ -191,6 +191,17 @@ async fn a_browser_that_dies_during_a_call_is_said_and_comes_back() {
 }
 
 #[tokio::test]
+async fn a_script_whose_caller_went_does_not_keep_the_page() {
+    let server = Server::start();
+    let client = server.admin();
+    let desk = Desk::create(&client, &json!({})).await;
+    let endless = json!({ "session_id": desk.id, "script": "while (true) {}", "timeout_s": 100 });
+    client.abandon("/api/v1/browser/execute", &endless, Duration::from_secs(1)).await;
+    let told = act(&desk, "execute", json!({ "script": "6 * 7", "timeout_s": 30 })).await;
+    assert_eq!(told["result"], 42);
+}
+
+#[tokio::test]
 async fn while_a_person_drives_the_browser_can_be_read_and_not_used() {
     let server = Server::start_with(&[Site::REACHABLE]);
     let (agent, person) = (server.client("agent", "sessions:*"), server.admin());
@@ -204,6 +215,19 @@ async fn while_a_person_drives_the_browser_can_be_read_and_not_used() {
     desk.browser("execute", json!({ "script": "1" })).await.expect_error(409, "control_held");
     assert!(act(&desk, "snapshot", json!({})).await["snapshot"].as_str().unwrap().contains("Buy"));
     act(&desk, "extract", json!({})).await;
+    // What the person is asked, the person answers.
+    let theirs = Desk { client: &person, id: desk.id.clone() };
+    let ask =
+        json!({ "script": "setTimeout(() => document.title = 'said ' + confirm('Sure?'), 1500)" });
+    act(&theirs, "execute", ask).await;
+    let open = async || {
+        let answer = desk.browser("extract", json!({ "timeout_s": 1 })).await;
+        (answer.status == 409).then_some(answer)
+    };
+    let open = eventually(Duration::from_secs(10), open).await.expect("the dialog is open");
+    assert!(open.expect_error(409, "control_held").contains("Sure?"));
+    theirs.act("key", json!({ "keys": "Return" })).await;
+    desk.titled("said true").await;
     person.post(&format!("{control}/release"), &json!({})).await.expect(200);
     act(&desk, "click", click).await;
 }

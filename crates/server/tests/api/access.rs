@@ -27,7 +27,7 @@ async fn every_operation_asks_for_its_scope_and_for_no_other() {
     let server = TestServer::start().await;
     for operation in operations() {
         let path = operation.path.replace("{id}", "sess-none").replace("{ticket}", "tick-none");
-        let path = path.replace("{*path}", "a.txt");
+        let path = path.replace("{*path}", "a.txt").replace("{name}", "none");
         let call = async |token: &str| {
             server.send(server.request(operation.method.clone(), &path, token), "").await
         };

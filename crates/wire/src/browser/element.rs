@@ -222,6 +222,8 @@ pub struct Extracted {
     pub content: String,
     /// Which of both.
     pub format: ExtractFormat,
+    /// Whether there is more than 32 MB.
+    pub truncated: bool,
 }
 
 /// The older way to act on an element: one route for several actions.
