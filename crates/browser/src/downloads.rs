@@ -103,11 +103,6 @@ impl Downloads {
         self.known.iter().any(|known| known.mark > mark && !known.mentioned)
     }
 
-    /// Whether one was not told yet.
-    pub fn any(&self) -> bool {
-        self.any_since(Mark::default())
-    }
-
     /// Whether all of them that were not told yet are over.
     pub fn all_over(&self) -> bool {
         self.known.iter().all(|known| known.over || known.mentioned)
@@ -167,7 +162,7 @@ mod tests {
     fn a_download_is_told_once_by_its_place_in_the_home() {
         let mut downloads = Downloads::new(Path::new("/home/agent"));
         downloads.begun(Begun { guid: "1".into(), suggested_filename: "a.txt".into() });
-        assert!(downloads.any() && !downloads.all_over());
+        assert!(downloads.any_since(Mark::default()) && !downloads.all_over());
         downloads.went_on(&Progress {
             guid: "1".into(),
             state: "completed".into(),
@@ -177,6 +172,6 @@ mod tests {
         assert!(downloads.all_over());
         let told = Downloaded { path: "Downloads/a (1).txt".into(), complete: true, size: Some(5) };
         assert_eq!(downloads.take(), [told]);
-        assert!(!downloads.any());
+        assert!(!downloads.any_since(Mark::default()));
     }
 }

@@ -17,6 +17,7 @@ use tokio::{
 
 use crate::{
     BrowserError,
+    downloads::Mark,
     frames::Described,
     page::{Page, Visiting},
     running::Running,
@@ -44,6 +45,8 @@ pub(crate) struct Turn {
     /// Tabs that open meanwhile.
     opened: EventStream,
     way: Way,
+    /// Downloads that began before are not of this action.
+    begun: Mark,
 }
 
 /// Where the page itself is on its way to another document.
@@ -89,8 +92,9 @@ impl Turn {
     ) -> Self {
         let events = page.events().only("Page.");
         let opened = running.cdp.events(None).only("Target.targetCreated");
+        let begun = running.known.downloads.lock().mark();
         let visiting = Some(page.visit(accept_dialogs).await);
-        Self { running, page, deadline, visiting, events, opened, way: Way::default() }
+        Self { running, page, deadline, visiting, events, opened, way: Way::default(), begun }
     }
 
     /// Begins to look at a page that a person uses. What they are asked, they answer.
@@ -104,8 +108,8 @@ impl Turn {
         }
         let events = page.events().only("Page.");
         let opened = running.cdp.events(None).only("Target.targetCreated");
-        let way = Way::default();
-        Ok(Self { running, page, deadline, visiting: None, events, opened, way })
+        let (way, begun) = (Way::default(), running.known.downloads.lock().mark());
+        Ok(Self { running, page, deadline, visiting: None, events, opened, way, begun })
     }
 
     /// Whether nothing may be touched.
@@ -158,7 +162,9 @@ impl Turn {
         while let Some(Some(Ok(event))) = self.events.next().now_or_never() {
             self.way.goes(&event, &self.page.tab().0);
         }
-        while (self.way.under_way || downloads) && !self.running.known.downloads.lock().any() {
+        while (self.way.under_way || downloads)
+            && !self.running.known.downloads.lock().any_since(self.begun)
+        {
             let news = self.running.known.news.notified();
             let next = async {
                 select! {

@@ -1574,7 +1574,7 @@ export interface components {
         Acted: {
             /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
             dialogs?: components["schemas"]["Dialog"][];
-            /** @description Files that began to be downloaded meanwhile, into `Downloads` of the session's home. */
+            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
             downloads?: components["schemas"]["Downloaded"][];
             /** @description Always true; failures are error bodies. */
             ok: boolean;
@@ -1688,7 +1688,7 @@ export interface components {
         Clicked: {
             /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
             dialogs?: components["schemas"]["Dialog"][];
-            /** @description Files that began to be downloaded meanwhile, into `Downloads` of the session's home. */
+            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
             downloads?: components["schemas"]["Downloaded"][];
             /** @description The element. */
             hit: components["schemas"]["Hit"];
@@ -1960,7 +1960,7 @@ export interface components {
         Executed: {
             /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
             dialogs?: components["schemas"]["Dialog"][];
-            /** @description Files that began to be downloaded meanwhile, into `Downloads` of the session's home. */
+            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
             downloads?: components["schemas"]["Downloaded"][];
             /** @description Always true; failures are error bodies. */
             ok: boolean;
@@ -2000,7 +2000,7 @@ export interface components {
             content: string;
             /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
             dialogs?: components["schemas"]["Dialog"][];
-            /** @description Files that began to be downloaded meanwhile, into `Downloads` of the session's home. */
+            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
             downloads?: components["schemas"]["Downloaded"][];
             /** @description Which of both. */
             format: components["schemas"]["ExtractFormat"];
@@ -2222,7 +2222,7 @@ export interface components {
             content: string;
             /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
             dialogs?: components["schemas"]["Dialog"][];
-            /** @description Files that began to be downloaded meanwhile, into `Downloads` of the session's home. */
+            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
             downloads?: components["schemas"]["Downloaded"][];
             /** @description Always true; failures are error bodies. */
             ok: boolean;
@@ -2365,7 +2365,7 @@ export interface components {
         Navigated: {
             /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
             dialogs?: components["schemas"]["Dialog"][];
-            /** @description Files that began to be downloaded meanwhile, into `Downloads` of the session's home. */
+            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
             downloads?: components["schemas"]["Downloaded"][];
             /** @description Always true; failures are error bodies. */
             ok: boolean;
@@ -2627,7 +2627,7 @@ export interface components {
         Selected: {
             /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
             dialogs?: components["schemas"]["Dialog"][];
-            /** @description Files that began to be downloaded meanwhile, into `Downloads` of the session's home. */
+            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
             downloads?: components["schemas"]["Downloaded"][];
             /** @description Always true; failures are error bodies. */
             ok: boolean;
@@ -2787,7 +2787,7 @@ export interface components {
             delta: boolean;
             /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
             dialogs?: components["schemas"]["Dialog"][];
-            /** @description Files that began to be downloaded meanwhile, into `Downloads` of the session's home. */
+            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
             downloads?: components["schemas"]["Downloaded"][];
             /**
              * Format: uint64
@@ -3083,7 +3083,7 @@ export interface components {
         Waited: {
             /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
             dialogs?: components["schemas"]["Dialog"][];
-            /** @description Files that began to be downloaded meanwhile, into `Downloads` of the session's home. */
+            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
             downloads?: components["schemas"]["Downloaded"][];
             /** @description Always true; failures are error bodies. */
             ok: boolean;

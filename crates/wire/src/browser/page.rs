@@ -122,7 +122,7 @@ pub struct Acted {
     /// Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dialogs: Vec<Dialog>,
-    /// Files that began to be downloaded meanwhile, into `Downloads` of the session's home.
+    /// Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub downloads: Vec<Downloaded>,
 }
