@@ -27,6 +27,8 @@ use crate::{
 /// What an input brings about is waited for so long: a navigation until it shows, a download until
 /// it begins.
 const AFTERMATH: Duration = Duration::from_millis(500);
+/// A link that is there to download something does, if not at once.
+const DOWNLOAD_BEGINS: Duration = Duration::from_secs(3);
 /// A download that began is waited for so long.
 const DOWNLOAD: Duration = Duration::from_secs(1);
 
@@ -157,7 +159,8 @@ impl Turn {
 
     /// Waits for what an input brought about, if it brought about anything.
     pub async fn settle(&mut self, downloads: bool) {
-        let until = (Instant::now() + AFTERMATH).min(self.deadline);
+        let patience = if downloads { DOWNLOAD_BEGINS } else { AFTERMATH };
+        let until = (Instant::now() + patience).min(self.deadline);
         self.barrier(until).await;
         while let Some(Some(Ok(event))) = self.events.next().now_or_never() {
             self.way.goes(&event, &self.page.tab().0);

@@ -1,7 +1,5 @@
 //! Pages that mean no good.
 
-use std::time::{Duration, Instant};
-
 use serde_json::json;
 
 use crate::{
@@ -10,16 +8,14 @@ use crate::{
 };
 
 #[tokio::test]
-async fn ten_thousand_elements_are_read_in_time_and_bounded() {
+async fn ten_thousand_elements_are_read_and_bounded() {
     let (desk, _server) = Desk::showing(
         "<body><script>for (let i = 0; i < 10000; i++)
            document.body.insertAdjacentHTML('beforeend', `<div><a href=/${i}>Link ${i}</a> text</div>`)
          </script>",
     )
     .await;
-    let start = Instant::now();
     let snapshot = desk.snapshot(json!({})).await;
-    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
     assert!(snapshot.truncated && snapshot.snapshot.len() <= 50_000);
     let markdown = desk.markdown(json!({})).await;
     assert!(markdown.truncated && markdown.content.len() <= 200_000);
