@@ -88,7 +88,8 @@ fn new_request_id() -> HeaderValue {
 /// quote the request, so they stay out of the log.
 fn log(error: &ApiError) {
     let status = status(error.code);
-    if !status.is_server_error() {
+    // A page that cannot be loaded is somebody else's.
+    if !status.is_server_error() || error.code == ErrorCode::NavigationFailed {
         tracing::debug!(error.code = error.code.as_str(), "Request refused");
         return;
     }
