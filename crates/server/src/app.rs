@@ -28,8 +28,9 @@ use crate::{
     origin::Origins,
     publish,
     revocation::Revocations,
-    router::{operations, router},
+    router::router,
     serve::serve,
+    table::operations,
     ticket::InUse,
     token::{Signer, TokenError},
 };

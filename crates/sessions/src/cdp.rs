@@ -10,7 +10,7 @@ use helmdeck_link::ByteStream;
 use serde_json::json;
 use time::OffsetDateTime;
 
-use crate::{Caller, Session, SessionError, lifecycle::Lifecycle};
+use crate::{Caller, Session, SessionError, history::Attempt, lifecycle::Lifecycle};
 
 /// More clients than this of one session are refused: each has its own events.
 const MAX_CLIENTS: u64 = 16;
@@ -23,6 +23,16 @@ pub struct CdpClient {
     caller: Caller,
     began: Instant,
     sent: AtomicU64,
+    _place: Place,
+}
+
+/// One of the places for clients.
+struct Place(Session);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.inner.cdp_clients.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 impl Session {
@@ -31,19 +41,26 @@ impl Session {
         &self,
         caller: Caller,
     ) -> Result<(CdpClient, Box<dyn ByteStream>), SessionError> {
+        let mut attempt = Attempt::named(self, self.actor(&caller), "cdp_connect", json!({}));
+        let opened = self.try_open_cdp().await;
+        attempt.outcome = opened.as_ref().map_or_else(SessionError::code, |_| "ok");
+        let (place, stream) = opened?;
+        let (session, began) = (self.clone(), Instant::now());
+        let sent = AtomicU64::new(0);
+        Ok((CdpClient { session, caller, began, sent, _place: place }, stream))
+    }
+
+    async fn try_open_cdp(&self) -> Result<(Place, Box<dyn ByteStream>), SessionError> {
         self.adoption().await;
         drop(self.begin(Lifecycle::begin_use)?);
-        if self.inner.cdp_clients.fetch_add(1, Ordering::AcqRel) >= MAX_CLIENTS {
-            self.inner.cdp_clients.fetch_sub(1, Ordering::AcqRel);
+        let taken = self.inner.cdp_clients.fetch_add(1, Ordering::AcqRel);
+        let place = Place(self.clone());
+        if taken >= MAX_CLIENTS {
             let id = self.id().clone();
             return Err(SessionError::TooManyClients { id, limit: MAX_CLIENTS });
         }
-        let sent = AtomicU64::new(0);
-        let client = CdpClient { session: self.clone(), caller, began: Instant::now(), sent };
         let stream = self.inner.link.cdp().await;
-        let stream = stream.map_err(|error| self.link_failed(error, DEADLINE))?;
-        client.note("cdp_connect", json!({}), Duration::ZERO);
-        Ok((client, stream))
+        Ok((place, stream.map_err(|error| self.link_failed(error, DEADLINE))?))
     }
 }
 
@@ -63,17 +80,12 @@ impl CdpClient {
     pub fn may_drive(&self) -> Result<(), SessionError> {
         self.session.may_drive(&self.caller).map(|_| ())
     }
-
-    fn note(&self, action: &str, detail: serde_json::Value, took: Duration) {
-        let (by, at) = (self.session.actor(&self.caller), OffsetDateTime::now_utc());
-        self.session.record(by, action, detail, "ok", at, took);
-    }
 }
 
 impl Drop for CdpClient {
     fn drop(&mut self) {
-        self.session.inner.cdp_clients.fetch_sub(1, Ordering::AcqRel);
         let detail = json!({ "messages": self.sent.load(Ordering::Relaxed) });
-        self.note("cdp_disconnect", detail, self.began.elapsed());
+        let (by, at) = (self.session.actor(&self.caller), OffsetDateTime::now_utc());
+        self.session.record(by, "cdp_disconnect", detail, "ok", at, self.began.elapsed());
     }
 }

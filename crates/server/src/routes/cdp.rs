@@ -16,12 +16,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use super::live::{Admitted, admit, upgrade};
+use super::live::{Admitted, admit, must_end, upgrade};
 use crate::{
     App,
     auth::PresentedTicket,
     cdp::{ask, relay},
-    closing::{Closing, until},
     error::{ApiError, ApiResult},
     public::Address,
     query::{Named, Params},
@@ -53,22 +52,15 @@ pub async fn connect(
     request: Request,
 ) -> ApiResult<Response> {
     let (mut parts, _) = request.into_parts();
-    let upgrade = upgrade(&mut parts, &app).await?;
     let admitted = admitted(&app, &id, &mut parts)?;
+    let upgrade = upgrade(&mut parts, &app).await?;
     let (client, stream) = open(&admitted).await?;
     let Admitted { credentials, ticket, expires, .. } = admitted;
     let live = app.live.clone();
     Ok(upgrade.max_message_size(MAX_REQUEST).max_frame_size(MAX_REQUEST).on_upgrade(
         async move |socket| {
             let over = client.session().ending();
-            let ended = async {
-                tokio::select! {
-                    reason = over => Closing::SessionOver(reason),
-                    () = app.revoked.any_of(&credentials) => Closing::Revoked,
-                    () = until(expires) => Closing::Revoked,
-                    () = app.closing.cancelled() => Closing::ServerStops,
-                }
-            };
+            let ended = must_end(&app, over, &credentials, expires);
             live.track_future(relay(socket, client, stream, ended)).await;
             drop(ticket);
         },

@@ -8,6 +8,7 @@ use axum::{
 use helmdeck_sessions::{Caller, Holder, Session, Viewer};
 use helmdeck_wire::{
     ErrorCode, SessionId,
+    session::EndReason,
     ticket::{NewTicket, Role, Ticket, VncUrl},
 };
 use http::{HeaderMap, StatusCode};
@@ -84,19 +85,27 @@ pub async fn vnc(
     let upgraded = upgrade.protocols(["binary"]).max_message_size(MAX_MESSAGE).on_upgrade(
         move |socket| async move {
             let over = view.session().ending();
-            let ended = async {
-                tokio::select! {
-                    reason = over => Closing::SessionOver(reason),
-                    () = app.revoked.any_of(&credentials) => Closing::Revoked,
-                    () = until(expires) => Closing::Revoked,
-                    () = app.closing.cancelled() => Closing::ServerStops,
-                }
-            };
+            let ended = must_end(&app, over, &credentials, expires);
             live.track_future(relay(socket, view, stream, ended)).await;
             drop(ticket);
         },
     );
     Ok(upgraded)
+}
+
+/// Why a live connection must end, as soon as it must.
+pub async fn must_end(
+    app: &App,
+    over: impl Future<Output = EndReason>,
+    credentials: &[String],
+    expires: Option<OffsetDateTime>,
+) -> Closing {
+    tokio::select! {
+        reason = over => Closing::SessionOver(reason),
+        () = app.revoked.any_of(credentials) => Closing::Revoked,
+        () = until(expires) => Closing::Revoked,
+        () = app.closing.cancelled() => Closing::ServerStops,
+    }
 }
 
 /// Somebody who may watch.

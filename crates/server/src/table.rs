@@ -1,0 +1,312 @@
+//! Every operation of the API: the table of contents.
+
+mod actions;
+
+use helmdeck_sessions::Scope::{MetricsRead, SessionsRead, SessionsWrite};
+use helmdeck_wire::{
+    control::{Control, ReleaseControl, TakeControl},
+    file::{FileList, FileStored},
+    history::ActionList,
+    profile::ProfileList,
+    session::{Session, SessionList, SessionSpec},
+    ticket::{NewTicket, Ticket, VncUrl},
+    token::TokenList,
+};
+use http::StatusCode;
+
+use crate::{
+    login::{Credentials, LoggedIn},
+    operation::{
+        Access::{Needs, Open, Watches},
+        Operation, delete, get, post, put,
+    },
+    routes::{
+        auth as login, cdp, control, desktop, events, files, health, live, metrics, openapi, pages,
+        profiles, sessions, tokens, wall,
+    },
+};
+
+/// The table.
+pub fn operations() -> Vec<Operation> {
+    [
+        server_itself(),
+        signing_in(),
+        lifecycle(),
+        kept(),
+        watching(),
+        driving(),
+        files_of_sessions(),
+        debugging(),
+        actions::of_the_browser(),
+        actions::of_the_desktop(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// The server itself.
+fn server_itself() -> Vec<Operation> {
+    vec![
+        get("/", Open, "home", pages::app)
+            .doc("The web page: all sessions, live.")
+            .returns_text("text/html"),
+        get("/login", Open, "login_page", pages::app)
+            .doc("The web page, where one logs in.")
+            .returns_text("text/html"),
+        get("/sessions/{id}", Open, "session_page", pages::session)
+            .doc("The web page of one session. Whether there is one, it asks as any client would.")
+            .returns_text("text/html"),
+        get("/vnc.html", Open, "viewer_page", pages::viewer)
+            .doc("A session's desktop on a page of its own, by ticket.")
+            .returns_text("text/html"),
+        get("/embed/{id}", Open, "embed_session", pages::embed)
+            .doc("A session's desktop for a frame of another page, by `ticket` in the query.")
+            .status(StatusCode::TEMPORARY_REDIRECT),
+        get("/embed.html", Open, "embedded_page", pages::embedded)
+            .doc("The page that `/embed/{id}` leads to; HELMDECK_EMBED_ANCESTORS says who may frame it.")
+            .returns_text("text/html"),
+        get("/assets/{file}", Open, "page_asset", pages::asset)
+            .doc("A script, style or picture of the web page.")
+            .returns_text("application/octet-stream"),
+        get("/healthz", Open, "healthz", health::healthz)
+            .doc("Whether the server runs. Checks nothing else.")
+            .returns::<health::Health>(),
+        get("/readyz", Open, "readyz", health::readyz)
+            .doc("Whether the server can do its work: the store and the runtime answer.")
+            .returns::<health::Health>(),
+        get("/version", Open, "version", health::version)
+            .doc("Which helmdeck this is.")
+            .returns::<health::Version>(),
+        get("/metrics", Needs(MetricsRead), "metrics", metrics::metrics)
+            .doc("The server's figures, for Prometheus.")
+            .returns_text(metrics::MEDIA_TYPE),
+        get("/api/v1/openapi.json", Open, "openapi", openapi::openapi)
+            .doc("This document.")
+            .returns::<serde_json::Value>(),
+    ]
+}
+
+/// Logging in, and looking after tokens.
+fn signing_in() -> Vec<Operation> {
+    vec![
+        post("/api/v1/auth/login", Open, "login", login::login)
+            .doc("Log in with the admin's user name and password; the token is good for 12 hours.")
+            .takes::<Credentials>()
+            .returns::<LoggedIn>(),
+        post("/api/v1/auth/cookie", Open, "log_in_by_cookie", login::log_in_by_cookie)
+            .doc(
+                "Log in as the web page does: the token comes as a cookie that no script can read.",
+            )
+            .takes::<Credentials>()
+            .returns::<login::Me>(),
+        delete("/api/v1/auth/cookie", Needs(SessionsRead), "log_out", login::log_out)
+            .doc("Log out: the cookie goes, and its token is revoked.")
+            .status(StatusCode::NO_CONTENT),
+        get("/api/v1/auth/me", Needs(SessionsRead), "show_me", login::me)
+            .doc("Who is logged in.")
+            .returns::<login::Me>(),
+        get("/api/v1/tokens", Needs(SessionsRead), "list_tokens", tokens::list_tokens)
+            .doc("The caller's tokens that have not expired; all tokens, for an admin.")
+            .returns::<TokenList>(),
+        delete("/api/v1/tokens/{id}", Needs(SessionsRead), "revoke_token", tokens::revoke_token)
+            .doc("Revoke a token, at once; what was opened with it is closed.")
+            .status(StatusCode::NO_CONTENT),
+    ]
+}
+
+/// Creating, seeing and ending sessions.
+fn lifecycle() -> Vec<Operation> {
+    vec![
+        post("/api/v1/sessions", Needs(SessionsWrite), "create_session", sessions::create_session)
+            .doc("Create a session. Answers when it is ready, or at once with `wait=false`.")
+            .query::<sessions::CreateQuery>()
+            .takes_as::<SessionSpec>(sessions::create_schema, false)
+            .returns::<Session>()
+            .status(StatusCode::CREATED),
+        get("/api/v1/sessions", Needs(SessionsRead), "list_sessions", sessions::list_sessions)
+            .doc("The sessions the caller may see, oldest first.")
+            .returns::<SessionList>(),
+        get("/api/v1/sessions/{id}", Needs(SessionsRead), "show_session", sessions::show_session)
+            .doc("One session.")
+            .returns::<Session>(),
+        delete("/api/v1/sessions/{id}", Needs(SessionsWrite), "end_session", sessions::end_session)
+            .doc("End a session. Succeeds if there is none, or none of the caller's.")
+            .status(StatusCode::NO_CONTENT),
+        get(
+            "/api/v1/sessions/{id}/logs",
+            Needs(SessionsRead),
+            "session_logs",
+            sessions::session_logs,
+        )
+        .doc("What the session's programs wrote, newest last.")
+        .query::<sessions::LogsQuery>()
+        .returns_text("text/plain"),
+    ]
+}
+
+/// What is kept between sessions.
+fn kept() -> Vec<Operation> {
+    vec![
+        get("/api/v1/profiles", Needs(SessionsWrite), "list_profiles", profiles::list_profiles)
+            .doc("The caller's browser profiles: what sessions were created with as `profile`.")
+            .returns::<ProfileList>(),
+        delete(
+            "/api/v1/profiles/{name}",
+            Needs(SessionsWrite),
+            "delete_profile",
+            profiles::delete_profile,
+        )
+        .doc("Delete a profile of the caller's that no session has.")
+        .status(StatusCode::NO_CONTENT),
+    ]
+}
+
+/// Watching sessions.
+fn watching() -> Vec<Operation> {
+    vec![
+        get("/api/v1/events", Watches, "events", events::events)
+            .doc(
+                "What happens in the caller's sessions, as server-sent events: `session`, \
+                 `session_gone`, `action`, `agent_status`, `control`, and `reset` if events were \
+                 lost. Goes on after `Last-Event-ID`. With a ticket: of its session only.",
+            )
+            .query::<events::EventsQuery>()
+            .returns_text("text/event-stream"),
+        get(
+            "/api/v1/sessions/{id}/actions",
+            Needs(SessionsRead),
+            "session_actions",
+            events::session_actions,
+        )
+        .doc("What was done in a session, by whom; also after its end.")
+        .query::<events::ActionsQuery>()
+        .returns::<ActionList>(),
+        get("/api/v1/wall", desktop::ACT, "wall", wall::wall)
+            .doc(
+                "Small live pictures of many sessions over one WebSocket. Send \
+                 `{\"watch\": [ids], \"width\": 480}` whenever others are to be seen; each binary \
+                 message is the length of an id, the id, and a JPEG.",
+            )
+            .upgrades(),
+        get("/api/v1/sessions/{id}/vnc", Watches, "watch_session", live::vnc)
+            .doc("The session's desktop: RFB 3.8 over a WebSocket.")
+            .query::<live::ViewQuery>()
+            .upgrades(),
+        get("/api/sessions/{id}/vnc", Watches, "watch_session_alias", live::vnc)
+            .doc("The same under its old name.")
+            .query::<live::ViewQuery>()
+            .upgrades(),
+        post("/api/v1/sessions/{id}/tickets", desktop::ACT, "create_ticket", live::create_ticket)
+            .doc("A ticket: whoever has it may watch the session, without a token, for a while.")
+            .may_take::<NewTicket>()
+            .returns::<Ticket>()
+            .status(StatusCode::CREATED),
+        delete(
+            "/api/v1/sessions/{id}/tickets/{ticket}",
+            desktop::ACT,
+            "revoke_ticket",
+            live::revoke_ticket,
+        )
+        .doc("Revoke a ticket by its id, at once; connections by it are closed.")
+        .status(StatusCode::NO_CONTENT),
+        get("/api/v1/desktop/vnc-url", desktop::ACT, "desktop_vnc_url", live::vnc_url)
+            .doc(
+                "Where people can watch a session's desktop: the address of a page, with a ticket.",
+            )
+            .query::<live::UrlQuery>()
+            .returns::<VncUrl>(),
+    ]
+}
+
+/// Who drives.
+fn driving() -> Vec<Operation> {
+    vec![
+        get(
+            "/api/v1/sessions/{id}/control",
+            Needs(SessionsRead),
+            "show_control",
+            control::show_control,
+        )
+        .doc("Who drives the session.")
+        .returns::<Control>(),
+        post(
+            "/api/v1/sessions/{id}/control/take",
+            desktop::ACT,
+            "take_control",
+            control::take_control,
+        )
+        .doc(
+            "Take control by hand: actions of agents fail with `control_taken` and `control_held` \
+             until it is released.",
+        )
+        .may_take::<TakeControl>()
+        .returns::<Control>(),
+        post(
+            "/api/v1/sessions/{id}/control/release",
+            desktop::ACT,
+            "release_control",
+            control::release_control,
+        )
+        .doc("Hand control back to agents, with a message if there is something to say.")
+        .may_take::<ReleaseControl>()
+        .returns::<Control>(),
+    ]
+}
+
+/// The browser's debugging protocol, for programs outside.
+fn debugging() -> Vec<Operation> {
+    let json = |path: &str, id: &str| -> (String, String) {
+        (format!("/api/v1/sessions/{{id}}/cdp{path}"), id.to_owned())
+    };
+    let version =
+        [json("/json/version", "cdp_version"), json("/json/version/", "cdp_version_slash")];
+    let list = [json("/json/list", "cdp_list"), json("/json", "cdp_list_short")];
+    let mut operations = vec![
+        get("/api/v1/sessions/{id}/cdp", Watches, "cdp", cdp::connect)
+            .doc(
+                "The session's browser by the Chrome DevTools Protocol, over a WebSocket: the \
+                 address for Playwright's `connectOverCDP` and Puppeteer's `connect`. Needs a token \
+                 or a ticket of role `control`. Each client has its own view of the one browser, \
+                 which is VISIBLE on a desktop session. After the browser was restarted, connect \
+                 again to the same address.",
+            )
+            .query::<cdp::ConnectQuery>()
+            .upgrades(),
+    ];
+    operations.extend(version.map(|(path, id)| {
+        get(&path, Watches, &id, cdp::version)
+            .doc("Which browser it is, and the address to connect to, as Chromium itself answers.")
+            .query::<cdp::ConnectQuery>()
+            .returns::<serde_json::Value>()
+    }));
+    operations.extend(list.map(|(path, id)| {
+        get(&path, Watches, &id, cdp::list)
+            .doc("The pages that are open, as Chromium itself answers.")
+            .query::<cdp::ConnectQuery>()
+            .returns::<serde_json::Value>()
+    }));
+    operations
+}
+
+/// Files in and out.
+fn files_of_sessions() -> Vec<Operation> {
+    vec![
+        get("/api/v1/sessions/{id}/files", desktop::ACT, "list_files", files::list_files)
+            .doc("What a folder of the session's home holds.")
+            .query::<files::FolderQuery>()
+            .returns::<FileList>(),
+        get("/api/v1/sessions/{id}/files/{*path}", desktop::ACT, "read_file", files::read_file)
+            .doc("A file of the session's home, to save.")
+            .returns_bytes(),
+        put("/api/v1/sessions/{id}/files/{*path}", desktop::ACT, "write_file", files::write_file)
+            .doc(
+                "Put a file into the session's home, whole or not at all: `curl -T`. Missing \
+                 folders are made.",
+            )
+            .query::<files::WriteQuery>()
+            .takes_bytes()
+            .returns::<FileStored>()
+            .status(StatusCode::CREATED),
+    ]
+}
