@@ -14,5 +14,6 @@ mod lost;
 mod navigate;
 mod pictures;
 mod server;
+mod snapshot;
 mod tabs;
 mod wait;

@@ -2,10 +2,8 @@
 
 use helmdeck_wire::ErrorCode;
 
-use crate::{
-    desk::{Desk, ref_of},
-    server::{Reply, Server},
-};
+use super::desk::{Desk, ref_of};
+use crate::server::{Reply, Server};
 
 #[tokio::test]
 async fn an_element_keeps_its_ref_while_the_page_changes_around_it() {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::desk::{Desk, assert_shows};
+use super::desk::{Desk, assert_shows};
 
 #[tokio::test]
 async fn fields_show_their_names_states_and_values_and_no_password() {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::desk::{Desk, assert_shows};
+use super::desk::{Desk, assert_shows};
 
 const PAGE: &str = r#"<main><h1>List</h1><form aria-label=Add><input aria-label=What>
     <button>Add</button></form><ul id=list><li>one<li>two<li>three</ul>

@@ -1,34 +1,23 @@
 //! A browser that shows a page, and what is read of it.
 
-use std::sync::Arc;
-
 use helmdeck_browser::{Browser, BrowserError};
-use helmdeck_cdp::Current;
 use helmdeck_wire::browser::{MarkdownText, SnapshotText};
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::{chromium::Chromium, server::Server};
+use crate::{
+    desk::{self, request},
+    server::Server,
+};
 
 pub struct Desk {
     pub browser: Browser,
-    _chromium: Chromium,
-    _home: TempDir,
-}
-
-fn request<T: DeserializeOwned>(value: Value) -> T {
-    serde_json::from_value(value).unwrap()
+    _desk: desk::Desk,
 }
 
 impl Desk {
     pub async fn start() -> Self {
-        let home = tempfile::tempdir().unwrap();
-        let chromium = Chromium::start(home.path()).await;
-        let current = Arc::new(Current::new());
-        current.set(chromium.cdp.clone());
-        let browser = Browser::new(current, home.path().to_owned());
-        Self { browser, _chromium: chromium, _home: home }
+        let desk = desk::Desk::start().await;
+        Self { browser: desk.browser.clone(), _desk: desk }
     }
 
     /// A browser that shows a page, and the server of the page.

@@ -2,10 +2,8 @@
 
 use serde_json::json;
 
-use crate::{
-    desk::Desk,
-    server::{Reply, Server},
-};
+use super::desk::Desk;
+use crate::server::{Reply, Server};
 
 async fn written(body: &str) -> String {
     let (desk, server) = Desk::showing(body).await;

@@ -2,10 +2,8 @@
 
 use serde_json::json;
 
-use crate::{
-    desk::Desk,
-    server::{Reply, Server},
-};
+use super::desk::Desk;
+use crate::server::{Reply, Server};
 
 #[tokio::test]
 async fn ten_thousand_elements_are_read_and_bounded() {

@@ -2,10 +2,8 @@
 
 use serde_json::json;
 
-use crate::{
-    desk::{Desk, assert_shows, ref_of},
-    server::{Reply, Server},
-};
+use super::desk::{Desk, assert_shows, ref_of};
+use crate::server::{Reply, Server};
 
 async fn framed() -> (Desk, Server) {
     let server = Server::start(|path| {

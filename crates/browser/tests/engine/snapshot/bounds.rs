@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::desk::Desk;
+use super::desk::Desk;
 
 #[tokio::test]
 async fn a_long_page_keeps_what_is_in_view_and_can_be_used() {
