@@ -247,25 +247,6 @@
   // The control that a label is for.
   const control = (element) => (kind(element) === 'LABEL' && element.control) || element;
 
-  // Where the view of this document begins in the view of the page; null if that is not known here.
-  function offset() {
-    let [x, y, view] = [0, 0, window];
-    try {
-      while (view !== view.parent) {
-        const owner = view.frameElement;
-        if (!owner) return null;
-        const { left, top } = owner.getBoundingClientRect();
-        const style = getComputedStyle(owner);
-        x += left + owner.clientLeft + parseFloat(style.paddingLeft);
-        y += top + owner.clientTop + parseFloat(style.paddingTop);
-        view = view.parent;
-      }
-    } catch {
-      return null;
-    }
-    return { x, y };
-  }
-
   function hitAt(x, y) {
     let hit = call(document, 'elementFromPoint', x, y);
     for (let root; hit && (root = get(hit, 'shadowRoot')); ) {
@@ -463,7 +444,7 @@
     return {
       state: 'ready', tag: kind(element).toLowerCase(), name: called(element), x, y,
       box: { x: rect.x, y: rect.y, width: rect.width, height: rect.height },
-      offset: offset(), hidden: get(document, 'hidden'), downloads, focus: call(document, 'hasFocus'),
+      hidden: get(document, 'hidden'), downloads, focus: call(document, 'hasFocus'),
     };
   }
 

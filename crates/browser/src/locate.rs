@@ -77,7 +77,6 @@ pub(crate) struct Answer {
     pub x: f64,
     pub y: f64,
     pub r#box: Rect,
-    pub offset: Option<Spot>,
     /// The tab is behind another.
     hidden: bool,
     /// A click on it downloads something.

@@ -104,8 +104,11 @@ impl Turn {
         let found = self.find(&ask).await?;
         let rect = found.answer.r#box;
         let at = self.place(&found, Spot { x: rect.x, y: rect.y }).await?;
+        let end = Spot { x: rect.x + rect.width, y: rect.y + rect.height };
+        let end = self.place(&found, end).await?;
         let view = self.layout().await?.css_visual_viewport;
-        Ok(Rect { x: at.x + view.page_x, y: at.y + view.page_y, ..rect })
+        let (x, y) = (at.x.min(end.x) + view.page_x, at.y.min(end.y) + view.page_y);
+        Ok(Rect { x, y, width: (end.x - at.x).abs(), height: (end.y - at.y).abs() })
     }
 
     async fn layout(&self) -> Result<Layout, BrowserError> {

@@ -1,7 +1,8 @@
-//! Where something in a frame is on the page.
+//! Where something in a frame is on the page, and whether the page around it lets a click through.
 
 use std::time::Instant;
 
+use helmdeck_cdp::SessionId;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -19,6 +20,17 @@ pub(crate) struct Spot {
     pub y: f64,
 }
 
+/// A frame on the way from an element to the page: where the element is seen from outside of it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Step {
+    /// Whose view it is: that of the topmost frame of this session.
+    session: SessionId,
+    /// The frame that one steps out of, and the element that shows it.
+    frame: String,
+    owner: i64,
+    pub at: Spot,
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Owner {
@@ -30,54 +42,173 @@ struct Boxed {
     model: Model,
 }
 
+/// An element's boxes: the corners of each, from the upper left one on, wherever transforms put them.
 #[derive(Deserialize)]
 struct Model {
-    content: Vec<f64>,
+    content: [f64; 8],
+    border: [f64; 8],
+    /// Of the border, before any transform.
+    width: f64,
+    height: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metrics {
+    css_layout_viewport: Scrolled,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Scrolled {
+    page_x: f64,
+    page_y: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Hit {
+    backend_node_id: i64,
+    #[serde(default)]
+    frame_id: String,
+}
+
+#[derive(Deserialize)]
+struct Described {
+    node: Node,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Node {
+    node_name: String,
 }
 
 impl Turn {
     /// Where a point of a frame is in the view of the page.
     pub async fn place(&self, found: &Found, spot: Spot) -> Result<Spot, BrowserError> {
-        let offset = match found.answer.offset {
-            Some(offset) => offset,
-            None => self.steady_offset(&found.frame).await?,
-        };
-        Ok(Spot { x: spot.x + offset.x, y: spot.y + offset.y })
+        Ok(self.steps(found, spot).await?.last().map_or(spot, |step| step.at))
     }
 
-    /// The page scrolls to what is in a frame of another process some time after it was asked to.
-    async fn steady_offset(&self, frame: &Frame) -> Result<Spot, BrowserError> {
-        let mut before = offset(&self.page, frame, self.deadline).await?;
+    /// The way of a point from its frame out to the page; none if it is there already.
+    pub async fn steps(&self, found: &Found, spot: Spot) -> Result<Vec<Step>, BrowserError> {
+        let mut before = steps(&self.page, &found.frame, spot, self.deadline).await?;
+        if before.is_empty() {
+            return Ok(before);
+        }
+        // The page scrolls to what is in a frame of another process some time after it was asked to.
         loop {
-            let now = offset(&self.page, frame, self.deadline).await?;
+            let now = steps(&self.page, &found.frame, spot, self.deadline).await?;
             if now == before {
                 return Ok(now);
             }
             before = now;
         }
     }
+
+    /// What lies over a frame at the point where a click would have to reach it.
+    pub async fn cover(&self, steps: &[Step]) -> Result<Option<String>, BrowserError> {
+        let deadline = self.deadline;
+        for Step { session, frame, owner, at } in steps {
+            let metrics: Metrics =
+                self.page.call(session, "Page.getLayoutMetrics", json!({}), deadline).await?;
+            let Scrolled { page_x, page_y } = metrics.css_layout_viewport;
+            // Whole pixels are asked for, and of the document.
+            let params = json!({
+                "x": (at.x + page_x).floor() as i64, "y": (at.y + page_y).floor() as i64,
+            });
+            let hit = self.page.call::<Hit>(session, "DOM.getNodeForLocation", params, deadline);
+            let hit = match hit.await {
+                Ok(hit) => hit,
+                // Nothing is there: the frame is out of the view.
+                Err(BrowserError::Browser(_)) => return Ok(Some("something".to_owned())),
+                Err(error) => return Err(error),
+            };
+            if hit.frame_id != *frame && hit.backend_node_id != *owner {
+                let params = json!({ "backendNodeId": hit.backend_node_id });
+                let described: Described =
+                    self.page.call(session, "DOM.describeNode", params, deadline).await?;
+                return Ok(Some(format!("<{}>", described.node.node_name.to_lowercase())));
+            }
+        }
+        Ok(None)
+    }
 }
 
-/// Where the view of a frame begins in the view of the page, as the browser sees it.
-async fn offset(page: &Page, frame: &Frame, deadline: Instant) -> Result<Spot, BrowserError> {
+async fn steps(
+    page: &Page,
+    frame: &Frame,
+    mut at: Spot,
+    deadline: Instant,
+) -> Result<Vec<Step>, BrowserError> {
     let frames = page.frames();
     let find = |id: &Option<String>| frames.iter().find(|frame| Some(&frame.id) == id.as_ref());
-    let mut at = Spot::default();
+    let mut steps = Vec::new();
     let mut frame = frame;
     while let Some(mut parent) = find(&frame.parent) {
         let session = &parent.session;
         let params = json!({ "frameId": frame.id });
         let owner = page.call::<Owner>(session, "DOM.getFrameOwner", params, deadline).await?;
-        let params = json!({ "backendNodeId": owner.backend_node_id });
+        let owner = owner.backend_node_id;
+        let params = json!({ "backendNodeId": owner });
         let boxed = page.call::<Boxed>(session, "DOM.getBoxModel", params, deadline).await?;
-        if let [x, y, ..] = boxed.model.content.as_slice() {
-            at = Spot { x: at.x + x, y: at.y + y };
-        }
+        at = boxed.model.out(at);
+        steps.push(Step { session: session.clone(), frame: frame.id.clone(), owner, at });
         // Boxes are told in the view of the topmost frame of a process.
         while let Some(above) = find(&parent.parent).filter(|above| above.session == *session) {
             parent = above;
         }
         frame = parent;
     }
-    Ok(at)
+    Ok(steps)
+}
+
+impl Model {
+    /// A point of what the element shows, where it is seen.
+    fn out(&self, spot: Spot) -> Spot {
+        let corner = |quad: &[f64; 8], n: usize| (quad[2 * n], quad[2 * n + 1]);
+        let side = |quad: &[f64; 8], to: usize| {
+            let ((x, y), (from_x, from_y)) = (corner(quad, to), corner(quad, 0));
+            (x - from_x, y - from_y)
+        };
+        // One pixel of the content along a side: as long as one of the border.
+        let along = |to: usize, length: f64| match side(&self.border, to) {
+            (x, y) if length > 0.0 => (x / length, y / length),
+            _ => (0.0, 0.0),
+        };
+        let ((x, y), right, down) =
+            (corner(&self.content, 0), along(1, self.width), along(3, self.height));
+        Spot {
+            x: x + spot.x * right.0 + spot.y * down.0,
+            y: y + spot.x * right.1 + spot.y * down.1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_point_follows_the_transforms_of_its_frame() {
+        let rectangle = |x: f64, y: f64, w: f64, h: f64| [x, y, x + w, y, x + w, y + h, x, y + h];
+        let plain = Model {
+            border: rectangle(10.0, 20.0, 104.0, 54.0),
+            content: rectangle(12.0, 22.0, 100.0, 50.0),
+            width: 104.0,
+            height: 54.0,
+        };
+        assert_eq!(plain.out(Spot { x: 5.0, y: 6.0 }), Spot { x: 17.0, y: 28.0 });
+        let half = Model {
+            border: rectangle(0.0, 0.0, 100.0, 50.0),
+            content: rectangle(0.0, 0.0, 100.0, 50.0),
+            width: 200.0,
+            height: 100.0,
+        };
+        assert_eq!(half.out(Spot { x: 200.0, y: 50.0 }), Spot { x: 100.0, y: 25.0 });
+        // Turned by a quarter to the right.
+        let turned = [50.0, 0.0, 50.0, 100.0, 0.0, 100.0, 0.0, 0.0];
+        let turned = Model { border: turned, content: turned, width: 100.0, height: 50.0 };
+        assert_eq!(turned.out(Spot { x: 10.0, y: 20.0 }), Spot { x: 30.0, y: 10.0 });
+    }
 }

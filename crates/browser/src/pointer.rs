@@ -1,10 +1,13 @@
 //! The mouse in a page: clicking and hovering.
 
+use std::time::{Duration, Instant};
+
 use helmdeck_wire::{
     browser::{ClickElement, Clicked, HoverElement, Selector},
     pointer::{Button, Modifier},
 };
 use serde_json::{Value, json};
+use tokio::time::sleep;
 
 use crate::{
     BrowserError,
@@ -12,6 +15,9 @@ use crate::{
     place::Spot,
     turn::Turn,
 };
+
+/// Whether something still lies over a frame is asked again after this time.
+const COVERED: Duration = Duration::from_millis(100);
 
 impl Turn {
     pub async fn click(&mut self, click: &ClickElement) -> Result<Clicked, BrowserError> {
@@ -36,10 +42,22 @@ impl Turn {
     /// An element that a click would reach, and where.
     async fn aim(&self, selector: &Selector) -> Result<(Found, Spot), BrowserError> {
         let ask = Ask { selector, want: Want::Usable, doing: "nothing", arguments: json!({}) };
-        let found = self.find(&ask).await?;
-        let spot = Spot { x: found.answer.x, y: found.answer.y };
-        let at = self.place(&found, spot).await?;
-        Ok((found, at))
+        loop {
+            let found = self.find(&ask).await?;
+            let spot = Spot { x: found.answer.x, y: found.answer.y };
+            let steps = self.steps(&found, spot).await?;
+            let Some(cover) = self.cover(&steps).await? else {
+                return Ok((found, steps.last().map_or(spot, |step| step.at)));
+            };
+            if Instant::now() + COVERED > self.deadline {
+                return Err(BrowserError::NotActionable {
+                    selector: selector.to_string(),
+                    element: format!("<{}>", found.answer.tag),
+                    why: format!("is in a frame that is covered by {cover}"),
+                });
+            }
+            sleep(COVERED).await;
+        }
     }
 }
 

@@ -27,13 +27,17 @@ mod source;
 mod tree;
 mod words;
 
-use std::{collections::HashMap, time::Instant};
+use std::{
+    collections::{HashMap, HashSet},
+    time::Instant,
+};
 
 use futures_util::future::join_all;
 use helmdeck_cdp::SessionId;
 use helmdeck_wire::browser::{Selector, Snapshot, SnapshotText};
 use serde::Deserialize;
 use serde_json::json;
+use tokio::join;
 
 pub(crate) use past::Past;
 
@@ -47,7 +51,7 @@ use crate::{
 };
 use layout::Limits;
 use past::Of;
-use source::{AxTree, Captured};
+use source::{AxTree, Captured, Facts};
 use tree::{AllFacts, Source, Tree};
 
 /// The most bytes of a snapshot, if nothing else is asked for.
@@ -188,15 +192,31 @@ fn write(tree: &Tree, room: usize, name: &dyn Fn(usize, i64) -> String) -> Text 
 }
 
 /// What the browser tells of all frames, the main one first.
+///
+/// Everything is asked for at once: a page that is busy answers each later question later, and two
+/// answers about the same moment fit together.
 async fn look(
     page: &Page,
     frames: &[Frame],
     deadline: Instant,
 ) -> Result<(Vec<Source>, AllFacts), BrowserError> {
     let Some((main, others)) = frames.split_first() else { return Err(BrowserError::PageGone) };
-    let mut sources = vec![source(page, main, deadline).await?];
-    let others = others.iter().take(MAX_FRAMES);
-    let found = join_all(others.map(|frame| child(page, frames, frame, deadline))).await;
+    let others = others.get(..MAX_FRAMES).unwrap_or(others);
+    let elsewhere: HashSet<&SessionId> =
+        others.iter().map(|frame| &frame.session).filter(|id| **id != main.session).collect();
+    let (first, facts, found, more) = join!(
+        source(page, main, deadline),
+        facts(page, &main.session, deadline),
+        join_all(others.iter().map(|frame| child(page, frames, frame, deadline))),
+        join_all(elsewhere.into_iter().map(async |session| {
+            // A frame that goes away is left out.
+            let facts = facts(page, session, deadline).await.unwrap_or_default();
+            (session.clone(), facts)
+        })),
+    );
+    let mut sources = vec![first?];
+    let mut facts = AllFacts::from([(main.session.clone(), facts?)]);
+    facts.extend(more);
     // The index of each frame's source, for those whose parent is among them.
     let mut index = HashMap::from([(main.id.clone(), 0)]);
     for (mut source, parent, owner) in found.into_iter().flatten() {
@@ -205,17 +225,6 @@ async fn look(
             index.insert(source.frame.clone(), sources.len());
             sources.push(source);
         }
-    }
-    let mut facts = AllFacts::new();
-    for session in sources.iter().map(|source| &source.session) {
-        if facts.contains_key(session) {
-            continue;
-        }
-        match capture(page, session, deadline).await {
-            Ok(captured) => facts.insert(session.clone(), captured.facts()),
-            Err(error) if *session == main.session => return Err(error),
-            Err(_) => facts.insert(session.clone(), HashMap::new()),
-        };
     }
     Ok((sources, facts))
 }
@@ -248,11 +257,14 @@ async fn child(
     Some((source, parent.id.clone(), owner.backend_node_id))
 }
 
-async fn capture(
+/// What the tree of accessibility leaves out, for all frames of a session.
+async fn facts(
     page: &Page,
     session: &SessionId,
     deadline: Instant,
-) -> Result<Captured, BrowserError> {
+) -> Result<HashMap<i64, Facts>, BrowserError> {
     let params = json!({ "computedStyles": Captured::STYLES });
-    page.call(session, "DOMSnapshot.captureSnapshot", params, deadline).await
+    let captured: Captured =
+        page.call(session, "DOMSnapshot.captureSnapshot", params, deadline).await?;
+    Ok(captured.facts())
 }

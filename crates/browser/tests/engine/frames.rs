@@ -86,3 +86,31 @@ async fn a_frame_that_comes_late_or_goes_elsewhere_is_found() {
     desk.value("f.remove()").await;
     desk.wait_for(json!({ "text": "hit", "gone": true })).await.unwrap();
 }
+
+#[tokio::test]
+async fn what_lies_over_a_frame_is_noticed_and_a_scaled_frame_is_hit() {
+    let server = Server::start(|path| match path {
+        "/" => Reply::page("<div id=where></div>"),
+        _ => Reply::page(
+            "<body style='margin: 0'><div style='height: 150px'></div><button style='margin-left: \
+             200px' onclick='this.textContent = \"hit\"'>Go</button>",
+        ),
+    })
+    .await;
+    let desk = Desk::start().await;
+    for url in [server.url("/in"), server.elsewhere("/in")] {
+        desk.go(&server.url("/")).await;
+        let script = format!(
+            "where.innerHTML = `<iframe style='transform: scale(0.5); transform-origin: 0 0; width: \
+             600px; height: 400px; border: 8px solid; padding: 4px' src='{url}'></iframe><p id=cover \
+             style='position: fixed; inset: 0; margin: 0'></p>`, 0"
+        );
+        desk.value(&script).await;
+        let click = json!({ "selector": "text=Go", "timeout_s": 2 });
+        let refused = desk.click(click.clone()).await.unwrap_err().to_string();
+        assert!(refused.contains("is in a frame that is covered by <p>"), "{refused}");
+        desk.value("setTimeout(() => cover.remove(), 300), 0").await;
+        desk.click(click).await.unwrap();
+        assert_eq!(desk.text("button").await, "hit");
+    }
+}
