@@ -38,7 +38,8 @@ impl Chromium {
         if rustix::process::geteuid().is_root() {
             command.arg("--no-sandbox");
         }
-        command.arg("about:blank").env("HOME", home).process_group(0);
+        // What it leaves in its temporary folder when it is killed goes with the test, too.
+        command.arg("about:blank").env("HOME", home).env("TMPDIR", home).process_group(0);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         helmdeck_spawn::place_fd(&mut command, their_input.into(), 3);
         helmdeck_spawn::place_fd(&mut command, their_output.into(), 4);

@@ -63,7 +63,9 @@ impl Chromium {
         if rustix::process::geteuid().is_root() {
             command.arg("--no-sandbox");
         }
-        command.arg("about:blank").env("HOME", home.path()).process_group(0);
+        // What it leaves in its temporary folder when it is killed goes with the test, too.
+        command.env("HOME", home.path()).env("TMPDIR", home.path());
+        command.arg("about:blank").process_group(0);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         helmdeck_spawn::place_fd(&mut command, their_input.into(), 3);
         helmdeck_spawn::place_fd(&mut command, their_output.into(), 4);

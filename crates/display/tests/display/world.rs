@@ -64,6 +64,7 @@ impl World {
             .env("HOME", self.home.path())
             .env("XDG_CONFIG_HOME", self.home.path())
             .env("XDG_RUNTIME_DIR", self.home.path())
+            .env("TMPDIR", self.home.path())
             .env("LC_ALL", "C.UTF-8")
             .env("GSETTINGS_BACKEND", "memory")
             .env("NO_AT_BRIDGE", "1")
