@@ -105,9 +105,11 @@ impl Preview {
             Some("null" | "regexp" | "date") => described.to_owned(),
             Some("node") => format!("<{described}>"),
             _ => {
+                // A collection has only its size beside its entries.
                 let fields = self
                     .properties
                     .iter()
+                    .filter(|_| self.entries.is_empty())
                     .map(|property| format!("{}: {}", property.name, property.words(depth)));
                 let entries = self.entries.iter().map(|entry| {
                     let value = entry.value.words(depth.saturating_sub(1));
