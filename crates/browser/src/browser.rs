@@ -12,10 +12,11 @@ use std::{
 use helmdeck_cdp::Current;
 use helmdeck_wire::{
     browser::{
-        Acted, ClickElement, Clicked, Execute, Executed, Extract, Extracted, HoverElement,
-        Interact, Interaction, Markdown, MarkdownText, Navigate, Navigated, PageScreenshot,
-        Patience, PressKeys, SelectOptions, Selected, Snapshot, SnapshotText, TabAction, TabId,
-        TabList, Tabs, TypeInto, UploadFiles, WaitFor, Waited,
+        Acted, ClickElement, Clicked, ConsoleLog, Execute, Executed, ExportHar, Extract, Extracted,
+        Har, HoverElement, Interact, Interaction, Markdown, MarkdownText, Navigate, Navigated,
+        NetworkLog, PageScreenshot, Patience, PressKeys, ReadConsole, ReadNetwork, SelectOptions,
+        Selected, Snapshot, SnapshotText, TabAction, TabId, TabList, Tabs, TypeInto, UploadFiles,
+        WaitFor, Waited,
     },
     pointer::Button,
     screen::Picture,
@@ -23,7 +24,13 @@ use helmdeck_wire::{
 use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 
-use crate::{BrowserError, navigate::addressed, running::Running, turn::Turn};
+use crate::{
+    BrowserError,
+    navigate::addressed,
+    record::{self, Records},
+    running::Running,
+    turn::Turn,
+};
 
 /// The browser of a session, whichever process that is at the moment. A cheap handle.
 ///
@@ -40,6 +47,8 @@ struct Shared {
     /// The browser that we know, made out by the first call that needs it.
     running: Mutex<Arc<OnceCell<Arc<Running>>>>,
     pictures: AtomicU64,
+    /// What its pages said and asked for, also in browsers that are gone.
+    records: Arc<Mutex<Records>>,
 }
 
 impl Browser {
@@ -47,7 +56,8 @@ impl Browser {
     /// downloads go to `Downloads` in it.
     pub fn new(current: Arc<Current>, home: PathBuf) -> Self {
         let (running, pictures) = (Mutex::default(), AtomicU64::new(0));
-        let shared = Arc::new(Shared { current, home, running, pictures });
+        let records = Arc::default();
+        let shared = Arc::new(Shared { current, home, running, pictures, records });
         Self { shared, hands_off: false }
     }
 
@@ -55,6 +65,12 @@ impl Browser {
     /// tab is opened or brought to the front.
     pub fn hands_off(&self, hands_off: bool) -> Self {
         Self { hands_off, ..self.clone() }
+    }
+
+    /// Control of the session changed hands. Until somebody who may drive uses this browser again,
+    /// what is posted in it is a person's, and not recorded.
+    pub fn handed_over(&self) {
+        self.shared.records.lock().network.private = true;
     }
 
     /// Goes to an address, or a step in the history.
@@ -198,6 +214,36 @@ impl Browser {
         Ok(TabList { tabs: list })
     }
 
+    /// What pages wrote to their console.
+    pub async fn console(&self, wanted: &ReadConsole) -> Result<ConsoleLog, BrowserError> {
+        self.recorded(wanted.tab.as_ref()).await?;
+        Ok(self.shared.records.lock().console.read(wanted))
+    }
+
+    /// What pages asked the network for.
+    pub async fn network(&self, wanted: &ReadNetwork) -> Result<NetworkLog, BrowserError> {
+        self.recorded(wanted.tab.as_ref()).await?;
+        Ok(self.shared.records.lock().network.read(wanted))
+    }
+
+    /// The same for other programs to read.
+    pub async fn har(&self, wanted: &ExportHar) -> Result<Har, BrowserError> {
+        self.recorded(wanted.tab.as_ref()).await?;
+        let (requests, pages) = self.shared.records.lock().network.export(wanted);
+        Ok(record::har(&requests, &pages, wanted.secrets))
+    }
+
+    /// Waits until all that happened in a tab, or in any, is recorded.
+    async fn recorded(&self, tab: Option<&TabId>) -> Result<(), BrowserError> {
+        let running = self.running(due(Patience::default())).await?;
+        running.abreast().await;
+        match tab {
+            // What a tab did can be read after it was closed.
+            Some(tab) if !self.shared.records.lock().knows(tab) => running.find(tab).map(|_| ()),
+            _ => Ok(()),
+        }
+    }
+
     /// Begins an action in a tab whose page is not a crashed one.
     pub(crate) async fn alive(
         &self,
@@ -227,6 +273,7 @@ impl Browser {
 
     /// The browser of the moment, waiting for one if need be.
     async fn running(&self, deadline: Instant) -> Result<Arc<Running>, BrowserError> {
+        self.shared.records.lock().network.private = self.hands_off;
         let cell = {
             let mut cell = self.shared.running.lock();
             if cell.get().is_some_and(|running| running.cdp.is_closed()) {
@@ -237,7 +284,9 @@ impl Browser {
         let start = async {
             let left = deadline.saturating_duration_since(Instant::now()).max(LEAST);
             let cdp = self.shared.current.get(left).await.map_err(|_| BrowserError::Unavailable)?;
-            Running::start(cdp, &self.shared.home, Instant::now() + left).await.map(Arc::new)
+            let records = Arc::clone(&self.shared.records);
+            let running = Running::start(cdp, &self.shared.home, records, Instant::now() + left);
+            running.await.map(Arc::new)
         };
         cell.get_or_try_init(|| start).await.cloned()
     }

@@ -2,9 +2,9 @@
 //! frames, dialogs and downloads up to date.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::Arc,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use futures_util::{
@@ -14,22 +14,22 @@ use futures_util::{
 };
 use helmdeck_cdp::{Cdp, Event, EventStream, Lagged, SessionId};
 use helmdeck_wire::browser::{DialogKind, TabId};
-use serde::{Deserialize, de::IgnoredAny};
-use serde_json::{Value, json};
-use tokio::{join, select};
+use serde::Deserialize;
+use time::OffsetDateTime;
+use tokio::{
+    select,
+    sync::{mpsc, oneshot},
+    task::yield_now,
+};
 
 use crate::{
-    frames::{Described, Listed},
+    attach::{attach, prepare},
+    frames::Described,
     page::{Opening, Page},
+    record::Releases,
     running::Known,
     tabs::Target,
 };
-
-/// A page may be busy, or a dialog may be open in it, while we ask it to tell what happens.
-const READY: Duration = Duration::from_secs(120);
-
-/// Attaching is a matter of the browser alone, however busy the page is.
-const ATTACH: Duration = Duration::from_secs(10);
 
 /// Something that one session told.
 type Heard = (Option<SessionId>, Result<Arc<Event>, Lagged>);
@@ -43,6 +43,11 @@ pub(crate) struct Follower {
     heard: SelectAll<BoxStream<'static, Heard>>,
     /// What the browser was asked because of what it told.
     jobs: FuturesUnordered<BoxFuture<'static, ()>>,
+    /// Workers of the tabs, which only tell.
+    workers: HashSet<SessionId>,
+    releases: Releases,
+    /// Whoever waits until everything was handled that has been told.
+    asked: mpsc::UnboundedReceiver<oneshot::Sender<()>>,
 }
 
 #[derive(Deserialize)]
@@ -101,18 +106,26 @@ struct OfRequest {
     kind: String,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Tree {
-    frame_tree: Listed,
-}
-
 impl Follower {
     /// Begins with the events of the browser itself.
-    pub fn new(cdp: Cdp, known: Arc<Known>, events: EventStream) -> Self {
+    pub fn new(
+        cdp: Cdp,
+        known: Arc<Known>,
+        events: EventStream,
+        asked: mpsc::UnboundedReceiver<oneshot::Sender<()>>,
+    ) -> Self {
         let mut heard = SelectAll::new();
         heard.push(tagged(None, events));
-        Self { cdp, known, pages: HashMap::new(), heard, jobs: FuturesUnordered::new() }
+        Self {
+            cdp,
+            known,
+            pages: HashMap::new(),
+            heard,
+            jobs: FuturesUnordered::new(),
+            workers: HashSet::new(),
+            releases: Releases::default(),
+            asked,
+        }
     }
 
     /// Attaches to the pages that were told already.
@@ -137,20 +150,43 @@ impl Follower {
                     None => return,
                 },
                 Some(()) = self.jobs.next() => {}
+                Some(done) = self.asked.recv() => {
+                    self.handle_all();
+                    // The runtime may have stopped us in between.
+                    yield_now().await;
+                    self.handle_all();
+                    let _ = done.send(());
+                }
             }
         }
     }
 
     fn handle(&mut self, (session, event): Heard) {
-        // What was missed is told again by the calls that need it.
-        let Ok(event) = event else { return };
-        match session {
-            None => self.of_browser(&event),
-            Some(session) => {
-                let Some(page) = self.pages.get(&session).cloned() else { return };
-                self.of_page(&page, &session, &event);
+        let page = session.as_ref().and_then(|session| self.pages.get(session)).cloned();
+        match (event, session, page) {
+            (Ok(event), None, _) => self.of_browser(&event),
+            (Ok(event), Some(session), Some(page)) => {
+                self.record(&page, &session, &event);
+                if self.workers.contains(&session) {
+                    of_worker(&page, &event);
+                } else {
+                    self.of_page(&page, &session, &event);
+                }
                 page.tell();
             }
+            // What was missed is told again by the calls that need it; only records lack it.
+            (Err(Lagged(events)), _, Some(page)) => {
+                self.known.records.lock().missed(page.tab(), events, OffsetDateTime::now_utc());
+            }
+            (_, _, None) => {}
+        }
+    }
+
+    fn record(&mut self, page: &Page, session: &SessionId, event: &Event) {
+        let (main, now) = (session == page.session(), OffsetDateTime::now_utc());
+        let held = self.known.records.lock().heard(page.tab(), main, event, now);
+        if held {
+            self.jobs.extend(self.releases.told(page, session));
         }
     }
 
@@ -169,7 +205,14 @@ impl Follower {
             "Target.detachedFromTarget" => {
                 let Ok(Detached { session_id }) = event.read() else { return };
                 self.known.tabs.lock().detached(&session_id);
-                self.pages.retain(|_, page| *page.session() != session_id);
+                if let Some(page) = self.pages.get(&session_id) {
+                    self.known.records.lock().closed(page.tab());
+                }
+                let gone = self.pages.extract_if(|_, page| *page.session() == session_id);
+                for (session, _) in gone {
+                    self.workers.remove(&session);
+                    self.releases.forget(&session);
+                }
             }
             "Target.targetInfoChanged" => {
                 let Ok(Changed { target_info }) = event.read() else { return };
@@ -202,7 +245,8 @@ impl Follower {
         let events = self.cdp.events(Some(session));
         self.heard.push(tagged(Some(session.clone()), events));
         self.pages.insert(session.clone(), page.clone());
-        self.jobs.push(prepare(page.clone(), session.clone()).boxed());
+        let worker = self.workers.contains(session);
+        self.jobs.push(prepare(page.clone(), session.clone(), worker).boxed());
     }
 
     fn of_page(&mut self, page: &Page, session: &SessionId, event: &Event) {
@@ -216,11 +260,19 @@ impl Follower {
                 if target_info.kind == "iframe" {
                     page.with(|state| state.frames.moved_to(&session_id, &target_info.target_id));
                     self.listen(page, &session_id);
+                } else if target_info.kind == "worker" {
+                    // Its script is there, and the page is not told when.
+                    let now = Instant::now();
+                    page.with(|state| state.network.ended(&target_info.target_id, now));
+                    self.workers.insert(session_id.clone());
+                    self.listen(page, &session_id);
                 }
             }
             "Target.detachedFromTarget" => {
                 let Ok(Detached { session_id }) = event.read() else { return };
                 self.pages.remove(&session_id);
+                self.workers.remove(&session_id);
+                self.releases.forget(&session_id);
                 page.with(|state| state.frames.lost(&session_id));
             }
             "Page.javascriptDialogOpening" => {
@@ -298,44 +350,9 @@ fn of_network(page: &Page, event: &Event) {
     }
 }
 
-/// Attaches to a page. That it is so is told as an event.
-///
-/// One by one: a browser that attaches by itself makes every window that a page opens wait for us,
-/// even if it is told not to.
-async fn attach(cdp: Cdp, target: String) {
-    let params = json!({ "targetId": target, "flatten": true });
-    // It may be gone by now.
-    let _ = cdp.call::<IgnoredAny>(None, "Target.attachToTarget", params, ATTACH).await;
-}
-
-/// Asks a session to tell what happens, and what is there already.
-async fn prepare(page: Page, session: SessionId) {
-    let deadline = Instant::now() + READY;
-    let ask = |method: &'static str, params: Value| {
-        let (page, session) = (page.clone(), session.clone());
-        async move { page.call::<IgnoredAny>(&session, method, params, deadline).await.is_ok() }
-    };
-    let attach = json!({
-        "autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true,
-        "filter": [{ "type": "iframe" }],
-    });
-    // Their bodies are not kept for anybody.
-    let no_bodies = json!({ "maxTotalBufferSize": 0, "maxResourceBufferSize": 0 });
-    let tree = page.call::<Tree>(&session, "Page.getFrameTree", json!({}), deadline);
-    let (_, _, _, _, _, tree) = join!(
-        ask("Page.enable", json!({})),
-        ask("Page.setLifecycleEventsEnabled", json!({ "enabled": true })),
-        ask("Network.enable", no_bodies),
-        ask("Target.setAutoAttach", attach),
-        // The page behaves as if it had the focus, whichever window a person has it in.
-        ask("Emulation.setFocusEmulationEnabled", json!({ "enabled": true })),
-        tree,
-    );
-    if let Ok(tree) = tree {
-        page.with(|state| state.frames.listed(&session, &tree.frame_tree));
+/// A worker takes over requests of its page, and ends them.
+fn of_worker(page: &Page, event: &Event) {
+    if event.method != "Network.requestWillBeSent" {
+        of_network(page, event);
     }
-    if session == *page.session() {
-        page.set_ready();
-    }
-    page.tell();
 }

@@ -4,6 +4,7 @@
 //! reply. It speaks to Chromium by [`helmdeck_cdp`] and survives its restarts; it knows no HTTP and
 //! no sandbox. Clients from outside may use the same browser at the same time.
 
+mod attach;
 mod browser;
 mod downloads;
 mod error;
@@ -21,6 +22,7 @@ mod picture;
 mod place;
 mod pointer;
 mod read;
+mod record;
 mod refs;
 mod running;
 mod script;

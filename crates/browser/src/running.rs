@@ -11,30 +11,42 @@ use helmdeck_wire::browser::{TabId, Tabs as TabsAction};
 use parking_lot::Mutex;
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::json;
-use tokio::{sync::Notify, task::AbortHandle, time::timeout_at, try_join};
+use time::OffsetDateTime;
+use tokio::{
+    sync::{Notify, mpsc, oneshot},
+    task::AbortHandle,
+    time::{timeout, timeout_at},
+    try_join,
+};
 
 use crate::{
     BrowserError,
     downloads::{self, Downloads},
     follow::Follower,
     page::Page,
+    record::Records,
     tabs::Tabs,
 };
 
 /// A browser that was just started shows its first page in this time; else we open one.
 const FIRST_PAGE: Duration = Duration::from_millis(500);
+/// The records are read as they are if the one who keeps them does not come to it in this time.
+const UP_TO_DATE: Duration = Duration::from_secs(1);
 
 /// One browser, until it is gone.
 pub(crate) struct Running {
     pub cdp: Cdp,
     pub known: Arc<Known>,
     follower: AbortHandle,
+    /// Whoever waits until the follower has seen everything that was told.
+    abreast: mpsc::UnboundedSender<oneshot::Sender<()>>,
 }
 
 /// What is known of a browser.
 pub(crate) struct Known {
     pub tabs: Mutex<Tabs>,
     pub downloads: Mutex<Downloads>,
+    pub records: Arc<Mutex<Records>>,
     /// Something happened in the browser itself.
     pub news: Notify,
 }
@@ -47,10 +59,16 @@ struct Created {
 
 impl Running {
     /// Attaches to every page there is and will be.
-    pub async fn start(cdp: Cdp, home: &Path, deadline: Instant) -> Result<Self, BrowserError> {
+    pub async fn start(
+        cdp: Cdp,
+        home: &Path,
+        records: Arc<Mutex<Records>>,
+        deadline: Instant,
+    ) -> Result<Self, BrowserError> {
         let known = Arc::new(Known {
             tabs: Mutex::default(),
             downloads: Mutex::new(Downloads::new(home)),
+            records,
             news: Notify::new(),
         });
         let events = cdp.events(None);
@@ -69,10 +87,27 @@ impl Running {
                 left,
             ),
         )?;
-        let mut follower = Follower::new(cdp.clone(), Arc::clone(&known), events);
+        known.records.lock().browser_started(OffsetDateTime::now_utc());
+        let (abreast, asked) = mpsc::unbounded_channel();
+        let mut follower = Follower::new(cdp.clone(), Arc::clone(&known), events, asked);
         follower.catch_up().await;
         let follower = tokio::spawn(follower.follow()).abort_handle();
-        Ok(Self { cdp, known, follower })
+        Ok(Self { cdp, known, follower, abreast })
+    }
+
+    /// Waits until what the browser has told by now is recorded, also by pages that are just being
+    /// looked at for the first time.
+    pub async fn abreast(&self) {
+        let pages = self.known.tabs.lock().pages();
+        let until = Instant::now() + UP_TO_DATE;
+        for page in pages {
+            // One that is busy has nothing to tell.
+            let _ = page.ready(until).await;
+        }
+        let (done, seen) = oneshot::channel();
+        if self.abreast.send(done).is_ok() {
+            let _ = timeout(UP_TO_DATE, seen).await;
+        }
     }
 
     /// The tab that is named, or the active one.
@@ -105,7 +140,7 @@ impl Running {
         Ok(page)
     }
 
-    fn find(&self, tab: &TabId) -> Result<Page, BrowserError> {
+    pub fn find(&self, tab: &TabId) -> Result<Page, BrowserError> {
         let found = self.known.tabs.lock().find(tab);
         found.ok_or_else(|| BrowserError::TabNotFound(tab.0.clone()))
     }

@@ -13,8 +13,9 @@ use helmdeck_link::route;
 use helmdeck_wire::{
     Action,
     browser::{
-        ClickElement, Execute, Extract, HoverElement, Interact, Markdown, Navigate, PageScreenshot,
-        PressKeys, SelectOptions, Snapshot, Tabs, TypeInto, UploadFiles, WaitFor,
+        ClickElement, Execute, ExportHar, Extract, HoverElement, Interact, Markdown, Navigate,
+        PageScreenshot, PressKeys, ReadConsole, ReadNetwork, SelectOptions, Snapshot, Tabs,
+        TypeInto, UploadFiles, WaitFor,
     },
     clipboard::Clipboard,
     file::{FileList, FileStored},
@@ -111,6 +112,9 @@ pub fn router(guest: Guest) -> Router {
         Snapshot => snapshot as Json,
         Markdown => markdown as Json,
         PageScreenshot => screenshot as picture,
+        ReadConsole => console as Json,
+        ReadNetwork => network as Json,
+        ExportHar => har as Json,
         ClickElement => click as Json,
         TypeInto => type_into as Json,
         SelectOptions => select as Json,
@@ -230,6 +234,8 @@ async fn cdp(State(guest): State<Guest>, mut request: Request) -> Result<Respons
 }
 
 async fn let_go(State(guest): State<Guest>) -> Result<(), GuestError> {
+    let session = guest.session()?;
+    session.browser.handed_over();
     Ok(guest.display()?.let_go().await?)
 }
 

@@ -4,6 +4,7 @@
 
 mod element;
 mod page;
+mod record;
 mod selector;
 mod tab;
 
@@ -14,6 +15,10 @@ pub use element::{
 pub use page::{
     Acted, Dialog, DialogKind, Downloaded, Execute, Executed, History, Markdown, MarkdownText,
     Navigate, Navigated, PageScreenshot, Snapshot, SnapshotText, Until, Vault, WaitFor, Waited,
+};
+pub use record::{
+    ConsoleEntry, ConsoleLevel, ConsoleLog, ExportHar, Har, NetworkLog, NetworkRequest,
+    ReadConsole, ReadNetwork, RequestKind,
 };
 pub use selector::Selector;
 pub use tab::{Tab, TabAction, TabId, TabList, Tabs};

@@ -13,6 +13,7 @@ mod frames;
 mod lost;
 mod navigate;
 mod pictures;
+mod record;
 mod server;
 mod snapshot;
 mod tabs;

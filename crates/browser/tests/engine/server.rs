@@ -93,7 +93,7 @@ impl Drop for Server {
 
 async fn serve(mut stream: TcpStream, reply: impl Fn(&str) -> Reply) -> Result<(), std::io::Error> {
     let mut request = Vec::new();
-    while !request.ends_with(b"\r\n\r\n") {
+    while !is_whole(&request) {
         if stream.read_buf(&mut request).await? == 0 {
             return Ok(());
         }
@@ -110,4 +110,12 @@ async fn serve(mut stream: TcpStream, reply: impl Fn(&str) -> Reply) -> Result<(
     sleep(pause).await;
     stream.write_all(body.as_bytes()).await?;
     stream.shutdown().await
+}
+
+/// Whether a request is there with its body.
+fn is_whole(request: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(request).to_ascii_lowercase();
+    let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length:"));
+    length.is_none_or(|length| body.len() >= length.trim().parse().unwrap())
 }

@@ -168,6 +168,41 @@ async fn what_is_missing_is_said_and_so_is_what_is_there() {
 }
 
 #[tokio::test]
+async fn what_a_page_says_and_asks_for_can_be_read() {
+    let server = Server::start_with(&[Site::REACHABLE]);
+    let client = server.admin();
+    let desk = Desk::create(&client, &json!({})).await;
+    let site = Site::start(|path| match path {
+        "/" => Page::html("<script>console.error('broken', { a: 1 }); fetch('/data')</script>"),
+        _ => Page::html("data"),
+    })
+    .await;
+    act(&desk, "navigate", json!({ "url": site.url("/"), "wait_until": "network_idle" })).await;
+    let said = act(&desk, "console", json!({ "level": "error" })).await;
+    let first = &said["entries"][0];
+    assert_eq!((&first["text"], &first["line"]), (&json!("broken {a: 1}"), &json!(1)), "{said}");
+    let next = json!({ "since": said["next"] });
+    assert_eq!(act(&desk, "console", next).await["entries"], json!([]));
+    let asked = act(&desk, "network", json!({ "kind": "fetch" })).await;
+    let fetched = &asked["requests"][0];
+    assert_eq!(fetched["url"], site.url("/data"), "{asked}");
+    assert_eq!((&fetched["status"], &fetched["mime_type"]), (&json!(200), &json!("text/html")));
+    let har = desk.browser("har", json!({})).await.expect(200);
+    assert!(har.header("content-type").starts_with("application/json"));
+    let entries = har.json()["log"]["entries"].as_array().unwrap().len();
+    assert!(entries >= 2, "{entries}");
+    for (action, body) in [
+        ("console", json!({ "limit": 0 })),
+        ("console", json!({ "level": "loud" })),
+        ("network", json!({ "limit": 1001 })),
+        ("har", json!({ "bodies": true })),
+    ] {
+        desk.browser(action, body).await.expect_error(400, "invalid_input");
+    }
+    desk.end().await;
+}
+
+#[tokio::test]
 async fn a_browser_that_dies_during_a_call_is_said_and_comes_back() {
     let server = Server::start_with(&[Site::REACHABLE]);
     let client = server.admin();
@@ -215,6 +250,10 @@ async fn while_a_person_drives_the_browser_can_be_read_and_not_used() {
     desk.browser("execute", json!({ "script": "1" })).await.expect_error(409, "control_held");
     assert!(act(&desk, "snapshot", json!({})).await["snapshot"].as_str().unwrap().contains("Buy"));
     act(&desk, "extract", json!({})).await;
+    act(&desk, "console", json!({})).await;
+    assert!(act(&desk, "har", json!({})).await["log"]["entries"].is_array());
+    let secrets = json!({ "secrets": true });
+    desk.browser("har", secrets).await.expect_error(409, "control_held");
     // What the person is asked, the person answers.
     let theirs = Desk { client: &person, id: desk.id.clone() };
     let ask =

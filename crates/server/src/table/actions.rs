@@ -3,8 +3,9 @@
 use helmdeck_wire::{
     Done,
     browser::{
-        ClickElement, Execute, Extract, HoverElement, Interact, Markdown, Navigate, PageScreenshot,
-        PressKeys, SelectOptions, Snapshot, Tabs, TypeInto, UploadFiles, WaitFor,
+        ClickElement, Execute, ExportHar, Extract, HoverElement, Interact, Markdown, Navigate,
+        PageScreenshot, PressKeys, ReadConsole, ReadNetwork, SelectOptions, Snapshot, Tabs,
+        TypeInto, UploadFiles, WaitFor,
     },
     clipboard::Clipboard,
     keyboard::{HoldKey, Key, Type},
@@ -72,6 +73,10 @@ pub fn of_the_browser() -> Vec<Operation> {
         action::<Snapshot>(),
         action::<Markdown>(),
         picture::<PageScreenshot>(),
+        // What was recorded.
+        action::<ReadConsole>(),
+        action::<ReadNetwork>(),
+        action::<ExportHar>(),
         // Elements.
         action::<ClickElement>(),
         action::<TypeInto>(),

@@ -1,0 +1,127 @@
+//! What pages said and asked the network for, kept for as long as there is room. Pure: fed by what
+//! the browser tells; time is passed in.
+
+mod console;
+mod cookies;
+mod extra;
+mod har;
+mod headers;
+mod network;
+mod pages;
+mod release;
+mod request;
+mod told;
+mod words;
+
+use helmdeck_cdp::Event;
+use helmdeck_wire::browser::{ConsoleLevel, TabId};
+use time::OffsetDateTime;
+
+use console::Console;
+pub(crate) use har::document as har;
+pub(crate) use network::MAX_POSTED;
+use network::Network;
+pub(crate) use release::Releases;
+
+/// What ends with the browser.
+const RESTARTED: &str = "the browser was restarted";
+
+/// Everything that is recorded of a session's browser, also of one that is gone.
+#[derive(Default)]
+pub(crate) struct Records {
+    pub console: Console,
+    pub network: Network,
+    started: bool,
+}
+
+impl Records {
+    /// A browser is followed from now on; perhaps in the place of another.
+    pub fn browser_started(&mut self, now: OffsetDateTime) {
+        if std::mem::replace(&mut self.started, true) {
+            self.console.note(None, ConsoleLevel::Warning, RESTARTED.to_owned(), now);
+            self.network.lost(None, RESTARTED);
+        }
+    }
+
+    /// Something happened in a tab: in its page itself, or in a frame or worker of it. Whether the
+    /// browser keeps objects because it told this.
+    pub fn heard(&mut self, tab: &TabId, main: bool, event: &Event, now: OffsetDateTime) -> bool {
+        let domain = event.method.split('.').next().unwrap_or_default();
+        match domain {
+            "Runtime" | "Log" | "Inspector" => return self.console.heard(tab, event, now),
+            "Network" => self.network.heard(tab, event, now),
+            "Page" if main => self.network.pages.went_on(tab, event),
+            _ => {}
+        }
+        false
+    }
+
+    /// A tab tells more than can be listened to.
+    pub fn missed(&mut self, tab: &TabId, events: u64, now: OffsetDateTime) {
+        let text = format!("{events} events of this tab came too fast to be recorded");
+        self.console.note(Some(tab), ConsoleLevel::Warning, text, now);
+    }
+
+    /// A tab was closed: what it still asked for is answered to nobody.
+    pub fn closed(&mut self, tab: &TabId) {
+        self.network.lost(Some(tab), "the tab was closed");
+    }
+
+    /// Whether anything is known of a tab.
+    pub fn knows(&self, tab: &TabId) -> bool {
+        self.console.knows(tab) || self.network.knows(tab)
+    }
+}
+
+/// A text without the users and passwords of addresses in it, and no longer than this.
+fn shown(text: &str, room: usize) -> String {
+    // A little more is looked at, so that no password is cut in half.
+    let mut rest = cut(text, room + 1024);
+    let mut shown = String::with_capacity(rest.len());
+    while let Some(found) = rest.find("://") {
+        let (before, after) = rest.split_at(found + 3);
+        shown.push_str(before);
+        let ends = |c: char| c.is_whitespace() || "/?#\\\"'`<>()".contains(c);
+        let end = after.find(ends).unwrap_or(after.len());
+        let (authority, more) = after.split_at(end);
+        shown.push_str(authority.rsplit('@').next().unwrap_or_default());
+        rest = more;
+    }
+    shown.push_str(rest);
+    if shown.len() > room {
+        shown.truncate(shown.floor_char_boundary(room));
+        shown.push('…');
+    }
+    shown
+}
+
+/// The beginning of a text.
+fn cut(text: &str, room: usize) -> &str {
+    text.get(..text.floor_char_boundary(room)).unwrap_or_default()
+}
+
+/// A moment that the browser told as seconds since 1970.
+fn moment(seconds: f64) -> OffsetDateTime {
+    // Whole milliseconds: nobody reads more, and a float holds no more.
+    let nanoseconds = (seconds * 1000.0).round() as i128 * 1_000_000;
+    OffsetDateTime::from_unix_timestamp_nanos(nanoseconds).unwrap_or(OffsetDateTime::UNIX_EPOCH)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_of_addresses_are_not_shown() {
+        for (text, expected) in [
+            ("http://me:secret@a.example/b@c", "http://a.example/b@c"),
+            ("at f (http://me:p@a/x.js:1:2)\n at ws://u@b", "at f (http://a/x.js:1:2)\n at ws://b"),
+            ("https://a.example/?mail=a@b.example", "https://a.example/?mail=a@b.example"),
+            ("no address: a@b", "no address: a@b"),
+        ] {
+            assert_eq!(shown(text, 1000), expected);
+        }
+        assert_eq!(shown("äöü", 3), "ä…");
+        assert_eq!(shown("http://me:p@a.example/long", 18), "http://a.example/l…");
+    }
+}

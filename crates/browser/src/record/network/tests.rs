@@ -1,0 +1,167 @@
+use serde_json::{Value, json, value::RawValue};
+
+use super::*;
+
+fn tab() -> TabId {
+    TabId("tab".into())
+}
+
+fn tell(network: &mut Network, method: &str, params: Value) {
+    let params = RawValue::from_string(params.to_string()).unwrap();
+    let event = Event { method: format!("Network.{method}"), params: Some(params) };
+    network.heard(&tab(), &event, OffsetDateTime::UNIX_EPOCH);
+}
+
+fn begin(network: &mut Network, name: &str, at: f64) {
+    let request = json!({ "url": format!("http://u:p@a/{name}"), "method": "GET", "headers": {} });
+    let params = json!({
+        "requestId": name, "loaderId": "l", "documentURL": "http://a/", "request": request,
+        "timestamp": at, "wallTime": 1000.0 + at, "type": "Fetch",
+    });
+    tell(network, "requestWillBeSent", params);
+}
+
+fn list(network: &Network, wanted: Value) -> NetworkLog {
+    network.read(&serde_json::from_value(wanted).unwrap())
+}
+
+fn urls(log: &NetworkLog) -> Vec<&str> {
+    log.requests.iter().map(|request| request.url.as_str()).collect()
+}
+
+#[test]
+fn what_changed_is_told_again() {
+    let mut network = Network::default();
+    begin(&mut network, "a", 1.0);
+    begin(&mut network, "b", 2.0);
+    let first = list(&network, json!({}));
+    assert_eq!(urls(&first), ["http://a/a", "http://a/b"]);
+    assert_eq!(first.requests[0].ms, None);
+
+    tell(
+        &mut network,
+        "loadingFinished",
+        json!({ "requestId": "a", "timestamp": 1.25,
+        "encodedDataLength": 7.0 }),
+    );
+    let since = list(&network, json!({ "since": first.next }));
+    assert_eq!(urls(&since), ["http://a/a"]);
+    assert_eq!((since.requests[0].ms, since.requests[0].bytes), (Some(250), Some(7)));
+    assert!(list(&network, json!({ "since": since.next })).requests.is_empty());
+
+    // In parts, nothing is told twice or passed over.
+    let part = list(&network, json!({ "since": 0, "limit": 1 }));
+    let rest = list(&network, json!({ "since": part.next, "limit": 1 }));
+    assert_eq!((urls(&part), urls(&rest)), (vec!["http://a/b"], vec!["http://a/a"]));
+}
+
+#[test]
+fn what_was_really_sent_finds_its_hop_in_any_order() {
+    let mut network = Network::default();
+    let extra = |cookie: &str| json!({ "requestId": "a", "headers": { "Cookie": cookie } });
+    let came = |status: u16| json!({ "requestId": "a", "headers": {}, "statusCode": status });
+    tell(&mut network, "requestWillBeSentExtraInfo", extra("1"));
+    begin(&mut network, "a", 1.0);
+    tell(&mut network, "requestWillBeSentExtraInfo", extra("2"));
+    tell(&mut network, "responseReceivedExtraInfo", came(302));
+    let request = json!({ "url": "http://a/2", "method": "GET", "headers": {} });
+    let response = json!({ "status": 302, "headers": {} });
+    tell(
+        &mut network,
+        "requestWillBeSent",
+        json!({
+            "requestId": "a", "request": request, "timestamp": 2.0, "wallTime": 1002.0,
+            "redirectResponse": response, "redirectHasExtraInfo": true,
+        }),
+    );
+    tell(
+        &mut network,
+        "responseReceived",
+        json!({
+            "requestId": "a", "timestamp": 3.0, "type": "Fetch", "hasExtraInfo": true,
+            "response": { "status": 200, "headers": {} },
+        }),
+    );
+    tell(&mut network, "responseReceivedExtraInfo", came(304));
+    let hops: Vec<_> = network.requests.iter().collect();
+    let facts =
+        |request: &Request| (request.sent.get("cookie").map(str::to_owned), request.status());
+    assert_eq!(facts(hops[0]), (Some("1".to_owned()), Some(302)));
+    assert_eq!(facts(hops[1]), (Some("2".to_owned()), Some(304)));
+    assert_eq!(hops[0].ended, Some(2.0));
+}
+
+#[test]
+fn a_hop_without_network_gives_on_what_is_not_its_own() {
+    let mut network = Network::default();
+    begin(&mut network, "a", 1.0);
+    tell(
+        &mut network,
+        "requestWillBeSentExtraInfo",
+        json!({ "requestId": "a", "headers": { "Cookie": "2" } }),
+    );
+    tell(
+        &mut network,
+        "requestWillBeSent",
+        json!({
+            "requestId": "a", "request": { "url": "https://a/", "method": "GET", "headers": {} },
+            "redirectResponse": { "status": 307 }, "redirectHasExtraInfo": false,
+        }),
+    );
+    assert_eq!(network.requests[1].sent.get("cookie"), Some("2"));
+    assert_eq!(network.requests[0].status(), Some(307));
+}
+
+#[test]
+fn memory_stays_what_it_is_however_many_requests_there_are() {
+    let mut network = Network::default();
+    for number in 0..(MAX_REQUESTS + 500) {
+        begin(&mut network, &number.to_string(), number as f64);
+        tell(
+            &mut network,
+            "requestWillBeSentExtraInfo",
+            json!({ "requestId": format!("never {number}"), "headers": {} }),
+        );
+    }
+    assert_eq!(network.requests.len(), MAX_REQUESTS);
+    assert_eq!(network.hops.len(), MAX_REQUESTS);
+    let log = list(&network, json!({ "limit": 1 }));
+    assert_eq!((log.dropped, urls(&log)), (500, vec!["http://a/4499"]));
+    assert_eq!(list(&network, json!({ "since": log.next })).dropped, 0);
+
+    let long = "x".repeat(MAX_POSTED);
+    for number in 0..1000 {
+        let request = json!({ "url": "http://a/", "method": "POST", "postData": long });
+        let name = format!("post {number}");
+        tell(&mut network, "requestWillBeSent", json!({ "requestId": name, "request": request }));
+    }
+    assert!(network.bytes <= MAX_BYTES, "{}", network.bytes);
+    let measured: usize = network.requests.iter().map(Request::size).sum();
+    assert_eq!(network.bytes, measured);
+    assert_eq!(network.hops.len(), network.requests.len());
+    assert_eq!(network.pages.list().len(), 1);
+}
+
+#[test]
+fn what_a_person_posts_is_not_kept() {
+    let mut network = Network::default();
+    for private in [true, false] {
+        network.private = private;
+        let request = json!({ "url": "http://a/", "method": "POST", "postData": "password" });
+        let name = private.to_string();
+        tell(&mut network, "requestWillBeSent", json!({ "requestId": name, "request": request }));
+    }
+    let posted: Vec<_> = network.requests.iter().map(|request| request.posted.clone()).collect();
+    assert_eq!(posted, [None, Some("password".to_owned())]);
+}
+
+#[test]
+fn what_nobody_waits_for_any_more_has_failed() {
+    let mut network = Network::default();
+    begin(&mut network, "a", 1.0);
+    network.lost(Some(&TabId("other".into())), "closed");
+    assert!(list(&network, json!({ "failed": true })).requests.is_empty());
+    network.lost(Some(&tab()), "closed");
+    let failed = list(&network, json!({ "failed": true }));
+    assert_eq!(failed.requests[0].error.as_deref(), Some("closed"));
+}

@@ -1,0 +1,165 @@
+//! One request, from when it began to what came of it.
+
+use helmdeck_wire::browser::{NetworkRequest, RequestKind, TabId};
+
+use super::{
+    headers::Headers,
+    moment,
+    told::{Answered, Timing},
+};
+
+/// What a request costs beside its texts.
+const REQUEST: usize = 600;
+
+/// A request that is recorded.
+#[derive(Debug, Clone)]
+pub(crate) struct Request {
+    pub id: u64,
+    /// When something happened to it last, counted in changes of all requests.
+    pub changed: u64,
+    /// The browser's name for it and those it was redirected from and to.
+    pub name: String,
+    pub tab: TabId,
+    /// Which of the recorded pages it belongs to.
+    pub page: u64,
+    /// In seconds of the browser's clock that never jumps, and since 1970.
+    pub started: f64,
+    pub at: f64,
+    pub method: String,
+    pub url: String,
+    pub kind: RequestKind,
+    pub sent: Headers,
+    pub posted: Option<String>,
+    pub response: Option<Response>,
+    /// What came back according to whoever received it, cache aside.
+    pub really: Option<Really>,
+    /// Whether `sent` is what was really sent.
+    pub really_sent: bool,
+    /// Nobody will tell what really was sent and came back.
+    pub no_extra: bool,
+    /// When all of it was there, or it failed.
+    pub ended: Option<f64>,
+    pub error: Option<String>,
+    /// Over the network, and when unpacked.
+    pub bytes: Option<u64>,
+    pub content: u64,
+    pub from_cache: bool,
+}
+
+/// What is recorded of a response.
+#[derive(Debug, Clone)]
+pub(crate) struct Response {
+    pub at: f64,
+    pub status: u16,
+    pub status_text: String,
+    pub headers: Headers,
+    pub mime_type: String,
+    pub protocol: String,
+    pub address: String,
+    pub connection: u64,
+    /// Bytes before the body.
+    pub head: u64,
+    pub timing: Option<Timing>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Really {
+    pub status: u16,
+    pub headers: Headers,
+    /// How long the headers were as text.
+    pub head: Option<usize>,
+}
+
+impl Request {
+    pub fn status(&self) -> Option<u16> {
+        let really = self.really.as_ref().map(|really| really.status).filter(|status| *status > 0);
+        really.or_else(|| self.response.as_ref().map(|response| response.status))
+    }
+
+    /// The headers that came back.
+    pub fn received(&self) -> Option<&Headers> {
+        let really = self.really.as_ref().map(|really| &really.headers);
+        really.or_else(|| self.response.as_ref().map(|response| &response.headers))
+    }
+
+    pub fn failed(&self) -> bool {
+        self.error.is_some() || self.status().is_some_and(|status| status >= 400)
+    }
+
+    pub fn answered(&mut self, response: Answered, at: f64) {
+        self.from_cache |= response.from_disk_cache || response.from_prefetch_cache;
+        let headers = if self.really.is_some() { Headers::default() } else { response.headers };
+        self.response = Some(Response {
+            at,
+            status: response.status,
+            status_text: response.status_text,
+            headers,
+            mime_type: response.mime_type,
+            protocol: response.protocol,
+            address: response.remote_ip_address,
+            connection: whole(response.connection_id),
+            head: whole(response.encoded_data_length),
+            timing: response.timing,
+        });
+    }
+
+    /// How many bytes it needs here.
+    pub fn size(&self) -> usize {
+        let response = self.response.as_ref().map_or(0, |response| {
+            response.headers.size() + response.mime_type.len() + response.status_text.len()
+        });
+        let posted = self.posted.as_ref().map_or(0, String::len);
+        let error = self.error.as_ref().map_or(0, String::len);
+        let really = self.really.as_ref().map_or(0, |really| really.headers.size());
+        // Its name is here and where it is looked up.
+        let texts = self.url.len() + self.method.len() + 2 * self.name.len() + self.tab.0.len();
+        REQUEST + texts + self.sent.size() + response + posted + error + really
+    }
+
+    /// As it is listed.
+    pub fn listed(&self) -> NetworkRequest {
+        let response = self.response.as_ref();
+        let mime_type = response.map(|response| response.mime_type.clone());
+        NetworkRequest {
+            id: self.id,
+            at: moment(self.at),
+            tab: self.tab.clone(),
+            method: self.method.clone(),
+            url: self.url.clone(),
+            kind: self.kind,
+            status: self.status(),
+            error: self.error.clone(),
+            mime_type: mime_type.filter(|mime_type| !mime_type.is_empty()),
+            bytes: self.bytes,
+            ms: self.ended.map(|ended| whole((ended - self.started) * 1000.0)),
+            from_cache: self.from_cache,
+        }
+    }
+}
+
+/// A number of the browser's that is counted. What is none counts as nothing.
+pub(super) fn whole(number: f64) -> u64 {
+    number.round().max(0.0) as u64
+}
+
+/// What a request is for, by the browser's name.
+pub(super) fn kind(name: &str) -> RequestKind {
+    match name {
+        "Document" => RequestKind::Document,
+        "Stylesheet" => RequestKind::Stylesheet,
+        "Image" => RequestKind::Image,
+        "Media" => RequestKind::Media,
+        "Font" => RequestKind::Font,
+        "Script" => RequestKind::Script,
+        "TextTrack" => RequestKind::TextTrack,
+        "XHR" => RequestKind::Xhr,
+        "Fetch" => RequestKind::Fetch,
+        "Prefetch" => RequestKind::Prefetch,
+        "EventSource" => RequestKind::EventSource,
+        "WebSocket" => RequestKind::WebSocket,
+        "Manifest" => RequestKind::Manifest,
+        "Ping" => RequestKind::Ping,
+        "Preflight" => RequestKind::Preflight,
+        _ => RequestKind::Other,
+    }
+}

@@ -1,0 +1,140 @@
+//! What the browser tells of requests, as far as it is recorded.
+
+use serde::Deserialize;
+
+use super::headers::Headers;
+
+/// A request, or the next hop of one that was redirected.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct WillBeSent {
+    pub request_id: String,
+    pub loader_id: String,
+    #[serde(rename = "documentURL")]
+    pub document_url: String,
+    pub request: Asked,
+    pub timestamp: f64,
+    pub wall_time: f64,
+    pub redirect_response: Option<Answered>,
+    pub redirect_has_extra_info: bool,
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub frame_id: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Asked {
+    pub url: String,
+    pub method: String,
+    pub headers: Headers,
+    pub post_data: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Received {
+    pub request_id: String,
+    pub timestamp: f64,
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub response: Answered,
+    pub has_extra_info: bool,
+}
+
+#[derive(Debug, Deserialize, Default, Clone)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Answered {
+    pub status: u16,
+    pub status_text: String,
+    pub headers: Headers,
+    pub mime_type: String,
+    pub protocol: String,
+    #[serde(rename = "remoteIPAddress")]
+    pub remote_ip_address: String,
+    pub connection_id: f64,
+    pub from_disk_cache: bool,
+    pub from_prefetch_cache: bool,
+    pub encoded_data_length: f64,
+    pub timing: Option<Timing>,
+}
+
+/// Milliseconds after `request_time`, which is in seconds; negative is never.
+#[derive(Debug, Deserialize, Default, Clone)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Timing {
+    pub request_time: f64,
+    pub dns_start: f64,
+    pub dns_end: f64,
+    pub connect_start: f64,
+    pub connect_end: f64,
+    pub ssl_start: f64,
+    pub ssl_end: f64,
+    pub send_start: f64,
+    pub send_end: f64,
+    pub receive_headers_end: f64,
+}
+
+/// What really was sent or came back, told by whoever did it.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct ExtraInfo {
+    pub request_id: String,
+    pub headers: Headers,
+    pub status_code: u16,
+    pub headers_text: Option<String>,
+}
+
+/// Some bytes, the end or a failure.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct WentOn {
+    pub request_id: String,
+    pub timestamp: f64,
+    pub data_length: f64,
+    pub encoded_data_length: f64,
+    pub error_text: String,
+    pub error_message: String,
+    pub blocked_reason: Option<String>,
+    pub cors_error_status: Option<CorsError>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct CorsError {
+    pub cors_error: String,
+}
+
+/// A WebSocket, or a step of its handshake.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct OfSocket {
+    pub request_id: String,
+    pub url: String,
+    pub timestamp: f64,
+    pub wall_time: f64,
+    pub request: Shaking,
+    pub response: Shaken,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(crate) struct Shaking {
+    pub headers: Headers,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Shaken {
+    pub status: u16,
+    pub status_text: String,
+    pub headers: Headers,
+    pub request_headers: Option<Headers>,
+}
+
+/// A moment of a page.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(crate) struct OfPage {
+    pub timestamp: f64,
+}
