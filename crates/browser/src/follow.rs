@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use tokio::{join, select};
 
 use crate::{
+    emulation::Emulating,
     frames::{Described, Listed},
     page::{Opening, Page},
     running::Known,
@@ -170,6 +171,7 @@ impl Follower {
                 let Ok(Detached { session_id }) = event.read() else { return };
                 self.known.tabs.lock().detached(&session_id);
                 self.pages.retain(|_, page| *page.session() != session_id);
+                self.remind();
             }
             "Target.targetInfoChanged" => {
                 let Ok(Changed { target_info }) = event.read() else { return };
@@ -202,7 +204,20 @@ impl Follower {
         let events = self.cdp.events(Some(session));
         self.heard.push(tagged(Some(session.clone()), events));
         self.pages.insert(session.clone(), page.clone());
-        self.jobs.push(prepare(page.clone(), session.clone()).boxed());
+        let emulating = Arc::clone(&self.known.emulating);
+        self.jobs.push(prepare(page.clone(), session.clone(), emulating).boxed());
+    }
+
+    /// A page is not where it was: others may have shared with it what they are made to believe.
+    fn remind(&mut self) {
+        if !self.known.emulating.is_shared() {
+            return;
+        }
+        for (session, page) in &self.pages {
+            let (session, page) = (session.clone(), page.clone());
+            let emulating = Arc::clone(&self.known.emulating);
+            self.jobs.push(async move { emulating.remind(&page, &session).await }.boxed());
+        }
     }
 
     fn of_page(&mut self, page: &Page, session: &SessionId, event: &Event) {
@@ -234,6 +249,12 @@ impl Follower {
             "Page.javascriptDialogClosed" => page.with(|state| state.dialog = None),
             "Inspector.targetCrashed" if session == page.session() => {
                 page.with(|state| state.crashed = true);
+            }
+            "Page.frameNavigated" => {
+                of_frames(page, session, event);
+                if self.pages.len() > 1 {
+                    self.remind();
+                }
             }
             _ => of_frames(page, session, event),
         }
@@ -309,7 +330,7 @@ async fn attach(cdp: Cdp, target: String) {
 }
 
 /// Asks a session to tell what happens, and what is there already.
-async fn prepare(page: Page, session: SessionId) {
+async fn prepare(page: Page, session: SessionId, emulating: Arc<Emulating>) {
     let deadline = Instant::now() + READY;
     let ask = |method: &'static str, params: Value| {
         let (page, session) = (page.clone(), session.clone());
@@ -322,13 +343,14 @@ async fn prepare(page: Page, session: SessionId) {
     // Their bodies are not kept for anybody.
     let no_bodies = json!({ "maxTotalBufferSize": 0, "maxResourceBufferSize": 0 });
     let tree = page.call::<Tree>(&session, "Page.getFrameTree", json!({}), deadline);
-    let (_, _, _, _, _, tree) = join!(
+    let (_, _, _, _, _, (), tree) = join!(
         ask("Page.enable", json!({})),
         ask("Page.setLifecycleEventsEnabled", json!({ "enabled": true })),
         ask("Network.enable", no_bodies),
         ask("Target.setAutoAttach", attach),
         // The page behaves as if it had the focus, whichever window a person has it in.
         ask("Emulation.setFocusEmulationEnabled", json!({ "enabled": true })),
+        emulating.tell(&page, &session, deadline),
         tree,
     );
     if let Ok(tree) = tree {

@@ -6,10 +6,12 @@
 
 mod browser;
 mod downloads;
+mod emulation;
 mod error;
 mod field;
 mod follow;
 mod frames;
+mod hidden;
 mod keyboard;
 mod keys;
 mod locate;
@@ -17,6 +19,7 @@ mod markdown;
 mod navigate;
 mod network;
 mod page;
+mod pdf;
 mod picture;
 mod place;
 mod pointer;
@@ -25,6 +28,7 @@ mod refs;
 mod running;
 mod script;
 mod snapshot;
+mod state;
 mod tabs;
 mod turn;
 mod wait;

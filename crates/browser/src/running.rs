@@ -16,6 +16,7 @@ use tokio::{sync::Notify, task::AbortHandle, time::timeout_at, try_join};
 use crate::{
     BrowserError,
     downloads::{self, Downloads},
+    emulation::Emulating,
     follow::Follower,
     page::Page,
     tabs::Tabs,
@@ -35,6 +36,7 @@ pub(crate) struct Running {
 pub(crate) struct Known {
     pub tabs: Mutex<Tabs>,
     pub downloads: Mutex<Downloads>,
+    pub emulating: Arc<Emulating>,
     /// Something happened in the browser itself.
     pub news: Notify,
 }
@@ -47,12 +49,19 @@ struct Created {
 
 impl Running {
     /// Attaches to every page there is and will be.
-    pub async fn start(cdp: Cdp, home: &Path, deadline: Instant) -> Result<Self, BrowserError> {
+    pub async fn start(
+        cdp: Cdp,
+        home: &Path,
+        emulating: Arc<Emulating>,
+        deadline: Instant,
+    ) -> Result<Self, BrowserError> {
         let known = Arc::new(Known {
             tabs: Mutex::default(),
             downloads: Mutex::new(Downloads::new(home)),
+            emulating,
             news: Notify::new(),
         });
+        known.emulating.tell_browser(&cdp).await;
         let events = cdp.events(None);
         let left = deadline.saturating_duration_since(Instant::now());
         let pages = json!({ "discover": true, "filter": [{ "type": "page" }] });

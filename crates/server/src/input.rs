@@ -38,8 +38,14 @@ fn refusal(error: &serde_path_to_error::Error<serde_json::Error>, also_known: &[
             ApiError::new(field::codes(missing).missing, format!("{missing} is missing"))
         }
         (None, None) => ApiError::new(ErrorCode::InvalidInput, plain(&reason)),
-        (Some(field), _) => {
-            let message = format!("{}: {}", error.path(), plain(&reason));
+        (Some(field), missing) => {
+            let reason = plain(&reason);
+            let reason = match reason.rsplit_once("expected ") {
+                Some((_, expected)) if field::is_secret(field) => format!("expected {expected}"),
+                None if field::is_secret(field) && missing.is_none() => "not as expected".into(),
+                _ => reason,
+            };
+            let message = format!("{}: {reason}", error.path());
             ApiError::new(field::codes(field).invalid, message)
         }
     }

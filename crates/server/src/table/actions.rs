@@ -3,8 +3,9 @@
 use helmdeck_wire::{
     Done,
     browser::{
-        ClickElement, Execute, Extract, HoverElement, Interact, Markdown, Navigate, PageScreenshot,
-        PressKeys, SelectOptions, Snapshot, Tabs, TypeInto, UploadFiles, WaitFor,
+        ClickElement, Emulate, Execute, ExportState, Extract, HoverElement, ImportState, Interact,
+        Markdown, Navigate, PageScreenshot, Pdf, PressKeys, SelectOptions, Snapshot, Tabs,
+        TypeInto, UploadFiles, WaitFor,
     },
     clipboard::Clipboard,
     keyboard::{HoldKey, Key, Type},
@@ -19,7 +20,7 @@ use helmdeck_wire::{
 };
 
 use crate::{
-    operation::{Operation, action, description, get, of_action, picture},
+    operation::{Operation, action, description, document, get, of_action, picture},
     routes::desktop,
 };
 
@@ -72,6 +73,7 @@ pub fn of_the_browser() -> Vec<Operation> {
         action::<Snapshot>(),
         action::<Markdown>(),
         picture::<PageScreenshot>(),
+        document::<Pdf>(),
         // Elements.
         action::<ClickElement>(),
         action::<TypeInto>(),
@@ -80,5 +82,9 @@ pub fn of_the_browser() -> Vec<Operation> {
         action::<PressKeys>(),
         action::<UploadFiles>(),
         action::<Interact>(),
+        // The browser itself.
+        action::<ExportState>(),
+        action::<ImportState>(),
+        action::<Emulate>(),
     ]
 }
