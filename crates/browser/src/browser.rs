@@ -9,6 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use futures_util::future::join_all;
 use helmdeck_cdp::Current;
 use helmdeck_wire::{
     browser::{
@@ -76,7 +77,12 @@ impl Browser {
         if !self.shared.emulating.any() || self.shared.followed.swap(true, Ordering::Relaxed) {
             return;
         }
-        let _ = self.running(Instant::now() + FOLLOW).await;
+        let until = Instant::now() + FOLLOW;
+        if let Ok(running) = self.running(until).await {
+            let pages = running.known.tabs.lock().pages();
+            // One that is too busy learns it later.
+            join_all(pages.iter().map(|page| page.ready(until))).await;
+        }
         let shared = Arc::downgrade(&self.shared);
         // Ends when nobody has the browser any more.
         tokio::spawn(async move {

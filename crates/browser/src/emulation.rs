@@ -9,6 +9,7 @@ use helmdeck_wire::browser::{ColorScheme, Emulate, Emulated, Emulation};
 use parking_lot::Mutex;
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Value, json};
+use tokio::time::timeout_at;
 
 use crate::{BrowserError, hidden::Hidden, page::Page, running::Running};
 
@@ -104,7 +105,10 @@ impl Running {
         deadline: Instant,
     ) -> Result<Emulated, BrowserError> {
         let emulating = &self.known.emulating;
-        let _alone = emulating.changing.lock().await;
+        let _alone =
+            timeout_at(deadline.into(), emulating.changing.lock()).await.map_err(|_| {
+                BrowserError::Timeout("another call changes what is emulated: try again".to_owned())
+            })?;
         let (timezone, locale) = self.spelled(emulate, deadline).await?;
         let before = emulating.now.lock().clone();
         let kept = if emulate.reset { Emulation::default() } else { before.clone() };
