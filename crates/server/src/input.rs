@@ -79,6 +79,7 @@ fn plain(reason: &str) -> String {
 #[cfg(test)]
 mod tests {
     use helmdeck_wire::{
+        browser::ImportState,
         pointer::{Click, CursorPosition, Drag, ModifierClick, Scroll},
         process::Launch,
         screen::{Screenshot, Zoom},
@@ -105,6 +106,29 @@ mod tests {
         assert_eq!(message, "unknown field \"buton\": known fields are session_id, x, y, button");
         let (_, message) = refused::<CursorPosition>(json!({"x": 1}));
         assert_eq!(message, "unknown field \"x\": known fields are session_id");
+    }
+
+    #[test]
+    fn what_is_secret_is_not_said_again() {
+        for (state, message) in [
+            (json!("topsecret"), "state: expected an object"),
+            (json!({"cookies": "topsecret"}), "state.cookies: expected an array"),
+            (
+                json!({"cookies": [{"name": "a", "value": 5, "domain": "a"}]}),
+                "state.cookies[0].value: expected a string",
+            ),
+            (
+                json!({"cookies": [{"name": "a", "value": "topsecret"}]}),
+                "state.cookies[0]: missing field `domain`",
+            ),
+            (
+                json!({"cookies": [{"name": "a", "value": "topsecret", "domain": "top secret"}]}),
+                "state.cookies[0].domain: expected a host, such as example.com",
+            ),
+        ] {
+            let refused = refused::<ImportState>(json!({ "state": state }));
+            assert_eq!(refused, ("invalid_input", message.to_owned()));
+        }
     }
 
     #[test]
