@@ -1,13 +1,16 @@
 //! Attaches to pages, frames and workers, and asks them to tell what happens.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use helmdeck_cdp::{Cdp, SessionId};
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Value, json};
 use tokio::join;
 
-use crate::{frames::Listed, page::Page, record::MAX_POSTED};
+use crate::{emulation::Emulating, frames::Listed, page::Page, record::MAX_POSTED};
 
 /// A page may be busy, or a dialog may be open in it, while we ask it to tell what happens.
 const READY: Duration = Duration::from_secs(120);
@@ -32,7 +35,12 @@ pub(crate) async fn attach(cdp: Cdp, target: String) {
 }
 
 /// Asks a session to tell what happens, and what is there already.
-pub(crate) async fn prepare(page: Page, session: SessionId, worker: bool) {
+pub(crate) async fn prepare(
+    page: Page,
+    session: SessionId,
+    worker: bool,
+    emulating: Arc<Emulating>,
+) {
     let deadline = Instant::now() + READY;
     let ask = |method: &'static str, params: Value| {
         let (page, session) = (page.clone(), session.clone());
@@ -59,12 +67,13 @@ pub(crate) async fn prepare(page: Page, session: SessionId, worker: bool) {
         return;
     }
     let tree = page.call::<Tree>(&session, "Page.getFrameTree", json!({}), deadline);
-    let (_, _, _, _, tree) = join!(
+    let (_, _, _, _, (), tree) = join!(
         ask("Page.enable", json!({})),
         ask("Page.setLifecycleEventsEnabled", json!({ "enabled": true })),
         tell,
         // The page behaves as if it had the focus, whichever window a person has it in.
         ask("Emulation.setFocusEmulationEnabled", json!({ "enabled": true })),
+        emulating.tell(&page, &session, deadline),
         tree,
     );
     if let Ok(tree) = tree {

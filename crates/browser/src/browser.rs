@@ -4,28 +4,31 @@ use std::{
     path::PathBuf,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
 
+use futures_util::future::join_all;
 use helmdeck_cdp::Current;
 use helmdeck_wire::{
     browser::{
-        Acted, ClickElement, Clicked, ConsoleLog, Execute, Executed, ExportHar, Extract, Extracted,
-        Har, HoverElement, Interact, Interaction, Markdown, MarkdownText, Navigate, Navigated,
-        NetworkLog, PageScreenshot, Patience, PressKeys, ReadConsole, ReadNetwork, SelectOptions,
-        Selected, Snapshot, SnapshotText, TabAction, TabId, TabList, Tabs, TypeInto, UploadFiles,
-        WaitFor, Waited,
+        Acted, ClickElement, Clicked, ConsoleLog, Emulate, Emulated, Emulation, Execute, Executed,
+        ExportHar, ExportState, Extract, Extracted, Har, HoverElement, ImportState, Imported,
+        Interact, Interaction, Markdown, MarkdownText, Navigate, Navigated, NetworkLog,
+        PageScreenshot, Patience, Pdf, PdfDocument, PressKeys, ReadConsole, ReadNetwork,
+        SelectOptions, Selected, Snapshot, SnapshotText, StorageState, TabAction, TabId, TabList,
+        Tabs, TypeInto, UploadFiles, WaitFor, Waited,
     },
     pointer::Button,
     screen::Picture,
 };
 use parking_lot::Mutex;
-use tokio::sync::OnceCell;
+use tokio::{sync::OnceCell, time::sleep};
 
 use crate::{
     BrowserError,
+    emulation::Emulating,
     navigate::addressed,
     record::{self, Records},
     running::Running,
@@ -49,16 +52,60 @@ struct Shared {
     pictures: AtomicU64,
     /// What its pages said and asked for, also in browsers that are gone.
     records: Arc<Mutex<Records>>,
+    emulating: Arc<Emulating>,
+    /// Whether the browser is followed also while nobody calls.
+    followed: AtomicBool,
 }
 
 impl Browser {
     /// The browser that is found in `current`. `home` is the session's home as Chromium sees it;
     /// downloads go to `Downloads` in it.
     pub fn new(current: Arc<Current>, home: PathBuf) -> Self {
+        Self::emulating(current, home, Emulation::default(), Emulation::default())
+    }
+
+    /// The same, whose pages are made to believe something from the beginning on: `emulated` beside
+    /// what is the browser's `own`.
+    pub fn emulating(
+        current: Arc<Current>,
+        home: PathBuf,
+        own: Emulation,
+        emulated: Emulation,
+    ) -> Self {
         let (running, pictures) = (Mutex::default(), AtomicU64::new(0));
         let records = Arc::default();
-        let shared = Arc::new(Shared { current, home, running, pictures, records });
+        let emulating = Arc::new(Emulating::new(own, emulated));
+        let followed = AtomicBool::new(false);
+        let shared =
+            Arc::new(Shared { current, home, running, pictures, records, emulating, followed });
         Self { shared, hands_off: false }
+    }
+
+    /// If pages are made to believe something, sees to it also while nobody calls. Returns when the
+    /// pages of now do.
+    pub async fn follow(&self) {
+        if !self.shared.emulating.any() || self.shared.followed.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let until = Instant::now() + FOLLOW;
+        if let Ok(running) = self.running(until).await {
+            let pages = running.known.tabs.lock().pages();
+            // One that is too busy learns it later.
+            join_all(pages.iter().map(|page| page.ready(until))).await;
+        }
+        let shared = Arc::downgrade(&self.shared);
+        // Ends when nobody has the browser any more.
+        tokio::spawn(async move {
+            while let Some(shared) = shared.upgrade() {
+                let browser = Self { shared, hands_off: true };
+                let running = browser.running(Instant::now() + FOLLOW).await;
+                drop(browser);
+                match running.map(|running| running.cdp.clone()) {
+                    Ok(cdp) => cdp.closed().await,
+                    Err(_) => sleep(AGAIN).await,
+                }
+            }
+        });
     }
 
     /// The same browser for somebody who may look while a person drives: no dialog is answered, no
@@ -102,6 +149,12 @@ impl Browser {
         let PageScreenshot { tab, timeout_s, .. } = shot;
         let number = self.shared.pictures.fetch_add(1, Ordering::Relaxed) + 1;
         self.alive(tab.as_ref(), false, *timeout_s).await?.screenshot(shot, number).await
+    }
+
+    /// The page as a PDF.
+    pub async fn pdf(&self, pdf: &Pdf) -> Result<PdfDocument, BrowserError> {
+        let Pdf { tab, timeout_s, .. } = pdf;
+        self.alive(tab.as_ref(), false, *timeout_s).await?.pdf(pdf).await
     }
 
     /// Runs a script in the page.
@@ -195,6 +248,26 @@ impl Browser {
         }
     }
 
+    /// Cookies, and what sites have stored.
+    pub async fn export_state(&self, export: &ExportState) -> Result<StorageState, BrowserError> {
+        let deadline = due(export.timeout_s);
+        self.running(deadline).await?.export(export, deadline).await
+    }
+
+    /// Sets cookies, and what sites have stored.
+    pub async fn import_state(&self, import: &ImportState) -> Result<Imported, BrowserError> {
+        let deadline = due(import.timeout_s);
+        self.running(deadline).await?.import(import, deadline).await
+    }
+
+    /// Changes what pages are made to believe.
+    pub async fn emulate(&self, emulate: &Emulate) -> Result<Emulated, BrowserError> {
+        let deadline = due(emulate.timeout_s);
+        let emulated = self.running(deadline).await?.emulate(emulate, deadline).await?;
+        self.follow().await;
+        Ok(emulated)
+    }
+
     /// Lists, opens, closes or activates tabs.
     pub async fn tabs(&self, tabs: &Tabs) -> Result<TabList, BrowserError> {
         let deadline = due(tabs.timeout_s);
@@ -285,7 +358,9 @@ impl Browser {
             let left = deadline.saturating_duration_since(Instant::now()).max(LEAST);
             let cdp = self.shared.current.get(left).await.map_err(|_| BrowserError::Unavailable)?;
             let records = Arc::clone(&self.shared.records);
-            let running = Running::start(cdp, &self.shared.home, records, Instant::now() + left);
+            let emulating = Arc::clone(&self.shared.emulating);
+            let until = Instant::now() + left;
+            let running = Running::start(cdp, &self.shared.home, records, emulating, until);
             running.await.map(Arc::new)
         };
         cell.get_or_try_init(|| start).await.cloned()
@@ -294,6 +369,9 @@ impl Browser {
 
 /// Even a call that does not want to wait has time to ask the browser something.
 const LEAST: Duration = Duration::from_secs(1);
+/// A browser that is being started is waited for so long, and then again.
+const FOLLOW: Duration = Duration::from_secs(30);
+const AGAIN: Duration = Duration::from_secs(1);
 
 fn due(patience: Patience) -> Instant {
     Instant::now() + patience.duration()

@@ -85,6 +85,14 @@ pub enum BrowserError {
     /// A field that is missing for what was asked.
     #[error("{0}")]
     Invalid(&'static str),
+    /// A field with a value that only the browser knows to be wrong.
+    #[error("{field}: {why}")]
+    Field {
+        /// Where it stands.
+        field: String,
+        /// What is wrong, without what it says if that is a secret.
+        why: String,
+    },
     /// The browser refused what it should have done.
     #[error("the browser did not do as asked")]
     Browser(#[source] CdpError),
@@ -110,7 +118,7 @@ impl BrowserError {
             Self::MissingKeys => ErrorCode::MissingKeys,
             Self::UnknownKey(_) => ErrorCode::InvalidKeys,
             Self::FileNotFound(_) => ErrorCode::FileNotFound,
-            Self::Invalid(_) => ErrorCode::InvalidInput,
+            Self::Invalid(_) | Self::Field { .. } => ErrorCode::InvalidInput,
             Self::Browser(_) => ErrorCode::Internal,
         }
     }

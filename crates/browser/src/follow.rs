@@ -213,6 +213,7 @@ impl Follower {
                     self.workers.remove(&session);
                     self.releases.forget(&session);
                 }
+                self.remind();
             }
             "Target.targetInfoChanged" => {
                 let Ok(Changed { target_info }) = event.read() else { return };
@@ -246,7 +247,23 @@ impl Follower {
         self.heard.push(tagged(Some(session.clone()), events));
         self.pages.insert(session.clone(), page.clone());
         let worker = self.workers.contains(session);
-        self.jobs.push(prepare(page.clone(), session.clone(), worker).boxed());
+        let emulating = Arc::clone(&self.known.emulating);
+        self.jobs.push(prepare(page.clone(), session.clone(), worker, emulating).boxed());
+    }
+
+    /// A page is not where it was: others may have shared with it what they are made to believe.
+    fn remind(&mut self) {
+        if !self.known.emulating.is_shared() {
+            return;
+        }
+        for (session, page) in &self.pages {
+            if self.workers.contains(session) {
+                continue;
+            }
+            let (session, page) = (session.clone(), page.clone());
+            let emulating = Arc::clone(&self.known.emulating);
+            self.jobs.push(async move { emulating.remind(&page, &session).await }.boxed());
+        }
     }
 
     fn of_page(&mut self, page: &Page, session: &SessionId, event: &Event) {
@@ -286,6 +303,12 @@ impl Follower {
             "Page.javascriptDialogClosed" => page.with(|state| state.dialog = None),
             "Inspector.targetCrashed" if session == page.session() => {
                 page.with(|state| state.crashed = true);
+            }
+            "Page.frameNavigated" => {
+                of_frames(page, session, event);
+                if self.pages.len() > 1 {
+                    self.remind();
+                }
             }
             _ => of_frames(page, session, event),
         }

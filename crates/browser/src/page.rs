@@ -113,6 +113,17 @@ impl Page {
         self.shared.state.lock().frames.list()
     }
 
+    /// The sessions of the tab: the page itself first, then its frames in other processes.
+    pub fn sessions(&self) -> Vec<SessionId> {
+        let mut sessions = vec![self.shared.session.clone()];
+        for frame in self.frames() {
+            if !sessions.contains(&frame.session) {
+                sessions.push(frame.session);
+            }
+        }
+        sessions
+    }
+
     /// The page itself.
     pub fn main(&self) -> Result<Frame, BrowserError> {
         self.shared.state.lock().frames.main().cloned().ok_or(BrowserError::PageGone)

@@ -22,6 +22,7 @@ use tokio::{
 use crate::{
     BrowserError,
     downloads::{self, Downloads},
+    emulation::Emulating,
     follow::Follower,
     page::Page,
     record::Records,
@@ -47,6 +48,7 @@ pub(crate) struct Known {
     pub tabs: Mutex<Tabs>,
     pub downloads: Mutex<Downloads>,
     pub records: Arc<Mutex<Records>>,
+    pub emulating: Arc<Emulating>,
     /// Something happened in the browser itself.
     pub news: Notify,
 }
@@ -63,14 +65,17 @@ impl Running {
         cdp: Cdp,
         home: &Path,
         records: Arc<Mutex<Records>>,
+        emulating: Arc<Emulating>,
         deadline: Instant,
     ) -> Result<Self, BrowserError> {
         let known = Arc::new(Known {
             tabs: Mutex::default(),
             downloads: Mutex::new(Downloads::new(home)),
             records,
+            emulating,
             news: Notify::new(),
         });
+        known.emulating.tell_browser(&cdp).await;
         let events = cdp.events(None);
         let left = deadline.saturating_duration_since(Instant::now());
         let pages = json!({ "discover": true, "filter": [{ "type": "page" }] });

@@ -94,6 +94,11 @@ impl Tabs {
         chosen.or_else(|| self.tabs().last().map(|known| known.page.clone()))
     }
 
+    /// Every page that we are attached to, tab or not.
+    pub fn pages(&self) -> Vec<Page> {
+        self.pages.iter().map(|known| known.page.clone()).collect()
+    }
+
     pub fn list(&self) -> Vec<Tab> {
         let active = self.active().map(|page| page.tab().clone());
         let tab = |known: &Known| Tab {

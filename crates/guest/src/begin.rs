@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use helmdeck_cdp::Current;
 use helmdeck_display::Display;
 use helmdeck_wire::{
+    browser::Emulation,
     error::with_causes,
     guest::{Begin, Part, Progress, Stage},
     session::Mode,
@@ -202,7 +203,7 @@ impl Guest {
         let agent_env = Arc::new(begin.env.clone());
         let passwords = Some(passwords);
         let cdp = browser.current();
-        let structured = structured(&cdp);
+        let structured = structured(&cdp, begin).await;
         let display = Some(display);
         let session = Session { display, passwords, cdp, browser: structured, nest, agent_env };
         Ok(Started { session, xvnc: Some(xvnc), browser })
@@ -220,7 +221,7 @@ impl Guest {
         self.reports.tell(Progress::Done(Stage::Browser));
         let agent_env = Arc::new(begin.env.clone());
         let cdp = browser.current();
-        let structured = structured(&cdp);
+        let structured = structured(&cdp, begin).await;
         let (display, passwords) = (None, None);
         let session = Session { display, passwords, cdp, browser: structured, nest, agent_env };
         Ok(Started { session, xvnc: None, browser })
@@ -242,8 +243,18 @@ impl Guest {
     }
 }
 
-fn structured(cdp: &Arc<Current>) -> helmdeck_browser::Browser {
-    helmdeck_browser::Browser::new(cdp.clone(), HOME.into())
+/// The browser by pages and elements. Zone and language are its own, by environment and arguments.
+async fn structured(cdp: &Arc<Current>, begin: &Begin) -> helmdeck_browser::Browser {
+    let (timezone, locale) = (begin.timezone.clone(), begin.locale.clone());
+    let own = Emulation { timezone, locale, ..Emulation::default() };
+    let emulated = Emulation {
+        geolocation: begin.geolocation,
+        color_scheme: begin.color_scheme,
+        ..Emulation::default()
+    };
+    let browser = helmdeck_browser::Browser::emulating(cdp.clone(), HOME.into(), own, emulated);
+    browser.follow().await;
+    browser
 }
 
 /// The environment of every program of the session. What the client asked for comes on top, for

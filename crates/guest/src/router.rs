@@ -12,10 +12,11 @@ use helmdeck_display::FrameRequest;
 use helmdeck_link::route;
 use helmdeck_wire::{
     Action,
+    body::BytesReply,
     browser::{
-        ClickElement, Execute, ExportHar, Extract, HoverElement, Interact, Markdown, Navigate,
-        PageScreenshot, PressKeys, ReadConsole, ReadNetwork, SelectOptions, Snapshot, Tabs,
-        TypeInto, UploadFiles, WaitFor,
+        ClickElement, Emulate, Execute, ExportHar, ExportState, Extract, HoverElement, ImportState,
+        Interact, Markdown, Navigate, PageScreenshot, Pdf, PressKeys, ReadConsole, ReadNetwork,
+        SelectOptions, Snapshot, Tabs, TypeInto, UploadFiles, WaitFor,
     },
     clipboard::Clipboard,
     file::{FileList, FileStored},
@@ -26,7 +27,7 @@ use helmdeck_wire::{
         Scroll, TripleClick,
     },
     process::{Launch, Launched},
-    screen::{Format, Picture, Resize, Screenshot, Zoom, header},
+    screen::{Format, Resize, Screenshot, Zoom},
     status::{Wait, Waited},
     ticket::Role,
     window::{Focus, ListWindows},
@@ -100,8 +101,8 @@ pub fn router(guest: Guest) -> Router {
         ListWindows => windows() as Json,
         Focus => focus() as Json,
         Resize => resize() as Json,
-        Screenshot => screenshot(Format::default()) as picture,
-        Zoom => zoom(Format::default()) as picture,
+        Screenshot => screenshot(Format::default()) as bytes,
+        Zoom => zoom(Format::default()) as bytes,
     );
     let router = on_browser!(router,
         Navigate => navigate as Json,
@@ -111,7 +112,8 @@ pub fn router(guest: Guest) -> Router {
         Extract => extract as Json,
         Snapshot => snapshot as Json,
         Markdown => markdown as Json,
-        PageScreenshot => screenshot as picture,
+        PageScreenshot => screenshot as bytes,
+        Pdf => pdf as bytes,
         ReadConsole => console as Json,
         ReadNetwork => network as Json,
         ExportHar => har as Json,
@@ -122,6 +124,9 @@ pub fn router(guest: Guest) -> Router {
         PressKeys => press as Json,
         UploadFiles => upload as Json,
         Interact => interact as Json,
+        ExportState => export_state as Json,
+        ImportState => import_state as Json,
+        Emulate => emulate as Json,
     );
     // Only actions count as activity: looking at the log or asking who it is keeps nobody awake.
     let actions = router.route_layer(from_fn_with_state(guest.clone(), count));
@@ -293,16 +298,12 @@ async fn wait(Json(wait): Json<Wait>) -> Json<Waited> {
     Json(act::wait(wait).await)
 }
 
-fn picture(picture: Picture) -> Response {
-    let facts = [
-        (header::ID, picture.id),
-        (header::SIZE, format!("{}x{}", picture.width, picture.height)),
-        (header::ORIGIN, format!("{},{}", picture.origin.0, picture.origin.1)),
-        (header::SCALE, picture.scale.to_string()),
-    ];
-    let mut response = picture.bytes.into_response();
+/// A reply whose body is not JSON, with its facts as headers.
+fn bytes(reply: impl BytesReply) -> Response {
+    let (media_type, facts) = (reply.media_type(), reply.facts());
+    let mut response = reply.into_bytes().into_response();
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(picture.format.media_type()));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
     for (name, value) in facts {
         if let Ok(value) = HeaderValue::from_str(&value) {
             headers.insert(HeaderName::from_static(name), value);

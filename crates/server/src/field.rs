@@ -11,6 +11,11 @@ pub struct Codes {
     pub invalid: ErrorCode,
 }
 
+/// Whether what a field holds is never said again, however wrong it is.
+pub fn is_secret(field: &str) -> bool {
+    matches!(field, "state" | "password")
+}
+
 /// The codes of a field, by its name at the top of the body.
 pub fn codes(field: &str) -> Codes {
     use ErrorCode as E;

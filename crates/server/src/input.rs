@@ -38,8 +38,14 @@ fn refusal(error: &serde_path_to_error::Error<serde_json::Error>, also_known: &[
             ApiError::new(field::codes(missing).missing, format!("{missing} is missing"))
         }
         (None, None) => ApiError::new(ErrorCode::InvalidInput, plain(&reason)),
-        (Some(field), _) => {
-            let message = format!("{}: {}", error.path(), plain(&reason));
+        (Some(field), missing) => {
+            let reason = plain(&reason);
+            let reason = match reason.rsplit_once("expected ") {
+                Some((_, expected)) if field::is_secret(field) => format!("expected {expected}"),
+                None if field::is_secret(field) && missing.is_none() => "not as expected".into(),
+                _ => reason,
+            };
+            let message = format!("{}: {reason}", error.path());
             ApiError::new(field::codes(field).invalid, message)
         }
     }
@@ -73,6 +79,7 @@ fn plain(reason: &str) -> String {
 #[cfg(test)]
 mod tests {
     use helmdeck_wire::{
+        browser::ImportState,
         pointer::{Click, CursorPosition, Drag, ModifierClick, Scroll},
         process::Launch,
         screen::{Screenshot, Zoom},
@@ -99,6 +106,29 @@ mod tests {
         assert_eq!(message, "unknown field \"buton\": known fields are session_id, x, y, button");
         let (_, message) = refused::<CursorPosition>(json!({"x": 1}));
         assert_eq!(message, "unknown field \"x\": known fields are session_id");
+    }
+
+    #[test]
+    fn what_is_secret_is_not_said_again() {
+        for (state, message) in [
+            (json!("topsecret"), "state: expected an object"),
+            (json!({"cookies": "topsecret"}), "state.cookies: expected an array"),
+            (
+                json!({"cookies": [{"name": "a", "value": 5, "domain": "a"}]}),
+                "state.cookies[0].value: expected a string",
+            ),
+            (
+                json!({"cookies": [{"name": "a", "value": "topsecret"}]}),
+                "state.cookies[0]: missing field `domain`",
+            ),
+            (
+                json!({"cookies": [{"name": "a", "value": "topsecret", "domain": "top secret"}]}),
+                "state.cookies[0].domain: expected a host, such as example.com",
+            ),
+        ] {
+            let refused = refused::<ImportState>(json!({ "state": state }));
+            assert_eq!(refused, ("invalid_input", message.to_owned()));
+        }
     }
 
     #[test]

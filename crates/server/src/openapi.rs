@@ -1,12 +1,12 @@
 //! The OpenAPI 3.1 document, made from the operation table.
 
-use helmdeck_wire::{ErrorBody, screen::header};
+use helmdeck_wire::ErrorBody;
 use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
 use crate::{
     Access, Operation,
-    operation::{Output, SchemaOf},
+    operation::{Media, Output, SchemaOf},
 };
 
 /// Describes every operation.
@@ -90,7 +90,7 @@ fn describe(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
             described.insert("requestBody".to_owned(), body);
         }
         if operation.takes_bytes {
-            described.insert("requestBody".to_owned(), bytes("The file."));
+            described.insert("requestBody".to_owned(), bytes(Media::FILE));
         }
     }
     described
@@ -144,27 +144,25 @@ fn success(output: Output, generator: &mut SchemaGenerator) -> Value {
             let schema = schema(generator);
             json!({ "description": "Done.", "content": { "application/json": { "schema": schema } } })
         }
-        Output::Picture => {
-            let headers = header::ALL
-                .map(|name| (name.to_owned(), json!({ "schema": { "type": "string" } })));
-            json!({
-                "description": "A picture.",
-                "headers": Map::from_iter(headers),
-                "content": { "image/png": {}, "image/webp": {}, "image/jpeg": {} },
-            })
-        }
         Output::Text(media_type) => {
             let schema = json!({ "type": "string" });
             json!({ "description": "Text.", "content": { media_type: { "schema": schema } } })
         }
-        Output::Bytes => bytes("The file."),
+        Output::Bytes(media) => bytes(media),
         Output::Nothing => json!({ "description": "Done." }),
     }
 }
 
 /// A body of bytes.
-fn bytes(doc: &str) -> Value {
-    json!({ "description": doc, "content": { "application/octet-stream": {} } })
+fn bytes(media: Media) -> Value {
+    let content = media.types.iter().map(|media_type| ((*media_type).to_owned(), json!({})));
+    let mut described = json!({ "description": media.doc, "content": Map::from_iter(content) });
+    if let Some(described) = described.as_object_mut().filter(|_| !media.headers.is_empty()) {
+        let header = |name: &&str| ((*name).to_owned(), json!({ "schema": { "type": "string" } }));
+        let headers = Map::from_iter(media.headers.iter().map(header));
+        described.insert("headers".to_owned(), headers.into());
+    }
+    described
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use axum::{
     routing::{MethodFilter, MethodRouter, on},
 };
 use helmdeck_sessions::Scope;
-use helmdeck_wire::Action;
+use helmdeck_wire::{Action, body::BytesReply};
 use http::{Method, StatusCode};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Value, json};
@@ -66,11 +66,29 @@ pub struct Input {
 #[derive(Clone, Copy)]
 pub enum Output {
     Json(SchemaOf),
-    /// PNG, WebP or JPEG, with its facts in headers.
-    Picture,
     Text(&'static str),
-    Bytes,
+    Bytes(Media),
     Nothing,
+}
+
+/// A body of bytes.
+#[derive(Clone, Copy)]
+pub struct Media {
+    pub doc: &'static str,
+    /// What it may be.
+    pub types: &'static [&'static str],
+    /// The headers with its facts.
+    pub headers: &'static [&'static str],
+}
+
+impl Media {
+    /// Whatever it is.
+    pub const FILE: Self =
+        Self { doc: "The file.", types: &["application/octet-stream"], headers: &[] };
+
+    fn of<R: BytesReply>() -> Self {
+        Self { doc: R::DOC, types: R::MEDIA_TYPES, headers: R::HEADERS }
+    }
 }
 
 /// An operation that reads.
@@ -118,9 +136,19 @@ where
 }
 
 /// An action that the guest answers with a picture.
-pub fn picture<A: Pictured>() -> Operation {
-    let operation = of_action::<A, _, _>(desktop::look::<A>);
-    Operation { output: Output::Picture, ..operation }
+pub fn picture<A: Pictured>() -> Operation
+where
+    A::Reply: BytesReply,
+{
+    of_action::<A, _, _>(desktop::look::<A>).returns_media(Media::of::<A::Reply>())
+}
+
+/// An action that the guest answers with a document.
+pub fn document<A: Action>() -> Operation
+where
+    A::Reply: BytesReply,
+{
+    of_action::<A, _, _>(desktop::act::<A>).returns_media(Media::of::<A::Reply>())
 }
 
 /// Where the structured browser works. Agents choose by this who can see them.
@@ -213,7 +241,11 @@ impl Operation {
     }
 
     pub(crate) fn returns_bytes(self) -> Self {
-        Self { output: Output::Bytes, ..self }
+        self.returns_media(Media::FILE)
+    }
+
+    fn returns_media(self, media: Media) -> Self {
+        Self { output: Output::Bytes(media), ..self }
     }
 
     /// Takes bytes, whatever they are.

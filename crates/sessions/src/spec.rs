@@ -92,6 +92,8 @@ pub fn for_guest(spec: &SessionSpec) -> Begin {
         geometry: spec.geometry.unwrap_or_default(),
         timezone: spec.timezone.clone(),
         locale: spec.locale.clone(),
+        geolocation: spec.geolocation,
+        color_scheme: spec.color_scheme,
         tmp_bytes: for_runtime(spec, BTreeMap::new()).tmp_bytes,
         shm_bytes: spec.shm_size.unwrap_or(DEFAULT_SHM).0,
         pids: SandboxSpec::default().limits.pids,

@@ -3,24 +3,33 @@
 //! On a headless session nobody sees it; on a desktop session it happens in the VISIBLE Chromium.
 
 mod element;
+mod emulate;
 mod page;
+mod pdf;
 mod record;
 mod selector;
+mod state;
 mod tab;
 
 pub use element::{
     ClickElement, Clicked, Extract, ExtractFormat, Extracted, Hit, HoverElement, Interact,
     Interaction, PressKeys, SelectOptions, Selected, TypeInto, UploadFiles,
 };
+pub use emulate::{ColorScheme, Emulate, Emulated, Emulation, Geolocation};
 pub use page::{
     Acted, Dialog, DialogKind, Downloaded, Execute, Executed, History, Markdown, MarkdownText,
     Navigate, Navigated, PageScreenshot, Snapshot, SnapshotText, Until, Vault, WaitFor, Waited,
 };
+pub use pdf::{PageRanges, Paper, Pdf, PdfDocument};
 pub use record::{
     ConsoleEntry, ConsoleLevel, ConsoleLog, ExportHar, Har, NetworkLog, NetworkRequest,
     ReadConsole, ReadNetwork, RequestKind,
 };
 pub use selector::Selector;
+pub use state::{
+    Cookie, CookieDomain, ExportState, ImportState, Imported, Origin, OriginStorage, SameSite,
+    StorageItem, StorageState,
+};
 pub use tab::{Tab, TabAction, TabId, TabList, Tabs};
 
 use schemars::JsonSchema;

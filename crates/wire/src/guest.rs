@@ -4,10 +4,15 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{file::HomePath, session::Mode, size::Geometry};
+use crate::{
+    browser::{ColorScheme, Geolocation},
+    file::HomePath,
+    session::Mode,
+    size::Geometry,
+};
 
 /// Server and guest understand each other only if this is equal on both sides.
-pub const LINK_VERSION: u32 = 3;
+pub const LINK_VERSION: u32 = 4;
 
 /// What a guest needs to know to become a session. It never touches a disk or a command line,
 /// because `env` may hold secrets.
@@ -21,6 +26,10 @@ pub struct Begin {
     pub timezone: Option<String>,
     /// Language of the agent's programs.
     pub locale: Option<String>,
+    /// Where pages are made to believe they are.
+    pub geolocation: Option<Geolocation>,
+    /// The colours that pages are made to believe their reader prefers.
+    pub color_scheme: Option<ColorScheme>,
     /// Size of the agent's /tmp.
     pub tmp_bytes: u64,
     /// Size of the agent's /dev/shm.

@@ -4,6 +4,7 @@
 //! parsed, so whoever holds one may trust it.
 
 pub mod action;
+pub mod body;
 pub mod browser;
 pub mod clipboard;
 pub mod control;

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{action::action, pointer::Px};
+use crate::{action::action, body::BytesReply, pointer::Px};
 
 /// How a picture is encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -48,6 +48,29 @@ pub struct Picture {
     pub scale: f64,
     /// The encoded picture.
     pub bytes: Bytes,
+}
+
+impl BytesReply for Picture {
+    const DOC: &'static str = "A picture.";
+    const MEDIA_TYPES: &'static [&'static str] = &["image/png", "image/webp", "image/jpeg"];
+    const HEADERS: &'static [&'static str] = &header::ALL;
+
+    fn media_type(&self) -> &'static str {
+        self.format.media_type()
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        vec![
+            (header::ID, self.id.clone()),
+            (header::SIZE, format!("{}x{}", self.width, self.height)),
+            (header::ORIGIN, format!("{},{}", self.origin.0, self.origin.1)),
+            (header::SCALE, self.scale.to_string()),
+        ]
+    }
+
+    fn into_bytes(self) -> Bytes {
+        self.bytes
+    }
 }
 
 /// Headers that carry a picture's facts, on the API and on the link.

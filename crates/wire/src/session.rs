@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
 use crate::{
+    browser::{ColorScheme, Geolocation},
     control::Control,
     id::SessionId,
     size::{Bytes, Geometry},
@@ -68,6 +69,12 @@ pub struct SessionSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 32), regex(pattern = "^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$"))]
     pub locale: Option<String>,
+    /// Where the browser tells pages that it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub geolocation: Option<Geolocation>,
+    /// The colours that the browser tells pages its reader prefers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub color_scheme: Option<ColorScheme>,
     /// The name of a browser profile that is kept from session to session: who is signed in stays
     /// so. One session at a time has it; others of the same caller find it as it was left.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -128,6 +128,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/browser/emulate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make every page believe that it is elsewhere, or that its reader has other wishes: place, language, time zone, colours, motion
+         * @description Make every page believe that it is elsewhere, or that its reader has other wishes: place, language, time zone, colours, motion. What is not given stays as it is. It holds in every tab and frame, also in those opened later, and also when the browser was restarted. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         */
+        post: operations["browser_emulate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/browser/execute": {
         parameters: {
             query?: never;
@@ -142,6 +162,26 @@ export interface paths {
          * @description Run JavaScript in the page, and answer with what it yields; promises are awaited. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
          */
         post: operations["browser_execute"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/browser/export_state": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read the browser's cookies and the local storage of its sites, in the shape of Playwright's `storageState`: whoever has it is signed in where this browser is
+         * @description Read the browser's cookies and the local storage of its sites, in the shape of Playwright's `storageState`: whoever has it is signed in where this browser is. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         */
+        post: operations["browser_export_state"];
         delete?: never;
         options?: never;
         head?: never;
@@ -182,6 +222,26 @@ export interface paths {
          * @description Move the mouse onto an element of the page. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
          */
         post: operations["browser_hover"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/browser/import_state": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give the browser cookies and local storage that it, another session or Playwright has exported
+         * @description Give the browser cookies and local storage that it, another session or Playwright has exported. Pages that are open see the cookies with their next request; reload them. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         */
+        post: operations["browser_import_state"];
         delete?: never;
         options?: never;
         head?: never;
@@ -242,6 +302,26 @@ export interface paths {
          * @description Go to an address in the session's browser, and wait until it is loaded. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
          */
         post: operations["browser_navigate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/browser/pdf": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The page as a PDF, as it would be printed
+         * @description The page as a PDF, as it would be printed. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         */
+        post: operations["browser_pdf"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1724,6 +1804,8 @@ export interface components {
             /** @description The text; empty if there is none. */
             text: string;
         };
+        /** @description The colours that a reader prefers. */
+        ColorScheme: "light" | "dark" | "no_preference";
         /** @description Who drives, as a caller sees it. */
         Control: {
             /** @description Who may send input. */
@@ -1746,12 +1828,55 @@ export interface components {
             /** @description Whether the caller is the one who took control. */
             yours: boolean;
         };
+        /** @description A cookie. */
+        Cookie: {
+            /** @description Whether another site is in between there. */
+            _crHasCrossSiteAncestor?: boolean | null;
+            /** @description The host it is for; with a dot before it, also those below. */
+            domain: components["schemas"]["CookieDomain"];
+            /**
+             * Format: double
+             * @description When it ends, in seconds since 1970; -1 for one that ends with the browser.
+             * @default -1
+             */
+            expires?: number;
+            /**
+             * @description Whether it is hidden from scripts.
+             * @default false
+             */
+            httpOnly?: boolean;
+            /** @description Its name. */
+            name: string;
+            /** @description The site that must be in the address bar, for one that is kept apart for each. */
+            partitionKey?: string | null;
+            /**
+             * @description The paths it is for begin like this.
+             * @default /
+             */
+            path?: string;
+            /**
+             * @description When requests from other sites carry it.
+             * @default Lax
+             */
+            sameSite?: components["schemas"]["SameSite"];
+            /**
+             * @description Whether it is for https only.
+             * @default false
+             */
+            secure?: boolean;
+            /** @description Its value. */
+            value: string;
+        };
+        /** @description A host, perhaps with a dot before it. */
+        CookieDomain: string;
         /**
          * @description What a session shall be. Every field is optional.
          *
          *     The same fields may also stand one level deeper, in an object called `spec`.
          */
         CreateSession: {
+            /** @description The colours that the browser tells pages its reader prefers. */
+            color_scheme?: components["schemas"]["ColorScheme"] | null;
             /**
              * Format: double
              * @description The most processor cores the session may use.
@@ -1764,6 +1889,8 @@ export interface components {
             env?: {
                 [key: string]: string;
             };
+            /** @description Where the browser tells pages that it is. */
+            geolocation?: components["schemas"]["Geolocation"] | null;
             /** @description The screen's size; 1920x1080 if neither this nor `env.HELMDECK_DISPLAY_GEOMETRY` is given. */
             geometry?: components["schemas"]["Geometry"] | null;
             /**
@@ -1922,6 +2049,50 @@ export interface components {
              */
             failed: number;
         };
+        /**
+         * @description Make every page believe that it is elsewhere, or that its reader has other wishes: place,
+         *     language, time zone, colours, motion. What is not given stays as it is. It holds in every tab and
+         *     frame, also in those opened later, and also when the browser was restarted.
+         */
+        Emulate: {
+            /** @description The colours that the reader prefers. */
+            color_scheme?: components["schemas"]["ColorScheme"] | null;
+            /** @description Where the browser says it is. Pages may ask for it without asking a person. */
+            geolocation?: components["schemas"]["Geolocation"] | null;
+            /** @description The language of pages, for example `de-DE`. */
+            locale?: string | null;
+            /** @description Whether the reader wants less motion. */
+            reduced_motion?: boolean | null;
+            /**
+             * @description Drop first all that was emulated so far.
+             * @default false
+             */
+            reset?: boolean;
+            /** @description Which session shall do it. */
+            session_id: string;
+            /**
+             * @description Seconds to wait.
+             * @default 10
+             */
+            timeout_s?: components["schemas"]["Patience"];
+            /** @description The clock's place, for example `Europe/Paris`. */
+            timezone?: string | null;
+        };
+        /** @description What is in force now. */
+        Emulated: {
+            /** @description The colours that the reader prefers. */
+            color_scheme?: components["schemas"]["ColorScheme"] | null;
+            /** @description Where the browser says it is. */
+            geolocation?: components["schemas"]["Geolocation"] | null;
+            /** @description The language of pages. */
+            locale?: string | null;
+            /** @description Always true; failures are error bodies. */
+            ok: boolean;
+            /** @description Whether the reader wants less motion. */
+            reduced_motion?: boolean | null;
+            /** @description The clock's place. */
+            timezone?: string | null;
+        };
         /** @description Why a session is over. */
         EndReason: "requested" | "wall_clock" | "idle" | "max_tasks" | "server_stopped" | "start_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory";
         /** @description The body of every failed request. */
@@ -1972,6 +2143,21 @@ export interface components {
             tab: string;
             /** @description The address of the tab afterwards. */
             url: string;
+        };
+        /**
+         * @description Read the browser's cookies and the local storage of its sites, in the shape of Playwright's
+         *     `storageState`: whoever has it is signed in where this browser is.
+         */
+        ExportState: {
+            /** @description Sites to look into besides those of open pages and frames, such as `https://example.com`. */
+            origins?: components["schemas"]["Origin"][];
+            /** @description Which session shall do it. */
+            session_id: string;
+            /**
+             * @description Seconds to wait.
+             * @default 10
+             */
+            timeout_s?: components["schemas"]["Patience"];
         };
         /** @description Read an element of the page. */
         Extract: {
@@ -2069,6 +2255,25 @@ export interface components {
         };
         /** @description How a picture is encoded. */
         Format: "png" | "webp" | "jpeg";
+        /** @description A place on earth. */
+        Geolocation: {
+            /**
+             * Format: double
+             * @description How many metres it may be off; 10 if not given.
+             * @default 10
+             */
+            accuracy?: number;
+            /**
+             * Format: double
+             * @description Degrees north of the equator.
+             */
+            latitude: number;
+            /**
+             * Format: double
+             * @description Degrees east of Greenwich.
+             */
+            longitude: number;
+        };
         /** @example 1920x1080 */
         Geometry: string;
         /** @description All is well. */
@@ -2126,6 +2331,41 @@ export interface components {
              * @default 10
              */
             timeout_s?: components["schemas"]["Patience"];
+        };
+        /**
+         * @description Give the browser cookies and local storage that it, another session or Playwright has exported.
+         *     Pages that are open see the cookies with their next request; reload them.
+         */
+        ImportState: {
+            /**
+             * @description Forget all cookies and all that sites have stored first. With an empty state, that is all.
+             * @default false
+             */
+            replace?: boolean;
+            /** @description Which session shall do it. */
+            session_id: string;
+            /** @description What was exported. */
+            state: components["schemas"]["StorageState"];
+            /**
+             * @description Seconds to wait.
+             * @default 10
+             */
+            timeout_s?: components["schemas"]["Patience"];
+        };
+        /** @description How much was imported. */
+        Imported: {
+            /**
+             * Format: uint
+             * @description Cookies.
+             */
+            cookies: number;
+            /** @description Always true; failures are error bodies. */
+            ok: boolean;
+            /**
+             * Format: uint
+             * @description Sites whose local storage was written.
+             */
+            origins: number;
         };
         /** @description The older way to act on an element: one route for several actions. */
         Interact: {
@@ -2404,6 +2644,20 @@ export interface components {
              */
             ttl_seconds?: number | null;
         };
+        /** @description A site as browsers tell them apart: scheme, host and port. */
+        Origin: string;
+        /** @description What a site has stored. */
+        OriginStorage: {
+            /**
+             * @description Name by name.
+             * @default []
+             */
+            localStorage?: components["schemas"]["StorageItem"][];
+            /** @description Which site. */
+            origin: components["schemas"]["Origin"];
+        };
+        /** @description Pages of a document, counted from 1: `1-3, 5`. */
+        PageRanges: string;
         /** @description A picture of the page alone, without the browser around it. */
         PageScreenshot: {
             /** @description How to encode it. */
@@ -2425,11 +2679,52 @@ export interface components {
              */
             timeout_s?: components["schemas"]["Patience"];
         };
+        /** @description A size of paper. */
+        Paper: "letter" | "legal" | "tabloid" | "a3" | "a4" | "a5";
         /**
          * Format: double
          * @description How long an action waits for what it needs: 10 seconds if not given, and at most 120.
          */
         Patience: number;
+        /** @description The page as a PDF, as it would be printed. */
+        Pdf: {
+            /**
+             * @description With colours and pictures behind the text.
+             * @default true
+             */
+            background?: boolean;
+            /**
+             * @description The long side of the paper is the upper one.
+             * @default false
+             */
+            landscape?: boolean;
+            /**
+             * Format: double
+             * @description What is left free on every side; 0.4 inches if not given.
+             */
+            margin_inches?: number | null;
+            /** @description Which pages of the document; all if not given. */
+            pages?: components["schemas"]["PageRanges"] | null;
+            /**
+             * @description The size of the paper.
+             * @default letter
+             */
+            paper?: components["schemas"]["Paper"];
+            /**
+             * Format: double
+             * @description How large everything is; 1 if not given.
+             */
+            scale?: number | null;
+            /** @description Which session shall do it. */
+            session_id: string;
+            /** @description Which tab; the active one if not given. */
+            tab?: components["schemas"]["TabId"] | null;
+            /**
+             * @description Seconds to wait.
+             * @default 10
+             */
+            timeout_s?: components["schemas"]["Patience"];
+        };
         /** @description A place on the screen. */
         Point: {
             /** @description Pixels from the left edge. */
@@ -2552,6 +2847,8 @@ export interface components {
         };
         /** @description What a viewer may. */
         Role: "view" | "control";
+        /** @description When requests from other sites carry a cookie. */
+        SameSite: "Strict" | "Lax" | "None";
         /** @description Take a picture of the whole VISIBLE desktop. */
         Screenshot: {
             /**
@@ -2701,6 +2998,8 @@ export interface components {
          *     The same fields may also stand one level deeper, in an object called `spec`.
          */
         SessionSpec: {
+            /** @description The colours that the browser tells pages its reader prefers. */
+            color_scheme?: components["schemas"]["ColorScheme"] | null;
             /**
              * Format: double
              * @description The most processor cores the session may use.
@@ -2713,6 +3012,8 @@ export interface components {
             env?: {
                 [key: string]: string;
             };
+            /** @description Where the browser tells pages that it is. */
+            geolocation?: components["schemas"]["Geolocation"] | null;
             /** @description The screen's size; 1920x1080 if neither this nor `env.HELMDECK_DISPLAY_GEOMETRY` is given. */
             geometry?: components["schemas"]["Geometry"] | null;
             /**
@@ -2824,6 +3125,26 @@ export interface components {
         };
         /** @description Where a session is in its life. */
         Status: "starting" | "running" | "outdated" | "terminated" | "error";
+        /** @description One thing that a site has stored. */
+        StorageItem: {
+            /** @description Its name. */
+            name: string;
+            /** @description Its value. */
+            value: string;
+        };
+        /** @description Cookies and local storage, as in Playwright's `storageState`. */
+        StorageState: {
+            /**
+             * @description Every cookie.
+             * @default []
+             */
+            cookies?: components["schemas"]["Cookie"][];
+            /**
+             * @description Local storage, site by site.
+             * @default []
+             */
+            origins?: components["schemas"]["OriginStorage"][];
+        };
         /** @description One tab. */
         Tab: {
             /** @description Whether calls that name no tab mean this one. */
@@ -3358,6 +3679,31 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    browser_emulate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Emulate"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Emulated"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     browser_execute: {
         parameters: {
             query?: never;
@@ -3378,6 +3724,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Executed"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    browser_export_state: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExportState"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StorageState"];
                 };
             };
             default: components["responses"]["Error"];
@@ -3428,6 +3799,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Clicked"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    browser_import_state: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportState"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Imported"];
                 };
             };
             default: components["responses"]["Error"];
@@ -3503,6 +3899,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Navigated"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    browser_pdf: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Pdf"];
+            };
+        };
+        responses: {
+            /** @description A document. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/pdf": unknown;
                 };
             };
             default: components["responses"]["Error"];

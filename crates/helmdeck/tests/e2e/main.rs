@@ -41,6 +41,7 @@ mod ownership;
 mod packages;
 mod pictures;
 mod pointing;
+mod portable;
 mod processes;
 mod profiles;
 mod rebinding;

@@ -3,9 +3,9 @@
 use helmdeck_wire::{
     Done,
     browser::{
-        ClickElement, Execute, ExportHar, Extract, HoverElement, Interact, Markdown, Navigate,
-        PageScreenshot, PressKeys, ReadConsole, ReadNetwork, SelectOptions, Snapshot, Tabs,
-        TypeInto, UploadFiles, WaitFor,
+        ClickElement, Emulate, Execute, ExportHar, ExportState, Extract, HoverElement, ImportState,
+        Interact, Markdown, Navigate, PageScreenshot, Pdf, PressKeys, ReadConsole, ReadNetwork,
+        SelectOptions, Snapshot, Tabs, TypeInto, UploadFiles, WaitFor,
     },
     clipboard::Clipboard,
     keyboard::{HoldKey, Key, Type},
@@ -20,7 +20,7 @@ use helmdeck_wire::{
 };
 
 use crate::{
-    operation::{Operation, action, description, get, of_action, picture},
+    operation::{Operation, action, description, document, get, of_action, picture},
     routes::desktop,
 };
 
@@ -73,6 +73,7 @@ pub fn of_the_browser() -> Vec<Operation> {
         action::<Snapshot>(),
         action::<Markdown>(),
         picture::<PageScreenshot>(),
+        document::<Pdf>(),
         // What was recorded.
         action::<ReadConsole>(),
         action::<ReadNetwork>(),
@@ -85,5 +86,9 @@ pub fn of_the_browser() -> Vec<Operation> {
         action::<PressKeys>(),
         action::<UploadFiles>(),
         action::<Interact>(),
+        // The browser itself.
+        action::<ExportState>(),
+        action::<ImportState>(),
+        action::<Emulate>(),
     ]
 }

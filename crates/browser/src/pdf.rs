@@ -1,0 +1,62 @@
+//! A page on paper.
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use helmdeck_cdp::CdpError;
+use helmdeck_wire::browser::{Pdf, PdfDocument};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{BrowserError, turn::Turn};
+
+/// What is left free on every side, in inches, if nothing else is asked for.
+const MARGIN: f64 = 0.4;
+
+#[derive(Deserialize)]
+struct Printed {
+    data: String,
+}
+
+impl Turn {
+    pub async fn pdf(&mut self, pdf: &Pdf) -> Result<PdfDocument, BrowserError> {
+        let (width, height) = pdf.paper.inches();
+        let margin = pdf.margin_inches.unwrap_or(MARGIN);
+        let params = json!({
+            "landscape": pdf.landscape,
+            "printBackground": pdf.background,
+            "scale": pdf.scale.unwrap_or(1.0),
+            "paperWidth": width,
+            "paperHeight": height,
+            "marginTop": margin,
+            "marginBottom": margin,
+            "marginLeft": margin,
+            "marginRight": margin,
+            "pageRanges": pdf.pages.as_ref().map(|pages| pages.as_str()).unwrap_or_default(),
+        });
+        let session = self.page.session();
+        let printed = self.page.call(session, "Page.printToPDF", params, self.deadline).await;
+        let printed: Printed = printed.map_err(meant)?;
+        let bytes = BASE64_STANDARD.decode(printed.data).map_err(|error| {
+            CdpError::Nonsense(<serde_json::Error as serde::de::Error>::custom(error))
+        })?;
+        Ok(PdfDocument(bytes.into()))
+    }
+}
+
+/// The browser knows only when it prints how many pages there are and whether there is room on them.
+fn meant(error: BrowserError) -> BrowserError {
+    let BrowserError::Browser(CdpError::Refused { message, .. }) = &error else { return error };
+    let field = |field: &str, why: &str| BrowserError::Field {
+        field: field.to_owned(),
+        why: why.to_owned(),
+    };
+    if message.contains("range") {
+        field("pages", "the document has fewer pages")
+    } else if message.contains("content area") {
+        field("margin_inches", "nothing is left of the paper: make it smaller")
+    } else if message.contains("Printing failed") {
+        let why = "the page went elsewhere while it was printed: wait for it, and try again";
+        BrowserError::Timeout(why.to_owned())
+    } else {
+        error
+    }
+}

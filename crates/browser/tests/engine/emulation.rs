@@ -1,0 +1,135 @@
+//! What pages are made to believe.
+
+use std::sync::Arc;
+
+use helmdeck_browser::Browser;
+use helmdeck_wire::{
+    ErrorCode,
+    browser::{Emulated, Emulation},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    chromium::Chromium,
+    desk::{Desk, Done, failure, request},
+    server::{Reply, Server},
+};
+
+/// What a page believes: zone and hour, language, colours, motion.
+const BELIEVED: &str = "[Intl.DateTimeFormat().resolvedOptions().timeZone, new Date(0).getHours(),
+    navigator.language, Intl.NumberFormat().resolvedOptions().locale,
+    matchMedia('(prefers-color-scheme: dark)').matches,
+    matchMedia('(prefers-reduced-motion: reduce)').matches]";
+const PLACE: &str = "new Promise((done) => navigator.geolocation.getCurrentPosition(
+    ({ coords }) => done([coords.latitude, coords.longitude, coords.accuracy]),
+    (error) => done(error.message)))";
+
+async fn emulate(desk: &Desk, value: Value) -> Done<Emulated> {
+    desk.browser.emulate(&request(value)).await
+}
+
+/// A page that says what it believed when it was loaded, with another site's page in it.
+async fn site() -> Server {
+    Server::start(|path| {
+        let says = format!("<script>window.believed = {BELIEVED}</script>");
+        match path.strip_prefix("/with?") {
+            Some(frame) => Reply::page(format!("{says}<iframe src={frame}></iframe>")),
+            None => Reply::page(format!(
+                "{says}<pre id=said></pre><script>
+                said.textContent = JSON.stringify(window.believed)</script>"
+            )),
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn every_page_and_frame_believes_it_now_later_and_after_a_restart() {
+    let mut desk = Desk::start().await;
+    let site = site().await;
+    let page = site.url(&format!("/with?{}", site.elsewhere("/")));
+    desk.go(&page).await;
+    let truth = desk.value("believed").await;
+    let told = emulate(
+        &desk,
+        json!({
+            "timezone": "asia/tokyo", "locale": "de_DE", "color_scheme": "dark", "reduced_motion": true,
+            "geolocation": { "latitude": 48.5, "longitude": 2.25 },
+        }),
+    );
+    let told = serde_json::to_value(told.await.unwrap()).unwrap();
+    assert_eq!(
+        told,
+        json!({
+            "ok": true, "timezone": "Asia/Tokyo", "locale": "de-DE", "color_scheme": "dark",
+            "reduced_motion": true,
+            "geolocation": { "latitude": 48.5, "longitude": 2.25, "accuracy": 10.0 },
+        })
+    );
+    let tokyo = json!(["Asia/Tokyo", 9, "de-DE", "de-DE", true, true]);
+    assert_eq!(desk.value(BELIEVED).await, tokyo);
+    assert_eq!(desk.value(PLACE).await, json!([48.5, 2.25, 10]));
+    // From its first script on, in a frame of another process, and in a tab that is opened later.
+    desk.go(&page).await;
+    assert_eq!(desk.value("believed").await, tokyo);
+    let said: Value = serde_json::from_str(&desk.text("#said").await).unwrap();
+    assert_eq!(said, tokyo);
+    let first = desk.active().await;
+    desk.value(&format!("open('{}'), 1", site.url("/"))).await;
+    let tabs = desk.tabs(json!({})).await;
+    let second = tabs.into_iter().find(|tab| tab.id != first).unwrap().id;
+    let in_second = json!({ "script": BELIEVED, "tab": second });
+    assert_eq!(desk.execute(in_second.clone()).await.unwrap().result, tokyo);
+    // What they share, the second does not lose with the first.
+    desk.tabs(json!({ "action": "close", "tab": first })).await;
+    let remembers = json!({ "script": format!("new Promise((done) => setInterval(() => {{
+        const now = {BELIEVED}; if (now[0] == 'Asia/Tokyo' && now[3] == 'de-DE') done(now) }}, 20))"),
+        "tab": second });
+    assert_eq!(desk.execute(remembers).await.unwrap().result, tokyo);
+
+    // What is given is set, what is not given stays.
+    let told = emulate(&desk, json!({ "timezone": "Europe/Paris", "color_scheme": "light" })).await;
+    assert_eq!(told.unwrap().emulation.locale.as_deref(), Some("de-DE"));
+    let paris = json!(["Europe/Paris", 1, "de-DE", "de-DE", false, true]);
+    assert_eq!(desk.value(BELIEVED).await, paris);
+    // What the browser does not know changes nothing.
+    for (value, field) in [
+        (json!({ "timezone": "Europe/Nowhere", "locale": "fr-FR" }), "timezone: "),
+        (json!({ "timezone": "+01:00" }), "timezone: "),
+        (json!({ "timezone": "Asia/Tokyo", "locale": "zz" }), "locale: "),
+    ] {
+        let (code, message) = failure(emulate(&desk, value).await);
+        assert_eq!(code, ErrorCode::InvalidInput);
+        assert!(message.starts_with(field), "{message}");
+    }
+    assert_eq!(desk.value(BELIEVED).await, paris);
+
+    // The next browser has it before anybody asks.
+    desk.chromium.kill();
+    let home = tempfile::tempdir().unwrap();
+    desk.chromium = Chromium::start(home.path()).await;
+    desk.current.set(desk.chromium.cdp.clone());
+    desk.navigate(json!({ "url": page, "timeout_s": 30 })).await.unwrap();
+    assert_eq!(desk.value("believed").await, paris);
+    assert_eq!(desk.value(PLACE).await, json!([48.5, 2.25, 10]));
+
+    let told = emulate(&desk, json!({ "reset": true })).await.unwrap();
+    assert_eq!(told.emulation, Emulation::default());
+    assert_eq!(desk.value(BELIEVED).await, truth);
+    let state = "navigator.permissions.query({ name: 'geolocation' }).then(({ state }) => state)";
+    assert_eq!(desk.value(state).await, "prompt");
+}
+
+#[tokio::test]
+async fn a_browser_that_nobody_calls_is_made_to_believe_it_too() {
+    let desk = Desk::start().await;
+    let emulated = request(json!({ "color_scheme": "dark" }));
+    let own: Emulation = request(json!({ "timezone": "Europe/Rome" }));
+    let current = Arc::clone(&desk.current);
+    let quiet = Browser::emulating(current, desk.home.path().to_owned(), own, emulated);
+    quiet.follow().await;
+    // Another client of the same browser sees it.
+    assert_eq!(desk.value("matchMedia('(prefers-color-scheme: dark)').matches").await, true);
+    let told = quiet.emulate(&request(json!({}))).await.unwrap().emulation;
+    assert_eq!(told, request(json!({ "color_scheme": "dark", "timezone": "Europe/Rome" })));
+}

@@ -1,0 +1,130 @@
+//! Who is signed in, from one browser to the next.
+
+use std::time::Duration;
+
+use helmdeck_wire::{
+    ErrorCode,
+    browser::{ImportState, StorageState},
+};
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use crate::{
+    chromium::SOON,
+    desk::{Desk, Done, failure, request},
+    server::{Reply, Server},
+};
+
+/// A site that says what it must not: that its scripts ran.
+async fn site() -> Server {
+    Server::start(|path| match path {
+        "/frame" => Reply::page("<script>localStorage.framed = 'yes'</script>"),
+        "/sign-in" => Reply::page("<script>localStorage.who = 'ada'</script>")
+            .header("Set-Cookie: sid=1; HttpOnly; SameSite=Strict")
+            .header("Set-Cookie: stay=2; Max-Age=86400; Path=/sign-in"),
+        _ => Reply::page("<script>localStorage.ran = 'yes'</script>"),
+    })
+    .await
+}
+
+async fn export(desk: &Desk, value: Value) -> Done<StorageState> {
+    desk.browser.export_state(&request(value)).await
+}
+
+async fn import(desk: &Desk, value: Value) -> Done<Value> {
+    let import: ImportState = request(value);
+    let imported = desk.browser.import_state(&import).await?;
+    Ok(serde_json::to_value(imported).unwrap())
+}
+
+/// Waits until no hidden page is left.
+async fn tidied(desk: &Desk) {
+    let params = json!({ "filter": [{ "type": "other" }] });
+    let cdp = &desk.chromium.cdp;
+    loop {
+        let others: Value = cdp.call(None, "Target.getTargets", &params, SOON).await.unwrap();
+        if others["targetInfos"] == json!([]) {
+            return;
+        }
+        sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
+async fn what_one_browser_exports_another_imports() {
+    let site = site().await;
+    let first = Desk::start().await;
+    first.go(&site.url("/sign-in")).await;
+    let frame = format!("document.body.innerHTML = '<iframe src={}>'", site.elsewhere("/frame"));
+    first.value(&frame).await;
+    first.wait_for(json!({ "network_idle": true })).await.unwrap();
+    let state = export(&first, json!({})).await.unwrap();
+    let state = serde_json::to_value(state).unwrap();
+    // The shape is Playwright's, to the letter.
+    let cookies = state["cookies"].as_array().unwrap();
+    let sid = cookies.iter().find(|cookie| cookie["name"] == "sid").unwrap();
+    assert_eq!(
+        *sid,
+        json!({
+            "name": "sid", "value": "1", "domain": "127.0.0.1", "path": "/", "expires": -1.0,
+            "httpOnly": true, "secure": false, "sameSite": "Strict",
+        })
+    );
+    let origin = site.url("");
+    let stored = json!([{ "name": "who", "value": "ada" }]);
+    // What the frame stored under another site is kept apart from that site's own.
+    assert_eq!(state["origins"], json!([{ "origin": origin, "localStorage": stored }]));
+
+    let second = Desk::start().await;
+    let told = import(&second, json!({ "state": state })).await.unwrap();
+    assert_eq!(told, json!({ "ok": true, "cookies": 2, "origins": 1 }));
+    // No page of the site was shown meanwhile, none is left, and nobody saw it.
+    let tabs = second.tabs(json!({})).await;
+    assert_eq!((tabs.len(), tabs[0].url.as_str()), (1, "about:blank"));
+    tidied(&second).await;
+    let again = export(&second, json!({ "origins": [origin] })).await.unwrap();
+    let mut again = serde_json::to_value(again).unwrap();
+    assert_eq!(again["origins"], state["origins"]);
+    let names = |state: &mut Value| {
+        let cookies = state["cookies"].as_array_mut().unwrap();
+        cookies.sort_by_key(|cookie| cookie["name"].to_string());
+        cookies.iter().map(Value::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&mut again), names(&mut state.clone()));
+    second.go(&site.url("/sign-in")).await;
+    assert_eq!(
+        second.value("[document.cookie, localStorage.ran ?? null]").await,
+        json!(["stay=2", null])
+    );
+
+    // With `replace`, nothing else stays; with nothing, nothing does.
+    let told = import(&second, json!({ "state": {}, "replace": true })).await.unwrap();
+    assert_eq!(told, json!({ "ok": true, "cookies": 0, "origins": 0 }));
+    assert_eq!(second.value("[document.cookie, localStorage.length]").await, json!(["", 0]));
+    assert_eq!(export(&second, json!({})).await.unwrap(), StorageState::default());
+}
+
+#[tokio::test]
+async fn a_bad_cookie_is_named_and_nothing_is_changed() {
+    let desk = Desk::start().await;
+    let good = json!({ "name": "good", "value": "1", "domain": "a.example" });
+    let bad = json!({ "name": "bad", "value": "secret\nvalue", "domain": ".a.example" });
+    import(&desk, json!({ "state": { "cookies": [good] } })).await.unwrap();
+    let state = json!({ "cookies": [good, bad] });
+    let (code, message) = failure(import(&desk, json!({ "state": state, "replace": true })).await);
+    assert_eq!(code, ErrorCode::InvalidInput);
+    assert!(message.starts_with("state.cookies[1]: ") && message.contains("\"bad\""), "{message}");
+    assert!(!message.contains("secret"), "{message}");
+    assert_eq!(export(&desk, json!({})).await.unwrap().cookies.len(), 1, "nothing is cleared");
+
+    let much = "x".repeat(6 << 20);
+    let local = json!([{ "name": "much", "value": much }]);
+    let origins = json!([{ "origin": "https://a.example", "localStorage": local }]);
+    let (code, message) = failure(import(&desk, json!({ "state": { "origins": origins } })).await);
+    assert_eq!(code, ErrorCode::InvalidInput);
+    assert!(message.starts_with("state.origins[0]: ") && !message.contains("xx"), "{message}");
+    let nowhere = json!({ "origins": ["https://a.example:99999"] });
+    let (code, message) = failure(export(&desk, nowhere).await);
+    assert_eq!(code, ErrorCode::InvalidInput);
+    assert!(message.contains("https://a.example:99999"), "{message}");
+}
