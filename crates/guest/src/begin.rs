@@ -7,6 +7,7 @@ use helmdeck_display::Display;
 use helmdeck_wire::{
     error::with_causes,
     guest::{Begin, Part, Progress, Stage},
+    proxy::Proxy,
     session::Mode,
 };
 use parking_lot::Mutex;
@@ -48,6 +49,8 @@ pub struct Guest {
     pub leaving: Leaving,
     /// Of the profile that was loaded, until the browser has them.
     pub cookies: Arc<Mutex<Option<serde_json::Value>>>,
+    /// Held for the server that comes after this one; nothing in here uses it.
+    pub proxy: Arc<Mutex<Option<Proxy>>>,
     state: Arc<Mutex<State>>,
 }
 
@@ -109,7 +112,7 @@ impl Guest {
     }
 
     /// Becomes a session; the reports tell how it goes.
-    pub fn begin(&self, begin: Begin) -> Result<(), GuestError> {
+    pub fn begin(&self, mut begin: Begin) -> Result<(), GuestError> {
         {
             let mut state = self.state.lock();
             if !matches!(*state, State::Empty) {
@@ -117,6 +120,7 @@ impl Guest {
             }
             *state = State::Begun;
         }
+        *self.proxy.lock() = begin.proxy.take();
         let (reports, activity) = (self.reports.clone(), self.activity.clone());
         let alone = alone::must_end(begin.alone, reports, activity, self.log.clone());
         // The guest's end is the sandbox's.

@@ -151,6 +151,7 @@ async fn hello(State(guest): State<Guest>) -> Json<Hello> {
         actions: guest.activity.actions(),
         memory_bytes: measured.map(|usage| usage.memory_bytes),
         pids: measured.map(|usage| usage.pids),
+        proxy: guest.proxy.lock().clone(),
     })
 }
 

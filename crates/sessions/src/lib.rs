@@ -16,6 +16,7 @@ mod journal;
 mod lifecycle;
 mod logs;
 mod profiles;
+mod proxy;
 mod record;
 mod registry;
 mod session;

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{file::HomePath, session::Mode, size::Geometry};
+use crate::{file::HomePath, proxy::Proxy, session::Mode, size::Geometry};
 
 /// Server and guest understand each other only if this is equal on both sides.
-pub const LINK_VERSION: u32 = 3;
+pub const LINK_VERSION: u32 = 4;
 
 /// What a guest needs to know to become a session. It never touches a disk or a command line,
-/// because `env` may hold secrets.
+/// because `env` and `proxy` may hold secrets.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Begin {
     /// With a screen or without.
@@ -31,6 +31,8 @@ pub struct Begin {
     pub watch_memory_bytes: Option<u64>,
     /// Environment of the agent's programs.
     pub env: BTreeMap<String, String>,
+    /// What the server leaves by for this session. The guest keeps it for the next server.
+    pub proxy: Option<Proxy>,
     /// When the guest ends by itself while no server is there to do it.
     pub alone: Alone,
 }
@@ -151,4 +153,6 @@ pub struct Hello {
     pub memory_bytes: Option<u64>,
     /// Processes and threads, if the guest counts them.
     pub pids: Option<u64>,
+    /// What it was begun with.
+    pub proxy: Option<Proxy>,
 }

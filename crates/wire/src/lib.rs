@@ -16,6 +16,7 @@ pub mod keyboard;
 pub mod pointer;
 pub mod process;
 pub mod profile;
+pub mod proxy;
 pub mod screen;
 pub mod session;
 pub mod size;

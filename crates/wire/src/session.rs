@@ -9,6 +9,7 @@ use time::OffsetDateTime;
 use crate::{
     control::Control,
     id::SessionId,
+    proxy::Proxy,
     size::{Bytes, Geometry},
 };
 
@@ -72,6 +73,9 @@ pub struct SessionSpec {
     /// so. One session at a time has it; others of the same caller find it as it was left.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<ProfileName>,
+    /// The proxy that all connections of the session leave by; directly if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proxy: Option<Proxy>,
     /// Environment of the agent's programs. Replies show the values of `HELMDECK_*` only.
     pub env: BTreeMap<String, String>,
 }

@@ -43,6 +43,7 @@ mod pictures;
 mod pointing;
 mod processes;
 mod profiles;
+mod proxy;
 mod rebinding;
 mod refusals;
 mod runtime;
