@@ -234,6 +234,7 @@ impl Guest {
         let (log, reports) = (self.log.clone(), self.reports.clone());
         let spec = NestSpec {
             with_display: begin.mode == Mode::Desktop,
+            with_extensions: !begin.extensions.is_empty(),
             tmp_bytes: begin.tmp_bytes,
             shm_bytes: begin.shm_bytes,
             pids: begin.pids.saturating_sub(RESERVED_PIDS),

@@ -154,6 +154,10 @@ async fn start(
             .load_profile(&inner.profiles)
             .await
             .map_err(|reason| failure(Stage::Sandbox, reason))?;
+        session
+            .load_extensions(&inner.extensions)
+            .await
+            .map_err(|reason| failure(Stage::Sandbox, reason))?;
         inner.link.begin(&begin, HELLO_DEADLINE).await.map_err(|e| failed(&e))?;
         let mut reports = inner.link.watch().await.map_err(|e| failed(&e))?;
         ready(session, runtime, &mut reports, |stage| {

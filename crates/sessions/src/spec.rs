@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use helmdeck_runtime::SandboxSpec;
 use helmdeck_wire::{
+    extension::ExtensionName,
     guest::{Alone, Begin},
     proxy::Proxy,
     session::{Mode, SessionSpec},
@@ -60,6 +61,11 @@ pub fn complete(mut spec: SessionSpec, default_idle_s: u64) -> Result<SessionSpe
     spelled("timezone", spec.timezone.as_deref(), 64, in_zone, "a name such as Europe/Paris")?;
     let in_locale = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     spelled("locale", spec.locale.as_deref(), 32, in_locale, "a language such as de-DE")?;
+    let mut names: Vec<&str> = spec.extensions.iter().map(ExtensionName::as_str).collect();
+    names.sort_unstable();
+    if names.windows(2).any(|pair| pair.first() == pair.last()) {
+        return Err(invalid("extensions", "one is named twice".into()));
+    }
     if let Some(proxy) = &spec.proxy {
         proxy::via(proxy)?;
     }
@@ -103,6 +109,7 @@ pub fn for_guest(spec: &SessionSpec) -> Begin {
         pids: SandboxSpec::default().limits.pids,
         watch_memory_bytes: None,
         env: spec.env.clone(),
+        extensions: spec.extensions.clone(),
         proxy: spec.proxy.clone(),
     }
 }

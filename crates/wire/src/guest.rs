@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{file::HomePath, proxy::Proxy, session::Mode, size::Geometry};
+use crate::{
+    extension::ExtensionName, file::HomePath, proxy::Proxy, session::Mode, size::Geometry,
+};
 
 /// Server and guest understand each other only if this is equal on both sides.
 pub const LINK_VERSION: u32 = 4;
@@ -31,6 +33,8 @@ pub struct Begin {
     pub watch_memory_bytes: Option<u64>,
     /// Environment of the agent's programs.
     pub env: BTreeMap<String, String>,
+    /// Extensions of the browser, which were sent before.
+    pub extensions: Vec<ExtensionName>,
     /// What the server leaves by for this session. The guest keeps it for the next server.
     pub proxy: Option<Proxy>,
     /// When the guest ends by itself while no server is there to do it.
@@ -46,6 +50,13 @@ pub struct Alone {
     pub idle_ms: Option<u64>,
     /// Milliseconds without a server, whatever else.
     pub server_gone_ms: u64,
+}
+
+/// An extension that is sent.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct OneExtension {
+    /// What it is called.
+    pub name: ExtensionName,
 }
 
 /// A profile that is asked for.

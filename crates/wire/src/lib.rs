@@ -8,6 +8,7 @@ pub mod browser;
 pub mod clipboard;
 pub mod control;
 pub mod error;
+pub mod extension;
 pub mod file;
 pub mod guest;
 pub mod history;

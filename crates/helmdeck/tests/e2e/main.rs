@@ -25,6 +25,7 @@ mod disk;
 mod egress;
 mod env;
 mod events;
+mod extensions;
 mod faults;
 mod files;
 mod health;
