@@ -11,7 +11,8 @@ pub struct Decision {
     pub host: String,
     /// The port that was asked for.
     pub port: u16,
-    /// The address that was dialled or refused, where there was one.
+    /// The address that was dialled or refused, where there was one; of the proxy to leave by, if
+    /// the host was handed to it.
     pub address: Option<IpAddr>,
     /// How it was asked for.
     pub scheme: Scheme,
@@ -54,6 +55,8 @@ pub enum Failure {
     Unreachable,
     /// Nobody answered in time.
     Deadline,
+    /// The proxy to leave by did not give a connection.
+    Proxy,
 }
 
 impl Decision {
@@ -62,9 +65,13 @@ impl Decision {
     }
 
     pub(crate) fn of_error(target: &Target, scheme: Scheme, error: &EgressError) -> Self {
+        if let Some((rule, address)) = error.denial() {
+            return Self::new(target, scheme, address, Verdict::Denied(rule));
+        }
         let failed = |failure, address| (address, Verdict::Failed(failure));
         let (address, verdict) = match error {
             EgressError::Denied { rule, address } => (*address, Verdict::Denied(*rule)),
+            EgressError::Via(_) => failed(Failure::Proxy, None),
             EgressError::Unresolved(_) => failed(Failure::Unresolved, None),
             EgressError::ResolveDeadline | EgressError::AnswerDeadline => {
                 failed(Failure::Deadline, None)
@@ -74,9 +81,10 @@ impl Decision {
             }
             EgressError::ConnectDeadline { address } => failed(Failure::Deadline, Some(*address)),
             EgressError::Broken(_) | EgressError::Nonsense(_) => failed(Failure::Unreachable, None),
-            EgressError::BadRange(_) | EgressError::BadTarget { .. } => {
-                failed(Failure::Malformed, None)
-            }
+            EgressError::BadRange(_)
+            | EgressError::BadTarget { .. }
+            | EgressError::BadVia(_)
+            | EgressError::BadBypass(_) => failed(Failure::Malformed, None),
         };
         Self::new(target, scheme, address, verdict)
     }
@@ -104,6 +112,7 @@ impl fmt::Display for Failure {
             Self::Unresolved => "unresolved",
             Self::Unreachable => "unreachable",
             Self::Deadline => "deadline",
+            Self::Proxy => "proxy",
         })
     }
 }

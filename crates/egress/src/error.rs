@@ -2,7 +2,7 @@
 
 use std::{io, net::IpAddr};
 
-use crate::Rule;
+use crate::{Rule, ViaError};
 
 /// A connection that was refused or failed.
 #[derive(Debug, thiserror::Error)]
@@ -56,4 +56,35 @@ pub enum EgressError {
     /// The other side took the request and then said nothing.
     #[error("the request was not answered in time")]
     AnswerDeadline,
+    /// A proxy to leave by that is not written as one. What was written may hold a secret.
+    #[error("{0}")]
+    BadVia(&'static str),
+    /// A host to bypass such a proxy for that is none.
+    #[error("{0:?} is not a host: write a name, *.name, an address or a range such as 10.1.0.0/16")]
+    BadBypass(String),
+    /// The proxy that the session leaves by did not give a connection.
+    #[error(transparent)]
+    Via(#[from] ViaError),
+}
+
+impl EgressError {
+    /// The rule that refuses, be it the target or the proxy to leave by, and the address.
+    pub(crate) fn denial(&self) -> Option<(Rule, Option<IpAddr>)> {
+        match self {
+            Self::Denied { rule, address } => Some((*rule, *address)),
+            Self::Via(ViaError::Unreachable(cause)) => cause.denial(),
+            Self::BadRange(_)
+            | Self::BadTarget { .. }
+            | Self::BadVia(_)
+            | Self::BadBypass(_)
+            | Self::Unresolved(_)
+            | Self::ResolveDeadline
+            | Self::Unreachable { .. }
+            | Self::ConnectDeadline { .. }
+            | Self::Broken(_)
+            | Self::Nonsense(_)
+            | Self::AnswerDeadline
+            | Self::Via(_) => None,
+        }
+    }
 }

@@ -11,7 +11,7 @@ use tokio::{net::TcpStream, time::timeout};
 
 use crate::{
     Decision, EgressError, Host, MACHINE_NAME, Policy, Resolve, Scheme, SystemResolver, Target,
-    dial::dial,
+    Via, ViaError, dial::dial,
 };
 
 /// Addresses of one name that are tried.
@@ -26,6 +26,8 @@ pub struct Limits {
     pub resolve: Duration,
     /// For connecting to any of its addresses.
     pub connect: Duration,
+    /// For a proxy that is left by to connect to its target.
+    pub proxy: Duration,
     /// For a client to say what it wants, from its first byte or its last answer.
     pub head: Duration,
     /// For a server to begin its answer while no byte moves.
@@ -42,6 +44,7 @@ impl Default for Limits {
             connections: 256,
             resolve: Duration::from_secs(5),
             connect: Duration::from_secs(10),
+            proxy: Duration::from_secs(30),
             head: Duration::from_secs(60),
             answer: Duration::from_secs(5 * 60),
             idle: Duration::from_secs(10 * 60),
@@ -57,6 +60,7 @@ pub struct Gate {
     resolver: Arc<dyn Resolve>,
     observer: Arc<dyn Fn(Decision) + Send + Sync>,
     limits: Limits,
+    via: Option<Arc<Via>>,
 }
 
 /// A connection that the policy allowed.
@@ -76,7 +80,14 @@ impl Gate {
             resolver: Arc::new(SystemResolver::default()),
             observer: Arc::new(|_| {}),
             limits: Limits::default(),
+            via: None,
         }
+    }
+
+    /// Leaves by another proxy, if there is one.
+    #[must_use]
+    pub fn leaving(self, via: Option<Via>) -> Self {
+        Self { via: via.map(Arc::new), ..self }
     }
 
     /// Resolves names by `resolver`.
@@ -117,6 +128,29 @@ impl Gate {
     }
 
     async fn judge_and_dial(&self, target: &Target) -> Result<Dialled, EgressError> {
+        match &self.via {
+            Some(via) if !via.bypasses(&target.host) => self.dial_by(via, target).await,
+            _ => self.dial_directly(target).await,
+        }
+    }
+
+    /// Has a proxy connect to the target, which is judged as far as it can be without resolving it.
+    async fn dial_by(&self, via: &Via, target: &Target) -> Result<Dialled, EgressError> {
+        match &target.host {
+            Host::Address(address) => drop(self.allowed(&[*address], target.port)?),
+            Host::Name(name) => self
+                .policy
+                .judge_name(name)
+                .map_err(|rule| EgressError::Denied { rule, address: None })?,
+        }
+        let dialled = self.dial_directly(via.server()).await;
+        let mut dialled = dialled.map_err(|error| ViaError::Unreachable(Box::new(error)))?;
+        let asking = timeout(self.limits.proxy, via.ask(&mut dialled.stream, target));
+        asking.await.map_err(|_| ViaError::Deadline)??;
+        Ok(dialled)
+    }
+
+    async fn dial_directly(&self, target: &Target) -> Result<Dialled, EgressError> {
         let addresses =
             addresses(&target.host, &self.policy, &*self.resolver, &self.limits).await?;
         let allowed = self.allowed(&addresses, target.port)?;

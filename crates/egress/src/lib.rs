@@ -4,9 +4,13 @@
 //! address, and dials one that passed; nothing resolves again after that, so a name that changes
 //! its answer gains nothing. [`Proxy`] speaks HTTP, CONNECT and SOCKS5 with what comes in, in front
 //! of a gate: where a connection comes from says whose it is, no other proof is asked for.
+//!
+//! A gate may leave by another proxy, [`Via`]. That one resolves names, so their addresses are not
+//! judged here: only the proxy's own address, and targets that are written as addresses.
 
 mod activity;
 mod address;
+mod bypass;
 mod cidr;
 mod decision;
 mod dial;
@@ -25,7 +29,9 @@ mod socks;
 mod target;
 mod tunnel;
 mod upstream;
+mod via;
 
+pub use bypass::Bypass;
 pub use cidr::Cidr;
 pub use decision::{Decision, Failure, Scheme, Verdict};
 pub use error::EgressError;
@@ -37,3 +43,4 @@ pub use proxy::{ByteStream, Incoming, Proxy};
 pub use resolve::{Resolve, SystemResolver};
 pub use rule::Rule;
 pub use target::Target;
+pub use via::{Via, ViaError};

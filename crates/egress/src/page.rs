@@ -7,7 +7,7 @@ use http::{
 };
 use http_body_util::Full;
 
-use crate::EgressError;
+use crate::{EgressError, ViaError};
 
 /// Says that the answer is the proxy's: `denied` by policy or `failed` otherwise.
 const HEADER: &str = "x-helmdeck-egress";
@@ -45,17 +45,25 @@ pub(crate) fn refusal(error: &EgressError, asked: &str, format: Format) -> Respo
         EgressError::Denied { rule, address } => {
             ("Not allowed from this session", rule.advice(*address))
         }
-        EgressError::BadTarget { .. } | EgressError::BadRange(_) => {
-            ("The proxy does not understand the request", String::new())
-        }
-        _ => ("The server could not be reached", String::new()),
+        EgressError::BadTarget { .. }
+        | EgressError::BadRange(_)
+        | EgressError::BadVia(_)
+        | EgressError::BadBypass(_) => ("The proxy does not understand the request", String::new()),
+        EgressError::Via(error) => (error.title(), error.advice()),
+        EgressError::Unresolved(_)
+        | EgressError::ResolveDeadline
+        | EgressError::Unreachable { .. }
+        | EgressError::ConnectDeadline { .. }
+        | EgressError::Broken(_)
+        | EgressError::Nonsense(_)
+        | EgressError::AnswerDeadline => ("The server could not be reached", String::new()),
     };
     let reason = reason(error);
     let (kind, body) = match format {
         Format::Html => ("text/html; charset=utf-8", html(title, asked, &reason, &advice)),
         Format::Text => ("text/plain; charset=utf-8", text(title, asked, &reason, &advice)),
     };
-    let denied = matches!(error, EgressError::Denied { .. });
+    let denied = error.denial().is_some();
     let mut response = Response::new(Full::from(body));
     *response.status_mut() = status;
     let headers = response.headers_mut();
@@ -67,7 +75,19 @@ pub(crate) fn refusal(error: &EgressError, asked: &str, format: Format) -> Respo
 
 fn status(error: &EgressError) -> StatusCode {
     match error {
-        EgressError::BadRange(_) | EgressError::BadTarget { .. } => StatusCode::BAD_REQUEST,
+        EgressError::BadRange(_)
+        | EgressError::BadTarget { .. }
+        | EgressError::BadVia(_)
+        | EgressError::BadBypass(_) => StatusCode::BAD_REQUEST,
+        EgressError::Via(ViaError::Unreachable(cause)) => status(cause),
+        EgressError::Via(ViaError::Deadline) => StatusCode::GATEWAY_TIMEOUT,
+        // Not 407: a browser would ask whoever watches for a password that is not theirs.
+        EgressError::Via(
+            ViaError::Credentials(_)
+            | ViaError::Refused(_)
+            | ViaError::Nonsense(_)
+            | ViaError::Broken(_),
+        ) => StatusCode::BAD_GATEWAY,
         EgressError::Denied { .. } => StatusCode::FORBIDDEN,
         EgressError::Unresolved(_)
         | EgressError::Unreachable { .. }
@@ -81,10 +101,15 @@ fn status(error: &EgressError) -> StatusCode {
 
 /// The error and what caused it, as one sentence.
 fn reason(error: &EgressError) -> String {
-    match std::error::Error::source(error) {
-        Some(source) => format!("{error}: {source}."),
-        None => format!("{error}."),
+    let mut sentence = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(source) = cause {
+        sentence.push_str(": ");
+        sentence.push_str(&source.to_string());
+        cause = source.source();
     }
+    sentence.push('.');
+    sentence
 }
 
 fn text(title: &str, asked: &str, reason: &str, advice: &str) -> String {

@@ -12,7 +12,7 @@ use tokio::{
 };
 
 use crate::{
-    EgressError, Gate, Host, Scheme, Target,
+    EgressError, Gate, Host, Scheme, Target, ViaError,
     activity::{Activity, Metered},
     proxy::Client,
     tunnel::carry,
@@ -23,9 +23,9 @@ pub(crate) const VERSION: u8 = 5;
 /// The first byte of a SOCKS4 request, which is refused.
 pub(crate) const VERSION_4: u8 = 4;
 
-const NO_AUTHENTICATION: u8 = 0;
+pub(crate) const NO_AUTHENTICATION: u8 = 0;
 const NO_METHOD: u8 = 0xff;
-const CONNECT: u8 = 1;
+pub(crate) const CONNECT: u8 = 1;
 /// A SOCKS4 refusal, whole.
 const REFUSED_4: [u8; 8] = [0, 0x5b, 0, 0, 0, 0, 0, 0];
 
@@ -125,8 +125,19 @@ fn reply_to(error: &EgressError) -> Reply {
         EgressError::ResolveDeadline
         | EgressError::ConnectDeadline { .. }
         | EgressError::AnswerDeadline => Reply::TooSlow,
-        EgressError::BadRange(_)
+        EgressError::Via(ViaError::Unreachable(cause)) => match reply_to(cause) {
+            Reply::NotAllowed => Reply::NotAllowed,
+            _ => Reply::Failure,
+        },
+        EgressError::Via(ViaError::Refused(_)) => Reply::HostUnreachable,
+        EgressError::Via(ViaError::Deadline) => Reply::TooSlow,
+        EgressError::Via(
+            ViaError::Credentials(_) | ViaError::Nonsense(_) | ViaError::Broken(_),
+        )
+        | EgressError::BadRange(_)
         | EgressError::BadTarget { .. }
+        | EgressError::BadVia(_)
+        | EgressError::BadBypass(_)
         | EgressError::Broken(_)
         | EgressError::Nonsense(_) => Reply::Failure,
     }

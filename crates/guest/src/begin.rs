@@ -8,6 +8,7 @@ use helmdeck_wire::{
     browser::Emulation,
     error::with_causes,
     guest::{Begin, Part, Progress, Stage},
+    proxy::Proxy,
     session::Mode,
 };
 use parking_lot::Mutex;
@@ -49,6 +50,8 @@ pub struct Guest {
     pub leaving: Leaving,
     /// Of the profile that was loaded, until the browser has them.
     pub cookies: Arc<Mutex<Option<serde_json::Value>>>,
+    /// Held for the server that comes after this one; nothing in here uses it.
+    pub proxy: Arc<Mutex<Option<Proxy>>>,
     state: Arc<Mutex<State>>,
 }
 
@@ -110,7 +113,7 @@ impl Guest {
     }
 
     /// Becomes a session; the reports tell how it goes.
-    pub fn begin(&self, begin: Begin) -> Result<(), GuestError> {
+    pub fn begin(&self, mut begin: Begin) -> Result<(), GuestError> {
         {
             let mut state = self.state.lock();
             if !matches!(*state, State::Empty) {
@@ -118,6 +121,7 @@ impl Guest {
             }
             *state = State::Begun;
         }
+        *self.proxy.lock() = begin.proxy.take();
         let (reports, activity) = (self.reports.clone(), self.activity.clone());
         let alone = alone::must_end(begin.alone, reports, activity, self.log.clone());
         // The guest's end is the sandbox's.
@@ -231,6 +235,7 @@ impl Guest {
         let (log, reports) = (self.log.clone(), self.reports.clone());
         let spec = NestSpec {
             with_display: begin.mode == Mode::Desktop,
+            with_extensions: !begin.extensions.is_empty(),
             tmp_bytes: begin.tmp_bytes,
             shm_bytes: begin.shm_bytes,
             pids: begin.pids.saturating_sub(RESERVED_PIDS),

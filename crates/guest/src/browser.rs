@@ -19,6 +19,7 @@ use tokio::{
 use crate::{
     egress,
     error::GuestError,
+    extension,
     nest::{Nest, Spawned, Start},
     profile,
 };
@@ -110,6 +111,7 @@ async fn launch(
         }
         Err(_) => return Err(GuestError::Ended("chromium")),
     }
+    extension::load(&cdp, &begin.extensions).await?;
     if let Some(cookies) = cookies {
         profile::restore_cookies(&cdp, cookies).await;
     }

@@ -41,6 +41,14 @@ pub enum GuestError {
     /// The structured browser could not.
     #[error(transparent)]
     Browser(#[from] BrowserError),
+    /// The browser does not load an extension.
+    #[error("extension {name:?} cannot be loaded: {reason}")]
+    Extension {
+        /// Which one.
+        name: String,
+        /// The browser's words.
+        reason: String,
+    },
     /// The session has begun already.
     #[error("the session has begun already")]
     BegunAlready,
@@ -60,9 +68,11 @@ impl GuestError {
             Self::NotBegun => ErrorCode::SessionStarting,
             Self::NestGone => ErrorCode::GuestLost,
             Self::NotReady { .. } => ErrorCode::Timeout,
-            Self::Spawn { .. } | Self::Ended(_) | Self::Io(..) | Self::BegunAlready => {
-                ErrorCode::Internal
-            }
+            Self::Spawn { .. }
+            | Self::Ended(_)
+            | Self::Io(..)
+            | Self::Extension { .. }
+            | Self::BegunAlready => ErrorCode::Internal,
         };
         ErrorBody::new(code, self.to_string())
     }

@@ -11,12 +11,14 @@
 
 mod act;
 mod alone;
+mod archive;
 mod begin;
 mod browser;
 mod debugging;
 mod desktop;
 mod egress;
 mod error;
+mod extension;
 mod files;
 mod log;
 mod nest;

@@ -18,7 +18,7 @@ use std::{
 pub use control::{Program, SpawnError, Spawned};
 pub use inside::run_inside;
 
-use crate::{error::GuestError, log::Log};
+use crate::{error::GuestError, extension, log::Log};
 
 /// The home of the agent's programs.
 pub const HOME: &str = "/home/agent";
@@ -29,6 +29,8 @@ pub const RUNTIME_DIR: &str = "/run/user/1000";
 pub struct NestSpec {
     /// Whether programs inside may use the X server.
     pub with_display: bool,
+    /// Whether there are extensions that programs inside may read.
+    pub with_extensions: bool,
     /// The size of `/tmp`.
     pub tmp_bytes: u64,
     /// The size of `/dev/shm`.
@@ -115,6 +117,11 @@ pub struct Start<'a> {
 fn arguments(spec: &NestSpec) -> String {
     let (shm, tmp) = (spec.shm_bytes, spec.tmp_bytes);
     let display = if spec.with_display { "--ro-bind /tmp/.X11-unix /tmp/.X11-unix" } else { "" };
+    let extensions = if spec.with_extensions {
+        format!("--ro-bind {} {}", extension::OUTSIDE, extension::INSIDE)
+    } else {
+        String::new()
+    };
     format!(
         "--unshare-user --unshare-pid --unshare-cgroup-try --uid 1000 --gid 1000 \
          --die-with-parent --clearenv \
@@ -124,7 +131,7 @@ fn arguments(spec: &NestSpec) -> String {
          --size {tmp} --perms 1777 --tmpfs /tmp {display} \
          --bind {HOME} {HOME} --size 67108864 --perms 1777 --tmpfs /var/tmp --ro-bind /var/cache /var/cache \
          --dir /run --bind {RUNTIME_DIR} {RUNTIME_DIR} \
-         --ro-bind /opt/helmdeck /opt/helmdeck --chdir {HOME} \
+         --ro-bind /opt/helmdeck /opt/helmdeck {extensions} --chdir {HOME} \
          --remount-ro /dev --remount-ro /"
     )
 }

@@ -16,19 +16,19 @@ use std::{
 };
 
 use bytes::Bytes;
-use futures_util::{Stream, StreamExt, stream};
+use futures_util::{Stream, stream};
 use helmdeck_cdp::{Cdp, CdpError, Current};
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    process::{Child, ChildStdout, Command},
+    io::AsyncReadExt,
+    process::{Child, ChildStdout},
     sync::Notify,
     task::block_in_place,
     time::timeout,
 };
 
-use crate::{error::GuestError, nest::HOME};
+use crate::{archive, error::GuestError, nest::HOME};
 
 /// From the home on.
 const PROFILE: &str = ".config/chromium";
@@ -84,40 +84,16 @@ fn failed(what: &'static str) -> impl Fn(io::Error) -> GuestError {
 /// Unpacks a profile into the home, and gives the cookies that are to be restored. Nothing of the
 /// agent runs yet.
 pub async fn load<E>(
-    mut pieces: impl Stream<Item = Result<Bytes, E>> + Unpin,
+    pieces: impl Stream<Item = Result<Bytes, E>> + Unpin,
 ) -> Result<Option<Value>, GuestError>
 where
     E: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let mut tar = tar(&["--extract", "--no-same-owner"], Stdio::piped(), Stdio::null())?;
-    let mut input = tar.stdin.take().ok_or(GuestError::Ended("tar"))?;
-    while let Some(piece) = pieces.next().await {
-        let piece = piece.map_err(|e| GuestError::Io("the profile", io::Error::other(e)))?;
-        input.write_all(&piece).await.map_err(failed("the profile"))?;
-    }
-    drop(input);
-    let status = tar.wait().await.map_err(failed("tar"))?;
-    if !status.success() {
-        return Err(GuestError::Ended("tar"));
-    }
+    archive::unpack(Path::new(HOME), pieces, "the profile").await?;
     block_in_place(|| {
-        scrub(&Path::new(HOME).join(".config")).map_err(failed("the profile"))?;
+        archive::scrub(&Path::new(HOME).join(".config")).map_err(failed("the profile"))?;
         Ok(take_cookies(&Path::new(HOME).join(COOKIES)))
     })
-}
-
-/// Removes what is neither file nor folder: a link could lead anywhere, a pipe makes readers wait.
-fn scrub(dir: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(dir)? {
-        let entry = entry?;
-        let kind = entry.file_type()?;
-        if kind.is_dir() {
-            scrub(&entry.path())?;
-        } else if !kind.is_file() {
-            fs::remove_file(entry.path())?;
-        }
-    }
-    Ok(())
 }
 
 /// The cookies in a file of the archive, which is removed.
@@ -166,7 +142,7 @@ pub async fn save(
     if Path::new(OURS).join(COOKIES).exists() {
         arguments.extend(["--directory", OURS, COOKIES]);
     }
-    let mut tar = tar(&arguments, Stdio::null(), Stdio::piped())?;
+    let mut tar = archive::tar(Path::new(HOME), &arguments, Stdio::null(), Stdio::piped())?;
     let output = tar.stdout.take().ok_or(GuestError::Ended("tar"))?;
     Ok(pieces(tar, output))
 }
@@ -223,14 +199,6 @@ fn settable(mut cookie: Value) -> Value {
         facts.insert("url".to_owned(), url.into());
     }
     cookie
-}
-
-fn tar(arguments: &[&str], input: Stdio, output: Stdio) -> Result<Child, GuestError> {
-    let mut command = Command::new("tar");
-    command.args(["--directory", HOME]).args(arguments);
-    command.env_clear().env("PATH", "/usr/bin:/bin");
-    command.stdin(input).stdout(output).stderr(Stdio::null()).kill_on_drop(true);
-    command.spawn().map_err(|source| GuestError::Spawn { program: "tar".into(), source })
 }
 
 #[cfg(test)]

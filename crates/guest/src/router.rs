@@ -6,7 +6,7 @@ use axum::{
     extract::{DefaultBodyLimit, Query, Request, State},
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
-    routing::{get, post},
+    routing::{get, post, put},
 };
 use helmdeck_display::FrameRequest;
 use helmdeck_link::route;
@@ -20,7 +20,7 @@ use helmdeck_wire::{
     },
     clipboard::Clipboard,
     file::{FileList, FileStored},
-    guest::{Begin, Frames, Hello, LINK_VERSION, OneFile, SaveProfile},
+    guest::{Begin, Frames, Hello, LINK_VERSION, OneExtension, OneFile, SaveProfile},
     keyboard::{HoldKey, Key, Type},
     pointer::{
         Click, CursorPosition, DoubleClick, Drag, ModifierClick, MouseDown, MouseMove, MouseUp,
@@ -39,7 +39,7 @@ use http::{
 use hyper_util::rt::TokioIo;
 use tokio::{io::copy_bidirectional_with_sizes, task::block_in_place};
 
-use crate::{act, begin::Guest, debugging, error::GuestError, files, profile};
+use crate::{act, begin::Guest, debugging, error::GuestError, extension, files, profile};
 
 /// The largest request: a long text to type, or a clipboard.
 const MAX_BODY: usize = 32 << 20;
@@ -141,6 +141,7 @@ pub fn router(guest: Guest) -> Router {
         .route(route::LET_GO, post(let_go))
         .route(route::FOLDER, get(folder))
         .route(route::PROFILE, get(save_profile).put(load_profile))
+        .route(route::EXTENSION, put(load_extension))
         .route(route::FILE, get(read_file).put(write_file))
         .route(route::LOG, get(log));
     routes.layer(DefaultBodyLimit::max(MAX_BODY)).with_state(guest)
@@ -160,6 +161,7 @@ async fn hello(State(guest): State<Guest>) -> Json<Hello> {
         actions: guest.activity.actions(),
         memory_bytes: measured.map(|usage| usage.memory_bytes),
         pids: measured.map(|usage| usage.pids),
+        proxy: guest.proxy.lock().clone(),
     })
 }
 
@@ -273,6 +275,16 @@ async fn load_profile(State(guest): State<Guest>, body: Body) -> Result<(), Gues
     guest.ensure_empty()?;
     *guest.cookies.lock() = profile::load(body.into_data_stream()).await?;
     Ok(())
+}
+
+/// Only before the browser starts, too: it would see half of it.
+async fn load_extension(
+    State(guest): State<Guest>,
+    Query(extension): Query<OneExtension>,
+    body: Body,
+) -> Result<(), GuestError> {
+    guest.ensure_empty()?;
+    extension::unpack(&extension.name, body.into_data_stream()).await
 }
 
 async fn save_profile(

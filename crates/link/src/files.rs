@@ -4,8 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use helmdeck_wire::{
+    extension::ExtensionName,
     file::{FileList, FileStored, HomePath},
-    guest::{OneFile, SaveProfile},
+    guest::{OneExtension, OneFile, SaveProfile},
 };
 use http::{HeaderValue, Method, Request, StatusCode, header::CONTENT_LENGTH};
 use http_body_util::BodyExt;
@@ -93,6 +94,16 @@ impl Link {
     /// Gives the guest the profile of its browser.
     pub async fn load_profile(&self, content: Outgoing) -> Result<(), LinkError> {
         self.upload(route::PROFILE, content).await.map(|_| ())
+    }
+
+    /// Gives the guest an extension of its browser.
+    pub async fn load_extension(
+        &self,
+        name: &ExtensionName,
+        content: Outgoing,
+    ) -> Result<(), LinkError> {
+        let extension = OneExtension { name: name.clone() };
+        self.upload(&address(route::EXTENSION, &extension)?, content).await.map(|_| ())
     }
 
     async fn upload(&self, path: &str, content: Outgoing) -> Result<Bytes, LinkError> {

@@ -45,6 +45,10 @@ pub const FILE: &str = "/file";
 /// [`helmdeck_wire::guest::SaveProfile`]. A tar archive from the home on.
 pub const PROFILE: &str = "/profile";
 
+/// `PUT` an extension of the browser, of the query's [`helmdeck_wire::guest::OneExtension`], before
+/// [`BEGIN`]: a tar archive from its folder on.
+pub const EXTENSION: &str = "/extension";
+
 /// A header of an action that only looks: a person drives, and what they see stays as it is.
 pub const HANDS_OFF: &str = "x-helmdeck-hands-off";
 

@@ -5,7 +5,7 @@ use std::{collections::HashMap, net::SocketAddr, ops::Deref, sync::Arc, time::Du
 use bytes::Bytes;
 use helmdeck_egress::Policy;
 use helmdeck_runtime::Runtime;
-use helmdeck_sessions::{Journal, Profiles, SealingKey, Sessions};
+use helmdeck_sessions::{Extensions, Journal, Profiles, SealingKey, Sessions};
 use helmdeck_store::Store;
 use helmdeck_wire::{SessionId, session::EndReason};
 use http::{Method, Uri};
@@ -165,12 +165,14 @@ impl App {
         let key = config.profile_key.as_ref();
         let key = key.and_then(|key| SealingKey::parse(key.expose_secret()));
         let profiles = Profiles::new(config.data_dir.join("profiles"), key);
+        let extensions = Extensions::new(config.data_dir.join("extensions"));
         let session_limits = helmdeck_sessions::Config {
             max_sessions: config.max_sessions,
             max_sessions_per_caller: config.max_sessions_per_caller,
             idle_timeout_s: config.idle_timeout_s,
             policy,
             profiles,
+            extensions,
         };
         let journal = Journal::open(store.clone()).await?;
         let parts = Parts {

@@ -170,6 +170,7 @@ pub fn status(code: ErrorCode) -> StatusCode {
     use ErrorCode as E;
     match code {
         E::InvalidJson
+        | E::InvalidExtension
         | E::InvalidInput
         | E::MissingCredentials
         | E::MissingSessionId

@@ -1,7 +1,7 @@
 //! What stands after the question mark, and in the path.
 
 use axum::extract::{FromRequestParts, Path, Query};
-use helmdeck_wire::{ErrorCode, SessionId, session::ProfileName};
+use helmdeck_wire::{ErrorCode, SessionId, extension::ExtensionName, session::ProfileName};
 use http::request::Parts;
 use serde::de::DeserializeOwned;
 
@@ -65,6 +65,23 @@ impl FromRequestParts<App> for NamedProfile {
         match Path::from_request_parts(parts, app).await {
             Ok(Path(name)) => Ok(Self(name)),
             Err(_) => Err(ApiError::new(ErrorCode::NotFound, "there is no such profile")),
+        }
+    }
+}
+
+/// The extension that the path names.
+pub struct NamedExtension(pub ExtensionName);
+
+impl FromRequestParts<App> for NamedExtension {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
+        match Path::from_request_parts(parts, app).await {
+            Ok(Path(name)) => Ok(Self(name)),
+            Err(_) => {
+                let message = "name: expected 1 to 64 letters, digits, `-` or `_`";
+                Err(ApiError::new(ErrorCode::InvalidInput, message))
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ pub mod cdp;
 pub mod control;
 pub mod desktop;
 pub mod events;
+pub mod extensions;
 pub mod files;
 pub mod health;
 pub mod live;

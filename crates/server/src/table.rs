@@ -5,6 +5,7 @@ mod actions;
 use helmdeck_sessions::Scope::{MetricsRead, SessionsRead, SessionsWrite};
 use helmdeck_wire::{
     control::{Control, ReleaseControl, TakeControl},
+    extension::{Extension, ExtensionList},
     file::{FileList, FileStored},
     history::ActionList,
     profile::ProfileList,
@@ -21,8 +22,8 @@ use crate::{
         Operation, delete, get, post, put,
     },
     routes::{
-        auth as login, cdp, control, desktop, events, files, health, live, metrics, openapi, pages,
-        profiles, sessions, tokens, wall,
+        auth as login, cdp, control, desktop, events, extensions, files, health, live, metrics,
+        openapi, pages, profiles, sessions, tokens, wall,
     },
 };
 
@@ -158,6 +159,35 @@ fn kept() -> Vec<Operation> {
             profiles::delete_profile,
         )
         .doc("Delete a profile of the caller's that no session has.")
+        .status(StatusCode::NO_CONTENT),
+        get(
+            "/api/v1/extensions",
+            Needs(SessionsWrite),
+            "list_extensions",
+            extensions::list_extensions,
+        )
+        .doc("The caller's browser extensions: what sessions can be created with as `extensions`.")
+        .returns::<ExtensionList>(),
+        put(
+            "/api/v1/extensions/{name}",
+            Needs(SessionsWrite),
+            "add_extension",
+            extensions::add_extension,
+        )
+        .doc(
+            "Add a browser extension, a .zip or .crx of at most 64 MB, or put it in another's \
+             place: `curl -T`. Its `manifest.json` is at the root or in a single folder.",
+        )
+        .takes_bytes()
+        .returns::<Extension>()
+        .status(StatusCode::CREATED),
+        delete(
+            "/api/v1/extensions/{name}",
+            Needs(SessionsWrite),
+            "delete_extension",
+            extensions::delete_extension,
+        )
+        .doc("Delete an extension of the caller's. Sessions that have it keep it.")
         .status(StatusCode::NO_CONTENT),
     ]
 }

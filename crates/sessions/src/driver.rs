@@ -5,12 +5,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use helmdeck_egress::Policy;
+use helmdeck_egress::{Policy, Via};
 use helmdeck_link::ProgressStream;
 use helmdeck_runtime::{Runtime, SandboxSpec, Usage};
 use helmdeck_wire::{
     error::with_causes,
     guest::{LINK_VERSION, Part, Progress, Stage},
+    proxy::Proxy,
     session::{EndReason, StageTiming},
 };
 use tokio::time::{sleep, sleep_until, timeout};
@@ -20,6 +21,7 @@ use crate::{
     Session, egress,
     events::What,
     lifecycle::Phase,
+    proxy,
     session::{Driven, Failure},
     spec,
 };
@@ -50,7 +52,7 @@ pub(crate) async fn drive(session: Session, runtime: Arc<dyn Runtime>, policy: P
         Err(error) => Some(Err(failure(Stage::Sandbox, with_causes(&error)))),
     };
     match started {
-        Some(Ok(reports)) => live(&session, &*runtime, policy, reports).await,
+        Some(Ok(started)) => live(&session, &*runtime, policy, started).await,
         Some(Err(failure)) => fail(&session, EndReason::StartFailed, failure),
         None => {}
     }
@@ -64,7 +66,7 @@ pub(crate) async fn drive_adopted(session: Session, runtime: Arc<dyn Runtime>, p
         () = over(&session) => None,
     };
     match adopted {
-        Some(Ok(Adopted::Current(reports))) => live(&session, &*runtime, policy, reports).await,
+        Some(Ok(Adopted::Current(started))) => live(&session, &*runtime, policy, started).await,
         Some(Ok(Adopted::Outdated)) => {
             warn!(session.id = session.id().as_str(), "Session is of another version");
             session.inner.life.lock().outdated();
@@ -123,12 +125,19 @@ fn fail(session: &Session, reason: EndReason, failure: Failure) {
     session.inner.life.lock().end(reason);
 }
 
+/// A session that is ready.
+struct Started {
+    reports: ProgressStream,
+    /// What its connections leave by, credentials included.
+    via: Option<Via>,
+}
+
 /// All stages after the sandbox runs. Each that is done leaves its time in the session.
 async fn start(
     session: &Session,
     runtime: &dyn Runtime,
     spec: &SandboxSpec,
-) -> Result<ProgressStream, Failure> {
+) -> Result<Started, Failure> {
     let inner = &session.inner;
     let work = async {
         let failed = |e: &dyn std::error::Error| failure(Stage::Sandbox, with_causes(e));
@@ -145,6 +154,10 @@ async fn start(
             .load_profile(&inner.profiles)
             .await
             .map_err(|reason| failure(Stage::Sandbox, reason))?;
+        session
+            .load_extensions(&inner.extensions)
+            .await
+            .map_err(|reason| failure(Stage::Sandbox, reason))?;
         inner.link.begin(&begin, HELLO_DEADLINE).await.map_err(|e| failed(&e))?;
         let mut reports = inner.link.watch().await.map_err(|e| failed(&e))?;
         ready(session, runtime, &mut reports, |stage| {
@@ -158,7 +171,7 @@ async fn start(
             duration_ms = elapsed_ms(inner.began),
             "Session is ready"
         );
-        Ok(reports)
+        Ok(Started { reports, via: leaving(inner.record.spec.proxy.as_ref())? })
     };
     let late =
         || failure(Stage::Browser, format!("not ready after {} s", START_DEADLINE.as_secs()));
@@ -167,7 +180,7 @@ async fn start(
 
 /// What became of a session that was found running.
 enum Adopted {
-    Current(ProgressStream),
+    Current(Started),
     Outdated,
 }
 
@@ -183,7 +196,14 @@ async fn adopt(session: &Session, runtime: &dyn Runtime) -> Result<Adopted, Fail
     let begun = timeout(START_DEADLINE, ready(session, runtime, &mut reports, |_| {})).await;
     begun.unwrap_or_else(|_| Err(failure(Stage::Browser, "not ready in time".into())))?;
     info!(session.id = inner.id.as_str(), owner = inner.record.owner, "Session is adopted");
-    Ok(Adopted::Current(reports))
+    // The record has no credentials; the guest was given them when it began.
+    Ok(Adopted::Current(Started { reports, via: leaving(hello.proxy.as_ref())? }))
+}
+
+/// A proxy that cannot be used fails the session: it must not leave by another way.
+fn leaving(proxy: Option<&Proxy>) -> Result<Option<Via>, Failure> {
+    let via = proxy.map(proxy::via).transpose();
+    via.map_err(|error| failure(Stage::Sandbox, with_causes(&error)))
 }
 
 /// Reads reports until the guest is ready.
@@ -220,11 +240,11 @@ async fn live(
     session: &Session,
     runtime: &dyn Runtime,
     policy: Policy,
-    mut reports: ProgressStream,
+    Started { mut reports, via }: Started,
 ) {
     let (link, counts) = (session.inner.link.clone(), session.inner.egress.clone());
     // Ends with this function, and all connections out with it.
-    let _proxy = egress::serve(session.id(), link, policy, counts);
+    let _proxy = egress::serve(session.id(), link, (policy, via), counts);
     session.inner.life.lock().ready(Instant::now());
     session.inner.progress.send_replace(Driven::Running);
     session.tell(What::Changed);

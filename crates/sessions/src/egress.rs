@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use helmdeck_egress::{ByteStream, Decision, Gate, Incoming, Policy, Proxy, Verdict};
+use helmdeck_egress::{ByteStream, Decision, Gate, Incoming, Policy, Proxy, Verdict, Via};
 use helmdeck_link::Link;
 use helmdeck_wire::{SessionId, session};
 use tracing::{debug, info};
@@ -33,9 +33,15 @@ impl Counts {
 }
 
 /// Serves the session's programs until the proxy is dropped.
-pub(crate) fn serve(id: &SessionId, link: Link, policy: Policy, counts: Arc<Counts>) -> Proxy {
+pub(crate) fn serve(
+    id: &SessionId,
+    link: Link,
+    (policy, via): (Policy, Option<Via>),
+    counts: Arc<Counts>,
+) -> Proxy {
     let id = id.clone();
-    let gate = Gate::new(policy).with_observer(move |decision| note(&id, &decision, &counts));
+    let gate =
+        Gate::new(policy).leaving(via).with_observer(move |decision| note(&id, &decision, &counts));
     Proxy::serve(Tunnels { link }, gate)
 }
 

@@ -74,6 +74,21 @@ pub enum SessionError {
     /// Profiles could not be looked at.
     #[error("the profiles cannot be read")]
     Profiles(#[source] std::io::Error),
+    /// Extensions could not be looked at or kept.
+    #[error("the extensions cannot be read or written")]
+    Extensions(#[source] std::io::Error),
+    /// An upload is no extension.
+    #[error("{0}")]
+    BadExtension(String),
+    /// An upload is larger than an extension may be.
+    #[error("the extension is larger than {} MB", .limit >> 20)]
+    ExtensionTooLarge {
+        /// Bytes that there may be.
+        limit: u64,
+    },
+    /// The caller has enough extensions.
+    #[error("you have as many extensions as one caller may, 50 or 1 GB: delete one first")]
+    TooManyExtensions,
     /// A stage of the start failed.
     #[error("the session {sentence}{}", tail(.log_tail))]
     StartFailed {
@@ -154,9 +169,11 @@ impl SessionError {
             Self::Ended { reason, .. } => ended(*reason),
             Self::TaskLimit { .. } => ErrorCode::TaskLimitReached,
             Self::CapacityReached { .. } => ErrorCode::CapacityReached,
-            Self::Profiles(_) => ErrorCode::Internal,
+            Self::Profiles(_) | Self::Extensions(_) => ErrorCode::Internal,
+            Self::BadExtension(_) => ErrorCode::InvalidExtension,
+            Self::ExtensionTooLarge { .. } => ErrorCode::PayloadTooLarge,
             Self::ProfileInUse { .. } => ErrorCode::ProfileInUse,
-            Self::QuotaReached { .. } => ErrorCode::QuotaReached,
+            Self::QuotaReached { .. } | Self::TooManyExtensions => ErrorCode::QuotaReached,
             Self::StartFailed { .. } | Self::Runtime(_) => ErrorCode::CreateFailed,
             Self::ControlHeld { .. } => ErrorCode::ControlHeld,
             Self::ControlTaken { .. } => ErrorCode::ControlTaken,

@@ -10,9 +10,7 @@ mod seal;
 use std::{io, path::PathBuf, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use helmdeck_link::Outgoing;
 use helmdeck_wire::{profile::Profile, session::ProfileName};
-use http_body_util::{BodyExt, channel::Channel};
 use tokio::{
     fs::File,
     io::{AsyncReadExt, AsyncWriteExt},
@@ -20,7 +18,10 @@ use tokio::{
 };
 use tracing::{info, warn};
 
-use crate::{Caller, Session, SessionError, Sessions};
+use crate::{
+    Caller, Session, SessionError, Sessions,
+    pieces::{self, Pieces},
+};
 pub use seal::SealingKey;
 use seal::{Opener, Sealer};
 
@@ -147,7 +148,7 @@ struct Reader {
     opener: Option<Opener>,
 }
 
-impl Reader {
+impl Pieces for Reader {
     async fn next(&mut self) -> io::Result<Option<Bytes>> {
         let Some(opener) = &mut self.opener else {
             let mut piece = vec![0; PIECE];
@@ -237,36 +238,12 @@ impl Session {
         let Some(name) = self.profile() else { return Ok(()) };
         let failed = |why: String| format!("profile {name:?} cannot be used: {why}");
         let reader = profiles.open(&self.inner.record.owner, name).await;
-        let Some(mut reader) = reader.map_err(|error| failed(error.to_string()))? else {
+        let Some(reader) = reader.map_err(|error| failed(error.to_string()))? else {
             return Ok(());
         };
-        let (mut pieces, body) = Channel::<Bytes, io::Error>::new(4);
-        let reading = async move {
-            loop {
-                match reader.next().await {
-                    Ok(Some(piece)) => {
-                        if pieces.send_data(piece).await.is_err() {
-                            return Ok(());
-                        }
-                    }
-                    Ok(None) => return Ok(()),
-                    Err(error) => {
-                        let why = error.to_string();
-                        pieces.abort(error);
-                        return Err(why);
-                    }
-                }
-            }
-        };
-        let content: Outgoing = body.map_err(Into::into).boxed_unsync();
-        let sending = timeout(DEADLINE, self.inner.link.load_profile(content));
-        let (read, sent) = tokio::join!(reading, sending);
-        read.map_err(failed)?;
-        match sent {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(failed(error.to_string())),
-            Err(_) => Err(failed("it takes too long".to_owned())),
-        }
+        let (sender, body) = pieces::body();
+        let sending = self.inner.link.load_profile(body);
+        pieces::send(reader, sender, sending, DEADLINE).await.map_err(failed)
     }
 
     /// Keeps the profile as it is now; with `last`, the browser is closed first.

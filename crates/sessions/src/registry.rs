@@ -15,6 +15,7 @@ use tracing::{info, warn};
 use crate::{
     Caller, Session, SessionError, driver,
     events::{Events, What},
+    extensions::Extensions,
     journal::Journal,
     profiles::{self, Profiles},
     record::Record,
@@ -40,6 +41,8 @@ pub struct Config {
     pub policy: Policy,
     /// Where browser profiles are kept.
     pub profiles: Profiles,
+    /// Where browser extensions are kept.
+    pub extensions: Extensions,
 }
 
 /// A cheap handle to all sessions.
@@ -58,8 +61,8 @@ struct Shared {
 impl Sessions {
     /// An empty registry on a runtime.
     pub fn new(runtime: Arc<dyn Runtime>, journal: Journal, config: Config) -> Self {
-        let profiles = config.profiles.clone();
-        let common = Common { runtime, events: Events::new(), journal, profiles };
+        let (profiles, extensions) = (config.profiles.clone(), config.extensions.clone());
+        let common = Common { runtime, events: Events::new(), journal, profiles, extensions };
         Self { shared: Arc::new(Shared { common, config, sessions: Mutex::default() }) }
     }
 
@@ -75,6 +78,10 @@ impl Sessions {
 
     pub(crate) fn profile_store(&self) -> &Profiles {
         &self.shared.common.profiles
+    }
+
+    pub(crate) fn extension_store(&self) -> &Extensions {
+        &self.shared.common.extensions
     }
 
     /// Fails if a session has this profile of the caller's.
@@ -123,6 +130,7 @@ impl Sessions {
         wait: bool,
     ) -> Result<Session, SessionError> {
         let spec = spec::complete(spec, self.shared.config.idle_timeout_s)?;
+        self.ensure_extensions(caller, &spec)?;
         self.let_profile_go(caller, &spec).await;
         let session = self.admit(caller, spec)?;
         let (runtime, policy) = (self.runtime().clone(), self.shared.config.policy.clone());

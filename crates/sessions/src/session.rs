@@ -25,6 +25,7 @@ use crate::{
     control::Lease,
     egress::Counts,
     events::{Events, What},
+    extensions::Extensions,
     history::Attempt,
     journal::Journal,
     lifecycle::{Lifecycle, Phase, Refusal},
@@ -51,6 +52,7 @@ pub(crate) struct Common {
     pub events: Events,
     pub journal: Journal,
     pub profiles: Profiles,
+    pub extensions: Extensions,
 }
 
 /// A handle to one session; obtained from [`crate::Sessions::get`] only.
@@ -84,6 +86,7 @@ pub(crate) struct Inner {
     pub events: Events,
     pub journal: Journal,
     pub profiles: Profiles,
+    pub extensions: Extensions,
     /// Wakes the driver when the lifecycle may have changed.
     pub changed: Notify,
     /// Tells who waits how far the driver is.
@@ -140,7 +143,7 @@ impl Session {
         id: SessionId,
         sandbox: SandboxId,
         record: Record,
-        Common { runtime, events, journal, profiles }: Common,
+        Common { runtime, events, journal, profiles, extensions }: Common,
         adopted: bool,
     ) -> Self {
         let link = Link::new(ToSandbox { runtime, sandbox: sandbox.clone() });
@@ -167,6 +170,7 @@ impl Session {
                 events,
                 journal,
                 profiles,
+                extensions,
                 changed: Notify::new(),
                 progress: watch::Sender::new(Driven::Starting),
             }),

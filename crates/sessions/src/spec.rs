@@ -4,12 +4,14 @@ use std::{collections::BTreeMap, time::Duration};
 
 use helmdeck_runtime::SandboxSpec;
 use helmdeck_wire::{
+    extension::ExtensionName,
     guest::{Alone, Begin},
+    proxy::Proxy,
     session::{Mode, SessionSpec},
     size::{Bytes, Geometry},
 };
 
-use crate::{SessionError, lifecycle::Limits};
+use crate::{SessionError, lifecycle::Limits, proxy};
 
 /// The size of /dev/shm if nothing else is asked for.
 const DEFAULT_SHM: Bytes = Bytes(2 << 30);
@@ -59,6 +61,14 @@ pub fn complete(mut spec: SessionSpec, default_idle_s: u64) -> Result<SessionSpe
     spelled("timezone", spec.timezone.as_deref(), 64, in_zone, "a name such as Europe/Paris")?;
     let in_locale = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     spelled("locale", spec.locale.as_deref(), 32, in_locale, "a language such as de-DE")?;
+    let mut names: Vec<&str> = spec.extensions.iter().map(ExtensionName::as_str).collect();
+    names.sort_unstable();
+    if names.windows(2).any(|pair| pair.first() == pair.last()) {
+        return Err(invalid("extensions", "one is named twice".into()));
+    }
+    if let Some(proxy) = &spec.proxy {
+        proxy::via(proxy)?;
+    }
     spec.mode = Some(mode.unwrap_or_default());
     spec.geometry = Some(geometry.unwrap_or_default());
     spec.shm_size.get_or_insert(DEFAULT_SHM);
@@ -66,9 +76,11 @@ pub fn complete(mut spec: SessionSpec, default_idle_s: u64) -> Result<SessionSpe
     Ok(spec)
 }
 
-/// The spec as a reply shows it: values of the environment may be secrets, and stay out.
+/// The spec as a reply shows it: values of the environment may be secrets, and stay out, as do
+/// credentials.
 pub fn for_reply(spec: &SessionSpec) -> SessionSpec {
     let mut shown = spec.clone();
+    shown.proxy = spec.proxy.as_ref().map(Proxy::without_credentials);
     for (name, value) in &mut shown.env {
         if !name.starts_with("HELMDECK_") {
             *value = "•••".into();
@@ -99,6 +111,8 @@ pub fn for_guest(spec: &SessionSpec) -> Begin {
         pids: SandboxSpec::default().limits.pids,
         watch_memory_bytes: None,
         env: spec.env.clone(),
+        extensions: spec.extensions.clone(),
+        proxy: spec.proxy.clone(),
     }
 }
 
@@ -199,7 +213,7 @@ fn spelled(
     }
 }
 
-fn invalid(field: &'static str, reason: String) -> SessionError {
+pub(crate) fn invalid(field: &'static str, reason: String) -> SessionError {
     SessionError::InvalidSpec { field, reason }
 }
 

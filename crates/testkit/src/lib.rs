@@ -18,6 +18,7 @@ mod installation;
 mod patience;
 mod server;
 mod site;
+mod upstream;
 mod view;
 mod watcher;
 
@@ -30,5 +31,6 @@ pub use installation::{Installation, Outcome, binary};
 pub use patience::eventually;
 pub use server::Server;
 pub use site::{Page, Site};
+pub use upstream::{Speaks, Upstream};
 pub use view::View;
 pub use watcher::{Refused, Watcher};

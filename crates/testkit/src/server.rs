@@ -49,8 +49,8 @@ impl Server {
     }
 
     /// Starts a server whose log goes to a file, as `make up` does it.
-    pub fn start_logging(installation: Installation, log: PathBuf) -> Self {
-        Self::start_as(installation, &[], Some(log))
+    pub fn start_logging(installation: Installation, env: &[(&str, &str)], log: PathBuf) -> Self {
+        Self::start_as(installation, env, Some(log))
     }
 
     fn start_as(installation: Installation, env: &[(&str, &str)], log: Option<PathBuf>) -> Self {

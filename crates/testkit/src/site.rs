@@ -62,6 +62,11 @@ impl Site {
         Self { address, task: task.abort_handle() }
     }
 
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// The address of a path, as sessions know it.
     pub fn url(&self, path: &str) -> String {
         format!("http://host.helmdeck.internal:{}{path}", self.address.port())

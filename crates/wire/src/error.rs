@@ -96,6 +96,7 @@ error_codes! {
     TaskLimitReached "task_limit_reached" "The session has done its `max_tasks`."
     CapacityReached "capacity_reached" "All sessions are in use."
     ProfileInUse "profile_in_use" "Another session has the profile."
+    InvalidExtension "invalid_extension" "The upload is no browser extension that can be kept."
     QuotaReached "quota_reached" "The caller has as many sessions as it may."
     CreateFailed "create_failed" "The session could not be started."
     GuestLost "guest_lost" "The session's guest does not answer any more."

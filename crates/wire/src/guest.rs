@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     browser::{ColorScheme, Geolocation},
+    extension::ExtensionName,
     file::HomePath,
+    proxy::Proxy,
     session::Mode,
     size::Geometry,
 };
@@ -15,7 +17,7 @@ use crate::{
 pub const LINK_VERSION: u32 = 4;
 
 /// What a guest needs to know to become a session. It never touches a disk or a command line,
-/// because `env` may hold secrets.
+/// because `env` and `proxy` may hold secrets.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Begin {
     /// With a screen or without.
@@ -40,6 +42,10 @@ pub struct Begin {
     pub watch_memory_bytes: Option<u64>,
     /// Environment of the agent's programs.
     pub env: BTreeMap<String, String>,
+    /// Extensions of the browser, which were sent before.
+    pub extensions: Vec<ExtensionName>,
+    /// What the server leaves by for this session. The guest keeps it for the next server.
+    pub proxy: Option<Proxy>,
     /// When the guest ends by itself while no server is there to do it.
     pub alone: Alone,
 }
@@ -53,6 +59,13 @@ pub struct Alone {
     pub idle_ms: Option<u64>,
     /// Milliseconds without a server, whatever else.
     pub server_gone_ms: u64,
+}
+
+/// An extension that is sent.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct OneExtension {
+    /// What it is called.
+    pub name: ExtensionName,
 }
 
 /// A profile that is asked for.
@@ -160,4 +173,6 @@ pub struct Hello {
     pub memory_bytes: Option<u64>,
     /// Processes and threads, if the guest counts them.
     pub pids: Option<u64>,
+    /// What it was begun with.
+    pub proxy: Option<Proxy>,
 }

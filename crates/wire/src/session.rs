@@ -9,7 +9,9 @@ use time::OffsetDateTime;
 use crate::{
     browser::{ColorScheme, Geolocation},
     control::Control,
+    extension::ExtensionName,
     id::SessionId,
+    proxy::Proxy,
     size::{Bytes, Geometry},
 };
 
@@ -79,6 +81,13 @@ pub struct SessionSpec {
     /// so. One session at a time has it; others of the same caller find it as it was left.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<ProfileName>,
+    /// The names of extensions of the caller's that the browser has from its start on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 20))]
+    pub extensions: Vec<ExtensionName>,
+    /// The proxy that all connections of the session leave by; directly if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proxy: Option<Proxy>,
     /// Environment of the agent's programs. Replies show the values of `HELMDECK_*` only.
     pub env: BTreeMap<String, String>,
 }

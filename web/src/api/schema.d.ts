@@ -1925,6 +1925,8 @@ export interface components {
              *     so. One session at a time has it; others of the same caller find it as it was left.
              */
             profile?: components["schemas"]["ProfileName"] | null;
+            /** @description The proxy that all connections of the session leave by; directly if not given. */
+            proxy?: components["schemas"]["Proxy"] | null;
             /** @description The size of /dev/shm. */
             shm_size?: components["schemas"]["Bytes"] | null;
             spec?: components["schemas"]["SessionSpec"];
@@ -2781,6 +2783,25 @@ export interface components {
         /** @description The name of a profile: letters, digits, `-` and `_`. */
         ProfileName: string;
         /**
+         * @description A proxy that all connections of a session leave by.
+         *
+         *     It resolves the names that it is asked for, so only addresses written as such, and names that are
+         *     closed, are judged before it gets them. The address of the proxy itself is judged as any other.
+         */
+        Proxy: {
+            /**
+             * @description Hosts that are dialled directly: `name`, `*.name` for all names below it, an address, or a
+             *     range such as `10.1.0.0/16`, which is for hosts written as addresses.
+             */
+            bypass?: string[];
+            /** @description What to log in with. Replies show `•••`. */
+            password?: components["schemas"]["Secret"] | null;
+            /** @description `http://host:port` or `socks5://host:port`, without credentials. */
+            server: string;
+            /** @description Who to log in as. Replies show `•••`: some proxies take a key here. */
+            username?: components["schemas"]["Secret"] | null;
+        };
+        /**
          * Format: int32
          * @description One coordinate in pixels of the session's screen, counted from the top left corner.
          *
@@ -2904,6 +2925,8 @@ export interface components {
          *     A longer one is cut to thirty, and the reply says so.
          */
         Seconds: number;
+        /** @description A text that neither logs nor errors show; at most 255 bytes. */
+        Secret: string;
         /** @description Choose options of a `<select>`, by value or label. */
         SelectOptions: {
             /** @description Which list. */
@@ -3048,6 +3071,8 @@ export interface components {
              *     so. One session at a time has it; others of the same caller find it as it was left.
              */
             profile?: components["schemas"]["ProfileName"] | null;
+            /** @description The proxy that all connections of the session leave by; directly if not given. */
+            proxy?: components["schemas"]["Proxy"] | null;
             /** @description The size of /dev/shm. */
             shm_size?: components["schemas"]["Bytes"] | null;
             /**

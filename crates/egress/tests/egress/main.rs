@@ -20,4 +20,5 @@ mod lifetime;
 mod origin;
 mod socks;
 mod strangers;
+mod via;
 mod world;

@@ -12,7 +12,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use helmdeck_egress::{Cidr, Decision, Gate, Limits, Policy, Proxy, Resolve, Verdict};
+use helmdeck_egress::{Cidr, Decision, Gate, Limits, Policy, Proxy, Resolve, Verdict, Via};
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional_with_sizes},
@@ -45,11 +45,17 @@ impl World {
     }
 
     pub fn of(policy: Policy, limits: Limits, names: Names) -> Self {
+        Self::leaving(policy, limits, names, None)
+    }
+
+    /// A proxy that leaves by another one.
+    pub fn leaving(policy: Policy, limits: Limits, names: Names, via: Option<Via>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("egress.sock");
         let decisions = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&decisions);
         let gate = Gate::new(policy)
+            .leaving(via)
             .with_resolver(names)
             .with_limits(limits)
             .with_observer(move |decision| seen.lock().unwrap().push(decision));

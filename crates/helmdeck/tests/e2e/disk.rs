@@ -32,7 +32,7 @@ impl World {
         mount(&view, &installation.data_dir(), 2 << 20);
         let file = view.path(&installation.data_dir().join("server.log"));
         let server = match log {
-            Log::There => Server::start_logging(installation, file),
+            Log::There => Server::start_logging(installation, &[], file),
             Log::Elsewhere => Server::start_in(installation, &[]),
         };
         Some(Self { server, view })

@@ -1,0 +1,133 @@
+//! Leaving by another proxy: what it is asked for, what it is not, and how its failures read.
+
+use std::time::Duration;
+
+use helmdeck_egress::{Cidr, Failure, Limits, Policy, Verdict, Via};
+use helmdeck_testkit::{Speaks, Upstream};
+use tokio::{io::AsyncWriteExt, net::TcpListener};
+
+use crate::{
+    origin::Origin,
+    world::{ALLOWED, DENIED, Names, World, head, rest},
+};
+
+const LOGIN: (&str, &str) = ("alice", "correct horse: battery");
+
+/// A world that leaves by this proxy, logged in.
+fn world(server: &str, bypass: &[&str]) -> World {
+    let via = Via::new(server).unwrap().logging_in(LOGIN.0, LOGIN.1).unwrap();
+    leaving(via.bypassing(bypass.iter().map(|host| host.parse().unwrap()).collect()))
+}
+
+fn leaving(via: Via) -> World {
+    let limits = Limits { proxy: Duration::from_millis(300), ..Limits::default() };
+    let policy = Policy::new(Cidr::list("127.0.0.2/32").unwrap(), []);
+    World::leaving(policy, limits, Names::of(&[&[ALLOWED]]), Some(via))
+}
+
+/// Both kinds of proxy before a server that the policy would not let a session dial.
+async fn both() -> (Origin, [(Speaks, Upstream); 2]) {
+    let origin = Origin::start(DENIED).await;
+    let start = async |speaks| {
+        (speaks, Upstream::start(ALLOWED, speaks, origin.address, Some(LOGIN)).await)
+    };
+    let proxies = [start(Speaks::Http).await, start(Speaks::Socks5).await];
+    (origin, proxies)
+}
+
+#[tokio::test]
+async fn names_are_the_proxys_to_resolve_and_addresses_ours_to_judge() {
+    let (origin, proxies) = both().await;
+    let direct = Origin::start(ALLOWED).await;
+    for (speaks, proxy) in proxies {
+        let world = world(&proxy.server(speaks), &["*.direct.test", ALLOWED]);
+        let plain = world.ask("http://Shop.test./hello").await;
+        assert!(plain.ends_with("hello from the test host\n"), "{speaks:?}: {plain}");
+        let tunnel = "CONNECT shop.test:443 HTTP/1.1\r\n\r\n\
+                      GET /hello HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+        let tunnel = world.say(tunnel).await;
+        assert!(tunnel.ends_with("hello from the test host\n"), "{speaks:?}: {tunnel}");
+        let address = world.ask("http://192.0.78.9/hello").await;
+        assert!(address.ends_with("hello from the test host\n"), "{speaks:?}: {address}");
+        let asked = ["shop.test:80", "shop.test:443", "192.0.78.9:80"];
+        assert_eq!(proxy.asked().await, asked, "{speaks:?}");
+        assert_eq!(world.decisions()[0].address, Some(ALLOWED.parse().unwrap()));
+
+        let port = direct.address.port();
+        for bypassed in [direct.url("/hello"), format!("http://a.direct.test:{port}/hello")] {
+            let answer = world.ask(&bypassed).await;
+            assert!(answer.ends_with("hello from the test host\n"), "{bypassed}: {answer}");
+        }
+        for denied in [
+            "http://10.0.0.1/",
+            "http://0x7f.3/",
+            "http://[::ffff:10.0.0.1]/",
+            "http://metadata.google.internal/",
+            "http://localhost/",
+            // Ours whatever the proxy thinks of the name, and closed here.
+            "http://host.helmdeck.internal/",
+        ] {
+            let answer = world.ask(denied).await;
+            assert!(answer.starts_with("HTTP/1.1 403"), "{denied}: {answer}");
+        }
+        assert_eq!(proxy.asked().await, asked, "nothing else was asked of {speaks:?}");
+    }
+    assert_eq!((origin.accepted(), direct.accepted()), (6, 4));
+}
+
+#[tokio::test]
+async fn what_the_server_says_at_once_is_not_lost() {
+    let (_origin, proxies) = both().await;
+    for (speaks, proxy) in proxies {
+        let world = world(&proxy.server(speaks), &[]);
+        let mut stream = world.connect().await;
+        stream.write_all(b"CONNECT early.test:25 HTTP/1.1\r\n\r\n").await.unwrap();
+        assert!(head(&mut stream).await.starts_with("HTTP/1.1 200"));
+        assert_eq!(rest(&mut stream).await, "early bytes", "{speaks:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_failure_says_whose_it_is_and_what_to_do() {
+    let (origin, proxies) = both().await;
+    let says = async |world: &World, url: &str, status: u16, parts: &[&str]| {
+        let page = world.ask(url).await;
+        assert!(page.starts_with(&format!("HTTP/1.1 {status}")), "{url}: {page}");
+        assert!(parts.iter().all(|part| page.contains(part)), "{parts:?}: {page}");
+        assert!(!page.contains("horse") && !page.contains("wrong"), "{page}");
+    };
+    for (speaks, proxy) in proxies {
+        let server = proxy.server(speaks);
+        let plain = || Via::new(&server).unwrap();
+        let wrong = leaving(plain().logging_in("alice", "wrong").unwrap());
+        says(&wrong, "http://a.test/", 502, &["refuses the username", "proxy.password"]).await;
+        let nobody = leaving(plain());
+        says(&nobody, "http://a.test/", 502, &["asks for a username"]).await;
+        let known = world(&server, &[]);
+        says(&known, "http://refused.test/", 502, &["did not connect", "proxy.bypass"]).await;
+        says(&known, "http://silent.test/", 504, &["did not answer in time"]).await;
+        let failed = Verdict::Failed(Failure::Proxy);
+        assert_eq!((wrong.verdicts(), known.verdicts()), (vec![failed], vec![failed; 2]));
+    }
+    // Nobody listens; the wrong protocol; an address that is closed.
+    let gone = TcpListener::bind((ALLOWED, 0)).await.unwrap().local_addr().unwrap();
+    let gone = world(&format!("http://{gone}"), &[]);
+    says(&gone, "http://a.test/", 502, &["cannot be reached", "refused", "proxy.server"]).await;
+    let babble = TcpListener::bind((ALLOWED, 0)).await.unwrap();
+    let address = babble.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = babble.accept().await {
+            let _: std::io::Result<()> = stream.write_all(b"SSH-2.0-x\r\n\r\n").await;
+            // Read before it closes, or the answer would be lost with it.
+            let _ = tokio::io::copy(&mut stream, &mut tokio::io::sink()).await;
+        }
+    });
+    let ssh = world(&format!("http://{address}"), &[]);
+    says(&ssh, "http://a.test/", 502, &["does not speak HTTP", "scheme"]).await;
+    let ssh = world(&format!("socks5://{address}"), &[]);
+    says(&ssh, "http://a.test/", 502, &["does not speak SOCKS5", "scheme"]).await;
+    let closed = world(&format!("http://{}", origin.address), &[]);
+    says(&closed, "http://a.test/", 403, &["is closed", "HELMDECK_EGRESS_ALLOWLIST"]).await;
+    assert!(matches!(closed.verdicts()[..], [Verdict::Denied(_)]));
+    assert_eq!(origin.accepted(), 0, "a proxy on a closed address is never dialled");
+}

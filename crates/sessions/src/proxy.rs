@@ -1,0 +1,69 @@
+//! The proxy that a session leaves by: from what a client asked for to what the gate uses.
+
+use helmdeck_egress::{Bypass, Via};
+use helmdeck_wire::proxy::{Proxy, Secret};
+
+use crate::{SessionError, spec::invalid};
+
+/// Hosts that can be dialled directly.
+const MAX_BYPASS: usize = 100;
+
+/// The proxy as the gate uses it, or which field makes no sense. Never quotes a secret.
+pub(crate) fn via(proxy: &Proxy) -> Result<Via, SessionError> {
+    let via = Via::new(&proxy.server).map_err(|e| invalid("proxy.server", e.to_string()))?;
+    if proxy.bypass.len() > MAX_BYPASS {
+        let reason = format!("{} hosts: at most {MAX_BYPASS}", proxy.bypass.len());
+        return Err(invalid("proxy.bypass", reason));
+    }
+    let bypass = proxy.bypass.iter().map(|host| host.parse::<Bypass>()).collect::<Result<_, _>>();
+    let via = via.bypassing(bypass.map_err(|e| invalid("proxy.bypass", e.to_string()))?);
+    match (&proxy.username, &proxy.password) {
+        (None, None) => Ok(via),
+        (None, Some(_)) => {
+            Err(invalid("proxy.username", "is missing: a password needs one".into()))
+        }
+        (Some(username), password) => via
+            .logging_in(username.reveal(), password.as_ref().map_or("", Secret::reveal))
+            .map_err(|e| invalid("proxy.username", e.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_makes_no_sense_is_named_and_no_secret_is_quoted() {
+        let field = |body: serde_json::Value| {
+            let proxy: Proxy = serde_json::from_value(body).unwrap();
+            let error = via(&proxy).unwrap_err();
+            assert!(!error.to_string().contains("hunter2"), "{error}");
+            match error {
+                SessionError::InvalidSpec { field, .. } => field,
+                other => panic!("{other:?}"),
+            }
+        };
+        for server in [
+            "",
+            "proxy.example:3128",
+            "https://proxy.example:3128",
+            "http://proxy.example",
+            "http://alice:hunter2@proxy.example:3128",
+            "socks5://proxy.example:1080/hunter2",
+            "http://:80",
+            "http://a b:80",
+        ] {
+            assert_eq!(field(json!({ "server": server })), "proxy.server", "{server}");
+        }
+        let server = "http://proxy.example:3128/";
+        let bad = json!({ "server": server, "bypass": ["ok.example", "http://x"] });
+        assert_eq!(field(bad), "proxy.bypass");
+        let many: Vec<String> = (0..101).map(|n| format!("host{n}")).collect();
+        assert_eq!(field(json!({ "server": server, "bypass": many })), "proxy.bypass");
+        assert_eq!(field(json!({ "server": server, "password": "hunter2" })), "proxy.username");
+        let colon = json!({ "server": server, "username": "a:b", "password": "hunter2" });
+        assert_eq!(field(colon), "proxy.username");
+    }
+}
