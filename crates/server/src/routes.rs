@@ -13,5 +13,6 @@ pub mod openapi;
 pub mod pages;
 pub mod profiles;
 pub mod sessions;
+pub mod settings;
 pub mod tokens;
 pub mod wall;

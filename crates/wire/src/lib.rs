@@ -18,6 +18,7 @@ pub mod process;
 pub mod profile;
 pub mod screen;
 pub mod session;
+pub mod settings;
 pub mod size;
 pub mod status;
 pub mod ticket;
