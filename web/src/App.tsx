@@ -4,6 +4,7 @@ import type { Identity } from "./api/wire";
 import { IdentityProvider } from "./identity";
 import { Login } from "./pages/Login";
 import { NotFound } from "./pages/NotFound";
+import { Settings } from "./pages/Settings";
 import { Wall } from "./pages/Wall";
 import { prefix } from "./prefix";
 import { navigate, routeOf, usePathname } from "./router";
@@ -74,6 +75,7 @@ export function App() {
             <SessionPage key={route.id} id={route.id} />
           </Suspense>
         )}
+        {route.page === "settings" && <Settings />}
         {route.page === "unknown" && <NotFound />}
       </SessionsProvider>
     </IdentityProvider>
@@ -83,5 +85,5 @@ export function App() {
 /** Where to go after the login: only to a page of ours. */
 export function nextPage(search: string): string {
   const next = new URLSearchParams(search).get("next") ?? "";
-  return /^sessions\/[A-Za-z0-9_.-]+$/.test(next) ? next : "";
+  return /^(settings|sessions\/[A-Za-z0-9_.-]+)$/.test(next) ? next : "";
 }

@@ -4,6 +4,7 @@ import { page, prefix } from "./prefix";
 export type Route =
   | { page: "wall" }
   | { page: "login" }
+  | { page: "settings" }
   | { page: "session"; id: string }
   | { page: "unknown" };
 
@@ -13,6 +14,7 @@ export function routeOf(pathname: string, base: string = prefix.pathname): Route
   const parts = pathname.slice(base.length).split("/").filter(Boolean);
   if (parts.length === 0) return { page: "wall" };
   if (parts.length === 1 && parts[0] === "login") return { page: "login" };
+  if (parts.length === 1 && parts[0] === "settings") return { page: "settings" };
   if (parts.length === 2 && parts[0] === "sessions" && parts[1]) {
     return { page: "session", id: decodeURIComponent(parts[1]) };
   }

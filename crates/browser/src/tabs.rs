@@ -83,11 +83,6 @@ impl Tabs {
         self.tabs().find(|known| known.page.tab() == tab).map(|known| known.page.clone())
     }
 
-    /// The pages of all tabs.
-    pub fn pages(&self) -> Vec<Page> {
-        self.tabs().map(|known| known.page.clone()).collect()
-    }
-
     /// The tab that is meant when none is named.
     pub fn active(&self) -> Option<Page> {
         let chosen = self.chosen.as_ref().and_then(|chosen| self.find(chosen));

@@ -30,6 +30,7 @@ use crate::{
     revocation::Revocations,
     router::router,
     serve::serve,
+    settings::Settings,
     table::operations,
     ticket::InUse,
     token::{Signer, TokenError},
@@ -110,6 +111,7 @@ pub struct App {
 pub struct Parts {
     pub(crate) sessions: Sessions,
     pub(crate) store: Store,
+    pub(crate) settings: Settings,
     pub(crate) runtime: Arc<dyn Runtime>,
     pub(crate) signer: Signer,
     pub(crate) login: Login,
@@ -178,6 +180,7 @@ impl App {
         let parts = Parts {
             sessions: Sessions::new(runtime.clone(), journal, session_limits),
             revoked: Revocations::load(store.clone()).await?,
+            settings: Settings::load(store.clone(), config.browser_passthrough).await?,
             store,
             runtime,
             signer: Signer::load(config)?,

@@ -36,6 +36,7 @@ mod router;
 mod routes;
 mod seam;
 mod serve;
+mod settings;
 mod table;
 pub mod telemetry;
 mod ticket;

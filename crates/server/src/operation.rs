@@ -118,6 +118,15 @@ where
     Operation::new(Method::PUT, path, access, id, on(MethodFilter::PUT, handler))
 }
 
+/// An operation that changes something.
+pub fn patch<H, T>(path: &str, access: Access, id: &str, handler: H) -> Operation
+where
+    H: Handler<T, App>,
+    T: 'static,
+{
+    Operation::new(Method::PATCH, path, access, id, on(MethodFilter::PATCH, handler))
+}
+
 /// An operation that ends something.
 pub fn delete<H, T>(path: &str, access: Access, id: &str, handler: H) -> Operation
 where

@@ -14,5 +14,6 @@ pub mod openapi;
 pub mod pages;
 pub mod profiles;
 pub mod sessions;
+pub mod settings;
 pub mod tokens;
 pub mod wall;

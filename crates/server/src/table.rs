@@ -2,7 +2,7 @@
 
 mod actions;
 
-use helmdeck_sessions::Scope::{MetricsRead, SessionsRead, SessionsWrite};
+use helmdeck_sessions::Scope::{Admin, MetricsRead, SessionsRead, SessionsWrite};
 use helmdeck_wire::{
     control::{Control, ReleaseControl, TakeControl},
     extension::{Extension, ExtensionList},
@@ -10,6 +10,7 @@ use helmdeck_wire::{
     history::ActionList,
     profile::ProfileList,
     session::{Session, SessionList, SessionSpec},
+    settings::{ChangeSettings, Settings},
     ticket::{NewTicket, Ticket, VncUrl},
     token::TokenList,
 };
@@ -19,11 +20,11 @@ use crate::{
     login::{Credentials, LoggedIn},
     operation::{
         Access::{Needs, Open, Watches},
-        Operation, delete, get, post, put,
+        Operation, delete, get, patch, post, put,
     },
     routes::{
         auth as login, cdp, control, desktop, events, extensions, files, health, live, metrics,
-        openapi, pages, profiles, sessions, tokens, wall,
+        openapi, pages, profiles, sessions, settings, tokens, wall,
     },
 };
 
@@ -32,6 +33,7 @@ pub fn operations() -> Vec<Operation> {
     [
         server_itself(),
         signing_in(),
+        changing(),
         lifecycle(),
         kept(),
         watching(),
@@ -57,6 +59,9 @@ fn server_itself() -> Vec<Operation> {
             .returns_text("text/html"),
         get("/sessions/{id}", Open, "session_page", pages::session)
             .doc("The web page of one session. Whether there is one, it asks as any client would.")
+            .returns_text("text/html"),
+        get("/settings", Open, "settings_page", pages::app)
+            .doc("The web page, where an admin changes settings.")
             .returns_text("text/html"),
         get("/vnc.html", Open, "viewer_page", pages::viewer)
             .doc("A session's desktop on a page of its own, by ticket.")
@@ -113,6 +118,19 @@ fn signing_in() -> Vec<Operation> {
         delete("/api/v1/tokens/{id}", Needs(SessionsRead), "revoke_token", tokens::revoke_token)
             .doc("Revoke a token, at once; what was opened with it is closed.")
             .status(StatusCode::NO_CONTENT),
+    ]
+}
+
+/// Settings.
+fn changing() -> Vec<Operation> {
+    vec![
+        get("/api/v1/settings", Needs(SessionsRead), "show_settings", settings::show_settings)
+            .doc("The settings that new sessions follow.")
+            .returns::<Settings>(),
+        patch("/api/v1/settings", Needs(Admin), "change_settings", settings::change_settings)
+            .doc("Change settings. Sessions that exist stay as they are.")
+            .takes::<ChangeSettings>()
+            .returns::<Settings>(),
     ]
 }
 

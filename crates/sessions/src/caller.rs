@@ -11,6 +11,8 @@ pub enum Scope {
     SessionsAct,
     /// Read the server's figures.
     MetricsRead,
+    /// Change the server's settings.
+    Admin,
 }
 
 impl Scope {
@@ -21,6 +23,7 @@ impl Scope {
             Self::SessionsWrite => "sessions:write",
             Self::SessionsAct => "sessions:act",
             Self::MetricsRead => "metrics:read",
+            Self::Admin => "admin",
         }
     }
 }

@@ -1,5 +1,5 @@
 //! What survives a restart: the admin account, the name of this installation, which tokens were
-//! made and revoked, and what was done in sessions.
+//! made and revoked, what was done in sessions, and what an admin changed.
 //!
 //! One SQLite file, `helmdeck.db` in the data directory. What is running is never written here;
 //! the runtime knows that.
@@ -9,6 +9,7 @@ mod admin;
 mod error;
 mod instance;
 mod moment;
+mod settings;
 mod store;
 mod tokens;
 

@@ -21,6 +21,7 @@ pub mod profile;
 pub mod proxy;
 pub mod screen;
 pub mod session;
+pub mod settings;
 pub mod size;
 pub mod status;
 pub mod ticket;

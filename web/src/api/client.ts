@@ -1,7 +1,18 @@
 import { sentence } from "../format";
 import { api } from "../prefix";
 import { home } from "../session/files";
-import type { ActionRecord, Control, CreateSession, Folder, Identity, Role, Session, Ticket } from "./wire";
+import type {
+  ActionRecord,
+  ChangeSettings,
+  Control,
+  CreateSession,
+  Folder,
+  Identity,
+  Role,
+  Session,
+  Settings,
+  Ticket,
+} from "./wire";
 
 /** A refusal of the server, or a request that did not reach it (status 0). */
 export class ApiError extends Error {
@@ -97,6 +108,9 @@ export const client = {
     json<Control>("POST", `${session(id)}/control/take`, { force }),
   release: (id: string, message: string) =>
     json<Control>("POST", `${session(id)}/control/release`, message ? { message } : {}),
+
+  settings: () => json<Settings>("GET", "settings"),
+  changeSettings: (change: ChangeSettings) => json<Settings>("PATCH", "settings", change),
 
   ticket: (id: string, role: Role, ttl_seconds: number) =>
     json<Ticket>("POST", `${session(id)}/tickets`, { role, ttl_seconds, reusable: true }),

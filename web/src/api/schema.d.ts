@@ -1386,6 +1386,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The settings that new sessions follow
+         * @description The settings that new sessions follow.
+         */
+        get: operations["show_settings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change settings
+         * @description Change settings. Sessions that exist stay as they are.
+         */
+        patch: operations["change_settings"];
+        trace?: never;
+    };
     "/api/v1/tokens": {
         parameters: {
             query?: never;
@@ -1606,6 +1630,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The web page, where an admin changes settings
+         * @description The web page, where an admin changes settings.
+         */
+        get: operations["settings_page"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/version": {
         parameters: {
             query?: never;
@@ -1718,6 +1762,11 @@ export interface components {
         Button: "left" | "middle" | "right" | "back" | "forward";
         /** @example 512m */
         Bytes: string;
+        /** @description Change settings; what is not given stays. */
+        ChangeSettings: {
+            /** @description Turn it on or off. */
+            browser_passthrough?: boolean | null;
+        };
         /** @description Click once at a point of the VISIBLE desktop. */
         Click: {
             /**
@@ -2202,6 +2251,13 @@ export interface components {
             truncated: boolean;
             /** @description The address of the tab afterwards. */
             url: string;
+        };
+        /** @description Something that is on or off. */
+        Feature: {
+            /** @description Whether the server's configuration turned it on; then it cannot be turned off here. */
+            by_configuration: boolean;
+            /** @description Whether new sessions have it, unless they choose themselves. */
+            enabled: boolean;
         };
         /** @description Something in a folder. */
         FileEntry: {
@@ -3082,6 +3138,14 @@ export interface components {
             timeout_seconds?: number | null;
             /** @description The clock's place inside the session, for example `Europe/Paris`. */
             timezone?: string | null;
+        };
+        /** @description The settings in effect. New sessions follow them; those that exist stay as they are. */
+        Settings: {
+            /**
+             * @description Whether browsers that an agent's own programs start are watched and driven as the session's
+             *     own is.
+             */
+            browser_passthrough: components["schemas"]["Feature"];
         };
         /** @description The page as a tree of what it means: roles, names, values, with refs to act on. */
         Snapshot: {
@@ -5347,6 +5411,52 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    show_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Settings"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    change_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeSettings"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Settings"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     list_tokens: {
         parameters: {
             query?: never;
@@ -5564,6 +5674,27 @@ export interface operations {
             path: {
                 id: string;
             };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Text. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    settings_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
             cookie?: never;
         };
         requestBody?: never;

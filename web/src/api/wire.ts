@@ -13,6 +13,8 @@ export type Driver = Schemas["Driver"];
 export type Identity = Schemas["Me"];
 export type Role = Schemas["Role"];
 export type Ticket = Schemas["Ticket"];
+export type Settings = Schemas["Settings"];
+export type ChangeSettings = Schemas["ChangeSettings"];
 export type Folder = Schemas["FileList"];
 export type Entry = Schemas["FileEntry"];
 

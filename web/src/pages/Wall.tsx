@@ -2,10 +2,12 @@ import { useEffect, useState } from "react";
 import { allows, client } from "../api/client";
 import { count } from "../format";
 import { useIdentity } from "../identity";
+import { Link } from "../router";
 import { useSessions } from "../sessions/provider";
 import { forWall, isOver } from "../sessions/state";
 import { ThumbnailsProvider } from "../thumbnails/Thumbnail";
 import { Brand } from "../ui/Brand";
+import { Icon } from "../ui/Icon";
 import { IconButton } from "../ui/IconButton";
 import { ThemeButton } from "../ui/ThemeButton";
 import { EmptyWall } from "../wall/EmptyWall";
@@ -47,6 +49,9 @@ export function Wall({ onLogOut }: { onLogOut: () => void }) {
             onClick={() => setCreating(true)}
           />
         )}
+        <Link to="settings" className="icon-button quiet" title="Settings" aria-label="Settings">
+          <Icon name="settings" />
+        </Link>
         <ThemeButton />
         <span className="muted wide-only">{identity.subject}</span>
         <IconButton icon="leave" label={`Log out ${identity.subject}`} className="quiet" onClick={logOut} />

@@ -48,6 +48,7 @@ impl Config {
                     self.egress_allowlist.iter().map(ToString::to_string).collect();
                 text(&ranges.join(","))
             }
+            "browser_passthrough" => self.browser_passthrough.to_string(),
             "vnc_public_base" => {
                 text(&self.live.vnc_public_base.as_ref().map_or(String::new(), ToString::to_string))
             }

@@ -16,3 +16,4 @@ mod openapi;
 mod pages;
 mod paths;
 mod sessions;
+mod settings;
