@@ -128,6 +128,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/browser/console": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What pages wrote to their console: calls of `console`, errors nobody caught, and complaints of the browser, of frames and workers too
+         * @description What pages wrote to their console: calls of `console`, errors nobody caught, and complaints of the browser, of frames and workers too. Recorded from the first call of the structured browser on, and what open pages said before; a few thousand lines are kept. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         */
+        post: operations["browser_console"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/browser/execute": {
         parameters: {
             query?: never;
@@ -162,6 +182,26 @@ export interface paths {
          * @description Read an element of the page. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
          */
         post: operations["browser_extract"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/browser/har": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The recorded requests as a HAR 1.2 document, for DevTools and HAR viewers: headers, cookies, timings, sizes
+         * @description The recorded requests as a HAR 1.2 document, for DevTools and HAR viewers: headers, cookies, timings, sizes. Bodies of responses are not recorded. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         */
+        post: operations["browser_har"];
         delete?: never;
         options?: never;
         head?: never;
@@ -242,6 +282,26 @@ export interface paths {
          * @description Go to an address in the session's browser, and wait until it is loaded. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
          */
         post: operations["browser_navigate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/browser/network": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What pages asked the network for, and what came of it
+         * @description What pages asked the network for, and what came of it. Recorded from the first call of the structured browser on; a few thousand requests are kept, without their bodies. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         */
+        post: operations["browser_network"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1724,6 +1784,49 @@ export interface components {
             /** @description The text; empty if there is none. */
             text: string;
         };
+        /** @description One line of the console. */
+        ConsoleEntry: {
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            at: string;
+            /**
+             * Format: uint64
+             * @description Grows with every entry.
+             */
+            id: number;
+            /** @description How bad it is. */
+            level: components["schemas"]["ConsoleLevel"];
+            /**
+             * Format: uint32
+             * @description The line of it, counted from one.
+             */
+            line?: number | null;
+            /** @description Where; not there if it is about the browser itself. */
+            tab?: components["schemas"]["TabId"] | null;
+            /** @description What a person would read, cut after 8 KiB. */
+            text: string;
+            /** @description The script or the resource. */
+            url?: string | null;
+        };
+        /** @description How bad a line of the console is, worst first. */
+        ConsoleLevel: "error" | "warning" | "info" | "debug";
+        /** @description What was written. */
+        ConsoleLog: {
+            /**
+             * Format: uint64
+             * @description How many entries of any tab and level after `since` are not kept any more.
+             */
+            dropped: number;
+            /** @description Oldest first. */
+            entries: components["schemas"]["ConsoleEntry"][];
+            /**
+             * Format: uint64
+             * @description For `since`, to go on from here.
+             */
+            next: number;
+        };
         /** @description Who drives, as a caller sees it. */
         Control: {
             /** @description Who may send input. */
@@ -1973,6 +2076,27 @@ export interface components {
             /** @description The address of the tab afterwards. */
             url: string;
         };
+        /**
+         * @description The recorded requests as a HAR 1.2 document, for DevTools and HAR viewers: headers, cookies,
+         *     timings, sizes. Bodies of responses are not recorded.
+         */
+        ExportHar: {
+            /**
+             * @description With cookies, tokens in headers and what was posted; else these are `•••` or left out. Not
+             *     while a person drives; passwords of HTTP itself and what a person posted are never told.
+             * @default false
+             */
+            secrets?: boolean;
+            /** @description Which session shall do it. */
+            session_id: string;
+            /**
+             * Format: uint64
+             * @description Only requests that began, were answered or ended after this `next` of `browser_network`.
+             */
+            since?: number | null;
+            /** @description Only of this tab, open or closed; all if not given. */
+            tab?: components["schemas"]["TabId"] | null;
+        };
         /** @description Read an element of the page. */
         Extract: {
             /**
@@ -2071,6 +2195,13 @@ export interface components {
         Format: "png" | "webp" | "jpeg";
         /** @example 1920x1080 */
         Geometry: string;
+        /** @description A HAR 1.2 document. */
+        Har: {
+            /** @description `version`, `creator`, `pages` and `entries`. */
+            log: {
+                [key: string]: unknown;
+            };
+        };
         /** @description All is well. */
         Health: {
             /** @description Always `ok`; anything else is an error body. */
@@ -2385,6 +2516,63 @@ export interface components {
             /** @description Whether a stored credential was used. */
             vault: components["schemas"]["Vault"];
         };
+        /** @description What was asked for. */
+        NetworkLog: {
+            /**
+             * Format: uint64
+             * @description How many requests of any tab that changed after `since` are not kept any more.
+             */
+            dropped: number;
+            /**
+             * Format: uint64
+             * @description For `since`, to go on from here.
+             */
+            next: number;
+            /** @description Oldest first; with `since`, by when something happened to them last. */
+            requests: components["schemas"]["NetworkRequest"][];
+        };
+        /** @description One request. Each redirect is one of its own. */
+        NetworkRequest: {
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            at: string;
+            /**
+             * Format: uint64
+             * @description How many bytes were transferred, headers included.
+             */
+            bytes?: number | null;
+            /** @description Why there is no response, or only a part of one. */
+            error?: string | null;
+            /** @description Whether the browser had it already. */
+            from_cache?: boolean;
+            /**
+             * Format: uint64
+             * @description Grows with every request.
+             */
+            id: number;
+            /** @description What for. */
+            kind: components["schemas"]["RequestKind"];
+            /** @description GET and so on. */
+            method: string;
+            /** @description What the response is. */
+            mime_type?: string | null;
+            /**
+             * Format: uint64
+             * @description How long it took; not there while it is under way.
+             */
+            ms?: number | null;
+            /**
+             * Format: uint16
+             * @description The status of the response, once there is one.
+             */
+            status?: number | null;
+            /** @description Where. */
+            tab: components["schemas"]["TabId"];
+            /** @description What; a user and password in it are left out. */
+            url: string;
+        };
         /** @description Ask for a ticket. */
         NewTicket: {
             /**
@@ -2492,6 +2680,56 @@ export interface components {
          *     Models sometimes write `376.0`; fractions are rounded.
          */
         Px: number;
+        /**
+         * @description What pages wrote to their console: calls of `console`, errors nobody caught, and complaints of
+         *     the browser, of frames and workers too. Recorded from the first call of the structured browser
+         *     on, and what open pages said before; a few thousand lines are kept.
+         */
+        ReadConsole: {
+            /** @description This level and worse; all if not given. */
+            level?: components["schemas"]["ConsoleLevel"] | null;
+            /**
+             * Format: uint32
+             * @description The most entries, 100 if not given: the first after `since`, or the last without it.
+             */
+            limit?: number | null;
+            /** @description Which session shall do it. */
+            session_id: string;
+            /**
+             * Format: uint64
+             * @description Only what came after the entry with this id: the `next` of an earlier reply.
+             */
+            since?: number | null;
+            /** @description Only of this tab, open or closed; all if not given. */
+            tab?: components["schemas"]["TabId"] | null;
+        };
+        /**
+         * @description What pages asked the network for, and what came of it. Recorded from the first call of the
+         *     structured browser on; a few thousand requests are kept, without their bodies.
+         */
+        ReadNetwork: {
+            /**
+             * @description Only those that failed: without a response, or with a status of 400 and more.
+             * @default false
+             */
+            failed?: boolean;
+            /** @description Only of this kind. */
+            kind?: components["schemas"]["RequestKind"] | null;
+            /**
+             * Format: uint32
+             * @description The most requests, 100 if not given: the first after `since`, or the last without it.
+             */
+            limit?: number | null;
+            /** @description Which session shall do it. */
+            session_id: string;
+            /**
+             * Format: uint64
+             * @description Only requests that began, were answered or ended after the reply with this `next`.
+             */
+            since?: number | null;
+            /** @description Only of this tab, open or closed; all if not given. */
+            tab?: components["schemas"]["TabId"] | null;
+        };
         /** @description Hand control back to the agent. */
         ReleaseControl: {
             /**
@@ -2500,6 +2738,8 @@ export interface components {
              */
             message?: string | null;
         };
+        /** @description What a page wants something for. */
+        RequestKind: "document" | "stylesheet" | "image" | "media" | "font" | "script" | "text_track" | "xhr" | "fetch" | "prefetch" | "event_source" | "web_socket" | "manifest" | "ping" | "preflight" | "other";
         /** @description Change the size of the screen while the session runs. */
         Resize: {
             /**
@@ -3358,6 +3598,31 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    browser_console: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReadConsole"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsoleLog"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     browser_execute: {
         parameters: {
             query?: never;
@@ -3403,6 +3668,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Extracted"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    browser_har: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExportHar"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Har"];
                 };
             };
             default: components["responses"]["Error"];
@@ -3503,6 +3793,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Navigated"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    browser_network: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReadNetwork"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NetworkLog"];
                 };
             };
             default: components["responses"]["Error"];
