@@ -894,6 +894,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/extensions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The caller's browser extensions: what sessions can be created with as `extensions`
+         * @description The caller's browser extensions: what sessions can be created with as `extensions`.
+         */
+        get: operations["list_extensions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/extensions/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Add a browser extension, a .zip or .crx of at most 64 MB, or put it in another's place: `curl -T`
+         * @description Add a browser extension, a .zip or .crx of at most 64 MB, or put it in another's place: `curl -T`. Its `manifest.json` is at the root or in a single folder.
+         */
+        put: operations["add_extension"];
+        post?: never;
+        /**
+         * Delete an extension of the caller's
+         * @description Delete an extension of the caller's. Sessions that have it keep it.
+         */
+        delete: operations["delete_extension"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/openapi.json": {
         parameters: {
             query?: never;
@@ -1764,6 +1808,8 @@ export interface components {
             env?: {
                 [key: string]: string;
             };
+            /** @description The names of extensions of the caller's that the browser has from its start on. */
+            extensions?: components["schemas"]["ExtensionName"][];
             /** @description The screen's size; 1920x1080 if neither this nor `env.HELMDECK_DISPLAY_GEOMETRY` is given. */
             geometry?: components["schemas"]["Geometry"] | null;
             /**
@@ -1943,7 +1989,7 @@ export interface components {
             retry_after?: number | null;
         };
         /** @description What went wrong. */
-        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "control_taken" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
+        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "control_taken" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
         /** @description Run JavaScript in the page, and answer with what it yields; promises are awaited. */
         Execute: {
             /** @description An expression, or statements with `return`. */
@@ -1975,6 +2021,42 @@ export interface components {
             /** @description The address of the tab afterwards. */
             url: string;
         };
+        /** @description An extension. */
+        Extension: {
+            /**
+             * Format: date-time
+             * @description When it was added.
+             */
+            added_at: string;
+            /**
+             * Format: uint32
+             * @description How many files it has.
+             */
+            files: number;
+            /**
+             * Format: uint8
+             * @description The version of the manifest's own format, 2 or 3. Chromium no longer loads 2.
+             */
+            manifest_version: number;
+            /** @description As sessions ask for it. */
+            name: components["schemas"]["ExtensionName"];
+            /**
+             * Format: uint64
+             * @description Bytes of all its files.
+             */
+            size: number;
+            /** @description What its manifest calls it. */
+            title: string;
+            /** @description Its version, by its manifest. */
+            version: string;
+        };
+        /** @description The caller's extensions, by name. */
+        ExtensionList: {
+            /** @description Each. */
+            extensions: components["schemas"]["Extension"][];
+        };
+        /** @description The name of an extension: letters, digits, `-` and `_`. */
+        ExtensionName: string;
         /** @description Read an element of the page. */
         Extract: {
             /**
@@ -2736,6 +2818,8 @@ export interface components {
             env?: {
                 [key: string]: string;
             };
+            /** @description The names of extensions of the caller's that the browser has from its start on. */
+            extensions?: components["schemas"]["ExtensionName"][];
             /** @description The screen's size; 1920x1080 if neither this nor `env.HELMDECK_DISPLAY_GEOMETRY` is given. */
             geometry?: components["schemas"]["Geometry"] | null;
             /**
@@ -4348,6 +4432,76 @@ export interface operations {
                 content: {
                     "text/event-stream": string;
                 };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    list_extensions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExtensionList"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    add_extension: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        /** @description The file. */
+        requestBody?: {
+            content: {
+                "application/octet-stream": unknown;
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Extension"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    delete_extension: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Error"];
         };
