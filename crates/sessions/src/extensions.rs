@@ -88,8 +88,14 @@ impl Extensions {
         };
         while let Some(entry) = entries.next_entry().await? {
             // One that is being written is not there yet.
-            if !entry.file_name().to_string_lossy().ends_with('~') {
-                found.push(open(entry.path()).await?.0);
+            if entry.file_name().to_string_lossy().ends_with('~') {
+                continue;
+            }
+            match open(entry.path()).await {
+                Ok((extension, _)) => found.push(extension),
+                // Deleted meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
             }
         }
         found.sort_by(|a, b| a.name.as_str().cmp(b.name.as_str()));

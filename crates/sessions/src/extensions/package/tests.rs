@@ -1,3 +1,5 @@
+//! Uploads, good and bad: what becomes of them, and what is said about them.
+
 use std::io::{Cursor, Seek, SeekFrom};
 
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
