@@ -128,6 +128,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/browser/console": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What pages wrote to their console: calls of `console`, errors nobody caught, and complaints of the browser, of frames and workers too
+         * @description What pages wrote to their console: calls of `console`, errors nobody caught, and complaints of the browser, of frames and workers too. Recorded from the first call of the structured browser on, and what open pages said before; a few thousand lines are kept. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         */
+        post: operations["browser_console"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/browser/emulate": {
         parameters: {
             query?: never;
@@ -202,6 +222,26 @@ export interface paths {
          * @description Read an element of the page. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
          */
         post: operations["browser_extract"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/browser/har": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The recorded requests as a HAR 1.2 document, for DevTools and HAR viewers: headers, cookies, timings, sizes
+         * @description The recorded requests as a HAR 1.2 document, for DevTools and HAR viewers: headers, cookies, timings, sizes. Bodies of responses are not recorded. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         */
+        post: operations["browser_har"];
         delete?: never;
         options?: never;
         head?: never;
@@ -302,6 +342,26 @@ export interface paths {
          * @description Go to an address in the session's browser, and wait until it is loaded. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
          */
         post: operations["browser_navigate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/browser/network": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What pages asked the network for, and what came of it
+         * @description What pages asked the network for, and what came of it. Recorded from the first call of the structured browser on; a few thousand requests are kept, without their bodies. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         */
+        post: operations["browser_network"];
         delete?: never;
         options?: never;
         head?: never;
@@ -969,6 +1029,50 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/extensions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The caller's browser extensions: what sessions can be created with as `extensions`
+         * @description The caller's browser extensions: what sessions can be created with as `extensions`.
+         */
+        get: operations["list_extensions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/extensions/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Add a browser extension, a .zip or .crx of at most 64 MB, or put it in another's place: `curl -T`
+         * @description Add a browser extension, a .zip or .crx of at most 64 MB, or put it in another's place: `curl -T`. Its `manifest.json` is at the root or in a single folder.
+         */
+        put: operations["add_extension"];
+        post?: never;
+        /**
+         * Delete an extension of the caller's
+         * @description Delete an extension of the caller's. Sessions that have it keep it.
+         */
+        delete: operations["delete_extension"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1855,6 +1959,49 @@ export interface components {
         };
         /** @description The colours that a reader prefers. */
         ColorScheme: "light" | "dark" | "no_preference";
+        /** @description One line of the console. */
+        ConsoleEntry: {
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            at: string;
+            /**
+             * Format: uint64
+             * @description Grows with every entry.
+             */
+            id: number;
+            /** @description How bad it is. */
+            level: components["schemas"]["ConsoleLevel"];
+            /**
+             * Format: uint32
+             * @description The line of it, counted from one.
+             */
+            line?: number | null;
+            /** @description Where; not there if it is about the browser itself. */
+            tab?: components["schemas"]["TabId"] | null;
+            /** @description What a person would read, cut after 8 KiB. */
+            text: string;
+            /** @description The script or the resource. */
+            url?: string | null;
+        };
+        /** @description How bad a line of the console is, worst first. */
+        ConsoleLevel: "error" | "warning" | "info" | "debug";
+        /** @description What was written. */
+        ConsoleLog: {
+            /**
+             * Format: uint64
+             * @description How many entries of any tab and level after `since` are not kept any more.
+             */
+            dropped: number;
+            /** @description Oldest first. */
+            entries: components["schemas"]["ConsoleEntry"][];
+            /**
+             * Format: uint64
+             * @description For `since`, to go on from here.
+             */
+            next: number;
+        };
         /** @description Who drives, as a caller sees it. */
         Control: {
             /** @description Who may send input. */
@@ -1938,6 +2085,8 @@ export interface components {
             env?: {
                 [key: string]: string;
             };
+            /** @description The names of extensions of the caller's that the browser has from its start on. */
+            extensions?: components["schemas"]["ExtensionName"][];
             /** @description Where the browser tells pages that it is. */
             geolocation?: components["schemas"]["Geolocation"] | null;
             /** @description The screen's size; 1920x1080 if neither this nor `env.HELMDECK_DISPLAY_GEOMETRY` is given. */
@@ -2163,7 +2312,7 @@ export interface components {
             retry_after?: number | null;
         };
         /** @description What went wrong. */
-        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "control_taken" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
+        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "control_taken" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
         /** @description Run JavaScript in the page, and answer with what it yields; promises are awaited. */
         Execute: {
             /** @description An expression, or statements with `return`. */
@@ -2196,6 +2345,27 @@ export interface components {
             url: string;
         };
         /**
+         * @description The recorded requests as a HAR 1.2 document, for DevTools and HAR viewers: headers, cookies,
+         *     timings, sizes. Bodies of responses are not recorded.
+         */
+        ExportHar: {
+            /**
+             * @description With cookies, tokens in headers and what was posted; else these are `•••` or left out. Not
+             *     while a person drives; passwords of HTTP itself and what a person posted are never told.
+             * @default false
+             */
+            secrets?: boolean;
+            /** @description Which session shall do it. */
+            session_id: string;
+            /**
+             * Format: uint64
+             * @description Only requests that began, were answered or ended after this `next` of `browser_network`.
+             */
+            since?: number | null;
+            /** @description Only of this tab, open or closed; all if not given. */
+            tab?: components["schemas"]["TabId"] | null;
+        };
+        /**
          * @description Read the browser's cookies and the local storage of its sites, in the shape of Playwright's
          *     `storageState`: whoever has it is signed in where this browser is.
          */
@@ -2210,6 +2380,42 @@ export interface components {
              */
             timeout_s?: components["schemas"]["Patience"];
         };
+        /** @description An extension. */
+        Extension: {
+            /**
+             * Format: date-time
+             * @description When it was added.
+             */
+            added_at: string;
+            /**
+             * Format: uint32
+             * @description How many files it has.
+             */
+            files: number;
+            /**
+             * Format: uint8
+             * @description The version of the manifest's own format, 2 or 3. Chromium no longer loads 2.
+             */
+            manifest_version: number;
+            /** @description As sessions ask for it. */
+            name: components["schemas"]["ExtensionName"];
+            /**
+             * Format: uint64
+             * @description Bytes of all its files.
+             */
+            size: number;
+            /** @description What its manifest calls it. */
+            title: string;
+            /** @description Its version, by its manifest. */
+            version: string;
+        };
+        /** @description The caller's extensions, by name. */
+        ExtensionList: {
+            /** @description Each. */
+            extensions: components["schemas"]["Extension"][];
+        };
+        /** @description The name of an extension: letters, digits, `-` and `_`. */
+        ExtensionName: string;
         /** @description Read an element of the page. */
         Extract: {
             /**
@@ -2334,6 +2540,13 @@ export interface components {
         };
         /** @example 1920x1080 */
         Geometry: string;
+        /** @description A HAR 1.2 document. */
+        Har: {
+            /** @description `version`, `creator`, `pages` and `entries`. */
+            log: {
+                [key: string]: unknown;
+            };
+        };
         /** @description All is well. */
         Health: {
             /** @description Always `ok`; anything else is an error body. */
@@ -2683,6 +2896,63 @@ export interface components {
             /** @description Whether a stored credential was used. */
             vault: components["schemas"]["Vault"];
         };
+        /** @description What was asked for. */
+        NetworkLog: {
+            /**
+             * Format: uint64
+             * @description How many requests of any tab that changed after `since` are not kept any more.
+             */
+            dropped: number;
+            /**
+             * Format: uint64
+             * @description For `since`, to go on from here.
+             */
+            next: number;
+            /** @description Oldest first; with `since`, by when something happened to them last. */
+            requests: components["schemas"]["NetworkRequest"][];
+        };
+        /** @description One request. Each redirect is one of its own. */
+        NetworkRequest: {
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            at: string;
+            /**
+             * Format: uint64
+             * @description How many bytes were transferred, headers included.
+             */
+            bytes?: number | null;
+            /** @description Why there is no response, or only a part of one. */
+            error?: string | null;
+            /** @description Whether the browser had it already. */
+            from_cache?: boolean;
+            /**
+             * Format: uint64
+             * @description Grows with every request.
+             */
+            id: number;
+            /** @description What for. */
+            kind: components["schemas"]["RequestKind"];
+            /** @description GET and so on. */
+            method: string;
+            /** @description What the response is. */
+            mime_type?: string | null;
+            /**
+             * Format: uint64
+             * @description How long it took; not there while it is under way.
+             */
+            ms?: number | null;
+            /**
+             * Format: uint16
+             * @description The status of the response, once there is one.
+             */
+            status?: number | null;
+            /** @description Where. */
+            tab: components["schemas"]["TabId"];
+            /** @description What; a user and password in it are left out. */
+            url: string;
+        };
         /** @description Ask for a ticket. */
         NewTicket: {
             /**
@@ -2864,6 +3134,56 @@ export interface components {
          *     Models sometimes write `376.0`; fractions are rounded.
          */
         Px: number;
+        /**
+         * @description What pages wrote to their console: calls of `console`, errors nobody caught, and complaints of
+         *     the browser, of frames and workers too. Recorded from the first call of the structured browser
+         *     on, and what open pages said before; a few thousand lines are kept.
+         */
+        ReadConsole: {
+            /** @description This level and worse; all if not given. */
+            level?: components["schemas"]["ConsoleLevel"] | null;
+            /**
+             * Format: uint32
+             * @description The most entries, 100 if not given: the first after `since`, or the last without it.
+             */
+            limit?: number | null;
+            /** @description Which session shall do it. */
+            session_id: string;
+            /**
+             * Format: uint64
+             * @description Only what came after the entry with this id: the `next` of an earlier reply.
+             */
+            since?: number | null;
+            /** @description Only of this tab, open or closed; all if not given. */
+            tab?: components["schemas"]["TabId"] | null;
+        };
+        /**
+         * @description What pages asked the network for, and what came of it. Recorded from the first call of the
+         *     structured browser on; a few thousand requests are kept, without their bodies.
+         */
+        ReadNetwork: {
+            /**
+             * @description Only those that failed: without a response, or with a status of 400 and more.
+             * @default false
+             */
+            failed?: boolean;
+            /** @description Only of this kind. */
+            kind?: components["schemas"]["RequestKind"] | null;
+            /**
+             * Format: uint32
+             * @description The most requests, 100 if not given: the first after `since`, or the last without it.
+             */
+            limit?: number | null;
+            /** @description Which session shall do it. */
+            session_id: string;
+            /**
+             * Format: uint64
+             * @description Only requests that began, were answered or ended after the reply with this `next`.
+             */
+            since?: number | null;
+            /** @description Only of this tab, open or closed; all if not given. */
+            tab?: components["schemas"]["TabId"] | null;
+        };
         /** @description Hand control back to the agent. */
         ReleaseControl: {
             /**
@@ -2872,6 +3192,8 @@ export interface components {
              */
             message?: string | null;
         };
+        /** @description What a page wants something for. */
+        RequestKind: "document" | "stylesheet" | "image" | "media" | "font" | "script" | "text_track" | "xhr" | "fetch" | "prefetch" | "event_source" | "web_socket" | "manifest" | "ping" | "preflight" | "other";
         /** @description Change the size of the screen while the session runs. */
         Resize: {
             /**
@@ -3091,6 +3413,8 @@ export interface components {
             env?: {
                 [key: string]: string;
             };
+            /** @description The names of extensions of the caller's that the browser has from its start on. */
+            extensions?: components["schemas"]["ExtensionName"][];
             /** @description Where the browser tells pages that it is. */
             geolocation?: components["schemas"]["Geolocation"] | null;
             /** @description The screen's size; 1920x1080 if neither this nor `env.HELMDECK_DISPLAY_GEOMETRY` is given. */
@@ -3768,6 +4092,31 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    browser_console: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReadConsole"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsoleLog"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     browser_emulate: {
         parameters: {
             query?: never;
@@ -3863,6 +4212,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Extracted"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    browser_har: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExportHar"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Har"];
                 };
             };
             default: components["responses"]["Error"];
@@ -3988,6 +4362,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Navigated"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    browser_network: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReadNetwork"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NetworkLog"];
                 };
             };
             default: components["responses"]["Error"];
@@ -4833,6 +5232,76 @@ export interface operations {
                 content: {
                     "text/event-stream": string;
                 };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    list_extensions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExtensionList"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    add_extension: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        /** @description The file. */
+        requestBody?: {
+            content: {
+                "application/octet-stream": unknown;
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Extension"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    delete_extension: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Error"];
         };
