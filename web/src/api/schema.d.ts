@@ -359,7 +359,7 @@ export interface paths {
         put?: never;
         /**
          * What pages asked the network for, and what came of it
-         * @description What pages asked the network for, and what came of it. Recorded from the first call of the structured browser on; a few thousand requests are kept, without their bodies. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description What pages asked the network for, and what came of it. Recorded from the first call of the structured browser on; a few thousand requests are kept, without their bodies. The first requests of a worker or of a frame of another site may be missing. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
          */
         post: operations["browser_network"];
         delete?: never;
@@ -3159,7 +3159,8 @@ export interface components {
         };
         /**
          * @description What pages asked the network for, and what came of it. Recorded from the first call of the
-         *     structured browser on; a few thousand requests are kept, without their bodies.
+         *     structured browser on; a few thousand requests are kept, without their bodies. The first requests
+         *     of a worker or of a frame of another site may be missing.
          */
         ReadNetwork: {
             /**

@@ -82,7 +82,8 @@ pub struct ConsoleEntry {
 }
 
 /// What pages asked the network for, and what came of it. Recorded from the first call of the
-/// structured browser on; a few thousand requests are kept, without their bodies.
+/// structured browser on; a few thousand requests are kept, without their bodies. The first requests
+/// of a worker or of a frame of another site may be missing.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadNetwork {

@@ -1,3 +1,5 @@
+//! The requests of a browser that tells in any order.
+
 use serde_json::{Value, json, value::RawValue};
 
 use super::*;
