@@ -6,6 +6,7 @@
 mod hands;
 mod held;
 mod screen;
+mod seat;
 mod source;
 
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use tokio::sync::watch;
 
 pub use hands::Hands;
 pub use screen::{Said, Screen};
-pub(crate) use source::Casts;
+pub(crate) use seat::Casts;
 
 use crate::Browser;
 

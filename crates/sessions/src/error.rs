@@ -7,6 +7,8 @@ use helmdeck_wire::{
     session::{EndReason, ProfileName},
 };
 
+use crate::session::Failure;
+
 /// A failure of a session or of the registry.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
@@ -166,6 +168,12 @@ impl SessionError {
             Self::Timeout { .. } => ErrorCode::Timeout,
             Self::GuestLost(_) => ErrorCode::GuestLost,
         }
+    }
+}
+
+impl From<Failure> for SessionError {
+    fn from(failure: Failure) -> Self {
+        Self::StartFailed { sentence: failure.sentence(), log_tail: failure.log_tail }
     }
 }
 

@@ -112,7 +112,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    fn sentence(&self) -> String {
+    pub fn sentence(&self) -> String {
         match self.stage {
             Some(stage) => format!("failed to start at stage {}: {}", stage.as_str(), self.reason),
             None => self.reason.clone(),
@@ -394,11 +394,5 @@ impl Connect for ToSandbox {
     async fn connect(&self) -> std::io::Result<Box<dyn ByteStream>> {
         let stream = self.runtime.connect(&self.sandbox).await.map_err(std::io::Error::other)?;
         Ok(Box::new(stream))
-    }
-}
-
-impl From<Failure> for SessionError {
-    fn from(failure: Failure) -> Self {
-        Self::StartFailed { sentence: failure.sentence(), log_tail: failure.log_tail }
     }
 }

@@ -19,7 +19,7 @@ use tokio::{
 
 use super::{
     Wish,
-    source::{Cut, Latest, Picture, Seat},
+    seat::{Cut, Latest, Picture, Seat},
 };
 use crate::{Browser, page::Page, running::Running};
 
