@@ -6,6 +6,7 @@
 
 mod attach;
 mod browser;
+mod cast;
 mod downloads;
 mod emulation;
 mod error;
@@ -37,4 +38,5 @@ mod wait;
 mod world;
 
 pub use browser::Browser;
+pub use cast::{Hands, Said, Screen};
 pub use error::BrowserError;

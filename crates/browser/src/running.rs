@@ -21,12 +21,13 @@ use tokio::{
 
 use crate::{
     BrowserError,
+    cast::Casts,
     downloads::{self, Downloads},
     emulation::Emulating,
     follow::Follower,
     page::Page,
     record::Records,
-    tabs::Tabs,
+    tabs::{Tabs, Target},
 };
 
 /// A browser that was just started shows its first page in this time; else we open one.
@@ -34,10 +35,14 @@ const FIRST_PAGE: Duration = Duration::from_millis(500);
 /// The records are read as they are if the one who keeps them does not come to it in this time.
 const UP_TO_DATE: Duration = Duration::from_secs(1);
 
+/// The browser knows its tabs by heart.
+const LOOK: Duration = Duration::from_secs(2);
+
 /// One browser, until it is gone.
 pub(crate) struct Running {
     pub cdp: Cdp,
     pub known: Arc<Known>,
+    pub casts: Casts,
     follower: AbortHandle,
     /// Whoever waits until the follower has seen everything that was told.
     abreast: mpsc::UnboundedSender<oneshot::Sender<()>>,
@@ -57,6 +62,12 @@ pub(crate) struct Known {
 #[serde(rename_all = "camelCase")]
 struct Created {
     target_id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Listed {
+    target_infos: Vec<Target>,
 }
 
 impl Running {
@@ -97,7 +108,8 @@ impl Running {
         let mut follower = Follower::new(cdp.clone(), Arc::clone(&known), events, asked);
         follower.catch_up().await;
         let follower = tokio::spawn(follower.follow()).abort_handle();
-        Ok(Self { cdp, known, follower, abreast })
+        let casts = Casts::new(cdp.clone());
+        Ok(Self { cdp, known, casts, follower, abreast })
     }
 
     /// Waits until what the browser has told by now is recorded, also by pages that are just being
@@ -167,7 +179,7 @@ impl Running {
         let params = json!({ "url": url.unwrap_or("about:blank") });
         let created = self.cdp.call::<Created>(None, "Target.createTarget", params, left).await?;
         let tab = TabId(created.target_id);
-        self.known.tabs.lock().choose(&tab);
+        self.choose(&tab);
         let page = self.attached(&tab, deadline).await;
         let late = || BrowserError::Timeout("the tab did not open in time".to_owned());
         let page = page.ok_or_else(late)?;
@@ -189,8 +201,27 @@ impl Running {
     /// Brings a tab to the front and makes it the active one.
     pub async fn activate(&self, tab: &TabId, deadline: Instant) -> Result<(), BrowserError> {
         self.of_tab("Target.activateTarget", tab, deadline).await?;
-        self.known.tabs.lock().choose(tab);
+        self.choose(tab);
         Ok(())
+    }
+
+    /// Looks at all tabs again: of their titles, the browser tells nothing by itself.
+    pub async fn look_again(&self) {
+        let params = json!({ "filter": [{ "type": "page" }] });
+        let found = self.cdp.call::<Listed>(None, "Target.getTargets", params, LOOK).await;
+        // Fails with the browser only.
+        let Ok(Listed { target_infos }) = found else { return };
+        let mut tabs = self.known.tabs.lock();
+        let news = target_infos.into_iter().fold(false, |news, one| tabs.changed(one) || news);
+        drop(tabs);
+        if news {
+            self.known.news.notify_waiters();
+        }
+    }
+
+    fn choose(&self, tab: &TabId) {
+        self.known.tabs.lock().choose(tab);
+        self.known.news.notify_waiters();
     }
 
     /// Closes a tab, whatever the page says to it.

@@ -14,6 +14,7 @@ mod alone;
 mod archive;
 mod begin;
 mod browser;
+mod cast;
 mod debugging;
 mod desktop;
 mod egress;

@@ -9,6 +9,7 @@
     clippy::missing_panics_doc
 )]
 
+mod caster;
 mod client;
 mod debugger;
 mod desk;
@@ -22,6 +23,7 @@ mod upstream;
 mod view;
 mod watcher;
 
+pub use caster::Caster;
 pub use client::{Answer, Client};
 pub use debugger::Debugger;
 pub use desk::Desk;

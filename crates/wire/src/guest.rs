@@ -104,6 +104,10 @@ pub enum Progress {
     },
     /// Something happened that did not end the session; a sentence for the log.
     Event(String),
+    /// The browser ended, and is being started again; how it ended.
+    BrowserEnded(String),
+    /// The browser is there again.
+    BrowserBack,
     /// A part that the session cannot do without is gone: the session is over.
     Lost {
         /// What is gone.

@@ -6,6 +6,7 @@
 pub mod action;
 pub mod body;
 pub mod browser;
+pub mod cast;
 pub mod clipboard;
 pub mod control;
 pub mod error;

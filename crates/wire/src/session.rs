@@ -8,6 +8,7 @@ use time::OffsetDateTime;
 
 use crate::{
     browser::{ColorScheme, Geolocation},
+    cast::BrowserView,
     control::Control,
     extension::ExtensionName,
     id::SessionId,
@@ -41,7 +42,8 @@ pub struct SessionSpec {
     /// Headless if neither this nor `env.HELMDECK_MODE` is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// The screen's size; 1920x1080 if neither this nor `env.HELMDECK_DISPLAY_GEOMETRY` is given.
+    /// The screen's size, or that of a headless browser's window. If neither this nor
+    /// `env.HELMDECK_DISPLAY_GEOMETRY` is given: 1920x1080, headless 1280x800.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub geometry: Option<Geometry>,
     /// The most memory the session may use.
@@ -254,6 +256,9 @@ pub struct Session {
     pub agent_status: String,
     /// Who drives it.
     pub control: Control,
+    /// Whether its browser can be watched at `/api/v1/sessions/{id}/cdp-stream`.
+    #[serde(default)]
+    pub browser_view: BrowserView,
     /// Remarks about the request, for example an image that this runtime does not use.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

@@ -1,0 +1,211 @@
+//! The casts of a browser, and the seats before them.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+use helmdeck_cdp::{Cdp, CdpError, SessionId};
+use helmdeck_wire::{
+    browser::TabId,
+    cast::{CastView, Quality, Shown, Side},
+};
+use parking_lot::Mutex;
+use serde::Deserialize;
+use serde_json::json;
+use tokio::sync::{OnceCell, watch};
+
+use super::source;
+
+/// All of this is a matter of the browser alone, however busy the page is.
+pub(super) const ASK: Duration = Duration::from_secs(10);
+
+/// What is cast.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Cut {
+    pub tab: TabId,
+    pub quality: Quality,
+    pub max_width: Side,
+    pub max_height: Side,
+}
+
+impl Cut {
+    pub fn of(tab: &TabId, view: &CastView) -> Self {
+        let CastView { quality, max_width, max_height, .. } = *view;
+        Self { tab: tab.clone(), quality, max_width, max_height }
+    }
+}
+
+/// One picture.
+pub(crate) struct Picture {
+    /// Among those of one cast.
+    pub number: u64,
+    pub shown: Shown,
+    pub jpeg: Bytes,
+}
+
+/// All casts of a browser.
+pub(crate) struct Casts {
+    shared: Arc<Shared>,
+}
+
+pub(super) struct Shared {
+    pub cdp: Cdp,
+    /// Tabs are attached to from here, so that nobody else hears of it.
+    session: OnceCell<SessionId>,
+    pub open: Mutex<HashMap<Cut, Arc<Cast>>>,
+}
+
+/// One cast, as its viewers know it.
+pub(super) struct Cast {
+    pub latest: watch::Sender<Latest>,
+    /// The newest picture that any viewer took.
+    pub taken: watch::Sender<u64>,
+    /// How many pictures in a second each viewer takes.
+    paces: Mutex<Vec<u32>>,
+    pub hidden: AtomicBool,
+}
+
+#[derive(Clone, Default)]
+pub(crate) struct Latest {
+    pub picture: Option<Arc<Picture>>,
+    /// There will be no other: the tab is gone, or cannot be shown.
+    pub over: bool,
+}
+
+/// A viewer's seat before a cast, which ends with the last of them.
+pub(crate) struct Seat {
+    cast: Arc<Cast>,
+    latest: watch::Receiver<Latest>,
+    pub cut: Cut,
+    pace: u32,
+    /// The picture that was taken last.
+    seen: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Attached {
+    session_id: SessionId,
+}
+
+impl Casts {
+    pub fn new(cdp: Cdp) -> Self {
+        let (session, open) = (OnceCell::new(), Mutex::default());
+        Self { shared: Arc::new(Shared { cdp, session, open }) }
+    }
+
+    /// Takes a seat before a cast, which begins if there is none.
+    pub fn join(&self, cut: Cut, pace: u32) -> Seat {
+        let mut open = self.shared.open.lock();
+        let cast = open.entry(cut.clone()).or_insert_with(|| {
+            let cast = Arc::new(Cast {
+                latest: watch::Sender::default(),
+                taken: watch::Sender::default(),
+                paces: Mutex::default(),
+                hidden: AtomicBool::new(false),
+            });
+            // Ends by itself with its last viewer, its tab or its browser.
+            tokio::spawn(source::run(Arc::clone(&self.shared), cut.clone(), Arc::clone(&cast)));
+            cast
+        });
+        cast.paces.lock().push(pace);
+        let (cast, latest) = (Arc::clone(cast), cast.latest.subscribe());
+        Seat { cast, latest, cut, pace, seen: 0 }
+    }
+
+    /// Whether a tab that is cast is behind another.
+    pub fn hidden(&self, tab: &TabId) -> bool {
+        let open = self.shared.open.lock();
+        let mut casts = open.iter().filter(|(cut, _)| cut.tab == *tab);
+        casts.any(|(_, cast)| cast.hidden.load(Ordering::Relaxed))
+    }
+}
+
+impl Seat {
+    /// The newest picture, and whether there will be another.
+    pub fn latest(&mut self) -> Latest {
+        self.latest.borrow_and_update().clone()
+    }
+
+    /// Waits for a newer one. Cancel-safe.
+    pub async fn changed(&mut self) {
+        // The sender lives in `cast`.
+        let _ = self.latest.changed().await;
+    }
+
+    /// Whether that one was not taken yet.
+    pub fn is_new(&self, picture: &Picture) -> bool {
+        picture.number != self.seen
+    }
+
+    /// A picture is on its way to the viewer.
+    pub fn take(&mut self, picture: &Picture) {
+        self.seen = picture.number;
+        self.cast.taken.send_if_modified(|taken| {
+            let newer = picture.number > *taken;
+            *taken = picture.number.max(*taken);
+            newer
+        });
+    }
+
+    /// The viewer takes so many in a second from now on.
+    pub fn set_pace(&mut self, pace: u32) {
+        if pace != self.pace {
+            self.cast.leave(self.pace);
+            self.cast.paces.lock().push(pace);
+            self.pace = pace;
+        }
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.cast.leave(self.pace);
+    }
+}
+
+impl Cast {
+    fn leave(&self, pace: u32) {
+        let mut paces = self.paces.lock();
+        if let Some(index) = paces.iter().position(|one| *one == pace) {
+            paces.swap_remove(index);
+        }
+    }
+
+    /// Between two pictures of the fastest viewer.
+    pub fn period(&self) -> Duration {
+        let fastest = self.paces.lock().iter().copied().max();
+        Duration::from_secs(1) / fastest.unwrap_or(1).max(1)
+    }
+}
+
+impl Shared {
+    pub async fn attach(&self, tab: &TabId) -> Result<(SessionId, SessionId), CdpError> {
+        let to_browser = async {
+            let method = "Target.attachToBrowserTarget";
+            let attached = self.cdp.call::<Attached>(None, method, json!({}), ASK).await?;
+            Ok::<_, CdpError>(attached.session_id)
+        };
+        let parent = self.session.get_or_try_init(|| to_browser).await?;
+        let params = json!({ "targetId": tab.0, "flatten": true });
+        let attached =
+            self.cdp.call::<Attached>(Some(parent), "Target.attachToTarget", params, ASK);
+        Ok((parent.clone(), attached.await?.session_id))
+    }
+
+    /// Ends a cast that nobody looks at, unless somebody came at this moment.
+    pub fn close(&self, cut: &Cut, cast: &Cast) -> bool {
+        let mut open = self.open.lock();
+        let empty = cast.latest.receiver_count() == 0;
+        if empty {
+            open.remove(cut);
+        }
+        empty
+    }
+}

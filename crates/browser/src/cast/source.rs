@@ -1,0 +1,255 @@
+//! What one tab shows, cast once for all who want to see it alike.
+//!
+//! Chromium sends a few pictures and waits until they are acknowledged; what changes meanwhile it
+//! does not send later. So a cast that held an acknowledgement back asks for one more picture when
+//! all is quiet: the last one that viewers have is the page as it is.
+
+use std::{
+    borrow::Cow,
+    collections::VecDeque,
+    future::pending,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use futures_util::{FutureExt as _, future::BoxFuture};
+use helmdeck_cdp::{Cdp, CdpError, Event, SessionId};
+use helmdeck_wire::cast::Shown;
+use serde::{Deserialize, de::IgnoredAny};
+use serde_json::json;
+use tokio::{
+    select,
+    time::{Instant, sleep_until},
+};
+
+use super::seat::{ASK, Cast, Cut, Picture, Shared};
+
+/// A picture that is taken for its side effect; a page with a dialog gives none.
+const NUDGE: Duration = Duration::from_secs(5);
+/// How often a page is made to draw that does not by itself: a tab behind another.
+const NUDGE_EVERY: Duration = Duration::from_secs(1);
+/// After a burst of pictures, so long nothing must come before the last one is asked for again.
+const QUIET: Duration = Duration::from_millis(120);
+/// Chromium sends more than this before it waits for us, and loses what comes then.
+const IN_FLIGHT: usize = 1;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Frame<'a> {
+    #[serde(borrow)]
+    data: Cow<'a, str>,
+    session_id: i64,
+    metadata: Metadata,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata {
+    offset_top: f64,
+    page_scale_factor: f64,
+    device_width: f64,
+    device_height: f64,
+    scroll_offset_x: f64,
+    scroll_offset_y: f64,
+}
+
+#[derive(Deserialize)]
+struct Visibility {
+    visible: bool,
+}
+
+/// Casts until nobody looks, or the tab is gone.
+pub(super) async fn run(shared: Arc<Shared>, cut: Cut, cast: Arc<Cast>) {
+    if let Ok((parent, session)) = shared.attach(&cut.tab).await {
+        let source = Source {
+            cdp: &shared.cdp,
+            session: &session,
+            cut: &cut,
+            cast: &cast,
+            unacknowledged: VecDeque::new(),
+            acknowledged: Instant::now(),
+            held_back: false,
+            visible: true,
+            nudged: Instant::now(),
+        };
+        source.show(&shared).await;
+        let params = json!({ "sessionId": session });
+        // It may be gone by itself.
+        let detach = "Target.detachFromTarget";
+        let _ = shared.cdp.call::<IgnoredAny>(Some(&parent), detach, params, ASK).await;
+    }
+    let mut open = shared.open.lock();
+    if open.get(&cut).is_some_and(|current| Arc::ptr_eq(current, &cast)) {
+        open.remove(&cut);
+    }
+    drop(open);
+    cast.latest.send_modify(|latest| latest.over = true);
+}
+
+/// A cast that goes on.
+struct Source<'a> {
+    cdp: &'a Cdp,
+    session: &'a SessionId,
+    cut: &'a Cut,
+    cast: &'a Cast,
+    unacknowledged: VecDeque<Unacknowledged>,
+    /// When something was acknowledged last.
+    acknowledged: Instant,
+    /// Pictures may have been lost because of us.
+    held_back: bool,
+    visible: bool,
+    nudged: Instant,
+}
+
+struct Unacknowledged {
+    /// As Chromium counts.
+    id: i64,
+    number: u64,
+    came: Instant,
+}
+
+impl Source<'_> {
+    async fn show(mut self, shared: &Shared) {
+        let mut events = self.cdp.events(Some(self.session)).only("Page.screencast");
+        let mut taken = self.cast.taken.subscribe();
+        if self.start().await.is_err() {
+            return;
+        }
+        let mut nudging: Option<BoxFuture<'_, ()>> = None;
+        loop {
+            let (acknowledge, refresh) = (self.acknowledge_at(), self.refresh_at());
+            let nudge = self.nudge_at().filter(|_| nudging.is_none());
+            select! {
+                event = events.next() => match event {
+                    Some(Ok(event)) => self.heard(&event),
+                    // Chromium waits for what nobody will acknowledge.
+                    Some(Err(_)) => {
+                        self.unacknowledged.clear();
+                        self.held_back = true;
+                        self.acknowledged = Instant::now();
+                    }
+                    None => return,
+                },
+                () = self.cast.latest.closed() => {
+                    if shared.close(self.cut, self.cast) {
+                        return;
+                    }
+                }
+                _ = taken.changed() => {}
+                () = at(acknowledge) => self.acknowledge().await,
+                () = at(refresh) => self.refresh().await,
+                () = at(nudge) => {
+                    self.nudged = Instant::now();
+                    nudging = Some(nudge_page(self.cdp, self.session).boxed());
+                }
+                () = async { match &mut nudging {
+                    Some(nudging) => nudging.await,
+                    None => pending().await,
+                } } => nudging = None,
+            }
+        }
+    }
+
+    async fn start(&self) -> Result<(), CdpError> {
+        let Cut { quality, max_width, max_height, .. } = self.cut;
+        let params = json!({
+            "format": "jpeg", "quality": quality, "everyNthFrame": 1,
+            "maxWidth": max_width, "maxHeight": max_height,
+        });
+        self.ask("Page.startScreencast", params).await
+    }
+
+    async fn ask(&self, method: &str, params: serde_json::Value) -> Result<(), CdpError> {
+        self.cdp.call::<IgnoredAny>(Some(self.session), method, params, ASK).await.map(|_| ())
+    }
+
+    fn heard(&mut self, event: &Event) {
+        match event.method.as_str() {
+            "Page.screencastFrame" => {
+                let Ok(frame) = event.read::<Frame<'_>>() else { return };
+                let (id, came) = (frame.session_id, Instant::now());
+                let number = self.publish(frame);
+                self.unacknowledged.push_back(Unacknowledged { id, number, came });
+                self.held_back |= self.unacknowledged.len() > IN_FLIGHT;
+            }
+            "Page.screencastVisibilityChanged" => {
+                let Ok(Visibility { visible }) = event.read() else { return };
+                self.visible = visible;
+                self.cast.hidden.store(!visible, Ordering::Relaxed);
+            }
+            _ => {}
+        }
+    }
+
+    /// Shows a picture to the viewers, unless it is the one they have.
+    fn publish(&self, frame: Frame<'_>) -> u64 {
+        let last = self.cast.latest.borrow().picture.clone();
+        let number = last.as_ref().map_or(0, |last| last.number);
+        let Ok(jpeg) = STANDARD.decode(frame.data.as_bytes()) else { return number };
+        let metadata = frame.metadata;
+        let shown = Shown {
+            tab: self.cut.tab.clone(),
+            width: metadata.device_width,
+            height: metadata.device_height,
+            page_scale: metadata.page_scale_factor,
+            offset_top: metadata.offset_top,
+            scroll_x: metadata.scroll_offset_x,
+            scroll_y: metadata.scroll_offset_y,
+            seq: 0,
+        };
+        if last.is_some_and(|last| last.shown == shown && last.jpeg == jpeg) {
+            return number;
+        }
+        let picture = Picture { number: number + 1, shown, jpeg: jpeg.into() };
+        self.cast.latest.send_modify(|latest| latest.picture = Some(Arc::new(picture)));
+        number + 1
+    }
+
+    /// When the oldest picture is acknowledged: not before somebody took it or a newer one, and not
+    /// faster than anybody wants them.
+    fn acknowledge_at(&self) -> Option<Instant> {
+        let oldest = self.unacknowledged.front()?;
+        let wanted = *self.cast.taken.borrow() >= oldest.number;
+        wanted.then(|| oldest.came.max(self.acknowledged + self.cast.period()))
+    }
+
+    async fn acknowledge(&mut self) {
+        let Some(Unacknowledged { id, .. }) = self.unacknowledged.pop_front() else { return };
+        self.acknowledged = Instant::now();
+        // Fails with the page or the browser only, which the events tell.
+        let _ = self.ask("Page.screencastFrameAck", json!({ "sessionId": id })).await;
+    }
+
+    /// When to ask for the page as it is, because pictures may have been lost.
+    fn refresh_at(&self) -> Option<Instant> {
+        let due = self.held_back && self.unacknowledged.is_empty();
+        due.then(|| self.acknowledged + self.cast.period().max(QUIET))
+    }
+
+    /// A cast that begins sends the page as it is.
+    async fn refresh(&mut self) {
+        self.held_back = false;
+        let _ = self.ask("Page.stopScreencast", json!({})).await;
+        let _ = self.start().await;
+    }
+
+    fn nudge_at(&self) -> Option<Instant> {
+        let never_drawn = self.cast.latest.borrow().picture.is_none();
+        (!self.visible || never_drawn).then(|| self.nudged + NUDGE_EVERY)
+    }
+}
+
+/// Makes a page draw: taking a picture of it does, and then the cast has one, too.
+async fn nudge_page(cdp: &Cdp, session: &SessionId) {
+    let params = json!({ "format": "jpeg", "quality": 1 });
+    let method = "Page.captureScreenshot";
+    let _ = cdp.call::<IgnoredAny>(Some(session), method, params, NUDGE).await;
+}
+
+async fn at(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => sleep_until(moment).await,
+        None => pending().await,
+    }
+}

@@ -1,0 +1,87 @@
+//! Numbers and texts that are within their bounds, because they were read.
+
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
+
+/// A whole number within bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(transparent)]
+pub struct Whole<const MIN: u32, const MAX: u32>(u32);
+
+impl<const MIN: u32, const MAX: u32> Whole<MIN, MAX> {
+    /// The number, if it is within its bounds.
+    pub fn new(number: u32) -> Option<Self> {
+        (MIN..=MAX).contains(&number).then_some(Self(number))
+    }
+
+    /// The number.
+    pub fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl<'de, const MIN: u32, const MAX: u32> Deserialize<'de> for Whole<MIN, MAX> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = u32::deserialize(deserializer)?;
+        let refusal = || D::Error::custom(format!("{number}: expected {MIN} to {MAX}"));
+        Self::new(number).ok_or_else(refusal)
+    }
+}
+
+/// A number from `-MAX` to `MAX`.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[serde(transparent)]
+pub struct Within<const MAX: u32>(f64);
+
+impl<const MAX: u32> Within<MAX> {
+    /// The number.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl<'de, const MAX: u32> Deserialize<'de> for Within<MAX> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = f64::deserialize(deserializer)?;
+        if number.abs() <= f64::from(MAX) {
+            return Ok(Self(number));
+        }
+        Err(D::Error::custom(format!("{number}: expected -{MAX} to {MAX}")))
+    }
+}
+
+/// A text of at most `MAX` characters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Text<const MAX: usize>(String);
+
+impl<const MAX: usize> Text<MAX> {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de, const MAX: usize> Deserialize<'de> for Text<MAX> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        // Never the text itself: it may be a password.
+        match text.chars().nth(MAX) {
+            None => Ok(Self(text)),
+            Some(_) => Err(D::Error::custom(format!("expected at most {MAX} characters"))),
+        }
+    }
+}
+
+/// Where something is on the page, in CSS pixels. A pointer that is dragged out of it may be
+/// outside.
+pub type Place = Within<16384>;
+/// How far the wheel turns, in CSS pixels.
+pub type Turn = Within<100_000>;
+/// The quality of a JPEG.
+pub type Quality = Whole<1, 100>;
+/// A length of a picture.
+pub type Side = Whole<16, 7680>;
+/// Pictures in a second.
+pub type Pace = Whole<1, 60>;
+/// Alt 1, Ctrl 2, Meta 4, Shift 8.
+pub type Modifiers = Whole<0, 15>;
