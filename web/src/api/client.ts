@@ -1,7 +1,19 @@
 import { sentence } from "../format";
 import { api } from "../prefix";
 import { home } from "../session/files";
-import type { ActionRecord, Control, CreateSession, Folder, Identity, Role, Session, Ticket } from "./wire";
+import type {
+  ActionRecord,
+  Control,
+  CreateSession,
+  Folder,
+  History,
+  Identity,
+  Role,
+  Session,
+  Tab,
+  TabAction,
+  Ticket,
+} from "./wire";
 
 /** A refusal of the server, or a request that did not reach it (status 0). */
 export class ApiError extends Error {
@@ -97,6 +109,12 @@ export const client = {
     json<Control>("POST", `${session(id)}/control/take`, { force }),
   release: (id: string, message: string) =>
     json<Control>("POST", `${session(id)}/control/release`, message ? { message } : {}),
+
+  navigate: (id: string, tab: string | null, to: { url: string } | { history: History }) =>
+    // A person sees for themselves when a page is there.
+    json<unknown>("POST", "browser/navigate", { session_id: id, ...to, ...(tab === null ? {} : { tab }), wait_until: "dom" }),
+  tabs: async (id: string, action: TabAction, tab: string | null = null) =>
+    (await json<{ tabs: Tab[] }>("POST", "browser/tabs", { session_id: id, action, ...(tab === null ? {} : { tab }) })).tabs,
 
   ticket: (id: string, role: Role, ttl_seconds: number) =>
     json<Ticket>("POST", `${session(id)}/tickets`, { role, ttl_seconds, reusable: true }),
