@@ -12,6 +12,7 @@ import { Server } from "../e2e/server.mjs";
 import { address } from "./content.mjs";
 import { allProcesses, measure } from "./cpu.mjs";
 import { nameOf } from "./ours.mjs";
+import { costs, spread } from "./table.mjs";
 import { Viewer } from "./viewer.mjs";
 
 const quick = Boolean(process.env.BENCH_QUICK);
@@ -106,16 +107,4 @@ async function parts() {
     guest: within((name) => helpers.includes(name)),
     serve: all.filter(({ parent, command }) => parent === process.pid && nameOf(command).endsWith(" serve")),
   };
-}
-
-function spread(times) {
-  const sorted = times.toSorted((a, b) => a - b);
-  const rank = (share) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
-  return sorted.length === 0 ? "–" : `${rank(0.5)} / ${rank(0.95)}`;
-}
-
-function costs({ cost }) {
-  const sum = Object.values(cost).reduce((sum, one) => sum + one, 0);
-  const each = Object.entries(cost).map(([name, one]) => `${name} ${one.toFixed(1)}`);
-  return `${sum.toFixed(1)} % (${each.join(", ")})`;
 }
