@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { composes, keyDown, keyUp, modifiersOf, typeText } from "../src/cast/keys";
+import { composes, keyDown, keyUp, modifiersOf, pasteText, typeText } from "../src/cast/keys";
 import { parseMessage, type Frame } from "../src/cast/message";
 import { fitted, pagePoint } from "../src/cast/place";
 import { bitOf, buttonOf, Clicks, wheelOf } from "../src/cast/pointer";
@@ -166,6 +166,13 @@ describe("keys", () => {
     expect(typed.map(({ text }) => text)).toEqual(["é", "👩‍🚀", "\r", undefined, "b"]);
     expect(typed[0]).toEqual({ type: "char", modifiers: 0, text: "é" });
     expect(typed[3]).toMatchObject({ type: "keyUp", key: "Enter" });
+  });
+
+  it("are not pressed by what is pasted, whatever its length", () => {
+    expect(pasteText("a\r\nb")).toEqual([{ type: "char", modifiers: 0, text: "a\nb" }]);
+    const pieces = pasteText("🎉".repeat(130)).map(({ text }) => text);
+    expect(pieces.map((piece) => [...(piece ?? "")].length)).toEqual([64, 64, 2]);
+    expect(pasteText("")).toEqual([]);
   });
 });
 

@@ -1,15 +1,17 @@
 import { isWayOut } from "../viewer/chord";
-import { composes, keyDown, keyUp, typeText } from "./keys";
+import { composes, keyDown, keyUp, pasteText, typeText } from "./keys";
 import { mac } from "./mac";
 import type { KeyParams } from "./message";
 
-/** More is not typed by hand, and would take long. */
-const longestPaste = 20_000;
+/** More at once would be lost on the way. */
+const longestPaste = 10_000;
 
 interface KeyboardHandlers {
   send: (keys: KeyParams[]) => void;
   wayOut: () => void;
   focus: (focused: boolean) => void;
+  /** Called with what could not be done. */
+  failed: (text: string) => void;
 }
 
 /**
@@ -95,7 +97,8 @@ export class Keyboard {
     const text = event.clipboardData?.getData("text/plain") ?? "";
     // Ctrl is down, and would make shortcuts of the text.
     this.release();
-    this.handlers.send(typeText(text.slice(0, longestPaste)));
+    if (text.length <= longestPaste) this.handlers.send(pasteText(text));
+    else this.handlers.failed(`Text of more than ${longestPaste} characters cannot be pasted. Upload it as a file.`);
   };
 
   /** What an input method, an emoji menu or dictation left in the field. */

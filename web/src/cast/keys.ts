@@ -80,9 +80,22 @@ export function typeText(text: string): KeyParams[] {
   );
 }
 
+/** The longest text that the stream takes at once. */
+const longestText = 64;
+
+/** Puts in a text as it is, in few pieces: no line of it presses Enter. */
+export function pasteText(text: string): KeyParams[] {
+  const characters = [...text.replace(/\r\n?/g, "\n")];
+  const pieces: KeyParams[] = [];
+  for (let at = 0; at < characters.length; at += longestText) {
+    pieces.push({ type: "char", modifiers: 0, text: characters.slice(at, at + longestText).join("") });
+  }
+  return pieces;
+}
+
 /** What people call characters: an emoji of several code points is one, and arrives as one. */
 function charactersOf(text: string): string[] {
   return [...new Intl.Segmenter().segment(text)].flatMap(({ segment }) =>
-    segment.length <= 64 ? [segment] : [...segment],
+    segment.length <= longestText ? [segment] : [...segment],
   );
 }

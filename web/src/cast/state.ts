@@ -53,7 +53,7 @@ function hear(state: CastState, message: CastMessage): CastState {
     case "status": {
       const { status, reason } = message;
       // A browser that comes back has nothing to show at first, and none of the old questions.
-      const lost = status !== "streaming" && status !== "ready";
+      const lost = status !== "streaming";
       return { ...state, status, reason, ...(lost ? { painted: false, dialog: null } : {}) };
     }
     case "control":
@@ -78,6 +78,10 @@ export function sceneOf({ status, reason, painted }: CastState): Scene {
     case "starting":
       return { kind: "wait", text: "The browser is starting…" };
     case "ready":
+      if (reason !== null) {
+        return { kind: "notice", title: "There is no such tab", text: "Choose another tab, or follow the agent.", reason };
+      }
+      return { kind: "wait", text: "Waiting for the first picture…" };
     case "streaming":
       return painted ? { kind: "picture" } : { kind: "wait", text: "Waiting for the first picture…" };
     case "no_browser":

@@ -25,7 +25,7 @@ interface CastOptions {
   onClosed: () => void;
   /** Called when the person asked for the keyboard back. */
   onWayOut: () => void;
-  /** Called with what the stream would not do. */
+  /** Called with what could not be done. */
   onError: (text: string) => void;
 }
 
@@ -97,6 +97,7 @@ export function useCast(options: CastOptions): Cast {
       send: (all) => all.forEach((params) => send({ method: "Input.dispatchKeyEvent", params })),
       wayOut: () => latest.current.onWayOut(),
       focus: setFocused,
+      failed: (text) => latest.current.onError(text),
     });
     const pointer = new Mouse(canvas, {
       send,
