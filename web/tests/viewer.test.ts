@@ -30,6 +30,7 @@ describe("close codes", () => {
     expect(closingOfAnswer(401, "missing_bearer")?.kind).toBe("refused");
     expect(closingOfAnswer(401, "invalid_ticket")?.text).toContain("link is not valid");
     expect(closingOfAnswer(409, "ticket_in_use")?.kind).toBe("retry");
+    expect(closingOfAnswer(503, "cdp_unavailable")?.kind).toBe("retry");
     expect(closingOfAnswer(404, "not_found")?.kind).toBe("over");
     expect(closingOfAnswer(426, undefined)).toBeNull();
   });

@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
-import { sentence } from "../format";
 import { StageState } from "../viewer/StageState";
 import { PageQuestion } from "./PageQuestion";
-import { sceneOf, type Scene } from "./state";
+import { SceneCard } from "./SceneCard";
+import { sceneOf } from "./state";
 import type { Cast } from "./useCast";
 
 interface CastStageProps {
@@ -48,27 +48,6 @@ export function CastStage({ cast, driving, children }: CastStageProps) {
       )}
     </div>
   );
-}
-
-function SceneCard({ scene }: { scene: Scene }) {
-  switch (scene.kind) {
-    case "picture":
-      return null;
-    case "wait":
-      return (
-        <p className="card">
-          <span className="spinner" /> {scene.text}
-        </p>
-      );
-    case "notice":
-      return (
-        <div className="card">
-          <h2>{scene.title}</h2>
-          {scene.reason && <p>{sentence(scene.reason)}</p>}
-          <p className="muted">{scene.text}</p>
-        </div>
-      );
-  }
 }
 
 /** Whose question it is: the message alone could pretend to be ours. */

@@ -102,10 +102,16 @@ export function sceneOf({ status, reason, painted }: CastState): Scene {
       return {
         kind: "notice",
         title: "The browser cannot be shown",
-        text: "Another tab may still be fine, and a page that crashed comes back when it is reloaded. What the agent does is in the panel, under Actions.",
+        text: "Another tab may still be fine, and a page that crashed comes back when somebody reloads it.",
         reason,
       };
   }
+}
+
+/** What stands where the picture would be, of a browser that cannot be watched at all. */
+export function unwatchable(reason: string | null): Scene {
+  const text = "The session goes on without its picture. What the agent does is in the panel, under Actions.";
+  return { kind: "notice", title: "The browser cannot be shown", text, reason };
 }
 
 /** Why there is no use in looking at a session's browser now; undefined if there is. */

@@ -2,6 +2,8 @@ import { useEffect, useRef, useState } from "react";
 import { client, explain } from "../api/client";
 import type { Session } from "../api/wire";
 import { CastStage } from "../cast/CastStage";
+import { SceneCard } from "../cast/SceneCard";
+import { unwatchable } from "../cast/state";
 import { useCast } from "../cast/useCast";
 import { sentence } from "../format";
 import { ErrorBanner } from "../ui/ErrorBanner";
@@ -38,8 +40,9 @@ export function WatchBrowser({ session, gone, shown, quality, fullScreen, upload
   const [busy, setBusy] = useState(0);
   const buttons = useRef<HTMLDivElement>(null);
 
+  const hopeless = session.browser_view?.status === "unavailable";
   const cast = useCast({
-    url: driver.watchable ? castUrl(session.id, driver.role) : null,
+    url: driver.watchable && !hopeless ? castUrl(session.id, driver.role) : null,
     quality: castQuality(quality, window.devicePixelRatio),
     tab: chosen,
     shown,
@@ -111,7 +114,7 @@ export function WatchBrowser({ session, gone, shown, quality, fullScreen, upload
         </div>
       </DriverStrip>
       <ErrorBanner text={error} onDismiss={() => setError(null)} />
-      {driver.watchable && !closed && (
+      {driver.watchable && !closed && !hopeless && (
         <div className="browser-bars" data-live={connected}>
           <TabStrip
             tabs={tabs}
@@ -131,9 +134,15 @@ export function WatchBrowser({ session, gone, shown, quality, fullScreen, upload
         </div>
       )}
       <House session={session} driver={driver} uploads={uploads}>
-        <CastStage cast={cast} driving={driving}>
-          {!driving && <AgentBanner status={session.agent_status} />}
-        </CastStage>
+        {hopeless ? (
+          <div className="stage" role="status">
+            <SceneCard scene={unwatchable(session.browser_view?.reason ?? null)} />
+          </div>
+        ) : (
+          <CastStage cast={cast} driving={driving}>
+            {!driving && <AgentBanner status={session.agent_status} />}
+          </CastStage>
+        )}
       </House>
     </>
   );
