@@ -44,7 +44,7 @@ export function CastStage({ cast, driving, children }: CastStageProps) {
         )}
       </StageState>
       {cast.dialog && driving && cast.mayDrive && (
-        <PageQuestion dialog={cast.dialog} host={host} onAnswer={cast.answer} />
+        <PageQuestion key={cast.asked} dialog={cast.dialog} host={host} onAnswer={cast.answer} />
       )}
     </div>
   );

@@ -11,6 +11,8 @@ export interface CastState {
   tabs: Tab[];
   mayDrive: boolean;
   dialog: PageDialog | null;
+  /** How many questions there were: two of the same words are two. */
+  asked: number;
   /** Whether a picture of this connection is there. */
   painted: boolean;
 }
@@ -28,6 +30,7 @@ export const nothingCast: CastState = {
   tabs: [],
   mayDrive: false,
   dialog: null,
+  asked: 0,
   painted: false,
 };
 
@@ -36,7 +39,7 @@ export function changeCast(state: CastState, change: CastChange): CastState {
     case "opened":
     case "closed":
       // Tabs and the last picture stay, so that a moment without a connection does not clear the page.
-      return { ...nothingCast, frame: state.frame, tabs: state.tabs };
+      return { ...nothingCast, frame: state.frame, tabs: state.tabs, asked: state.asked };
     case "painted":
       return state.painted ? state : { ...state, painted: true };
     case "told":
@@ -59,7 +62,7 @@ function hear(state: CastState, message: CastMessage): CastState {
     case "control":
       return { ...state, mayDrive: message.mayDrive };
     case "dialog":
-      return { ...state, dialog: message.dialog };
+      return { ...state, dialog: message.dialog, asked: state.asked + 1 };
     case "error":
       return state;
   }
