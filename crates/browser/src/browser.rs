@@ -225,8 +225,19 @@ impl Browser {
         Ok(Turn::begin(running, page, accept_dialogs, deadline).await)
     }
 
+    /// Whether there is a browser now.
+    pub(crate) async fn is_there(&self) -> bool {
+        self.shared.current.get(Duration::ZERO).await.is_ok()
+    }
+
+    /// The browser that we know, if it still runs.
+    pub(crate) fn known_running(&self) -> Option<Arc<Running>> {
+        let cell = Arc::clone(&self.shared.running.lock());
+        cell.get().filter(|running| !running.cdp.is_closed()).cloned()
+    }
+
     /// The browser of the moment, waiting for one if need be.
-    async fn running(&self, deadline: Instant) -> Result<Arc<Running>, BrowserError> {
+    pub(crate) async fn running(&self, deadline: Instant) -> Result<Arc<Running>, BrowserError> {
         let cell = {
             let mut cell = self.shared.running.lock();
             if cell.get().is_some_and(|running| running.cdp.is_closed()) {

@@ -5,6 +5,7 @@
 //! no sandbox. Clients from outside may use the same browser at the same time.
 
 mod browser;
+mod cast;
 mod downloads;
 mod error;
 mod field;
@@ -31,4 +32,5 @@ mod wait;
 mod world;
 
 pub use browser::Browser;
+pub use cast::{Hands, Said, Screen};
 pub use error::BrowserError;

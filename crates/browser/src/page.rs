@@ -6,7 +6,10 @@ use std::{
 };
 
 use helmdeck_cdp::{Cdp, EventStream, SessionId};
-use helmdeck_wire::browser::{Dialog, DialogKind, TabId};
+use helmdeck_wire::{
+    browser::{Dialog, DialogKind, TabId},
+    cast::OpenDialog,
+};
 use parking_lot::Mutex;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
@@ -221,6 +224,14 @@ impl Page {
     }
 }
 
+impl State {
+    /// A dialog that waits for a person, because no call is under way that answers it.
+    pub fn waiting_dialog(&self) -> Option<OpenDialog> {
+        let Opening { kind, message, proposal, .. } = self.dialog.clone()?;
+        self.visits.is_empty().then_some(OpenDialog { kind, message, proposal })
+    }
+}
+
 impl Visiting {
     /// The dialogs that came up so far.
     pub fn dialogs(&self) -> Vec<Dialog> {
@@ -231,5 +242,7 @@ impl Visiting {
 impl Drop for Visiting {
     fn drop(&mut self) {
         self.page.with(|state| state.visits.retain(|visit| !Arc::ptr_eq(visit, &self.visit)));
+        // A dialog that came up at the last moment waits for somebody else now.
+        self.page.tell();
     }
 }

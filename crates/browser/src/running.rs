@@ -15,6 +15,7 @@ use tokio::{sync::Notify, task::AbortHandle, time::timeout_at, try_join};
 
 use crate::{
     BrowserError,
+    cast::Casts,
     downloads::{self, Downloads},
     follow::Follower,
     page::Page,
@@ -28,6 +29,7 @@ const FIRST_PAGE: Duration = Duration::from_millis(500);
 pub(crate) struct Running {
     pub cdp: Cdp,
     pub known: Arc<Known>,
+    pub casts: Casts,
     follower: AbortHandle,
 }
 
@@ -72,7 +74,8 @@ impl Running {
         let mut follower = Follower::new(cdp.clone(), Arc::clone(&known), events);
         follower.catch_up().await;
         let follower = tokio::spawn(follower.follow()).abort_handle();
-        Ok(Self { cdp, known, follower })
+        let casts = Casts::new(cdp.clone());
+        Ok(Self { cdp, known, casts, follower })
     }
 
     /// The tab that is named, or the active one.
@@ -127,7 +130,7 @@ impl Running {
         let params = json!({ "url": url.unwrap_or("about:blank") });
         let created = self.cdp.call::<Created>(None, "Target.createTarget", params, left).await?;
         let tab = TabId(created.target_id);
-        self.known.tabs.lock().choose(&tab);
+        self.choose(&tab);
         let page = self.attached(&tab, deadline).await;
         let late = || BrowserError::Timeout("the tab did not open in time".to_owned());
         let page = page.ok_or_else(late)?;
@@ -149,8 +152,13 @@ impl Running {
     /// Brings a tab to the front and makes it the active one.
     pub async fn activate(&self, tab: &TabId, deadline: Instant) -> Result<(), BrowserError> {
         self.of_tab("Target.activateTarget", tab, deadline).await?;
-        self.known.tabs.lock().choose(tab);
+        self.choose(tab);
         Ok(())
+    }
+
+    fn choose(&self, tab: &TabId) {
+        self.known.tabs.lock().choose(tab);
+        self.known.news.notify_waiters();
     }
 
     /// Closes a tab, whatever the page says to it.

@@ -13,6 +13,7 @@ mod act;
 mod alone;
 mod begin;
 mod browser;
+mod cast;
 mod debugging;
 mod desktop;
 mod egress;

@@ -48,8 +48,9 @@ impl Reports {
     /// Tells everybody who reads, and will read.
     pub fn tell(&self, report: Progress) {
         let mut reports = self.shared.reports.lock();
-        // Events may be many; what ends a session is always told.
-        if reports.len() < MAX_REPORTS || !matches!(report, Progress::Event(_)) {
+        // Events may be many; what ends a session, or something that was told, is always told.
+        let event = matches!(report, Progress::Event(_) | Progress::BrowserEnded(_));
+        if reports.len() < MAX_REPORTS || !event {
             reports.push(report);
             self.shared.count.send_replace(reports.len());
         }

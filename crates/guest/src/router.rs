@@ -16,6 +16,7 @@ use helmdeck_wire::{
         ClickElement, Execute, Extract, HoverElement, Interact, Markdown, Navigate, PageScreenshot,
         PressKeys, SelectOptions, Snapshot, Tabs, TypeInto, UploadFiles, WaitFor,
     },
+    cast::CastView,
     clipboard::Clipboard,
     file::{FileList, FileStored},
     guest::{Begin, Frames, Hello, LINK_VERSION, OneFile, SaveProfile},
@@ -37,7 +38,7 @@ use http::{
 use hyper_util::rt::TokioIo;
 use tokio::{io::copy_bidirectional_with_sizes, task::block_in_place};
 
-use crate::{act, begin::Guest, debugging, error::GuestError, files, profile};
+use crate::{act, begin::Guest, cast, debugging, error::GuestError, files, profile};
 
 /// The largest request: a long text to type, or a clipboard.
 const MAX_BODY: usize = 32 << 20;
@@ -129,6 +130,7 @@ pub fn router(guest: Guest) -> Router {
         .route(route::RFB, get(view))
         .route(route::FRAMES, get(frames))
         .route(route::CDP, get(cdp))
+        .route(route::CAST, get(show))
         .route(route::LET_GO, post(let_go))
         .route(route::FOLDER, get(folder))
         .route(route::PROFILE, get(save_profile).put(load_profile))
@@ -229,8 +231,29 @@ async fn cdp(State(guest): State<Guest>, mut request: Request) -> Result<Respons
     Ok((StatusCode::SWITCHING_PROTOCOLS, headers).into_response())
 }
 
+/// The browser's page as pictures, for one viewer.
+async fn show(
+    State(guest): State<Guest>,
+    Query(view): Query<CastView>,
+    mut request: Request,
+) -> Result<Response, GuestError> {
+    let upgrade = hyper::upgrade::on(&mut request);
+    let browser = guest.session()?.browser;
+    tokio::spawn(async move {
+        if let Ok(upgraded) = upgrade.await {
+            cast::serve(&browser, view, TokioIo::new(upgraded)).await;
+        }
+    });
+    let headers = [(CONNECTION, "upgrade"), (UPGRADE, route::CAST_PROTOCOL)];
+    Ok((StatusCode::SWITCHING_PROTOCOLS, headers).into_response())
+}
+
 async fn let_go(State(guest): State<Guest>) -> Result<(), GuestError> {
-    Ok(guest.display()?.let_go().await?)
+    // Without a screen, nothing is held down but in the browser, by viewers who let go themselves.
+    match guest.session()?.display {
+        Some(display) => Ok(display.let_go().await?),
+        None => Ok(()),
+    }
 }
 
 async fn folder(Query(folder): Query<OneFile>) -> Result<Json<FileList>, GuestError> {

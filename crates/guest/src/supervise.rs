@@ -64,6 +64,7 @@ pub async fn keep_browser(mut browser: Browser, parts: Parts, reports: Reports, 
             leaving.gone();
             return;
         }
+        reports.tell(Progress::BrowserEnded(how.clone()));
         if began.elapsed() > STABLE {
             tries = 0;
         }
@@ -86,6 +87,7 @@ pub async fn keep_browser(mut browser: Browser, parts: Parts, reports: Reports, 
         {
             log.line("guest", &with_causes(&error));
         }
+        reports.tell(Progress::BrowserBack);
         reports.tell(Progress::Event(format!("Chromium ended ({how}) and was restarted")));
     }
 }

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use helmdeck_wire::{
     Action, ErrorBody, ErrorCode,
+    cast::CastView,
     guest::{Begin, Frames, Hello},
     ticket::Role,
 };
@@ -130,6 +131,12 @@ impl Link {
         within(BROWSER_DEADLINE, self.upgrade(route::CDP, route::CDP_PROTOCOL)).await
     }
 
+    /// The browser's page as pictures, for one viewer: [`crate::cast`] reads and writes them.
+    pub async fn cast(&self, view: &CastView) -> Result<Box<dyn ByteStream>, LinkError> {
+        let path = address(route::CAST, view)?;
+        within(CONNECT_DEADLINE, self.upgrade(&path, route::CAST_PROTOCOL)).await
+    }
+
     /// Lets go all keys and buttons.
     pub async fn let_go(&self) -> Result<(), LinkError> {
         self.call(post(route::LET_GO, &())?, CONNECT_DEADLINE).await.map(|_| ())
@@ -242,6 +249,11 @@ pub(crate) fn parsed<T: DeserializeOwned>(body: &[u8]) -> Result<T, LinkError> {
 
 pub(crate) fn get(path: &str) -> Result<Request<Outgoing>, LinkError> {
     request(Method::GET, path, Bytes::new())
+}
+
+pub(crate) fn address(route: &str, query: &impl Serialize) -> Result<String, LinkError> {
+    let query = serde_urlencoded::to_string(query);
+    query.map(|query| format!("{route}?{query}")).map_err(|e| LinkError::Nonsense(e.to_string()))
 }
 
 fn post(path: &str, body: &impl Serialize) -> Result<Request<Outgoing>, LinkError> {

@@ -11,12 +11,11 @@ use http::{HeaderValue, Method, Request, StatusCode, header::CONTENT_LENGTH};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use parking_lot::Mutex;
-use serde::Serialize;
 use tokio::time::{Instant, sleep_until};
 
 use crate::{
     Link, LinkError,
-    client::{Connection, Outgoing, collect, get, outgoing, parsed, refusal, within},
+    client::{Connection, Outgoing, address, collect, get, outgoing, parsed, refusal, within},
     route,
 };
 
@@ -128,11 +127,6 @@ impl Link {
 /// Why something could not be sent: the guest's fault, or that of whoever had it.
 fn sent(error: hyper::Error) -> LinkError {
     if error.is_user() { LinkError::BrokeOff } else { LinkError::Broken(error) }
-}
-
-fn address(route: &str, query: &impl Serialize) -> Result<String, LinkError> {
-    let query = serde_urlencoded::to_string(query);
-    query.map(|query| format!("{route}?{query}")).map_err(|e| LinkError::Nonsense(e.to_string()))
 }
 
 fn number(value: &HeaderValue) -> Option<u64> {

@@ -4,6 +4,7 @@
 //! [`route`], so `curl --unix-socket` can stand in for either. Nobody else reads or writes the
 //! bytes in between.
 
+pub mod cast;
 mod client;
 mod error;
 mod files;

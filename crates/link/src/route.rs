@@ -33,6 +33,11 @@ pub const FRAMES_PROTOCOL: &str = "helmdeck-frames";
 pub const CDP: &str = "/cdp";
 /// What the connection of [`CDP`] becomes.
 pub const CDP_PROTOCOL: &str = "helmdeck-cdp";
+/// `GET` with an upgrade to [`CAST_PROTOCOL`]: the browser's page as pictures, and input into it. The
+/// query is a [`helmdeck_wire::cast::CastView`]; the messages are those of [`crate::cast`].
+pub const CAST: &str = "/cast";
+/// What the connection of [`CAST`] becomes.
+pub const CAST_PROTOCOL: &str = "helmdeck-cast";
 /// `POST`: lets go all keys and buttons that are held down.
 pub const LET_GO: &str = "/let_go";
 

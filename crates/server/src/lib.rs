@@ -11,6 +11,8 @@ mod attempts;
 mod auth;
 mod body;
 mod boot;
+mod by_hand;
+mod cast;
 mod cdp;
 mod closing;
 pub mod config;

@@ -1,7 +1,7 @@
 //! Between a viewer's WebSocket and the session's X server: the picture down, and of what comes up
 //! only what the viewer may send.
 
-use std::{future::pending, pin::pin, time::Duration};
+use std::{pin::pin, time::Duration};
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use bytes::{Bytes, BytesMut};
@@ -9,16 +9,15 @@ use futures_util::{
     SinkExt, StreamExt,
     stream::{SplitSink, SplitStream},
 };
-use helmdeck_rfb::{Gate, Handshake, Input, RfbError};
+use helmdeck_rfb::{Gate, Handshake, RfbError};
 use helmdeck_sessions::{ByteStream, View};
-use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf},
     sync::mpsc,
     time::{Instant, interval, sleep_until, timeout},
 };
 
-use crate::closing::Closing;
+use crate::{by_hand::Gathered, closing::Closing};
 
 /// What is read from the X server at once.
 const CHUNK: usize = 64 << 10;
@@ -30,14 +29,10 @@ const WRITE_DEADLINE: Duration = Duration::from_secs(10);
 const WHY_DEADLINE: Duration = Duration::from_secs(3);
 /// How long a viewer may take for the handshake.
 const HANDSHAKE_DEADLINE: Duration = Duration::from_secs(15);
-/// How long keys and wheel are gathered before they are noted as one thing done.
-const GATHER: Duration = Duration::from_secs(1);
 /// Keeps connections through proxies alive, and makes viewers answer.
 const PING_EVERY: Duration = Duration::from_secs(20);
 /// A viewer that does not even answer pings for this long is gone, and its control with it.
 const SILENCE: Duration = Duration::from_secs(60);
-/// So many clicks in one [`GATHER`] are noted one by one; no hand is faster.
-const SINGLE_NOTES: u32 = 20;
 
 type Viewer = SplitSink<WebSocket, Message>;
 
@@ -183,87 +178,4 @@ async fn shake_hands(
 
 fn nonsense(error: RfbError) -> Closing {
     Closing::Nonsense(error.to_string())
-}
-
-/// What a person does by hand, noted once a second at most but for clicks; never which keys.
-#[derive(Default)]
-struct Gathered {
-    keys: u32,
-    notches: u32,
-    /// Clicks and the like that were noted one by one, and those that were not any more.
-    single: u32,
-    more: u32,
-    since: Option<Instant>,
-}
-
-impl Gathered {
-    /// The wheel is buttons four to seven.
-    const WHEEL: u8 = 0b0111_1000;
-
-    fn add(&mut self, inputs: &[Input], view: &View) {
-        for input in inputs {
-            match *input {
-                Input::Key { down: true } => self.keys += 1,
-                Input::Pointer { pressed, .. } if pressed & Self::WHEEL != 0 => self.notches += 1,
-                Input::Pointer { x, y, pressed, .. } if pressed != 0 => {
-                    let button = match pressed {
-                        1 => "left",
-                        2 => "middle",
-                        4 => "right",
-                        _ => "other",
-                    };
-                    self.note_one(view, "click", || json!({ "x": x, "y": y, "button": button }));
-                }
-                Input::Resize { width, height } => self.note_one(
-                    view,
-                    "resize",
-                    || json!({ "geometry": format!("{width}x{height}") }),
-                ),
-                Input::CutText => self.note_one(view, "clipboard", || json!({})),
-                Input::Key { down: false } | Input::Pointer { .. } => {}
-            }
-        }
-        if self.keys + self.notches + self.single > 0 {
-            self.since.get_or_insert_with(Instant::now);
-        }
-        if !inputs.is_empty() {
-            view.session().touch();
-        }
-    }
-
-    /// Notes a thing by itself, after what came before it; too many are only counted.
-    fn note_one(&mut self, view: &View, action: &str, detail: impl Fn() -> Value) {
-        if self.single >= SINGLE_NOTES {
-            self.more += 1;
-            return;
-        }
-        self.note_keys(view);
-        self.single += 1;
-        view.acted(action, detail());
-    }
-
-    async fn due(&self) {
-        match self.since {
-            Some(since) => sleep_until(since + GATHER).await,
-            None => pending().await,
-        }
-    }
-
-    fn note_keys(&mut self, view: &View) {
-        let (keys, notches) = (std::mem::take(&mut self.keys), std::mem::take(&mut self.notches));
-        if keys > 0 {
-            view.acted("type", json!({ "characters": keys }));
-        }
-        if notches > 0 {
-            view.acted("scroll", json!({ "amount": notches }));
-        }
-    }
-
-    fn note(&mut self, view: &View) {
-        self.note_keys(view);
-        if self.more > 0 {
-            view.acted("click", json!({ "clicks": self.more }));
-        }
-        *self = Self::default();
-    }
 }

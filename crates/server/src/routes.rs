@@ -1,6 +1,7 @@
 //! One file per noun of the API. Handlers translate; they decide nothing.
 
 pub mod auth;
+pub mod cast;
 pub mod cdp;
 pub mod control;
 pub mod desktop;

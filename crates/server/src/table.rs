@@ -21,8 +21,8 @@ use crate::{
         Operation, delete, get, post, put,
     },
     routes::{
-        auth as login, cdp, control, desktop, events, files, health, live, metrics, openapi, pages,
-        profiles, sessions, tokens, wall,
+        auth as login, cast, cdp, control, desktop, events, files, health, live, metrics, openapi,
+        pages, profiles, sessions, tokens, wall,
     },
 };
 
@@ -196,6 +196,22 @@ fn watching() -> Vec<Operation> {
         get("/api/sessions/{id}/vnc", Watches, "watch_session_alias", live::vnc)
             .doc("The same under its old name.")
             .query::<live::ViewQuery>()
+            .upgrades(),
+        get("/api/v1/sessions/{id}/cdp-stream", Watches, "watch_browser", cast::stream)
+            .doc(
+                "The session's browser, headless or not, over a WebSocket: each binary message is a \
+                 JPEG of the page, each text message an object with one key: `frame` (what the \
+                 pictures show, in CSS pixels of the page), `tabs`, `status`, `control`, `dialog` or \
+                 `error`. Send `{\"method\": …, \"params\": …}`: `Input.dispatchMouseEvent`, \
+                 `Input.dispatchKeyEvent`, `Input.dispatchTouchEvent` and `dialog` pass while this \
+                 viewer drives; `view` and `ack` always. A browser that died comes back on the same \
+                 connection.",
+            )
+            .query::<cast::CastQuery>()
+            .upgrades(),
+        get("/api/sessions/{id}/cdp-stream", Watches, "watch_browser_alias", cast::stream)
+            .doc("The same under its old name.")
+            .query::<cast::CastQuery>()
             .upgrades(),
         post("/api/v1/sessions/{id}/tickets", desktop::ACT, "create_ticket", live::create_ticket)
             .doc("A ticket: whoever has it may watch the session, without a token, for a while.")

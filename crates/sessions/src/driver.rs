@@ -201,7 +201,7 @@ async fn ready(
                 on_stage(stage);
             }
             Ok(Some(Progress::Ready)) => return Ok(()),
-            Ok(Some(Progress::Event(_))) => {}
+            Ok(Some(Progress::Event(_) | Progress::BrowserEnded(_) | Progress::BrowserBack)) => {}
             Ok(Some(Progress::Failed { stage, reason, log_tail })) => {
                 return Err(Failure { stage: Some(stage), reason, log_tail });
             }
@@ -258,6 +258,8 @@ async fn lost(
             Ok(Some(Progress::Event(event))) => {
                 info!(session.id = session.id().as_str(), event, "Session reports");
             }
+            Ok(Some(Progress::BrowserEnded(how))) => session.browser_ended(Some(how)),
+            Ok(Some(Progress::BrowserBack)) => session.browser_ended(None),
             Ok(Some(Progress::Lost { part, log_tail })) => {
                 let end = match part {
                     Part::Display => EndReason::DisplayLost,

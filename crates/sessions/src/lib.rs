@@ -4,6 +4,7 @@
 //! [`helmdeck_runtime::Runtime`], actions travel over a [`helmdeck_link`].
 
 mod caller;
+mod cast;
 mod cdp;
 mod control;
 mod driver;
@@ -24,12 +25,13 @@ mod takeover;
 mod view;
 
 pub use caller::{Caller, Scope};
+pub use cast::CastViewer;
 pub use cdp::CdpClient;
 pub use control::Holder;
 pub use error::SessionError;
 pub use events::{Event, Events, Listener, Lost, What};
 pub use files::Download;
-pub use helmdeck_link::{ByteStream, Outgoing, Reply};
+pub use helmdeck_link::{ByteStream, Outgoing, Reply, cast as cast_link};
 pub use journal::Journal;
 pub use profiles::{Profiles, SealingKey};
 pub use registry::{Config, Sessions};

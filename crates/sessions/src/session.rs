@@ -22,6 +22,7 @@ use tokio::{
 
 use crate::{
     Caller, SessionError,
+    cast::Watched,
     control::Lease,
     egress::Counts,
     events::{Events, What},
@@ -81,6 +82,8 @@ pub(crate) struct Inner {
     pub viewers: Mutex<HashMap<String, usize>>,
     /// Open connections to the browser.
     pub cdp_clients: AtomicU64,
+    /// Whether the browser can be watched without a screen, and is.
+    pub cast: Mutex<Watched>,
     pub events: Events,
     pub journal: Journal,
     pub profiles: Profiles,
@@ -164,6 +167,7 @@ impl Session {
                 lease: watch::Sender::default(),
                 viewers: Mutex::default(),
                 cdp_clients: AtomicU64::default(),
+                cast: Mutex::default(),
                 events,
                 journal,
                 profiles,
@@ -211,6 +215,7 @@ impl Session {
             tasks: life.tasks(),
             agent_status: inner.agent_status.lock().clone(),
             control: self.control(caller),
+            browser_view: self.browser_view(),
             notes: spec::notes(&inner.record.spec),
             spec: spec::for_reply(&inner.record.spec),
         }

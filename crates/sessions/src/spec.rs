@@ -19,6 +19,8 @@ const LEAST_MEMORY: Bytes = Bytes(256 << 20);
 const ALONE_AT_MOST: Duration = Duration::from_secs(600);
 /// All names and values of `env` together.
 const MAX_ENV_BYTES: usize = 64 << 10;
+/// A headless browser's window: what a viewer sees of it by default is of this size, too.
+const HEADLESS: Geometry = Geometry { width: 1280, height: 800 };
 /// A year: longer is a mistake, and would overflow clocks.
 const MAX_SECONDS: u64 = 365 * 24 * 3600;
 
@@ -59,8 +61,12 @@ pub fn complete(mut spec: SessionSpec, default_idle_s: u64) -> Result<SessionSpe
     spelled("timezone", spec.timezone.as_deref(), 64, in_zone, "a name such as Europe/Paris")?;
     let in_locale = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     spelled("locale", spec.locale.as_deref(), 32, in_locale, "a language such as de-DE")?;
-    spec.mode = Some(mode.unwrap_or_default());
-    spec.geometry = Some(geometry.unwrap_or_default());
+    let mode = mode.unwrap_or_default();
+    spec.mode = Some(mode);
+    spec.geometry = Some(geometry.unwrap_or(match mode {
+        Mode::Desktop => Geometry::default(),
+        Mode::Headless => HEADLESS,
+    }));
     spec.shm_size.get_or_insert(DEFAULT_SHM);
     spec.idle_timeout_s.get_or_insert(default_idle_s);
     Ok(spec)
@@ -216,6 +222,8 @@ mod tests {
         assert_eq!(spec.mode, Some(Mode::Desktop));
         assert_eq!(spec.geometry, Some(Geometry::default()));
         assert_eq!(spec.idle_timeout_s, Some(300));
+        let headless = complete(SessionSpec::default(), 300).unwrap();
+        assert_eq!(headless.geometry, Some(HEADLESS));
         assert!(complete(with_env("HELMDECK_MODE", "window"), 300).is_err());
         let both =
             SessionSpec { mode: Some(Mode::Headless), ..with_env("HELMDECK_MODE", "desktop") };

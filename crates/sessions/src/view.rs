@@ -92,7 +92,7 @@ impl Session {
         matches!(self.inner.life.lock().phase(), Phase::Running | Phase::Outdated)
     }
 
-    fn admit_viewer(&self, viewer: Viewer) -> Result<View, SessionError> {
+    pub(crate) fn admit_viewer(&self, viewer: Viewer) -> Result<View, SessionError> {
         let mut viewers = self.inner.viewers.lock();
         if viewers.values().sum::<usize>() >= MAX_VIEWERS {
             let id = self.id().clone();

@@ -9,6 +9,7 @@
     clippy::missing_panics_doc
 )]
 
+mod caster;
 mod client;
 mod debugger;
 mod desk;
@@ -21,6 +22,7 @@ mod site;
 mod view;
 mod watcher;
 
+pub use caster::Caster;
 pub use client::{Answer, Client};
 pub use debugger::Debugger;
 pub use desk::Desk;

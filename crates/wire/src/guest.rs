@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{file::HomePath, session::Mode, size::Geometry};
 
 /// Server and guest understand each other only if this is equal on both sides.
-pub const LINK_VERSION: u32 = 3;
+pub const LINK_VERSION: u32 = 4;
 
 /// What a guest needs to know to become a session. It never touches a disk or a command line,
 /// because `env` may hold secrets.
@@ -82,6 +82,10 @@ pub enum Progress {
     },
     /// Something happened that did not end the session; a sentence for the log.
     Event(String),
+    /// The browser ended, and is being started again; how it ended.
+    BrowserEnded(String),
+    /// The browser is there again.
+    BrowserBack,
     /// A part that the session cannot do without is gone: the session is over.
     Lost {
         /// What is gone.

@@ -5,6 +5,7 @@
 
 pub mod action;
 pub mod browser;
+pub mod cast;
 pub mod clipboard;
 pub mod control;
 pub mod error;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
 use crate::{
+    cast::BrowserView,
     control::Control,
     id::SessionId,
     size::{Bytes, Geometry},
@@ -38,7 +39,8 @@ pub struct SessionSpec {
     /// Headless if neither this nor `env.HELMDECK_MODE` is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// The screen's size; 1920x1080 if neither this nor `env.HELMDECK_DISPLAY_GEOMETRY` is given.
+    /// The screen's size, or that of a headless browser's window. If neither this nor
+    /// `env.HELMDECK_DISPLAY_GEOMETRY` is given: 1920x1080, headless 1280x800.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub geometry: Option<Geometry>,
     /// The most memory the session may use.
@@ -238,6 +240,9 @@ pub struct Session {
     pub agent_status: String,
     /// Who drives it.
     pub control: Control,
+    /// Whether its browser can be watched at `/api/v1/sessions/{id}/cdp-stream`.
+    #[serde(default)]
+    pub browser_view: BrowserView,
     /// Remarks about the request, for example an image that this runtime does not use.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod act;
+mod cast;
 mod chromium;
 mod desk;
 mod dialogs;

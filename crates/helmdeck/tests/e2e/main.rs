@@ -13,6 +13,7 @@
 mod auth;
 mod browser;
 mod cancel;
+mod cast;
 mod cdp;
 mod clock;
 mod commands;

@@ -1,0 +1,209 @@
+//! The hands of somebody who watches and drives.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use futures_util::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
+use helmdeck_cdp::SessionId;
+use helmdeck_wire::cast::{
+    Arrived, Asked, ChangeView, DialogAnswer, KeyInput, KeyKind, MouseInput, MouseKind, TouchInput,
+    TouchKind,
+};
+use serde::de::IgnoredAny;
+use serde_json::{Value, json, to_value};
+use tokio::runtime::Handle;
+
+use super::{Wish, held::Held};
+use crate::{Browser, page::Page, running::Running};
+
+/// A page that is busy, or shows a dialog, confirms input when it is done with that.
+const CONFIRM: Duration = Duration::from_secs(30);
+/// A pointer does not move on while so much is not confirmed.
+const MOVES: usize = 32;
+/// Nothing else is pressed while so much is not confirmed.
+const PRESSES: usize = 256;
+/// The longest text of one key, in UTF-16 units: Chromium takes no more.
+const KEY_TEXT: usize = 4;
+
+/// One viewer's hands. What they hold is let go when they are dropped.
+pub struct Hands {
+    browser: Browser,
+    wish: Arc<Wish>,
+    held: Held<Page>,
+    /// What the browser has not confirmed yet.
+    unconfirmed: FuturesUnordered<BoxFuture<'static, ()>>,
+}
+
+impl Hands {
+    pub(super) fn new(browser: Browser, wish: Arc<Wish>) -> Self {
+        Self { browser, wish, held: Held::default(), unconfirmed: FuturesUnordered::new() }
+    }
+
+    /// Does what a viewer asks, who may. Never waits: what the page cannot take now is dropped.
+    pub fn ask(&mut self, asked: Asked) {
+        while let Some(Some(())) = self.unconfirmed.next().now_or_never() {}
+        match asked {
+            Asked::Mouse(mouse) => self.mouse(&mouse),
+            Asked::Key(key) => self.key(&key),
+            Asked::Touch(touch) => self.touch(&touch),
+            Asked::Dialog(answer) => self.answer(&answer),
+            Asked::View(change) => self.look_at(change),
+            Asked::Ack(Arrived { seq }) => {
+                self.wish.arrived.send_if_modified(|arrived| {
+                    let newer = seq > *arrived;
+                    *arrived = seq.max(*arrived);
+                    newer
+                });
+            }
+            Asked::LetGo => self.let_go(),
+        }
+    }
+
+    fn mouse(&mut self, mouse: &MouseInput) {
+        let Some((running, shown)) = self.shown() else { return };
+        let page = self.held.pointed().cloned().unwrap_or(shown);
+        match mouse.kind {
+            MouseKind::MouseReleased => {}
+            MouseKind::MouseMoved if self.unconfirmed.len() >= MOVES => return,
+            // A tab behind another takes no pointer, and a dialog leaves none to the page.
+            MouseKind::MouseMoved if running.casts.hidden(page.tab()) => return,
+            MouseKind::MouseMoved | MouseKind::MouseWheel | MouseKind::MousePressed => {
+                if !self.is_free(&page) {
+                    return;
+                }
+            }
+        }
+        if mouse.kind == MouseKind::MousePressed {
+            self.bring_to_front(&running, &page);
+        }
+        self.held.mouse(&page, mouse);
+        let params = to_value(mouse).unwrap_or_default();
+        self.send(&page, "Input.dispatchMouseEvent", params);
+    }
+
+    fn key(&mut self, key: &KeyInput) {
+        let Some((running, shown)) = self.shown() else { return };
+        let page = match key.kind {
+            KeyKind::KeyUp => self.held.pressed(key).cloned().unwrap_or(shown),
+            KeyKind::KeyDown | KeyKind::RawKeyDown | KeyKind::Char => shown,
+        };
+        if key.kind != KeyKind::KeyUp {
+            if !self.is_free(&page) {
+                return;
+            }
+            self.bring_to_front(&running, &page);
+        }
+        self.held.key(&page, key);
+        let mut params = to_value(key).unwrap_or_default();
+        let long = key.text.as_ref().filter(|text| text.as_str().encode_utf16().count() > KEY_TEXT);
+        if let Some(object) = params.as_object_mut() {
+            if long.is_some() {
+                object.remove("text");
+            }
+            if object.get("location") == Some(&json!(3)) {
+                object.remove("location");
+                object.insert("isKeypad".to_owned(), json!(true));
+            }
+        }
+        if long.is_none() || key.kind != KeyKind::Char {
+            self.send(&page, "Input.dispatchKeyEvent", params);
+        }
+        if let Some(text) = long.filter(|_| key.kind != KeyKind::KeyUp) {
+            self.send(&page, "Input.insertText", json!({ "text": text }));
+        }
+    }
+
+    fn touch(&mut self, touch: &TouchInput) {
+        let Some((running, shown)) = self.shown() else { return };
+        let page = self.held.pointed().cloned().unwrap_or(shown);
+        match touch.kind {
+            TouchKind::TouchStart | TouchKind::TouchMove => {
+                if !self.is_free(&page) {
+                    return;
+                }
+                self.bring_to_front(&running, &page);
+            }
+            TouchKind::TouchEnd | TouchKind::TouchCancel => {}
+        }
+        self.held.touch(&page, touch);
+        let params = to_value(touch).unwrap_or_default();
+        self.send(&page, "Input.dispatchTouchEvent", params);
+    }
+
+    /// Answers the dialog that is open, if one is.
+    fn answer(&mut self, answer: &DialogAnswer) {
+        let Some((_, page)) = self.shown() else { return };
+        let Some(opening) = page.with(|state| state.dialog.clone()) else { return };
+        let text = answer.text.as_ref().map_or(opening.proposal.as_str(), |text| text.as_str());
+        let params = json!({ "accept": answer.accept, "promptText": text });
+        self.send_to(&page, &opening.session, "Page.handleJavaScriptDialog", params);
+    }
+
+    fn look_at(&mut self, change: ChangeView) {
+        let elsewhere = change.tab.as_ref().is_some_and(|tab| *tab != self.wish.view.borrow().tab);
+        if elsewhere {
+            self.let_go();
+        }
+        self.wish.view.send_modify(|view| view.change(change));
+    }
+
+    fn let_go(&mut self) {
+        for (page, method, params) in self.held.let_go() {
+            self.send(&page, method, params);
+        }
+    }
+
+    /// The browser, and the page that the viewer sees.
+    fn shown(&self) -> Option<(Arc<Running>, Page)> {
+        let running = self.browser.known_running()?;
+        let tabs = running.known.tabs.lock();
+        let page = match &self.wish.view.borrow().tab {
+            Some(tab) => tabs.find(tab),
+            None => tabs.active(),
+        }?;
+        drop(tabs);
+        Some((running, page))
+    }
+
+    /// Whether a page takes input: it does not while it waits for an answer.
+    fn is_free(&self, page: &Page) -> bool {
+        self.unconfirmed.len() < PRESSES && page.with(|state| state.dialog.is_none())
+    }
+
+    /// Who drives a tab that is behind another wants to see it.
+    fn bring_to_front(&mut self, running: &Running, page: &Page) {
+        if running.casts.hidden(page.tab()) {
+            self.send(page, "Page.bringToFront", json!({}));
+        }
+    }
+
+    fn send(&mut self, page: &Page, method: &'static str, params: Value) {
+        let session = page.session().clone();
+        self.send_to(page, &session, method, params);
+    }
+
+    /// Sends at once, in order, and lets the answer come when it likes.
+    fn send_to(&mut self, page: &Page, session: &SessionId, method: &'static str, params: Value) {
+        let (page, session) = (page.clone(), session.clone());
+        let deadline = Instant::now() + CONFIRM;
+        let mut sending = async move {
+            // A page that is gone has nothing pressed.
+            let _ = page.call::<IgnoredAny>(&session, method, params, deadline).await;
+        }
+        .boxed();
+        if (&mut sending).now_or_never().is_none() {
+            self.unconfirmed.push(sending);
+        }
+    }
+}
+
+impl Drop for Hands {
+    fn drop(&mut self) {
+        // Without a runtime there is no browser either.
+        if Handle::try_current().is_ok() {
+            self.let_go();
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! What one viewer holds down. Pure: fed by what was sent, says what lets it go.
+
+use helmdeck_wire::cast::{
+    KeyInput, KeyKind, MouseButton, MouseInput, MouseKind, Place, TouchInput, TouchKind,
+};
+use serde_json::{Value, json};
+
+/// More keys than this nobody holds.
+const MAX_KEYS: usize = 32;
+
+/// What is down, and in which page `P`.
+pub(crate) struct Held<P> {
+    keys: Vec<(P, KeyInput)>,
+    buttons: Vec<(P, MouseButton)>,
+    touched: Option<P>,
+    at: (Place, Place),
+}
+
+impl<P> Default for Held<P> {
+    fn default() -> Self {
+        let (keys, buttons, at) = (Vec::new(), Vec::new(), Default::default());
+        Self { keys, buttons, touched: None, at }
+    }
+}
+
+impl<P: Clone> Held<P> {
+    /// The page that has the pointer: what was pressed in it is let go in it.
+    pub fn pointed(&self) -> Option<&P> {
+        self.buttons.first().map(|(page, _)| page).or(self.touched.as_ref())
+    }
+
+    /// The page that a key is down in.
+    pub fn pressed(&self, key: &KeyInput) -> Option<&P> {
+        self.keys.iter().find(|(_, held)| same(held, key)).map(|(page, _)| page)
+    }
+
+    pub fn mouse(&mut self, page: &P, mouse: &MouseInput) {
+        self.at = (mouse.x, mouse.y);
+        let others = |(_, button): &(P, MouseButton)| *button != mouse.button;
+        match mouse.kind {
+            MouseKind::MousePressed if mouse.button != MouseButton::None => {
+                self.buttons.retain(others);
+                self.buttons.push((page.clone(), mouse.button));
+            }
+            MouseKind::MouseReleased => self.buttons.retain(others),
+            MouseKind::MousePressed | MouseKind::MouseMoved | MouseKind::MouseWheel => {}
+        }
+    }
+
+    pub fn key(&mut self, page: &P, key: &KeyInput) {
+        match key.kind {
+            KeyKind::KeyDown | KeyKind::RawKeyDown => {
+                self.keys.retain(|(_, held)| !same(held, key));
+                if self.keys.len() < MAX_KEYS {
+                    self.keys.push((page.clone(), key.clone()));
+                }
+            }
+            KeyKind::KeyUp => self.keys.retain(|(_, held)| !same(held, key)),
+            KeyKind::Char => {}
+        }
+    }
+
+    pub fn touch(&mut self, page: &P, touch: &TouchInput) {
+        self.touched = match touch.kind {
+            TouchKind::TouchStart | TouchKind::TouchMove => Some(page.clone()),
+            TouchKind::TouchEnd | TouchKind::TouchCancel => None,
+        };
+    }
+
+    /// What lets all of it go, the last first.
+    pub fn let_go(&mut self) -> Vec<(P, &'static str, Value)> {
+        let Self { mut keys, mut buttons, touched, at: (x, y) } = std::mem::take(self);
+        let touched = touched.map(|page| {
+            let params = json!({ "type": "touchCancel", "touchPoints": [] });
+            (page, "Input.dispatchTouchEvent", params)
+        });
+        let buttons = std::iter::from_fn(|| buttons.pop()).map(|(page, button)| {
+            let params = json!({
+                "type": "mouseReleased", "x": x, "y": y, "button": button, "clickCount": 1,
+            });
+            (page, "Input.dispatchMouseEvent", params)
+        });
+        let keys = std::iter::from_fn(|| keys.pop()).map(|(page, key)| {
+            let KeyInput { key, code, windows_virtual_key_code, .. } = key;
+            let params = json!({
+                "type": "keyUp", "key": key, "code": code,
+                "windowsVirtualKeyCode": windows_virtual_key_code,
+            });
+            (page, "Input.dispatchKeyEvent", without_null(params))
+        });
+        touched.into_iter().chain(buttons).chain(keys).collect()
+    }
+}
+
+/// Whether it is the same key: by its place, or by its meaning if that is not known.
+fn same(one: &KeyInput, other: &KeyInput) -> bool {
+    match (&one.code, &other.code) {
+        (Some(one), Some(other)) => one == other,
+        (None, None) => one.key == other.key,
+        (Some(_), None) | (None, Some(_)) => false,
+    }
+}
+
+fn without_null(mut params: Value) -> Value {
+    if let Some(object) = params.as_object_mut() {
+        object.retain(|_, value| !value.is_null());
+    }
+    params
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::de::DeserializeOwned;
+    use serde_json::from_value;
+
+    use super::*;
+
+    fn input<T: DeserializeOwned>(value: Value) -> T {
+        from_value(value).unwrap()
+    }
+
+    #[test]
+    fn what_is_down_is_let_go_once_where_it_was_pressed() {
+        let mut held = Held::default();
+        let key = |kind: &str, code: &str| {
+            input::<KeyInput>(json!({ "type": kind, "code": code, "key": code }))
+        };
+        held.key(&"one", &key("rawKeyDown", "ShiftLeft"));
+        held.key(&"one", &key("keyDown", "KeyA"));
+        held.key(&"one", &key("keyDown", "KeyA"));
+        held.key(&"one", &key("keyUp", "KeyA"));
+        let mouse = |kind: &str, x: u32, button: &str| {
+            input::<MouseInput>(json!({ "type": kind, "x": x, "y": 5, "button": button }))
+        };
+        held.mouse(&"one", &mouse("mousePressed", 3, "left"));
+        held.mouse(&"two", &mouse("mouseMoved", 9, "left"));
+        assert_eq!(held.pointed(), Some(&"one"));
+        held.touch(&"two", &input(json!({ "type": "touchStart", "touchPoints": [] })));
+
+        let let_go = held.let_go();
+        let said: Vec<_> =
+            let_go.iter().map(|(page, _, params)| (*page, &params["type"])).collect();
+        let (touch, mouse, key) = (json!("touchCancel"), json!("mouseReleased"), json!("keyUp"));
+        assert_eq!(said, [("two", &touch), ("one", &mouse), ("one", &key)]);
+        assert_eq!((&let_go[1].2["x"], &let_go[1].2["button"]), (&json!(9.0), &json!("left")));
+        assert_eq!(let_go[2].2["code"], "ShiftLeft");
+        assert!(held.let_go().is_empty());
+    }
+}

@@ -1,0 +1,256 @@
+//! What one viewer is shown: always the newest, however slow they are.
+
+use std::{
+    future::pending,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use helmdeck_wire::{
+    browser::{Tab, TabId},
+    cast::{BrowserView, CastView, OpenDialog, Shown, Told, ViewStatus},
+};
+use tokio::{
+    select,
+    sync::watch,
+    time::{sleep, sleep_until},
+};
+
+use super::{
+    Wish,
+    source::{Cut, Latest, Picture, Seat},
+};
+use crate::{Browser, page::Page, running::Running};
+
+/// A browser that has died is back within this, or is looked for again.
+const BROWSER: Duration = Duration::from_secs(30);
+/// Between two tries at something that failed.
+const PAUSE: Duration = Duration::from_millis(250);
+/// So many pictures are on the way to a viewer who acknowledges them.
+const ON_THE_WAY: u64 = 2;
+
+/// What a viewer gets.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Said {
+    /// A message.
+    Words(Told),
+    /// A whole JPEG.
+    Picture(Bytes),
+}
+
+/// One viewer's picture.
+pub struct Screen {
+    browser: Browser,
+    view: watch::Receiver<CastView>,
+    arrived: watch::Receiver<u64>,
+    running: Option<Arc<Running>>,
+    seat: Option<Seat>,
+    told: SoFar,
+    /// How many pictures were sent.
+    sent: u64,
+    /// When the next one may be.
+    next: tokio::time::Instant,
+}
+
+/// What the viewer knows.
+#[derive(Default)]
+struct SoFar {
+    status: Option<BrowserView>,
+    tabs: Option<Vec<Tab>>,
+    dialog: Option<OpenDialog>,
+    shown: Option<Shown>,
+}
+
+impl SoFar {
+    fn status(&mut self, status: BrowserView) -> Option<Said> {
+        if self.status.as_ref() == Some(&status) {
+            return None;
+        }
+        self.status = Some(status.clone());
+        Some(Said::Words(Told::Status(status)))
+    }
+
+    fn tabs(&mut self, tabs: Vec<Tab>) -> Option<Said> {
+        if self.tabs.as_ref() == Some(&tabs) {
+            return None;
+        }
+        self.tabs = Some(tabs.clone());
+        Some(Said::Words(Told::Tabs(tabs)))
+    }
+
+    fn dialog(&mut self, dialog: Option<OpenDialog>) -> Option<Said> {
+        if self.dialog == dialog {
+            return None;
+        }
+        self.dialog.clone_from(&dialog);
+        Some(Said::Words(Told::Dialog(dialog)))
+    }
+
+    fn shown(&mut self, shown: &Shown, seq: u64) -> Option<Said> {
+        if self.shown.as_ref() == Some(shown) {
+            return None;
+        }
+        self.shown = Some(shown.clone());
+        Some(Said::Words(Told::Frame(Shown { seq, ..shown.clone() })))
+    }
+}
+
+impl Screen {
+    pub(super) fn new(browser: Browser, wish: &Wish) -> Self {
+        Self {
+            browser,
+            view: wish.view.subscribe(),
+            arrived: wish.arrived.subscribe(),
+            running: None,
+            seat: None,
+            told: SoFar::default(),
+            sent: 0,
+            next: tokio::time::Instant::now(),
+        }
+    }
+
+    /// What is to be said next, as it is at the moment when this is asked. Not cancel-safe.
+    pub async fn next(&mut self) -> Said {
+        loop {
+            let Some(running) = self.running.clone().filter(|one| !one.cdp.is_closed()) else {
+                match self.find_browser().await {
+                    Some(said) => return said,
+                    None => continue,
+                }
+            };
+            // From before looking on, so that nothing is missed.
+            let news = running.known.news.notified();
+            let view = self.view.borrow_and_update().clone();
+            let (list, page) = {
+                let tabs = running.known.tabs.lock();
+                let page = view.tab.as_ref().map_or_else(|| tabs.active(), |tab| tabs.find(tab));
+                (tabs.list(), page)
+            };
+            if let Some(said) = self.told.tabs(list) {
+                return said;
+            }
+            let Some(page) = page else {
+                self.seat = None;
+                let status = no_tab(view.tab.as_ref());
+                if let Some(said) = self.told.dialog(None).or_else(|| self.told.status(status)) {
+                    return said;
+                }
+                select! {
+                    () = news => {}
+                    _ = self.view.changed() => {}
+                    () = running.cdp.closed() => {}
+                }
+                continue;
+            };
+            let page_news = page.next_news();
+            if let Some(said) = self.of_page(&page) {
+                return said;
+            }
+            let latest = self.look(&running, &page, &view);
+            if latest.over {
+                self.seat = None;
+                sleep(PAUSE).await;
+                continue;
+            }
+            let fresh = latest.picture.filter(|one| self.is_new(one));
+            let waiting = fresh.is_some() && self.may_send(&view);
+            if let Some(picture) = fresh.filter(|_| waiting && self.next <= now()) {
+                return self.show(&picture, &view);
+            }
+            let due =
+                async { if waiting { sleep_until(self.next).await } else { pending().await } };
+            let changed = async {
+                match &mut self.seat {
+                    Some(seat) => seat.changed().await,
+                    None => pending().await,
+                }
+            };
+            select! {
+                () = news => {}
+                () = page_news => {}
+                () = due => {}
+                () = changed => {}
+                _ = self.view.changed() => {}
+                _ = self.arrived.changed() => {}
+                () = running.cdp.closed() => {}
+            }
+        }
+    }
+
+    /// Waits for the browser of the moment.
+    async fn find_browser(&mut self) -> Option<Said> {
+        (self.running, self.seat) = (None, None);
+        let status = if self.browser.is_there().await {
+            ViewStatus::Ready.plainly()
+        } else {
+            ViewStatus::NoBrowser.because("the browser ended, and is being started again")
+        };
+        if let Some(said) = self.told.dialog(None).or_else(|| self.told.status(status)) {
+            return Some(said);
+        }
+        match self.browser.running(Instant::now() + BROWSER).await {
+            Ok(running) => self.running = Some(running),
+            Err(_) => sleep(PAUSE).await,
+        }
+        None
+    }
+
+    /// A dialog that nobody answers, and whether the page can be shown at all.
+    fn of_page(&mut self, page: &Page) -> Option<Said> {
+        let (crashed, dialog) = page.with(|state| (state.crashed, state.waiting_dialog()));
+        let crash = "the page crashed: go to another address, or choose another tab";
+        let dialog = self.told.dialog(dialog);
+        dialog.or_else(|| {
+            if crashed { self.told.status(ViewStatus::Unavailable.because(crash)) } else { None }
+        })
+    }
+
+    /// What the cast that the viewer wants shows.
+    fn look(&mut self, running: &Running, page: &Page, view: &CastView) -> Latest {
+        let cut = Cut::of(page.tab(), view);
+        let pace = view.max_fps.get();
+        let seat = match self.seat.take().filter(|seat| seat.cut == cut) {
+            Some(seat) => seat,
+            None => running.casts.join(cut, pace),
+        };
+        let seat = self.seat.insert(seat);
+        seat.set_pace(pace);
+        seat.latest()
+    }
+
+    fn is_new(&self, picture: &Picture) -> bool {
+        self.seat.as_ref().is_some_and(|seat| seat.is_new(picture))
+    }
+
+    fn may_send(&mut self, view: &CastView) -> bool {
+        let arrived = *self.arrived.borrow_and_update();
+        !view.ack || self.sent.saturating_sub(arrived) < ON_THE_WAY
+    }
+
+    /// A picture, or what must be known before it.
+    fn show(&mut self, picture: &Picture, view: &CastView) -> Said {
+        let streaming = self.told.status(ViewStatus::Streaming.plainly());
+        let seq = self.sent + 1;
+        if let Some(said) = streaming.or_else(|| self.told.shown(&picture.shown, seq)) {
+            return said;
+        }
+        if let Some(seat) = &mut self.seat {
+            seat.take(picture);
+        }
+        self.sent = seq;
+        self.next = now() + Duration::from_secs(1) / view.max_fps.get();
+        Said::Picture(picture.jpeg.clone())
+    }
+}
+
+fn now() -> tokio::time::Instant {
+    tokio::time::Instant::now()
+}
+
+fn no_tab(wanted: Option<&TabId>) -> BrowserView {
+    ViewStatus::Ready.because(match wanted {
+        Some(tab) => format!("there is no tab {}: choose another", tab.0),
+        None => "there is no tab".to_owned(),
+    })
+}

@@ -1,0 +1,449 @@
+//! What one tab shows, cast once for all who want to see it alike.
+//!
+//! Chromium sends a few pictures and waits until they are acknowledged; what changes meanwhile it
+//! does not send later. So a cast that held an acknowledgement back asks for one more picture when
+//! all is quiet: the last one that viewers have is the page as it is.
+
+use std::{
+    borrow::Cow,
+    collections::{HashMap, VecDeque},
+    future::pending,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use bytes::Bytes;
+use futures_util::{FutureExt as _, future::BoxFuture};
+use helmdeck_cdp::{Cdp, CdpError, Event, SessionId};
+use helmdeck_wire::{
+    browser::TabId,
+    cast::{CastView, Quality, Shown, Side},
+};
+use parking_lot::Mutex;
+use serde::{Deserialize, de::IgnoredAny};
+use serde_json::json;
+use tokio::{
+    select,
+    sync::{OnceCell, watch},
+    time::{Instant, sleep_until},
+};
+
+/// All of this is a matter of the browser alone, however busy the page is.
+const ASK: Duration = Duration::from_secs(10);
+/// A picture that is taken for its side effect; a page with a dialog gives none.
+const NUDGE: Duration = Duration::from_secs(5);
+/// How often a page is made to draw that does not by itself: a tab behind another.
+const NUDGE_EVERY: Duration = Duration::from_secs(1);
+/// After a burst of pictures, so long nothing must come before the last one is asked for again.
+const QUIET: Duration = Duration::from_millis(120);
+/// An acknowledgement that is later than this was held back.
+const AT_ONCE: Duration = Duration::from_millis(10);
+
+/// What is cast.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Cut {
+    tab: TabId,
+    quality: Quality,
+    max_width: Side,
+    max_height: Side,
+}
+
+impl Cut {
+    pub fn of(tab: &TabId, view: &CastView) -> Self {
+        let CastView { quality, max_width, max_height, .. } = *view;
+        Self { tab: tab.clone(), quality, max_width, max_height }
+    }
+}
+
+/// One picture.
+pub(crate) struct Picture {
+    /// Among those of one cast.
+    pub number: u64,
+    pub shown: Shown,
+    pub jpeg: Bytes,
+}
+
+/// All casts of a browser.
+pub(crate) struct Casts {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    cdp: Cdp,
+    /// Tabs are attached to from here, so that nobody else hears of it.
+    session: OnceCell<SessionId>,
+    open: Mutex<HashMap<Cut, Arc<Cast>>>,
+}
+
+/// One cast, as its viewers know it.
+struct Cast {
+    latest: watch::Sender<Latest>,
+    /// The newest picture that any viewer took.
+    taken: watch::Sender<u64>,
+    /// How many pictures in a second each viewer takes.
+    paces: Mutex<Vec<u32>>,
+    hidden: AtomicBool,
+}
+
+#[derive(Clone, Default)]
+pub(crate) struct Latest {
+    pub picture: Option<Arc<Picture>>,
+    /// There will be no other: the tab is gone, or cannot be shown.
+    pub over: bool,
+}
+
+/// A viewer's seat before a cast, which ends with the last of them.
+pub(crate) struct Seat {
+    cast: Arc<Cast>,
+    latest: watch::Receiver<Latest>,
+    pub cut: Cut,
+    pace: u32,
+    /// The picture that was taken last.
+    seen: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Attached {
+    session_id: SessionId,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Frame<'a> {
+    #[serde(borrow)]
+    data: Cow<'a, str>,
+    session_id: i64,
+    metadata: Metadata,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata {
+    offset_top: f64,
+    page_scale_factor: f64,
+    device_width: f64,
+    device_height: f64,
+    scroll_offset_x: f64,
+    scroll_offset_y: f64,
+}
+
+#[derive(Deserialize)]
+struct Visibility {
+    visible: bool,
+}
+
+impl Casts {
+    pub fn new(cdp: Cdp) -> Self {
+        let (session, open) = (OnceCell::new(), Mutex::default());
+        Self { shared: Arc::new(Shared { cdp, session, open }) }
+    }
+
+    /// Takes a seat before a cast, which begins if there is none.
+    pub fn join(&self, cut: Cut, pace: u32) -> Seat {
+        let mut open = self.shared.open.lock();
+        let cast = open.entry(cut.clone()).or_insert_with(|| {
+            let cast = Arc::new(Cast {
+                latest: watch::Sender::default(),
+                taken: watch::Sender::default(),
+                paces: Mutex::default(),
+                hidden: AtomicBool::new(false),
+            });
+            // Ends by itself with its last viewer, its tab or its browser.
+            tokio::spawn(run(Arc::clone(&self.shared), cut.clone(), Arc::clone(&cast)));
+            cast
+        });
+        cast.paces.lock().push(pace);
+        let (cast, latest) = (Arc::clone(cast), cast.latest.subscribe());
+        Seat { cast, latest, cut, pace, seen: 0 }
+    }
+
+    /// Whether a tab that is cast is behind another.
+    pub fn hidden(&self, tab: &TabId) -> bool {
+        let open = self.shared.open.lock();
+        let mut casts = open.iter().filter(|(cut, _)| cut.tab == *tab);
+        casts.any(|(_, cast)| cast.hidden.load(Ordering::Relaxed))
+    }
+}
+
+impl Seat {
+    /// The newest picture, and whether there will be another.
+    pub fn latest(&mut self) -> Latest {
+        self.latest.borrow_and_update().clone()
+    }
+
+    /// Waits for a newer one. Cancel-safe.
+    pub async fn changed(&mut self) {
+        // The sender lives in `cast`.
+        let _ = self.latest.changed().await;
+    }
+
+    /// Whether that one was not taken yet.
+    pub fn is_new(&self, picture: &Picture) -> bool {
+        picture.number != self.seen
+    }
+
+    /// A picture is on its way to the viewer.
+    pub fn take(&mut self, picture: &Picture) {
+        self.seen = picture.number;
+        self.cast.taken.send_if_modified(|taken| {
+            let newer = picture.number > *taken;
+            *taken = picture.number.max(*taken);
+            newer
+        });
+    }
+
+    /// The viewer takes so many in a second from now on.
+    pub fn set_pace(&mut self, pace: u32) {
+        if pace != self.pace {
+            self.cast.leave(self.pace);
+            self.cast.paces.lock().push(pace);
+            self.pace = pace;
+        }
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.cast.leave(self.pace);
+    }
+}
+
+impl Cast {
+    fn leave(&self, pace: u32) {
+        let mut paces = self.paces.lock();
+        if let Some(index) = paces.iter().position(|one| *one == pace) {
+            paces.swap_remove(index);
+        }
+    }
+
+    /// Between two pictures of the fastest viewer.
+    fn period(&self) -> Duration {
+        let fastest = self.paces.lock().iter().copied().max();
+        Duration::from_secs(1) / fastest.unwrap_or(1).max(1)
+    }
+}
+
+/// Casts until nobody looks, or the tab is gone.
+async fn run(shared: Arc<Shared>, cut: Cut, cast: Arc<Cast>) {
+    if let Ok((parent, session)) = shared.attach(&cut.tab).await {
+        let source = Source {
+            cdp: &shared.cdp,
+            session: &session,
+            cut: &cut,
+            cast: &cast,
+            unacknowledged: VecDeque::new(),
+            acknowledged: Instant::now(),
+            held_back: false,
+            visible: true,
+            nudged: Instant::now(),
+        };
+        source.show(&shared).await;
+        let params = json!({ "sessionId": session });
+        // It may be gone by itself.
+        let detach = "Target.detachFromTarget";
+        let _ = shared.cdp.call::<IgnoredAny>(Some(&parent), detach, params, ASK).await;
+    }
+    let mut open = shared.open.lock();
+    if open.get(&cut).is_some_and(|current| Arc::ptr_eq(current, &cast)) {
+        open.remove(&cut);
+    }
+    drop(open);
+    cast.latest.send_modify(|latest| latest.over = true);
+}
+
+impl Shared {
+    async fn attach(&self, tab: &TabId) -> Result<(SessionId, SessionId), CdpError> {
+        let to_browser = async {
+            let method = "Target.attachToBrowserTarget";
+            let attached = self.cdp.call::<Attached>(None, method, json!({}), ASK).await?;
+            Ok::<_, CdpError>(attached.session_id)
+        };
+        let parent = self.session.get_or_try_init(|| to_browser).await?;
+        let params = json!({ "targetId": tab.0, "flatten": true });
+        let attached =
+            self.cdp.call::<Attached>(Some(parent), "Target.attachToTarget", params, ASK);
+        Ok((parent.clone(), attached.await?.session_id))
+    }
+
+    /// Ends a cast that nobody looks at, unless somebody came at this moment.
+    fn close(&self, cut: &Cut, cast: &Cast) -> bool {
+        let mut open = self.open.lock();
+        let empty = cast.latest.receiver_count() == 0;
+        if empty {
+            open.remove(cut);
+        }
+        empty
+    }
+}
+
+/// A cast that goes on.
+struct Source<'a> {
+    cdp: &'a Cdp,
+    session: &'a SessionId,
+    cut: &'a Cut,
+    cast: &'a Cast,
+    unacknowledged: VecDeque<Unacknowledged>,
+    /// When something was acknowledged last.
+    acknowledged: Instant,
+    /// Pictures may have been lost because of us.
+    held_back: bool,
+    visible: bool,
+    nudged: Instant,
+}
+
+struct Unacknowledged {
+    /// As Chromium counts.
+    id: i64,
+    number: u64,
+    came: Instant,
+}
+
+impl Source<'_> {
+    async fn show(mut self, shared: &Shared) {
+        let mut events = self.cdp.events(Some(self.session)).only("Page.screencast");
+        let mut taken = self.cast.taken.subscribe();
+        if self.start().await.is_err() {
+            return;
+        }
+        let mut nudging: Option<BoxFuture<'_, ()>> = None;
+        loop {
+            let (acknowledge, refresh) = (self.acknowledge_at(), self.refresh_at());
+            let nudge = self.nudge_at().filter(|_| nudging.is_none());
+            select! {
+                event = events.next() => match event {
+                    Some(Ok(event)) => self.heard(&event),
+                    // Chromium waits for what nobody will acknowledge.
+                    Some(Err(_)) => {
+                        self.unacknowledged.clear();
+                        self.held_back = true;
+                        self.acknowledged = Instant::now();
+                    }
+                    None => return,
+                },
+                () = self.cast.latest.closed() => {
+                    if shared.close(self.cut, self.cast) {
+                        return;
+                    }
+                }
+                _ = taken.changed() => {}
+                () = at(acknowledge) => self.acknowledge().await,
+                () = at(refresh) => self.refresh().await,
+                () = at(nudge) => {
+                    self.nudged = Instant::now();
+                    nudging = Some(nudge_page(self.cdp, self.session).boxed());
+                }
+                () = async { match &mut nudging {
+                    Some(nudging) => nudging.await,
+                    None => pending().await,
+                } } => nudging = None,
+            }
+        }
+    }
+
+    async fn start(&self) -> Result<(), CdpError> {
+        let Cut { quality, max_width, max_height, .. } = self.cut;
+        let params = json!({
+            "format": "jpeg", "quality": quality, "everyNthFrame": 1,
+            "maxWidth": max_width, "maxHeight": max_height,
+        });
+        self.ask("Page.startScreencast", params).await
+    }
+
+    async fn ask(&self, method: &str, params: serde_json::Value) -> Result<(), CdpError> {
+        self.cdp.call::<IgnoredAny>(Some(self.session), method, params, ASK).await.map(|_| ())
+    }
+
+    fn heard(&mut self, event: &Event) {
+        match event.method.as_str() {
+            "Page.screencastFrame" => {
+                let Ok(frame) = event.read::<Frame<'_>>() else { return };
+                let (id, came) = (frame.session_id, Instant::now());
+                let number = self.publish(frame);
+                self.unacknowledged.push_back(Unacknowledged { id, number, came });
+            }
+            "Page.screencastVisibilityChanged" => {
+                let Ok(Visibility { visible }) = event.read() else { return };
+                self.visible = visible;
+                self.cast.hidden.store(!visible, Ordering::Relaxed);
+            }
+            _ => {}
+        }
+    }
+
+    /// Shows a picture to the viewers, unless it is the one they have.
+    fn publish(&self, frame: Frame<'_>) -> u64 {
+        let last = self.cast.latest.borrow().picture.clone();
+        let number = last.as_ref().map_or(0, |last| last.number);
+        let Ok(jpeg) = STANDARD.decode(frame.data.as_bytes()) else { return number };
+        let metadata = frame.metadata;
+        let shown = Shown {
+            tab: self.cut.tab.clone(),
+            width: metadata.device_width,
+            height: metadata.device_height,
+            page_scale: metadata.page_scale_factor,
+            offset_top: metadata.offset_top,
+            scroll_x: metadata.scroll_offset_x,
+            scroll_y: metadata.scroll_offset_y,
+            seq: 0,
+        };
+        if last.is_some_and(|last| last.shown == shown && last.jpeg == jpeg) {
+            return number;
+        }
+        let picture = Picture { number: number + 1, shown, jpeg: jpeg.into() };
+        self.cast.latest.send_modify(|latest| latest.picture = Some(Arc::new(picture)));
+        number + 1
+    }
+
+    /// When the oldest picture is acknowledged: not before somebody took it or a newer one, and not
+    /// faster than anybody wants them.
+    fn acknowledge_at(&self) -> Option<Instant> {
+        let oldest = self.unacknowledged.front()?;
+        let wanted = *self.cast.taken.borrow() >= oldest.number;
+        wanted.then(|| oldest.came.max(self.acknowledged + self.cast.period()))
+    }
+
+    async fn acknowledge(&mut self) {
+        let Some(Unacknowledged { id, came, .. }) = self.unacknowledged.pop_front() else { return };
+        self.held_back |= came.elapsed() > AT_ONCE;
+        self.acknowledged = Instant::now();
+        // Fails with the page or the browser only, which the events tell.
+        let _ = self.ask("Page.screencastFrameAck", json!({ "sessionId": id })).await;
+    }
+
+    /// When to ask for the page as it is, because pictures may have been lost.
+    fn refresh_at(&self) -> Option<Instant> {
+        let due = self.held_back && self.unacknowledged.is_empty();
+        due.then(|| self.acknowledged + self.cast.period().max(QUIET))
+    }
+
+    /// A cast that begins sends the page as it is.
+    async fn refresh(&mut self) {
+        self.held_back = false;
+        let _ = self.ask("Page.stopScreencast", json!({})).await;
+        let _ = self.start().await;
+    }
+
+    fn nudge_at(&self) -> Option<Instant> {
+        let never_drawn = self.cast.latest.borrow().picture.is_none();
+        (!self.visible || never_drawn).then(|| self.nudged + NUDGE_EVERY)
+    }
+}
+
+/// Makes a page draw: taking a picture of it does, and then the cast has one, too.
+async fn nudge_page(cdp: &Cdp, session: &SessionId) {
+    let params = json!({ "format": "jpeg", "quality": 1 });
+    let method = "Page.captureScreenshot";
+    let _ = cdp.call::<IgnoredAny>(Some(session), method, params, NUDGE).await;
+}
+
+async fn at(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => sleep_until(moment).await,
+        None => pending().await,
+    }
+}

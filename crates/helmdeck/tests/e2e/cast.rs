@@ -1,0 +1,184 @@
+//! Watching and driving the browser as pictures, with a desktop and without.
+
+use std::time::Duration;
+
+use helmdeck_testkit::{Caster, Client, Desk, Process, Refused, Server, eventually};
+use serde_json::{Value, json};
+
+const CHROMIUM: &str = "/usr/lib/chromium/chromium --show";
+const SOON: Duration = Duration::from_secs(20);
+/// Far longer than input takes.
+const A_WHILE: Duration = Duration::from_secs(1);
+
+const PAGE: &str = "data:text/html;charset=utf-8,<title>cast</title><body style='margin:0;height:4000px'>
+    <input id=i style='position:fixed;left:0;top:0;width:300px;height:40px'>
+    <button style='position:fixed;left:0;top:60px;width:300px;height:40px' onclick='answer=confirm(1)'>ask</button>
+    <script>answer = null; seen = [];
+    for (const type of ['keydown', 'keyup', 'mousedown', 'mouseup', 'dblclick', 'touchstart'])
+        addEventListener(type, e => seen.push(type), true)</script>";
+
+async fn ticket(client: &Client, desk: &Desk<'_>, wanted: Value) -> Value {
+    let path = format!("/api/v1/sessions/{}/tickets", desk.id);
+    client.post(&path, &wanted).await.expect(201).json()
+}
+
+fn door(desk: &Desk<'_>, ticket: &Value, more: &str) -> String {
+    let ticket = ticket["ticket"].as_str().unwrap();
+    format!("/api/v1/sessions/{}/cdp-stream?ticket={ticket}{more}", desk.id)
+}
+
+/// Waits until an expression is true in the page. Looking is allowed whoever drives.
+async fn comes_true(desk: &Desk<'_>, expression: &str) {
+    let script = format!("document.title = ({expression}) ? 'true' : 'false'");
+    let look = async || {
+        let answer = desk.browser("execute", json!({ "script": script })).await;
+        (answer.json()["result"] == "true").then_some(())
+    };
+    assert!(eventually(SOON, look).await.is_some(), "{expression}");
+}
+
+/// Watches, drives and lets go in a session, as the one who asked for it may look on.
+async fn watch_and_drive(server: &Server, desk: &Desk<'_>) {
+    let client = desk.client;
+    desk.browser("navigate", json!({ "url": PAGE })).await.expect(200);
+    let looker = ticket(client, desk, json!({ "role": "view" })).await;
+    let driver = ticket(client, desk, json!({ "role": "control" })).await;
+    let mut view = Caster::open(server, &door(desk, &looker, "&ack=true"), &[]).await.unwrap();
+    view.until(|view| !view.pictures.is_empty()).await;
+    assert_eq!(view.last("control"), &json!({ "may_drive": false }));
+    assert_eq!(view.last("status")["status"], "streaming");
+    assert_eq!(view.last("frame")["tab"], view.last("tabs")[0]["id"]);
+    assert_eq!(desk.describe().await["browser_view"]["status"], "streaming");
+    view.click(20, 20, 1).await;
+    view.send("Input.dispatchKeyEvent", json!({ "type": "char", "text": "x" })).await;
+    view.send("dialog", json!({ "accept": true })).await;
+    for forged in [
+        json!({ "method": "Page.navigate", "params": { "url": "about:blank" } }).to_string(),
+        json!({ "method": "let_go", "params": {} }).to_string(),
+        "nonsense".to_owned(),
+    ] {
+        view.told.remove("error");
+        view.send_text(forged).await;
+        view.until(|view| view.last("error")["message"].is_string()).await;
+        tokio::time::sleep(Duration::from_millis(150)).await;
+    }
+    view.watch(A_WHILE).await;
+    comes_true(desk, "i.value == '' && seen.length == 0").await;
+
+    // With control, and without a desktop, too.
+    let mut hand = Caster::open(server, &door(desk, &driver, "&take=true"), &[]).await.unwrap();
+    hand.until(|hand| hand.last("control")["may_drive"] == true && !hand.pictures.is_empty()).await;
+    hand.click(20, 20, 2).await;
+    for text in ["h", "🦀", "👩‍👩‍👧‍👦"] {
+        hand.send("Input.dispatchKeyEvent", json!({ "type": "char", "text": text })).await;
+    }
+    let wheel = json!({ "type": "mouseWheel", "x": 400, "y": 300, "deltaX": 0, "deltaY": 300 });
+    hand.send("Input.dispatchMouseEvent", wheel).await;
+    hand.until(|hand| hand.last("frame")["scroll_y"] == 300.0).await;
+    let touch = json!({ "type": "touchStart", "touchPoints": [{ "x": 400, "y": 300 }] });
+    hand.send("Input.dispatchTouchEvent", touch).await;
+    let touch = json!({ "type": "touchEnd", "touchPoints": [] });
+    hand.send("Input.dispatchTouchEvent", touch).await;
+    hand.click(20, 80, 1).await;
+    hand.until(|hand| hand.last("dialog")["kind"] == "confirm").await;
+    hand.send("dialog", json!({ "accept": true })).await;
+    hand.until(|hand| hand.told.get("dialog") == Some(&Value::Null)).await;
+    let all =
+        "answer && i.value == 'h🦀👩‍👩‍👧‍👦' && seen.includes('dblclick') && seen.includes('touchstart')";
+    comes_true(desk, all).await;
+    // Who goes in the middle of a press lets go.
+    let press = json!({ "type": "mousePressed", "x": 500, "y": 300, "button": "left" });
+    hand.send("Input.dispatchMouseEvent", press).await;
+    let shift = json!({ "type": "rawKeyDown", "key": "Shift", "code": "ShiftLeft" });
+    hand.send("Input.dispatchKeyEvent", shift).await;
+    comes_true(desk, "seen.slice(-2).join() == 'mousedown,keydown'").await;
+    drop(hand);
+    comes_true(desk, "seen.slice(-2).join() == 'mouseup,keyup'").await;
+    let actions = client.get(&format!("/api/v1/sessions/{}/actions", desk.id)).await.text();
+    assert!(actions.contains(r#""characters":3"#) && !actions.contains('🦀'), "{actions}");
+
+    // A browser that dies comes back on the same connection.
+    view.send("ack", json!({ "seq": view.pictures.len() })).await;
+    let processes = Process::in_sandboxes(&server.run_dir());
+    let chromium = processes.into_iter().find(|one| one.command.starts_with(CHROMIUM));
+    chromium.expect("Chromium runs").kill();
+    view.until(|view| view.last("status")["status"] == "no_browser").await;
+    let pictures = view.pictures.len();
+    while view.pictures.len() == pictures {
+        let seen = view.pictures.len();
+        view.until(|view| view.pictures.len() > seen).await;
+        view.send("ack", json!({ "seq": view.pictures.len() })).await;
+    }
+    assert_eq!(view.last("status")["status"], "streaming");
+    desk.end().await;
+    assert_eq!(view.closed().await, 4000);
+}
+
+#[tokio::test]
+async fn a_headless_browser_is_watched_and_driven() {
+    let server = Server::start();
+    let client = server.admin();
+    let desk = Desk::create(&client, &json!({})).await;
+    assert_eq!(desk.describe().await["browser_view"]["status"], "ready");
+    watch_and_drive(&server, &desk).await;
+}
+
+#[tokio::test]
+async fn the_browser_of_a_desktop_is_watched_and_driven() {
+    let server = Server::start();
+    let client = server.admin();
+    let desk = Desk::desktop(&client).await;
+    watch_and_drive(&server, &desk).await;
+}
+
+#[tokio::test]
+async fn only_who_may_watches_and_a_slow_one_sees_the_newest() {
+    let server = Server::start();
+    let client = server.admin();
+    let refused = async |path: &str, headers: &[(&'static str, &str)]| {
+        Caster::open(&server, path, headers).await.err().expect("it is refused")
+    };
+    let bearer = format!("Bearer {}", server.token("admin", "sessions:*"));
+    let token = [("authorization", bearer.as_str())];
+    let starting = client.post("/api/v1/sessions?wait=false", &json!({})).await.json();
+    let id = starting["id"].as_str().unwrap().to_owned();
+    assert_eq!(starting["browser_view"]["status"], "starting");
+    let path = format!("/api/v1/sessions/{id}/cdp-stream");
+    assert_eq!(refused(&path, &token).await, Refused(503, "cdp_unavailable".into()));
+    let desk = Desk { client: &client, id };
+    let ready = async || (desk.describe().await["browser_view"]["status"] == "ready").then_some(());
+    eventually(SOON, ready).await.expect("it is ready");
+
+    for (query, code) in
+        [("quality=0", 400), ("max_fps=61", 400), ("max_width=x", 400), ("fps=3", 400)]
+    {
+        assert_eq!(refused(&format!("{path}?{query}"), &token).await.0, code, "{query}");
+    }
+    assert_eq!(refused("/api/v1/sessions/sess-none/cdp-stream", &token).await.0, 404);
+    assert_eq!(refused(&path, &[]).await, Refused(401, "missing_bearer".into()));
+    let stranger = format!("Bearer {}", server.token("other", "sessions:*"));
+    assert_eq!(refused(&path, &[("authorization", &stranger)]).await.0, 404);
+    let view = ticket(&client, &desk, json!({ "role": "view" })).await;
+    let as_driver = door(&desk, &view, "&role=control");
+    assert_eq!(refused(&as_driver, &[]).await, Refused(403, "forbidden".into()));
+
+    let burst = "data:text/html,<body><script>let n = 0; const i = setInterval(() => {
+        document.body.style.background = n % 2 ? 'red' : 'blue'; document.body.textContent = Math.random();
+        if (++n > 100) { clearInterval(i); document.body.textContent = 'end' } }, 16)</script>";
+    let alias = door(&desk, &view, "&ack=true&max_fps=60").replace("/v1/", "/");
+    let mut slow = Caster::open(&server, &alias, &[]).await.unwrap();
+    slow.until(|slow| !slow.pictures.is_empty()).await;
+    desk.browser("navigate", json!({ "url": burst })).await.expect(200);
+    comes_true(&desk, "document.body.textContent == 'end'").await;
+    slow.watch(A_WHILE).await;
+    assert_eq!(slow.pictures.len(), 2, "no third one before it is asked for");
+    slow.send("ack", json!({ "seq": 2 })).await;
+    slow.watch(A_WHILE).await;
+    let mut fresh = Caster::open(&server, &path, &token).await.unwrap();
+    fresh.until(|fresh| !fresh.pictures.is_empty()).await;
+    assert_eq!(slow.pictures.last(), fresh.pictures.last());
+
+    let revoke = format!("/api/v1/sessions/{}/tickets/{}", desk.id, view["id"].as_str().unwrap());
+    client.delete(&revoke).await.expect(204);
+    assert_eq!(slow.closed().await, 4001);
+}

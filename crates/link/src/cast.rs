@@ -1,0 +1,121 @@
+//! The messages of [`crate::route::CAST`]: the length of a message as four bytes, the highest first,
+//! then a byte that says what it is, then the message.
+
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use helmdeck_wire::cast::{Asked, Told};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+/// No picture is larger; whoever sends more is broken or hostile.
+const MAX_MESSAGE: usize = 16 << 20;
+const HEAD: usize = 5;
+const PICTURE: u8 = 0;
+const WORDS: u8 = 1;
+
+/// One message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Message {
+    /// A whole JPEG.
+    Picture(Bytes),
+    /// JSON: down, a [`Told`]; up, an [`Asked`].
+    Words(Bytes),
+}
+
+impl Message {
+    /// What the server has to say; our own words always have a form in JSON.
+    pub fn asking(asked: &Asked) -> Self {
+        Self::Words(serde_json::to_vec(asked).unwrap_or_default().into())
+    }
+
+    /// What the guest has to say.
+    pub fn telling(told: &Told) -> Self {
+        Self::Words(serde_json::to_vec(told).unwrap_or_default().into())
+    }
+
+    /// What the guest is asked, if it is that.
+    pub fn asked(&self) -> Option<Asked> {
+        match self {
+            Self::Words(words) => serde_json::from_slice(words).ok(),
+            Self::Picture(_) => None,
+        }
+    }
+}
+
+/// Sends one message.
+pub async fn send(to: &mut (impl AsyncWrite + Unpin), message: &Message) -> std::io::Result<()> {
+    let (kind, body) = match message {
+        Message::Picture(jpeg) => (PICTURE, jpeg),
+        Message::Words(words) => (WORDS, words),
+    };
+    let mut head = BytesMut::with_capacity(HEAD);
+    head.put_u32(u32::try_from(body.len()).unwrap_or(u32::MAX));
+    head.put_u8(kind);
+    // Both at once where the system can.
+    to.write_all_buf(&mut head.freeze().chain(body.clone())).await
+}
+
+/// Reads messages one after the other.
+pub struct Receiver<R> {
+    from: R,
+    received: BytesMut,
+}
+
+impl<R: AsyncRead + Unpin> Receiver<R> {
+    /// Reads from there.
+    pub fn new(from: R) -> Self {
+        Self { from, received: BytesMut::new() }
+    }
+
+    /// The next message; none when the other side is gone, or makes no sense. Cancel-safe.
+    pub async fn next(&mut self) -> Option<Message> {
+        loop {
+            if let Some([a, b, c, d, kind]) = self.received.first_chunk::<HEAD>().copied() {
+                let length = usize::try_from(u32::from_be_bytes([a, b, c, d])).ok()?;
+                if length > MAX_MESSAGE {
+                    return None;
+                }
+                if self.received.len() >= HEAD + length {
+                    let body = self.received.split_to(HEAD + length).split_off(HEAD).freeze();
+                    return match kind {
+                        PICTURE => Some(Message::Picture(body)),
+                        WORDS => Some(Message::Words(body)),
+                        _ => None,
+                    };
+                }
+            }
+            match self.from.read_buf(&mut self.received).await {
+                Ok(1..) => {}
+                Ok(0) | Err(_) => return None,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn messages_arrive_as_they_were_sent_and_nonsense_ends_it() {
+        let (mut ours, theirs) = tokio::io::duplex(7);
+        let mut receiver = Receiver::new(theirs);
+        let messages = [
+            Message::Picture(Bytes::from(vec![7; 100])),
+            Message::asking(&Asked::LetGo),
+            Message::Words(Bytes::new()),
+        ];
+        let sending = async {
+            for message in &messages {
+                send(&mut ours, message).await.unwrap();
+            }
+            ours.write_all(&[0xff; HEAD]).await.unwrap();
+        };
+        let receiving = async {
+            for message in &messages {
+                assert_eq!(receiver.next().await.as_ref(), Some(message));
+            }
+            assert_eq!(receiver.next().await, None);
+        };
+        tokio::join!(sending, receiving);
+        assert_eq!(messages[1].asked(), Some(Asked::LetGo));
+    }
+}

@@ -1,0 +1,185 @@
+//! Between a viewer's WebSocket and the session's browser: pictures down, and of what comes up only
+//! what the viewer may send.
+
+mod message;
+
+use std::{pin::pin, time::Duration};
+
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
+use bytes::Bytes;
+use futures_util::{
+    SinkExt, StreamExt,
+    stream::{SplitSink, SplitStream},
+};
+use helmdeck_sessions::{
+    ByteStream, CastViewer,
+    cast_link::{self, Message as Cast, Receiver},
+};
+use helmdeck_wire::cast::{Asked, MayDrive, Refusal, Told};
+use serde_json::json;
+use tokio::{
+    io::{ReadHalf, WriteHalf},
+    sync::{mpsc, watch},
+    time::{Instant, interval, sleep_until, timeout},
+};
+
+use crate::{by_hand::Gathered, closing::Closing};
+
+/// A viewer that takes nothing for this long is gone.
+const SEND_DEADLINE: Duration = Duration::from_secs(30);
+/// The guest reads at once, or is stuck.
+const WRITE_DEADLINE: Duration = Duration::from_secs(10);
+/// How long the reason of a lost picture is waited for.
+const WHY_DEADLINE: Duration = Duration::from_secs(3);
+/// Keeps connections through proxies alive, and makes viewers answer.
+const PING_EVERY: Duration = Duration::from_secs(20);
+/// A viewer that does not even answer pings for this long is gone, and its control with it.
+const SILENCE: Duration = Duration::from_secs(60);
+/// No more refusals are told than one in this time.
+const REFUSE_EVERY: Duration = Duration::from_millis(100);
+
+/// Relays until either side ends, or `ended` says why it must.
+pub async fn relay(
+    socket: WebSocket,
+    mut viewer: CastViewer,
+    stream: Box<dyn ByteStream>,
+    ended: impl Future<Output = Closing>,
+) {
+    let (mut to_viewer, from_viewer) = socket.split();
+    let (from_guest, mut to_guest) = tokio::io::split(stream);
+    let (drives, mut may_drive) = watch::channel(viewer.drives());
+    may_drive.mark_changed();
+    let (refusals, mut refused) = mpsc::channel(1);
+    let own = Own { may_drive: &mut may_drive, refused: &mut refused };
+    let mut ended = pin!(ended);
+    let mut reason = tokio::select! {
+        reason = down(from_guest, &mut to_viewer, own) => reason,
+        reason = up(from_viewer, &mut to_guest, &mut viewer, &drives, &refusals) => reason,
+        reason = &mut ended => reason,
+    };
+    // A picture is lost because the session ends; a moment later it is known why.
+    if reason == Closing::PictureLost
+        && let Ok(why) = timeout(WHY_DEADLINE, ended).await
+    {
+        reason = why;
+    }
+    // With the connection, the guest lets go whatever the viewer held down.
+    drop(to_guest);
+    let frame = CloseFrame { code: reason.code(), reason: reason.sentence().into() };
+    let _ = timeout(WRITE_DEADLINE, to_viewer.send(Message::Close(Some(frame)))).await;
+}
+
+/// What the viewer is told by us, and not by the guest.
+struct Own<'a> {
+    may_drive: &'a mut watch::Receiver<bool>,
+    refused: &'a mut mpsc::Receiver<String>,
+}
+
+async fn down(
+    from_guest: ReadHalf<Box<dyn ByteStream>>,
+    to_viewer: &mut SplitSink<WebSocket, Message>,
+    own: Own<'_>,
+) -> Closing {
+    let mut from_guest = Receiver::new(from_guest);
+    let mut pings = interval(PING_EVERY);
+    loop {
+        // One at a time: what the viewer cannot take, the guest does not send.
+        let message = tokio::select! {
+            biased;
+            Ok(()) = own.may_drive.changed() => {
+                let may_drive = *own.may_drive.borrow_and_update();
+                words(&Told::Control(MayDrive { may_drive }))
+            }
+            Some(message) = own.refused.recv() => words(&Told::Error(Refusal { message })),
+            message = from_guest.next() => match message {
+                Some(Cast::Picture(jpeg)) => Message::Binary(jpeg),
+                Some(Cast::Words(text)) => match Utf8Bytes::try_from(text) {
+                    Ok(text) => Message::Text(text),
+                    Err(_) => return Closing::PictureLost,
+                },
+                None => return Closing::PictureLost,
+            },
+            _ = pings.tick() => Message::Ping(Bytes::new()),
+        };
+        match timeout(SEND_DEADLINE, to_viewer.send(message)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(_)) | Err(_) => return Closing::ViewerLeft,
+        }
+    }
+}
+
+fn words(told: &Told) -> Message {
+    // Our own types always have a form in JSON.
+    Message::Text(serde_json::to_string(told).unwrap_or_default().into())
+}
+
+/// What the viewer sends, as far as it may.
+async fn up(
+    mut from_viewer: SplitStream<WebSocket>,
+    to_guest: &mut WriteHalf<Box<dyn ByteStream>>,
+    viewer: &mut CastViewer,
+    drives: &watch::Sender<bool>,
+    refusals: &mpsc::Sender<String>,
+) -> Closing {
+    let (mut done, mut key_is_down) = (Gathered::default(), false);
+    let (mut heard, mut refused) = (Instant::now(), None::<Instant>);
+    loop {
+        let asked = tokio::select! {
+            message = from_viewer.next() => {
+                heard = Instant::now();
+                match message {
+                    Some(Ok(Message::Text(text))) => match message::read(&text) {
+                        Ok(asked) => asked,
+                        Err(why) => {
+                            if refused.is_none_or(|at| at.elapsed() >= REFUSE_EVERY) {
+                                refused = Some(heard);
+                                // A viewer that does not read need not know.
+                                let _ = refusals.try_send(why);
+                            }
+                            continue;
+                        }
+                    },
+                    Some(Ok(Message::Ping(_) | Message::Pong(_))) => continue,
+                    Some(Ok(Message::Binary(_))) => {
+                        return Closing::Nonsense("messages are text".to_owned());
+                    }
+                    Some(Ok(Message::Close(_)) | Err(_)) | None => return Closing::ViewerLeft,
+                }
+            }
+            () = sleep_until(heard + SILENCE) => return Closing::ViewerLeft,
+            () = viewer.changed_hands() => {
+                let now = viewer.drives();
+                if !drives.send_if_modified(|before| std::mem::replace(before, now) != now) || now {
+                    continue;
+                }
+                done.note(viewer);
+                Asked::LetGo
+            }
+            () = done.due() => {
+                done.note(viewer);
+                continue;
+            }
+        };
+        // Nobody is told: whoever may not drive knows.
+        if message::drives(&asked) && asked != Asked::LetGo && !viewer.drives() {
+            continue;
+        }
+        note(&asked, &mut done, &mut key_is_down, viewer);
+        let message = Cast::asking(&asked);
+        match timeout(WRITE_DEADLINE, cast_link::send(to_guest, &message)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(_)) | Err(_) => return Closing::PictureLost,
+        }
+    }
+}
+
+/// Notes what was done by hand; never what was typed.
+fn note(asked: &Asked, done: &mut Gathered, key_is_down: &mut bool, viewer: &CastViewer) {
+    if let Some(input) = message::noted(asked, key_is_down) {
+        done.add(&[input], viewer);
+    }
+    if let Asked::Dialog(answer) = asked {
+        done.note_one(viewer, "dialog", || json!({ "accept": answer.accept }));
+        viewer.session().touch();
+    }
+}

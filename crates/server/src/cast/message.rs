@@ -1,0 +1,185 @@
+//! What a viewer of the browser may send. Pure.
+
+use helmdeck_rfb::Input;
+use helmdeck_wire::cast::{
+    Asked, KeyInput, KeyKind, MouseButton, MouseInput, MouseKind, Place, TouchInput, TouchKind,
+};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
+
+/// So much of a name that nobody knows is told back.
+const MAX_NAME: usize = 40;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Envelope {
+    method: String,
+    #[serde(default)]
+    params: Value,
+}
+
+/// Reads one message; nothing passes that is not known field by field.
+pub fn read(text: &str) -> Result<Asked, String> {
+    let envelope = serde_json::from_str::<Envelope>(text);
+    let Envelope { method, params } =
+        envelope.map_err(|error| format!("expected {{\"method\", \"params\"}}: {error}"))?;
+    match method.as_str() {
+        "Input.dispatchMouseEvent" => fields(params).map(Asked::Mouse),
+        "Input.dispatchKeyEvent" => fields(params).map(Asked::Key),
+        "Input.dispatchTouchEvent" => fields(params).map(Asked::Touch),
+        "dialog" => fields(params).map(Asked::Dialog),
+        "view" => fields(params).map(Asked::View),
+        "ack" => fields(params).map(Asked::Ack),
+        other => {
+            let other: String = other.chars().take(MAX_NAME).collect();
+            Err(format!(
+                "method: {other:?} does not pass: expected Input.dispatchMouseEvent, \
+                 Input.dispatchKeyEvent, Input.dispatchTouchEvent, dialog, view or ack"
+            ))
+        }
+    }
+}
+
+fn fields<T: DeserializeOwned>(params: Value) -> Result<T, String> {
+    serde_path_to_error::deserialize(params).map_err(|error| match error.path().to_string() {
+        path if path == "." => format!("params: {}", error.inner()),
+        path => format!("params.{path}: {}", error.inner()),
+    })
+}
+
+/// Whether only who drives may.
+pub fn drives(asked: &Asked) -> bool {
+    match asked {
+        Asked::Mouse(_) | Asked::Key(_) | Asked::Touch(_) | Asked::Dialog(_) | Asked::LetGo => true,
+        Asked::View(_) | Asked::Ack(_) => false,
+    }
+}
+
+/// Input in the words of the journal. A character that comes after its key is not another one.
+pub fn noted(asked: &Asked, key_is_down: &mut bool) -> Option<Input> {
+    match asked {
+        Asked::Mouse(mouse) => Some(pointer(mouse)),
+        Asked::Key(KeyInput { kind, .. }) => {
+            let typed =
+                !matches!(kind, KeyKind::KeyUp) && !(*kind == KeyKind::Char && *key_is_down);
+            *key_is_down = *kind == KeyKind::RawKeyDown;
+            Some(Input::Key { down: typed })
+        }
+        Asked::Touch(TouchInput { kind, touch_points, .. }) => {
+            let pressed = u8::from(*kind == TouchKind::TouchStart);
+            let finger = touch_points.first();
+            let at = |place: Option<Place>| place.map_or(0, pixel);
+            let (x, y) = (at(finger.map(|one| one.x)), at(finger.map(|one| one.y)));
+            Some(Input::Pointer { x, y, buttons: pressed, pressed })
+        }
+        Asked::Dialog(_) | Asked::View(_) | Asked::Ack(_) | Asked::LetGo => None,
+    }
+}
+
+/// As RFB has it.
+fn pointer(mouse: &MouseInput) -> Input {
+    const WHEEL: u8 = 0b1000;
+    let pressed = match (mouse.kind, mouse.button) {
+        (MouseKind::MouseWheel, _) => WHEEL,
+        (MouseKind::MousePressed, MouseButton::Left) => 1,
+        (MouseKind::MousePressed, MouseButton::Middle) => 2,
+        (MouseKind::MousePressed, MouseButton::Right) => 4,
+        (MouseKind::MousePressed, MouseButton::Back | MouseButton::Forward) => 128,
+        (MouseKind::MousePressed, MouseButton::None)
+        | (MouseKind::MouseMoved | MouseKind::MouseReleased, _) => 0,
+    };
+    Input::Pointer { x: pixel(mouse.x), y: pixel(mouse.y), buttons: pressed, pressed }
+}
+
+fn pixel(place: Place) -> u16 {
+    // Saturates, which is what is wanted of places outside.
+    place.get() as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const CLICK: &str = r#"{"method":"Input.dispatchMouseEvent","params":
+        {"type":"mousePressed","x":1.5,"y":-3,"button":"left","clickCount":2,"modifiers":8}}"#;
+
+    #[test]
+    fn what_is_known_passes_and_nothing_else() {
+        assert!(matches!(read(CLICK), Ok(Asked::Mouse(_))));
+        let passes = |method: &str, params: Value| {
+            read(&json!({ "method": method, "params": params }).to_string())
+        };
+        let key = json!({ "type": "keyDown", "text": "a", "key": "a", "code": "KeyA" });
+        passes("Input.dispatchKeyEvent", key).unwrap();
+        let touch = json!({ "type": "touchStart", "touchPoints": [{ "x": 1, "y": 2 }] });
+        passes("Input.dispatchTouchEvent", touch).unwrap();
+        passes("view", json!({ "tab": null, "quality": 30 })).unwrap();
+        passes("ack", json!({ "seq": 3 })).unwrap();
+        passes("dialog", json!({ "accept": true, "text": "x" })).unwrap();
+        for method in
+            ["Page.navigate", "Runtime.evaluate", "Input.insertText", "let_go", "LetGo", ""]
+        {
+            assert!(passes(method, json!({})).unwrap_err().contains("does not pass"), "{method}");
+        }
+        let key = |field: &str, value: Value| {
+            let mut params = json!({ "type": "keyDown" });
+            params[field] = value;
+            passes("Input.dispatchKeyEvent", params).unwrap_err()
+        };
+        for (field, value) in [
+            ("commands", json!(["selectAll"])),
+            ("text", json!("x".repeat(65))),
+            ("windowsVirtualKeyCode", json!(256)),
+            ("modifiers", json!(-1)),
+            ("location", json!(1.5)),
+            ("autoRepeat", json!("yes")),
+        ] {
+            let refused = key(field, value);
+            assert!(refused.starts_with("params") && refused.contains(field), "{refused}");
+        }
+        assert!(read(&format!("{CLICK}{CLICK}")).is_err());
+        assert!(read(r#"{"method":"ack","params":{"seq":1},"sessionId":"S"}"#).is_err());
+    }
+
+    /// Messages that are cut, doubled or changed in one place are refused or mean something that
+    /// could have been said honestly; none is fatal.
+    #[test]
+    fn no_change_of_a_message_makes_another_method_of_it() {
+        let bytes = CLICK.as_bytes();
+        for index in 0..bytes.len() {
+            for byte in [0, b'"', b'{', b'}', b',', b':', b'9', b'e', b'-', b'\\', 0x7f] {
+                let mut changed = bytes.to_vec();
+                if let Some(place) = changed.get_mut(index) {
+                    *place = byte;
+                }
+                if let Ok(text) = std::str::from_utf8(&changed)
+                    && let Ok(asked) = read(text)
+                {
+                    assert!(matches!(asked, Asked::Mouse(_)), "{text}");
+                    // What passes is written as it was understood.
+                    let again = serde_json::to_string(&asked).unwrap();
+                    assert_eq!(serde_json::from_str::<Asked>(&again).unwrap(), asked);
+                }
+            }
+            if let Some(cut) = CLICK.get(..index) {
+                assert!(read(cut).is_err());
+            }
+        }
+        let deep = format!("{}{}", "[".repeat(20_000), "]".repeat(20_000));
+        assert!(read(&format!(r#"{{"method":"view","params":{deep}}}"#)).is_err());
+    }
+
+    #[test]
+    fn a_character_after_its_key_counts_once() {
+        let mut down = false;
+        let mut typed = |kind: &str| {
+            let text = json!({ "method": "Input.dispatchKeyEvent", "params": { "type": kind } });
+            noted(&read(&text.to_string()).unwrap(), &mut down)
+        };
+        let counted = ["keyDown", "keyUp", "rawKeyDown", "char", "keyUp", "char"]
+            .map(|kind| u32::from(typed(kind) == Some(Input::Key { down: true })));
+        assert_eq!(counted, [1, 0, 1, 0, 0, 1]);
+    }
+}

@@ -1,0 +1,119 @@
+//! Watching a session's browser, with a desktop or without.
+
+use axum::{
+    extract::{Request, State},
+    response::Response,
+};
+use helmdeck_wire::{
+    ErrorCode,
+    browser::TabId,
+    cast::{CastView, Whole},
+    ticket::Role,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::live::{Admitted, admit, must_end, upgrade};
+use crate::{
+    App,
+    cast::relay,
+    error::{ApiError, ApiResult},
+    query::{Named, Params},
+    token::Claims,
+};
+
+/// The largest message of a viewer.
+const MAX_MESSAGE: usize = 64 << 10;
+
+/// How a viewer connects, and what it wants to see.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CastQuery {
+    /// What the viewer wants to be; a ticket may allow less. With a token: `control`.
+    role: Option<Role>,
+    /// Take control with the connection, or, with `false`, hand back what this ticket or token has.
+    take: Option<bool>,
+    /// A ticket instead of a token.
+    #[serde(default)]
+    #[expect(
+        dead_code,
+        reason = "read by the gate, named here so that it is known and documented"
+    )]
+    ticket: Option<String>,
+    /// Which tab; if not given, the active one, whichever that is at the moment.
+    #[schemars(length(min = 1, max = 64))]
+    tab: Option<String>,
+    /// Of the pictures, which are JPEG; 70 if not given.
+    #[schemars(range(min = 1, max = 100))]
+    quality: Option<u32>,
+    /// Wider pages are scaled down to this; 1280 if not given.
+    #[schemars(range(min = 16, max = 7680))]
+    max_width: Option<u32>,
+    /// Higher pages are scaled down to this; 800 if not given.
+    #[schemars(range(min = 16, max = 7680))]
+    max_height: Option<u32>,
+    /// The most pictures in a second; 15 if not given.
+    #[schemars(range(min = 1, max = 60))]
+    max_fps: Option<u32>,
+    /// Whether at most two pictures are sent before the viewer acknowledges them.
+    ack: Option<bool>,
+}
+
+impl CastQuery {
+    fn view(&self) -> ApiResult<CastView> {
+        let tab = self.tab.clone().map(TabId);
+        if tab.as_ref().is_some_and(|tab| !(1..=64).contains(&tab.0.len())) {
+            let message = "tab: expected 1 to 64 characters";
+            return Err(ApiError::new(ErrorCode::InvalidInput, message));
+        }
+        Ok(CastView {
+            tab,
+            quality: within("quality", self.quality, 70)?,
+            max_width: within("max_width", self.max_width, 1280)?,
+            max_height: within("max_height", self.max_height, 800)?,
+            max_fps: within("max_fps", self.max_fps, 15)?,
+            ack: self.ack.unwrap_or(false),
+        })
+    }
+}
+
+fn within<const MIN: u32, const MAX: u32>(
+    field: &str,
+    given: Option<u32>,
+    default: u32,
+) -> ApiResult<Whole<MIN, MAX>> {
+    let number = given.unwrap_or(default);
+    Whole::new(number).ok_or_else(|| {
+        let message = format!("{field} is {number}: expected {MIN} to {MAX}");
+        ApiError::new(ErrorCode::InvalidInput, message)
+    })
+}
+
+/// The browser's page as pictures over a WebSocket, and input into it.
+pub async fn stream(
+    State(app): State<App>,
+    Named(id): Named,
+    Params(query): Params<CastQuery>,
+    request: Request,
+) -> ApiResult<Response> {
+    let (mut parts, _) = request.into_parts();
+    let view = query.view()?;
+    let (token, presented) = (parts.extensions.remove::<Claims>(), parts.extensions.remove());
+    let admitted = admit(&app, &id, query.role, token, presented)?;
+    let upgrade = upgrade(&mut parts, &app).await?;
+    let Admitted { session, viewer, credentials, ticket, expires } = admitted;
+    let (viewer, stream) = session.cast(viewer, &view).await?;
+    match query.take {
+        Some(true) => viewer.take_control().await?,
+        Some(false) => viewer.release_control().await,
+        None => {}
+    }
+    let live = app.live.clone();
+    let upgrade = upgrade.protocols(["binary"]).max_message_size(MAX_MESSAGE);
+    Ok(upgrade.on_upgrade(async move |socket| {
+        let over = viewer.session().ending();
+        let ended = must_end(&app, over, &credentials, expires);
+        live.track_future(relay(socket, viewer, stream, ended)).await;
+        drop(ticket);
+    }))
+}

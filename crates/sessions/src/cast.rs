@@ -1,0 +1,125 @@
+//! People who watch a session's browser without a screen, and whether it can be watched.
+
+use std::ops::{Deref, DerefMut};
+
+use helmdeck_link::ByteStream;
+use helmdeck_wire::{
+    ErrorBody, ErrorCode,
+    cast::{BrowserView, CastView, ViewStatus},
+};
+
+use crate::{
+    Session, SessionError,
+    events::What,
+    lifecycle::Phase,
+    session::ACTION_DEADLINE,
+    view::{View, Viewer},
+};
+
+/// What is known of a browser that may be watched.
+#[derive(Default)]
+pub(crate) struct Watched {
+    viewers: usize,
+    /// How it ended, while there is none.
+    ended: Option<String>,
+}
+
+/// An open view of a browser. Dropping it ends it.
+pub struct CastViewer {
+    view: View,
+    _watching: Watching,
+}
+
+/// One of those who watch.
+struct Watching(Session);
+
+impl Session {
+    /// Opens a view of the browser, as [`helmdeck_link::cast`] reads it.
+    pub async fn cast(
+        &self,
+        viewer: Viewer,
+        wanted: &CastView,
+    ) -> Result<(CastViewer, Box<dyn ByteStream>), SessionError> {
+        self.adoption().await;
+        match self.inner.life.lock().phase() {
+            Phase::Running => {}
+            Phase::Starting => {
+                let message = format!(
+                    "session {} is still starting, and its browser is not there yet: ask again in \
+                     a second",
+                    self.id().as_str()
+                );
+                let body = ErrorBody::new(ErrorCode::CdpUnavailable, message);
+                return Err(SessionError::Refused(body));
+            }
+            Phase::Outdated => return Err(SessionError::Outdated(self.id().clone())),
+            Phase::Over(reason) => {
+                return Err(SessionError::Ended { id: self.id().clone(), reason: *reason });
+            }
+        }
+        let view = self.admit_viewer(viewer)?;
+        let stream = self.inner.link.cast(wanted).await;
+        let stream = stream.map_err(|error| self.link_failed(error, ACTION_DEADLINE))?;
+        self.inner.cast.lock().viewers += 1;
+        let watching = Watching(self.clone());
+        self.tell(What::Changed);
+        Ok((CastViewer { view, _watching: watching }, stream))
+    }
+
+    /// Whether its browser can be watched.
+    pub(crate) fn browser_view(&self) -> BrowserView {
+        let phase = self.inner.life.lock().phase().clone();
+        match phase {
+            Phase::Starting => ViewStatus::Starting.plainly(),
+            Phase::Outdated => {
+                ViewStatus::Unavailable.because("the session was made by another version")
+            }
+            Phase::Over(reason) => {
+                ViewStatus::Unavailable.because(format!("session ended: {}", reason.as_str()))
+            }
+            Phase::Running => {
+                let watched = self.inner.cast.lock();
+                match (&watched.ended, watched.viewers) {
+                    (Some(how), _) => {
+                        let reason = format!("the browser ended ({how}) and is started again");
+                        ViewStatus::NoBrowser.because(reason)
+                    }
+                    (None, 0) => ViewStatus::Ready.plainly(),
+                    (None, _) => ViewStatus::Streaming.plainly(),
+                }
+            }
+        }
+    }
+
+    /// The browser ended, or is there again.
+    pub(crate) fn browser_ended(&self, how: Option<String>) {
+        self.inner.cast.lock().ended = how;
+        self.tell(What::Changed);
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        let mut watched = self.0.inner.cast.lock();
+        watched.viewers -= 1;
+        let last = watched.viewers == 0;
+        drop(watched);
+        if last {
+            self.0.tell(What::Changed);
+        }
+    }
+}
+
+impl Deref for CastViewer {
+    type Target = View;
+
+    fn deref(&self) -> &View {
+        &self.view
+    }
+}
+
+impl DerefMut for CastViewer {
+    fn deref_mut(&mut self) -> &mut View {
+        &mut self.view
+    }
+}

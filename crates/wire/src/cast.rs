@@ -1,0 +1,511 @@
+//! The browser's page as pictures, without a screen: what a viewer may ask, and what it is told.
+//!
+//! The same words travel from a viewer to the server and from there to the guest; whoever has one of
+//! these types may trust it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
+
+use crate::browser::{DialogKind, Tab, TabId};
+
+/// So many fingers are more than anybody has.
+const MAX_TOUCHES: usize = 16;
+
+/// A whole number within bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(transparent)]
+pub struct Whole<const MIN: u32, const MAX: u32>(u32);
+
+impl<const MIN: u32, const MAX: u32> Whole<MIN, MAX> {
+    /// The number, if it is within its bounds.
+    pub fn new(number: u32) -> Option<Self> {
+        (MIN..=MAX).contains(&number).then_some(Self(number))
+    }
+
+    /// The number.
+    pub fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl<'de, const MIN: u32, const MAX: u32> Deserialize<'de> for Whole<MIN, MAX> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = u32::deserialize(deserializer)?;
+        let refusal = || D::Error::custom(format!("{number}: expected {MIN} to {MAX}"));
+        Self::new(number).ok_or_else(refusal)
+    }
+}
+
+/// A number from `-MAX` to `MAX`.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[serde(transparent)]
+pub struct Within<const MAX: u32>(f64);
+
+impl<const MAX: u32> Within<MAX> {
+    /// The number.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl<'de, const MAX: u32> Deserialize<'de> for Within<MAX> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = f64::deserialize(deserializer)?;
+        if number.abs() <= f64::from(MAX) {
+            return Ok(Self(number));
+        }
+        Err(D::Error::custom(format!("{number}: expected -{MAX} to {MAX}")))
+    }
+}
+
+/// A text of at most `MAX` characters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Text<const MAX: usize>(String);
+
+impl<const MAX: usize> Text<MAX> {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de, const MAX: usize> Deserialize<'de> for Text<MAX> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        // Never the text itself: it may be a password.
+        match text.chars().nth(MAX) {
+            None => Ok(Self(text)),
+            Some(_) => Err(D::Error::custom(format!("expected at most {MAX} characters"))),
+        }
+    }
+}
+
+/// Where something is on the page, in CSS pixels. A pointer that is dragged out of it may be
+/// outside.
+pub type Place = Within<16384>;
+/// How far the wheel turns, in CSS pixels.
+pub type Turn = Within<100_000>;
+/// The quality of a JPEG.
+pub type Quality = Whole<1, 100>;
+/// A length of a picture.
+pub type Side = Whole<16, 7680>;
+/// Pictures in a second.
+pub type Pace = Whole<1, 60>;
+/// Alt 1, Ctrl 2, Meta 4, Shift 8.
+pub type Modifiers = Whole<0, 15>;
+
+/// How somebody wants to see the browser.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CastView {
+    /// Which tab; the active one, whichever that is, if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tab: Option<TabId>,
+    /// Of the pictures.
+    pub quality: Quality,
+    /// Wider pages are scaled down.
+    pub max_width: Side,
+    /// Higher pages are scaled down.
+    pub max_height: Side,
+    /// The most pictures in a second.
+    pub max_fps: Pace,
+    /// Whether pictures wait until the viewer has acknowledged those before.
+    #[serde(default)]
+    pub ack: bool,
+}
+
+/// Another way to see it, from now on. What is not given stays.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ChangeView {
+    /// A tab, or `null` for the active one.
+    #[serde(deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    pub tab: Option<Option<TabId>>,
+    /// Of the pictures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quality: Option<Quality>,
+    /// Wider pages are scaled down.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_width: Option<Side>,
+    /// Higher pages are scaled down.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_height: Option<Side>,
+    /// The most pictures in a second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_fps: Option<Pace>,
+}
+
+/// Tells `null` from nothing.
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<TabId>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+impl CastView {
+    /// The same view, changed.
+    pub fn change(&mut self, change: ChangeView) {
+        let ChangeView { tab, quality, max_width, max_height, max_fps } = change;
+        self.tab = tab.unwrap_or_else(|| self.tab.take());
+        self.quality = quality.unwrap_or(self.quality);
+        self.max_width = max_width.unwrap_or(self.max_width);
+        self.max_height = max_height.unwrap_or(self.max_height);
+        self.max_fps = max_fps.unwrap_or(self.max_fps);
+    }
+}
+
+/// What happens with the mouse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum MouseKind {
+    /// A button goes down.
+    MousePressed,
+    /// A button goes up.
+    MouseReleased,
+    /// It moves.
+    MouseMoved,
+    /// The wheel turns.
+    MouseWheel,
+}
+
+/// A button of the mouse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum MouseButton {
+    /// None.
+    #[default]
+    None,
+    /// The left one.
+    Left,
+    /// The wheel.
+    Middle,
+    /// The right one.
+    Right,
+    /// The one that goes back.
+    Back,
+    /// The one that goes forward.
+    Forward,
+}
+
+/// `Input.dispatchMouseEvent`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct MouseInput {
+    /// What happens.
+    #[serde(rename = "type")]
+    pub kind: MouseKind,
+    /// From the left edge of the page as it is shown.
+    pub x: Place,
+    /// From its top.
+    pub y: Place,
+    /// Which button goes down or up.
+    #[serde(default)]
+    pub button: MouseButton,
+    /// Buttons that are down: left 1, right 2, middle 4, back 8, forward 16.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buttons: Option<Whole<0, 31>>,
+    /// Which click in a row it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub click_count: Option<Whole<0, 3>>,
+    /// To the right.
+    #[serde(default)]
+    pub delta_x: Turn,
+    /// Down.
+    #[serde(default)]
+    pub delta_y: Turn,
+    /// Keys that are held meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modifiers: Option<Modifiers>,
+}
+
+/// What happens with a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum KeyKind {
+    /// It goes down, and types its text.
+    KeyDown,
+    /// It goes up.
+    KeyUp,
+    /// It goes down, and types nothing.
+    RawKeyDown,
+    /// Text comes, from whichever key.
+    Char,
+}
+
+/// `Input.dispatchKeyEvent`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct KeyInput {
+    /// What happens.
+    #[serde(rename = "type")]
+    pub kind: KeyKind,
+    /// What is typed; an emoji may be made of many characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<Text<64>>,
+    /// The key's meaning, such as `a` or `Enter`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<Text<32>>,
+    /// The key's place, such as `KeyA`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<Text<32>>,
+    /// The key's number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub windows_virtual_key_code: Option<Whole<0, 255>>,
+    /// Keys that are held meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modifiers: Option<Modifiers>,
+    /// Whether it is held for so long that it repeats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auto_repeat: Option<bool>,
+    /// Left 1, right 2, of keys that there are twice; 3 on the number pad.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub location: Option<Whole<0, 3>>,
+}
+
+/// What happens with fingers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum TouchKind {
+    /// Fingers touch.
+    TouchStart,
+    /// They move.
+    TouchMove,
+    /// All are lifted.
+    TouchEnd,
+    /// It was no touch after all.
+    TouchCancel,
+}
+
+/// A finger.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Finger {
+    /// From the left edge of the page as it is shown.
+    pub x: Place,
+    /// From its top.
+    pub y: Place,
+    /// Tells fingers apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<Whole<0, 1000>>,
+}
+
+/// `Input.dispatchTouchEvent`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct TouchInput {
+    /// What happens.
+    #[serde(rename = "type")]
+    pub kind: TouchKind,
+    /// The fingers that touch; none at the end.
+    #[serde(deserialize_with = "fingers")]
+    pub touch_points: Vec<Finger>,
+    /// Keys that are held meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modifiers: Option<Modifiers>,
+}
+
+fn fingers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Finger>, D::Error> {
+    let fingers = Vec::deserialize(deserializer)?;
+    if fingers.len() > MAX_TOUCHES {
+        return Err(D::Error::custom(format!("expected at most {MAX_TOUCHES} fingers")));
+    }
+    Ok(fingers)
+}
+
+/// Pictures that have arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Arrived {
+    /// The number of the last one.
+    pub seq: u64,
+}
+
+/// The answer to a dialog.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DialogAnswer {
+    /// Whether the answer is OK.
+    pub accept: bool,
+    /// What a prompt is answered with; what it proposes, if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<Text<10_000>>,
+}
+
+/// What a viewer may ask, once it is known that it may.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Asked {
+    /// Use the mouse.
+    Mouse(MouseInput),
+    /// Use a key.
+    Key(KeyInput),
+    /// Touch.
+    Touch(TouchInput),
+    /// Answer a dialog.
+    Dialog(DialogAnswer),
+    /// See it another way.
+    View(ChangeView),
+    /// Pictures have arrived.
+    Ack(Arrived),
+    /// Let go whatever is pressed. The server's own word.
+    LetGo,
+}
+
+/// What a viewer is told. Each message is an object with one key.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Told {
+    /// What the pictures show from now on.
+    Frame(Shown),
+    /// The tabs there are.
+    Tabs(Vec<Tab>),
+    /// Whether there is something to see.
+    Status(BrowserView),
+    /// Whether input passes.
+    Control(MayDrive),
+    /// A dialog that waits for an answer, or none.
+    Dialog(Option<OpenDialog>),
+    /// A message that was refused.
+    Error(Refusal),
+}
+
+/// What a picture shows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Shown {
+    /// Which tab.
+    pub tab: TabId,
+    /// The page's width in CSS pixels, all of which the picture shows.
+    pub width: f64,
+    /// The page's height in CSS pixels.
+    pub height: f64,
+    /// How far the page is zoomed in by fingers.
+    pub page_scale: f64,
+    /// What is above the page, in CSS pixels.
+    pub offset_top: f64,
+    /// How far the page is scrolled.
+    pub scroll_x: f64,
+    /// How far the page is scrolled.
+    pub scroll_y: f64,
+    /// The number of the next picture; each has the next number.
+    pub seq: u64,
+}
+
+/// Whether a viewer's input passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MayDrive {
+    /// It has the role and the lease.
+    pub may_drive: bool,
+}
+
+/// A dialog of the page.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenDialog {
+    /// Which kind.
+    pub kind: DialogKind,
+    /// What it says.
+    pub message: String,
+    /// What a prompt proposes.
+    pub proposal: String,
+}
+
+/// Why a message was refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// For people.
+    pub message: String,
+}
+
+/// Whether a session's browser can be seen.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BrowserView {
+    /// Whether it can.
+    pub status: ViewStatus,
+    /// Why not.
+    pub reason: Option<String>,
+}
+
+/// Whether a browser can be seen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ViewStatus {
+    /// Nobody knows.
+    #[default]
+    Unspecified,
+    /// The session is not ready yet.
+    Starting,
+    /// It can.
+    Ready,
+    /// Somebody watches.
+    Streaming,
+    /// The browser is gone, and is being started again.
+    NoBrowser,
+    /// It is a browser of the host's own display. No runtime of today has such ones.
+    Passthrough,
+    /// It cannot: the session is over, or of another version, or the page crashed.
+    Unavailable,
+}
+
+impl ViewStatus {
+    /// With a reason.
+    pub fn because(self, reason: impl Into<String>) -> BrowserView {
+        BrowserView { status: self, reason: Some(reason.into()) }
+    }
+
+    /// Without one.
+    pub fn plainly(self) -> BrowserView {
+        BrowserView { status: self, reason: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{from_value, json, to_value};
+
+    use super::*;
+
+    #[test]
+    fn a_message_is_an_object_with_one_key() {
+        let status = Told::Status(ViewStatus::NoBrowser.because("it ended"));
+        let written = json!({ "status": { "status": "no_browser", "reason": "it ended" } });
+        assert_eq!(to_value(status).unwrap(), written);
+        let drive = Told::Control(MayDrive { may_drive: true });
+        assert_eq!(to_value(drive).unwrap(), json!({ "control": { "may_drive": true } }));
+        assert_eq!(to_value(Told::Dialog(None)).unwrap(), json!({ "dialog": null }));
+    }
+
+    #[test]
+    fn no_tab_is_not_the_same_as_nothing_said_of_tabs() {
+        let change = |value| from_value::<ChangeView>(value).unwrap();
+        let mut view: CastView = from_value(json!({
+            "tab": "A", "quality": 70, "max_width": 1280, "max_height": 800, "max_fps": 15,
+        }))
+        .unwrap();
+        view.change(change(json!({ "quality": 30 })));
+        assert_eq!((view.tab.clone(), view.quality.get()), (Some(TabId("A".into())), 30));
+        view.change(from_value(to_value(change(json!({ "tab": null }))).unwrap()).unwrap());
+        assert_eq!(view.tab, None);
+    }
+
+    #[test]
+    fn what_is_out_of_bounds_is_no_value() {
+        let mouse = |more: serde_json::Value| {
+            let mut value = json!({ "type": "mousePressed", "x": 1, "y": 2 });
+            value.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            from_value::<MouseInput>(value).is_ok()
+        };
+        assert!(mouse(json!({ "button": "left", "clickCount": 2, "modifiers": 15 })));
+        for bad in [
+            json!({ "x": 20_000 }),
+            json!({ "x": null }),
+            json!({ "modifiers": 16 }),
+            json!({ "clickCount": -1 }),
+            json!({ "button": "primary" }),
+            json!({ "type": "mouseDragged" }),
+            json!({ "timestamp": 1 }),
+        ] {
+            assert!(!mouse(bad.clone()), "{bad}");
+        }
+        let key = |text: &str| json!({ "type": "char", "text": text });
+        assert!(from_value::<KeyInput>(key(&"x".repeat(64))).is_ok());
+        let secret = from_value::<KeyInput>(key(&"secret".repeat(11))).unwrap_err();
+        assert!(!secret.to_string().contains("secret"), "{secret}");
+    }
+}
