@@ -194,6 +194,7 @@ impl Browser {
                 running.activate(running.meant(tabs)?.tab(), deadline).await?;
             }
         }
+        running.look_again().await;
         let list = running.known.tabs.lock().list();
         Ok(TabList { tabs: list })
     }

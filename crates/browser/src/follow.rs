@@ -173,7 +173,9 @@ impl Follower {
             }
             "Target.targetInfoChanged" => {
                 let Ok(Changed { target_info }) = event.read() else { return };
-                self.known.tabs.lock().changed(target_info);
+                if !self.known.tabs.lock().changed(target_info) {
+                    return;
+                }
             }
             "Browser.downloadWillBegin" => {
                 if let Ok(begun) = event.read() {

@@ -19,11 +19,14 @@ use crate::{
     downloads::{self, Downloads},
     follow::Follower,
     page::Page,
-    tabs::Tabs,
+    tabs::{Tabs, Target},
 };
 
 /// A browser that was just started shows its first page in this time; else we open one.
 const FIRST_PAGE: Duration = Duration::from_millis(500);
+
+/// The browser knows its tabs by heart.
+const LOOK: Duration = Duration::from_secs(2);
 
 /// One browser, until it is gone.
 pub(crate) struct Running {
@@ -45,6 +48,12 @@ pub(crate) struct Known {
 #[serde(rename_all = "camelCase")]
 struct Created {
     target_id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Listed {
+    target_infos: Vec<Target>,
 }
 
 impl Running {
@@ -154,6 +163,20 @@ impl Running {
         self.of_tab("Target.activateTarget", tab, deadline).await?;
         self.choose(tab);
         Ok(())
+    }
+
+    /// Looks at all tabs again: of their titles, the browser tells nothing by itself.
+    pub async fn look_again(&self) {
+        let params = json!({ "filter": [{ "type": "page" }] });
+        let found = self.cdp.call::<Listed>(None, "Target.getTargets", params, LOOK).await;
+        // Fails with the browser only.
+        let Ok(Listed { target_infos }) = found else { return };
+        let mut tabs = self.known.tabs.lock();
+        let news = target_infos.into_iter().fold(false, |news, one| tabs.changed(one) || news);
+        drop(tabs);
+        if news {
+            self.known.news.notify_waiters();
+        }
     }
 
     fn choose(&self, tab: &TabId) {

@@ -18,7 +18,7 @@ const INTERNAL: [&str; 4] =
     ["chrome://", "devtools://", "chrome-extension://", "chrome-untrusted://"];
 
 /// A target as the browser describes it.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Target {
     pub target_id: String,
@@ -63,12 +63,14 @@ impl Tabs {
         self.pages.push(Known { page, target, tab });
     }
 
-    pub fn changed(&mut self, target: Target) {
+    /// Notes what a target is like now; says whether that is news.
+    pub fn changed(&mut self, target: Target) -> bool {
         let mut pages = self.pages.iter_mut();
-        if let Some(known) = pages.find(|known| known.target.target_id == target.target_id) {
-            known.tab |= target.is_tab();
-            known.target = target;
-        }
+        let known = pages.find(|known| known.target.target_id == target.target_id);
+        let Some(known) = known.filter(|known| known.target != target) else { return false };
+        known.tab |= target.is_tab();
+        known.target = target;
+        true
     }
 
     pub fn detached(&mut self, session: &SessionId) {

@@ -27,6 +27,8 @@ use crate::{Browser, page::Page, running::Running};
 const BROWSER: Duration = Duration::from_secs(30);
 /// Between two tries at something that failed.
 const PAUSE: Duration = Duration::from_millis(250);
+/// How often somebody who watches learns of new titles.
+const TITLES: Duration = Duration::from_secs(1);
 /// So many pictures are on the way to a viewer who acknowledges them.
 const ON_THE_WAY: u64 = 2;
 
@@ -51,6 +53,8 @@ pub struct Screen {
     sent: u64,
     /// When the next one may be.
     next: tokio::time::Instant,
+    /// When the titles of the tabs were looked at last.
+    looked: tokio::time::Instant,
 }
 
 /// What the viewer knows.
@@ -106,7 +110,8 @@ impl Screen {
             seat: None,
             told: SoFar::default(),
             sent: 0,
-            next: tokio::time::Instant::now(),
+            next: now(),
+            looked: now(),
         }
     }
 
@@ -153,7 +158,8 @@ impl Screen {
                 sleep(PAUSE).await;
                 continue;
             }
-            let fresh = latest.picture.filter(|one| self.is_new(one));
+            let alive = !page.with(|state| state.crashed);
+            let fresh = latest.picture.filter(|one| alive && self.is_new(one));
             let waiting = fresh.is_some() && self.may_send(&view);
             if let Some(picture) = fresh.filter(|_| waiting && self.next <= now()) {
                 return self.show(&picture, &view);
@@ -174,6 +180,10 @@ impl Screen {
                 _ = self.view.changed() => {}
                 _ = self.arrived.changed() => {}
                 () = running.cdp.closed() => {}
+                () = sleep_until(self.looked + TITLES) => {
+                    self.looked = now();
+                    running.look_again().await;
+                }
             }
         }
     }

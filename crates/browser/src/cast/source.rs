@@ -40,8 +40,8 @@ const NUDGE: Duration = Duration::from_secs(5);
 const NUDGE_EVERY: Duration = Duration::from_secs(1);
 /// After a burst of pictures, so long nothing must come before the last one is asked for again.
 const QUIET: Duration = Duration::from_millis(120);
-/// An acknowledgement that is later than this was held back.
-const AT_ONCE: Duration = Duration::from_millis(10);
+/// Chromium sends more than this before it waits for us, and loses what comes then.
+const IN_FLIGHT: usize = 1;
 
 /// What is cast.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -365,6 +365,7 @@ impl Source<'_> {
                 let (id, came) = (frame.session_id, Instant::now());
                 let number = self.publish(frame);
                 self.unacknowledged.push_back(Unacknowledged { id, number, came });
+                self.held_back |= self.unacknowledged.len() > IN_FLIGHT;
             }
             "Page.screencastVisibilityChanged" => {
                 let Ok(Visibility { visible }) = event.read() else { return };
@@ -408,8 +409,7 @@ impl Source<'_> {
     }
 
     async fn acknowledge(&mut self) {
-        let Some(Unacknowledged { id, came, .. }) = self.unacknowledged.pop_front() else { return };
-        self.held_back |= came.elapsed() > AT_ONCE;
+        let Some(Unacknowledged { id, .. }) = self.unacknowledged.pop_front() else { return };
         self.acknowledged = Instant::now();
         // Fails with the page or the browser only, which the events tell.
         let _ = self.ask("Page.screencastFrameAck", json!({ "sessionId": id })).await;

@@ -27,7 +27,7 @@ fn door(desk: &Desk<'_>, ticket: &Value, more: &str) -> String {
     format!("/api/v1/sessions/{}/cdp-stream?ticket={ticket}{more}", desk.id)
 }
 
-/// Waits until an expression is true in the page. Looking is allowed whoever drives.
+/// Waits until an expression is true in the page.
 async fn comes_true(desk: &Desk<'_>, expression: &str) {
     let script = format!("document.title = ({expression}) ? 'true' : 'false'");
     let look = async || {
@@ -37,12 +37,16 @@ async fn comes_true(desk: &Desk<'_>, expression: &str) {
     assert!(eventually(SOON, look).await.is_some(), "{expression}");
 }
 
-/// Watches, drives and lets go in a session, as the one who asked for it may look on.
-async fn watch_and_drive(server: &Server, desk: &Desk<'_>) {
-    let client = desk.client;
+/// Watches, drives and lets go in a session. Who drives has the token of the session's client, whose
+/// calls pass meanwhile.
+async fn watch_and_drive(server: &Server, spec: Value) {
+    let token = server.token("admin", "admin");
+    let bearer = format!("Bearer {token}");
+    let client = &server.bearer(token);
+    let desk = &Desk::create(client, &spec).await;
+    assert_eq!(desk.describe().await["browser_view"]["status"], "ready");
     desk.browser("navigate", json!({ "url": PAGE })).await.expect(200);
     let looker = ticket(client, desk, json!({ "role": "view" })).await;
-    let driver = ticket(client, desk, json!({ "role": "control" })).await;
     let mut view = Caster::open(server, &door(desk, &looker, "&ack=true"), &[]).await.unwrap();
     view.until(|view| !view.pictures.is_empty()).await;
     assert_eq!(view.last("control"), &json!({ "may_drive": false }));
@@ -66,7 +70,8 @@ async fn watch_and_drive(server: &Server, desk: &Desk<'_>) {
     comes_true(desk, "i.value == '' && seen.length == 0").await;
 
     // With control, and without a desktop, too.
-    let mut hand = Caster::open(server, &door(desk, &driver, "&take=true"), &[]).await.unwrap();
+    let drive = format!("/api/v1/sessions/{}/cdp-stream?take=true", desk.id);
+    let mut hand = Caster::open(server, &drive, &[("authorization", &bearer)]).await.unwrap();
     hand.until(|hand| hand.last("control")["may_drive"] == true && !hand.pictures.is_empty()).await;
     hand.click(20, 20, 2).await;
     for text in ["h", "🦀", "👩‍👩‍👧‍👦"] {
@@ -116,19 +121,12 @@ async fn watch_and_drive(server: &Server, desk: &Desk<'_>) {
 
 #[tokio::test]
 async fn a_headless_browser_is_watched_and_driven() {
-    let server = Server::start();
-    let client = server.admin();
-    let desk = Desk::create(&client, &json!({})).await;
-    assert_eq!(desk.describe().await["browser_view"]["status"], "ready");
-    watch_and_drive(&server, &desk).await;
+    watch_and_drive(&Server::start(), json!({})).await;
 }
 
 #[tokio::test]
 async fn the_browser_of_a_desktop_is_watched_and_driven() {
-    let server = Server::start();
-    let client = server.admin();
-    let desk = Desk::desktop(&client).await;
-    watch_and_drive(&server, &desk).await;
+    watch_and_drive(&Server::start(), json!({ "mode": "desktop", "geometry": "1280x800" })).await;
 }
 
 #[tokio::test]
