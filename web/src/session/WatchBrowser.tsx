@@ -59,9 +59,11 @@ export function WatchBrowser({ session, gone, shown, quality, fullScreen, upload
 
   const seen = useRef(shown);
   seen.current = shown;
+  // Not before the stream lets input through: the strip says then where the keyboard goes.
+  const passes = driving && cast.mayDrive;
   useEffect(() => {
-    if (driving && seen.current) focus();
-  }, [driving, focus]);
+    if (passes && seen.current) focus();
+  }, [passes, focus]);
 
   const refused = connection.kind === "refused";
   useEffect(() => {
