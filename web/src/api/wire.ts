@@ -7,7 +7,7 @@ export type Mode = Schemas["Mode"];
 export type Status = Schemas["Status"];
 export type EndReason = Schemas["EndReason"];
 export type CreateSession = Schemas["CreateSession"];
-export type Session = Schemas["Session"] & { browser_view?: BrowserView };
+export type Session = Schemas["Session"];
 export type Control = Schemas["Control"];
 export type Driver = Schemas["Driver"];
 export type Identity = Schemas["Me"];
@@ -19,11 +19,7 @@ export type Entry = Schemas["FileEntry"];
 export type Tab = Schemas["Tab"];
 export type History = Schemas["History"];
 export type TabAction = Schemas["TabAction"];
-export type BrowserStatus = "unspecified" | "starting" | "ready" | "streaming" | "no_browser" | "passthrough" | "unavailable";
-export interface BrowserView {
-  status: BrowserStatus;
-  reason?: string | null;
-}
+export type BrowserStatus = Schemas["ViewStatus"];
 
 export interface Point {
   x: number;
