@@ -15,6 +15,7 @@ import { chromium } from "playwright-core";
 import { measure } from "./cpu.mjs";
 import { Ours } from "./ours.mjs";
 import { Peers } from "./peers.mjs";
+import { costs, spread } from "./table.mjs";
 import { Viewer } from "./viewer.mjs";
 import { Watcher } from "./watcher.mjs";
 
@@ -209,18 +210,6 @@ async function circumstances(load) {
     `Load before: ${loads(load)}; after: ${loads(loadavg())}. ${versions.join(", ")}. ` +
     "CPU is percent of one core, of the serving side only."
   );
-}
-
-function spread(times) {
-  const sorted = times.toSorted((a, b) => a - b);
-  const rank = (share) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
-  return sorted.length === 0 ? "–" : `${rank(0.5)} / ${rank(0.95)}`;
-}
-
-function costs({ cost }) {
-  const sum = Object.values(cost).reduce((sum, one) => sum + one, 0);
-  const each = Object.entries(cost).map(([name, one]) => `${name} ${one.toFixed(1)}`);
-  return `${sum.toFixed(1)} % (${each.join(", ")})`;
 }
 
 function say(text) {

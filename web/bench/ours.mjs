@@ -55,7 +55,7 @@ export class Ours {
 }
 
 /** A program's name, with the first argument if it is helmdeck's. */
-function nameOf(command) {
+export function nameOf(command) {
   const [program, argument] = command.split(" ");
   const name = basename(program);
   return name === "Xtigervnc" || name === "bwrap" ? name : `${name} ${argument}`;

@@ -55,7 +55,7 @@ function observe({ places, bits, block, patience }) {
   window.WebSocket = new Proxy(WebSocket, {
     construct(target, args) {
       const socket = new target(...args);
-      socket.addEventListener("message", ({ data }) => (bench.bytes += data.byteLength));
+      socket.addEventListener("message", ({ data }) => (bench.bytes += data.byteLength ?? data.size ?? data.length));
       return socket;
     },
   });

@@ -72,16 +72,17 @@ export class Person {
   }
 
   async seesPicture() {
-    await this.page.locator('.stage[data-connected="true"]').waitFor();
+    await this.page.locator('.stage[data-connected="true"]:visible').waitFor();
     await until("the picture is painted", async () => (await coloursOf(this.picture)) > 8);
   }
 
+  /** The picture of the view that is shown. */
   get picture() {
-    return this.page.locator(".screen canvas");
+    return this.page.locator(".screen:visible canvas");
   }
 
   get strip() {
-    return this.page.locator(".strip");
+    return this.page.locator(".strip:visible");
   }
 
   /** The colour of one pixel of the session's screen, as this person sees it. */

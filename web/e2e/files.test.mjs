@@ -188,7 +188,7 @@ step("a session without a desktop has files too", async () => {
   const { page } = person;
   const { id } = await agent.post("sessions", { mode: "headless", label: "blind", idle_timeout_s: 0 });
   await page.goto(`/sessions/${id}`);
-  const target = page.getByText("No desktop to watch");
+  const target = page.locator(".screen");
   const dragged = await transfer({ [name]: content });
   await target.dispatchEvent("dragover", { dataTransfer: dragged });
   await page.getByText("Drop to put into the session's home").waitFor();

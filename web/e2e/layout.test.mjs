@@ -93,7 +93,12 @@ for (const [name, viewport] of Object.entries(screens)) {
     await page.getByRole("tab", { name: "Logs" }).click();
     await page.locator(".logs .line").first().waitFor();
     await look("logs");
+    await page.getByRole("tab", { name: "Browser" }).click();
+    await person.seesPicture();
+    await look("browser");
     await person.takeControl();
+    await look("driving-browser");
+    await page.getByRole("tab", { name: "Desktop" }).click();
     await look("driving");
     await person.handBack();
 

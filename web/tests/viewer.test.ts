@@ -2,9 +2,10 @@ import { describe, expect, it } from "vitest";
 import type { ActionRecord } from "../src/api/wire";
 import { isWayOut } from "../src/viewer/chord";
 import { closingOf } from "../src/viewer/closing";
-import { keysBetween, keysym, keysymOf } from "../src/viewer/keysym";
+import { keysOf, keysym, keysymOf } from "../src/viewer/keysym";
 import { markOf, project, projection } from "../src/viewer/marks";
 import { closingOfAnswer } from "../src/viewer/probe";
+import { editBetween } from "../src/viewer/typed";
 import { changeViewer, type ViewerState } from "../src/viewer/state";
 
 function action(name: string, detail: ActionRecord["detail"], outcome = "ok"): ActionRecord {
@@ -29,6 +30,7 @@ describe("close codes", () => {
     expect(closingOfAnswer(401, "missing_bearer")?.kind).toBe("refused");
     expect(closingOfAnswer(401, "invalid_ticket")?.text).toContain("link is not valid");
     expect(closingOfAnswer(409, "ticket_in_use")?.kind).toBe("retry");
+    expect(closingOfAnswer(503, "cdp_unavailable")?.kind).toBe("retry");
     expect(closingOfAnswer(404, "not_found")?.kind).toBe("over");
     expect(closingOfAnswer(426, undefined)).toBeNull();
   });
@@ -63,9 +65,9 @@ describe("keys", () => {
   });
 
   it("turn one text into another", () => {
-    expect(keysBetween("  he", "  hello")).toEqual([..."llo"].map(keysymOf));
-    expect(keysBetween("teh", "the")).toEqual([keysym.BackSpace, keysym.BackSpace, keysymOf("h"), keysymOf("e")]);
-    expect(keysBetween("a🎉", "a")).toEqual([keysym.BackSpace]);
+    expect(editBetween("  he", "  hello")).toEqual({ erase: 0, text: "llo" });
+    expect(editBetween("a🎉", "a")).toEqual({ erase: 1, text: "" });
+    expect(keysOf(editBetween("teh", "the"))).toEqual([keysym.BackSpace, keysym.BackSpace, keysymOf("h"), keysymOf("e")]);
   });
 });
 

@@ -98,7 +98,7 @@ impl Browser {
         tokio::spawn(async move {
             while let Some(shared) = shared.upgrade() {
                 let browser = Self { shared, hands_off: true };
-                let running = browser.running(Instant::now() + FOLLOW).await;
+                let running = browser.watched(Instant::now() + FOLLOW).await;
                 drop(browser);
                 match running.map(|running| running.cdp.clone()) {
                     Ok(cdp) => cdp.closed().await,

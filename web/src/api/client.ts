@@ -7,10 +7,13 @@ import type {
   Control,
   CreateSession,
   Folder,
+  History,
   Identity,
   Role,
   Session,
   Settings,
+  Tab,
+  TabAction,
   Ticket,
 } from "./wire";
 
@@ -111,6 +114,12 @@ export const client = {
 
   settings: () => json<Settings>("GET", "settings"),
   changeSettings: (change: ChangeSettings) => json<Settings>("PATCH", "settings", change),
+
+  navigate: (id: string, tab: string | null, to: { url: string } | { history: History }) =>
+    // A person sees for themselves when a page is there.
+    json<unknown>("POST", "browser/navigate", { session_id: id, ...to, ...(tab === null ? {} : { tab }), wait_until: "dom" }),
+  tabs: async (id: string, action: TabAction, tab: string | null = null) =>
+    (await json<{ tabs: Tab[] }>("POST", "browser/tabs", { session_id: id, action, ...(tab === null ? {} : { tab }) })).tabs,
 
   ticket: (id: string, role: Role, ttl_seconds: number) =>
     json<Ticket>("POST", `${session(id)}/tickets`, { role, ttl_seconds, reusable: true }),

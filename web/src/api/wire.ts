@@ -18,6 +18,11 @@ export type ChangeSettings = Schemas["ChangeSettings"];
 export type Folder = Schemas["FileList"];
 export type Entry = Schemas["FileEntry"];
 
+export type Tab = Schemas["Tab"];
+export type History = Schemas["History"];
+export type TabAction = Schemas["TabAction"];
+export type BrowserStatus = Schemas["ViewStatus"];
+
 export interface Point {
   x: number;
   y: number;

@@ -1,4 +1,5 @@
 import type { ActionRecord, Control, Session } from "../api/wire";
+import { parseObject } from "../json";
 
 /** What the event stream tells, one case per name of the contract. */
 export type LiveEvent =
@@ -47,16 +48,5 @@ export function parseEvent(name: EventName, data: string): LiveEvent | null {
     }
     case "reset":
       return { kind: "reset" };
-  }
-}
-
-function parseObject(data: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(data || "{}");
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null;
-  } catch {
-    return null;
   }
 }

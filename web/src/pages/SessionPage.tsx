@@ -1,24 +1,27 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import { allows, ApiError, client, explain } from "../api/client";
 import type { Session } from "../api/wire";
+import { blockedBecause } from "../cast/state";
 import { useIdentity } from "../identity";
 import { Link } from "../router";
 import { useNoStrayDrops } from "../session/drop";
 import { EndSession } from "../session/EndSession";
 import { useFullScreen } from "../session/fullscreen";
-import { Headless } from "../session/Headless";
 import { Panel } from "../session/Panel";
 import { QualityMenu } from "../session/QualityMenu";
 import { ScalingButtons } from "../session/ScalingButtons";
+import { Theatre, type View } from "../session/Theatre";
 import { Toolbar } from "../session/Toolbar";
 import { useUploads } from "../session/useUploads";
 import { Watch } from "../session/Watch";
+import { WatchBrowser } from "../session/WatchBrowser";
 import { nameOf } from "../sessions/name";
 import { useSessions } from "../sessions/provider";
 import { isOver } from "../sessions/state";
 import { IconButton } from "../ui/IconButton";
 import { StreamBanner } from "../wall/StreamBanner";
 import type { Scaling } from "../viewer/connection";
+import type { Quality } from "../viewer/quality";
 
 /** One session: its picture, and everything around it. */
 export function SessionPage({ id }: { id: string }) {
@@ -27,7 +30,8 @@ export function SessionPage({ id }: { id: string }) {
   const [panel, setPanel] = useState(true);
   const [ending, setEnding] = useState(false);
   const [scaling, setScaling] = useState<Scaling>("fit");
-  const [quality, setQuality] = useState(6);
+  const [quality, setQuality] = useState<Quality>("balanced");
+  const [chosen, setView] = useState<View>("Desktop");
   const [driving, setDriving] = useState(false);
   const theatre = useRef<HTMLDivElement>(null);
   const fullScreen = useFullScreen(theatre);
@@ -48,13 +52,24 @@ export function SessionPage({ id }: { id: string }) {
   if (session === null) return <Missing text={missing} />;
 
   const desktop = session.mode === "desktop";
+  const view: View = desktop ? chosen : "Browser";
   const over = gone || isOver(session);
+  const common = { session, gone, quality, fullScreen, uploads };
+  const desktopView = {
+    name: "Desktop" as const,
+    show: (shown: boolean) => <Watch {...common} shown={shown} scaling={scaling} onDriving={onDriving} />,
+  };
+  const browserView = {
+    name: "Browser" as const,
+    blocked: over ? undefined : blockedBecause(session.browser_view?.status, session.browser_view?.reason),
+    show: (shown: boolean) => <WatchBrowser {...common} shown={shown} />,
+  };
   return (
     <div className="session-page">
       <Toolbar session={session}>
-        {desktop && !over && (
+        {!over && (
           <>
-            <ScalingButtons scaling={scaling} driving={driving} onChange={setScaling} />
+            {view === "Desktop" && <ScalingButtons scaling={scaling} driving={driving} onChange={setScaling} />}
             <QualityMenu quality={quality} onChange={setQuality} />
             {fullScreen.possible && (
               <IconButton icon="full" label="Full screen" onClick={fullScreen.toggle} />
@@ -79,20 +94,12 @@ export function SessionPage({ id }: { id: string }) {
       </Toolbar>
       <StreamBanner />
       <main className="session-body" data-panel={panel}>
-        {desktop ? (
-          <Watch
-            session={session}
-            gone={gone}
-            scaling={scaling}
-            quality={quality}
-            theatre={theatre}
-            fullScreen={fullScreen}
-            uploads={uploads}
-            onDriving={onDriving}
-          />
-        ) : (
-          <Headless session={session} gone={gone} uploads={uploads} />
-        )}
+        <Theatre
+          element={theatre}
+          views={desktop ? [desktopView, browserView] : [browserView]}
+          view={view}
+          onView={setView}
+        />
         {/* Hidden, not gone: it keeps its tab and its place. */}
         <div className="panel-slot" hidden={!panel}>
           <Panel session={session} over={over} uploads={uploads} />

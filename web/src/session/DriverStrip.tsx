@@ -11,13 +11,15 @@ interface DriverStripProps {
   /** There is nothing to drive any more. */
   over: boolean;
   driving: boolean;
-  /** Whether the desktop has the keyboard now. */
+  /** Whether the picture has the keyboard now. */
   focused: boolean;
+  /** Where the keyboard goes then. */
+  to?: string;
   children?: ReactNode;
 }
 
 /** One line over the picture that always says who drives, and how to get the keyboard back. */
-export function DriverStrip({ session, over, driving, focused, children }: DriverStripProps) {
+export function DriverStrip({ session, over, driving, focused, to, children }: DriverStripProps) {
   if (over) return <div className="strip muted">Nobody drives</div>;
   const human = session.control.driver === "human";
   return (
@@ -26,7 +28,7 @@ export function DriverStrip({ session, over, driving, focused, children }: Drive
       <span className="strip-text" role="status">
         {driving ? (
           <>
-            <b>You are driving.</b> <KeyboardHint focused={focused} />
+            <b>You are driving.</b> <KeyboardHint focused={focused} {...(to ? { to } : {})} />
           </>
         ) : (
           <Others session={session} />

@@ -1,16 +1,16 @@
 import { useId } from "react";
 import { Menu } from "../ui/Menu";
+import type { Quality } from "../viewer/quality";
 
-/** noVNC's JPEG quality. Higher costs much more than it shows: still areas are sharpened anyway. */
-export const qualities = [
-  { level: 2, text: "Light", hint: "for slow connections" },
-  { level: 6, text: "Balanced", hint: "the usual" },
-  { level: 8, text: "Sharp", hint: "for fast networks" },
-] as const;
+const choices: { quality: Quality; text: string; hint: string }[] = [
+  { quality: "low", text: "Low", hint: "for slow connections" },
+  { quality: "balanced", text: "Balanced", hint: "the usual" },
+  { quality: "sharp", text: "Sharp", hint: "for fast networks" },
+];
 
 interface QualityMenuProps {
-  quality: number;
-  onChange: (quality: number) => void;
+  quality: Quality;
+  onChange: (quality: Quality) => void;
 }
 
 export function QualityMenu({ quality, onChange }: QualityMenuProps) {
@@ -20,10 +20,15 @@ export function QualityMenu({ quality, onChange }: QualityMenuProps) {
       {() => (
         <fieldset className="radios">
           <legend>Picture quality</legend>
-          {qualities.map(({ level, text, hint }) => (
-            <label key={level}>
-              <input type="radio" name={name} checked={quality === level} onChange={() => onChange(level)} />
-              {text} <span className="muted">{hint}</span>
+          {choices.map((choice) => (
+            <label key={choice.quality}>
+              <input
+                type="radio"
+                name={name}
+                checked={quality === choice.quality}
+                onChange={() => onChange(choice.quality)}
+              />
+              {choice.text} <span className="muted">{choice.hint}</span>
             </label>
           ))}
         </fieldset>

@@ -1,13 +1,18 @@
 import { useRef } from "react";
 import { IconButton } from "../ui/IconButton";
-import type { Connection } from "../viewer/connection";
-import { keysBetween, keysym } from "../viewer/keysym";
+import { editBetween, type Edit } from "../viewer/typed";
 
 // Something to erase: without it a touch keyboard does not report backspace.
 const filler = " ".repeat(32);
 
+interface TouchKeyboardProps {
+  /** Where the text goes. */
+  to: string;
+  onEdit: (edit: Edit) => void;
+}
+
 /** Brings up a phone's keyboard and passes on what is typed. */
-export function TouchKeyboard({ connection }: { connection: () => Connection | null }) {
+export function TouchKeyboard({ to, onEdit }: TouchKeyboardProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const last = useRef(filler);
 
@@ -17,7 +22,7 @@ export function TouchKeyboard({ connection }: { connection: () => Connection | n
   };
   const onInput = () => {
     const text = field.current?.value ?? "";
-    for (const key of keysBetween(last.current, text)) connection()?.press([key]);
+    onEdit(editBetween(last.current, text));
     last.current = text;
     if (text.length === 0 || text.length > 500) reset();
   };
@@ -36,7 +41,7 @@ export function TouchKeyboard({ connection }: { connection: () => Connection | n
       <textarea
         ref={field}
         className="off-screen"
-        aria-label="Typed text goes to the desktop"
+        aria-label={`Typed text goes to the ${to}`}
         autoCapitalize="none"
         autoComplete="off"
         spellCheck={false}
@@ -45,7 +50,7 @@ export function TouchKeyboard({ connection }: { connection: () => Connection | n
         onKeyDown={(event) => {
           if (event.key !== "Enter") return;
           event.preventDefault();
-          connection()?.press([keysym.Return]);
+          onEdit({ erase: 0, text: "\n" });
         }}
       />
     </>

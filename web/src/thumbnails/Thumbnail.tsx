@@ -1,5 +1,6 @@
 import { createContext, use, useEffect, useRef, useState, type ReactNode } from "react";
 import { socket } from "../prefix";
+import { Painter } from "../viewer/painter";
 import { ThumbnailSocket } from "./socket";
 
 const Context = createContext<ThumbnailSocket | null>(null);
@@ -32,17 +33,9 @@ export function Thumbnail({ sessionId, live, children }: ThumbnailProps) {
   useEffect(() => {
     const target = canvas.current;
     if (target === null || shared === null || !live) return;
-    let newest = 0;
+    const painter = new Painter(target);
     const paint = async (jpeg: Blob) => {
-      const mine = ++newest;
-      const picture = await createImageBitmap(jpeg).catch(() => null);
-      if (picture === null) return;
-      // Decoding may finish out of order; an older picture must not cover a newer one.
-      if (mine === newest) {
-        draw(target, picture);
-        setPainted(true);
-      }
-      picture.close();
+      if (await painter.paint(jpeg)) setPainted(true);
     };
     const observer = new IntersectionObserver(
       (entries) => {
@@ -64,11 +57,4 @@ export function Thumbnail({ sessionId, live, children }: ThumbnailProps) {
       {!painted && <div className="thumbnail-empty">{children}</div>}
     </div>
   );
-}
-
-function draw(target: HTMLCanvasElement, picture: ImageBitmap): void {
-  // Setting the size clears a canvas: only when it differs, so that nothing flickers.
-  if (target.width !== picture.width) target.width = picture.width;
-  if (target.height !== picture.height) target.height = picture.height;
-  target.getContext("2d")?.drawImage(picture, 0, 0);
 }

@@ -1,10 +1,16 @@
+interface KeyboardHintProps {
+  focused: boolean;
+  /** Where the keys go. */
+  to?: string;
+}
+
 /** Says where the keyboard goes, and the way out. A touch screen has no keys to lose. */
-export function KeyboardHint({ focused }: { focused: boolean }) {
+export function KeyboardHint({ focused, to = "desktop" }: KeyboardHintProps) {
   return (
     <span className="keys-only">
       {focused ? (
         <>
-          Keyboard goes to the desktop — press <kbd>Ctrl</kbd>+<kbd>Alt</kbd>+<kbd>Shift</kbd> to get it back
+          Keyboard goes to the {to} — press <kbd>Ctrl</kbd>+<kbd>Alt</kbd>+<kbd>Shift</kbd> to get it back
         </>
       ) : (
         "Click the picture to type there"

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { Scaling } from "./connection";
+import { StageState } from "./StageState";
 import type { Viewer } from "./useViewer";
 
 interface StageProps {
@@ -13,44 +14,26 @@ interface StageProps {
   children?: ReactNode;
 }
 
-/** The picture with everything that may lie over it. */
+/** The desktop's picture with everything that may lie over it. */
 export function Stage({ viewer, driving, scaling, whenRefused, whenOver, children }: StageProps) {
-  const { state } = viewer;
-  const connected = state.kind === "connected";
   return (
     <div
       className="stage"
       data-driving={driving}
       data-focused={viewer.focused}
       data-scaling={scaling}
-      data-connected={connected}
+      data-connected={viewer.state.kind === "connected"}
     >
       <canvas ref={viewer.still} className="still" width={0} height={0} aria-hidden="true" />
       <div ref={viewer.screen} className="screen" role="application" aria-label="Desktop of the session" />
       {children}
-      <div className="stage-state" role="status">
-        {state.kind === "connecting" && (
-          <p className="card">
-            <span className="spinner" /> Connecting to the desktop…
-          </p>
-        )}
-        {state.kind === "reconnecting" && (
-          <div className="card">
-            <p>
-              <span className="spinner" /> {state.text} Reconnecting…
-            </p>
-            <button type="button" onClick={viewer.retry}>
-              Retry now
-            </button>
-          </div>
-        )}
-        {(state.kind === "over" || state.kind === "refused") && (
-          <div className="card">
-            <p>{state.text}</p>
-            {state.kind === "refused" ? whenRefused : whenOver}
-          </div>
-        )}
-      </div>
+      <StageState
+        state={viewer.state}
+        what="desktop"
+        retry={viewer.retry}
+        whenRefused={whenRefused}
+        whenOver={whenOver}
+      />
     </div>
   );
 }

@@ -6,6 +6,11 @@ export function pictureUrl(id: string, role: Role, base: URL = prefix): string {
   return socket(`sessions/${encodeURIComponent(id)}/vnc?role=${role}`, base);
 }
 
+/** The socket of the stream of a session's browser, which waits for word of what was painted. */
+export function castUrl(id: string, role: Role, base: URL = prefix): string {
+  return socket(`sessions/${encodeURIComponent(id)}/cdp-stream?role=${role}&ack=true`, base);
+}
+
 /** What the address of the stand-alone viewer asks for. */
 export interface ViewerAddress {
   sessionId: string;

@@ -1,6 +1,6 @@
 import RFB from "@novnc/novnc";
-import { closingOf, type Closing } from "./closing";
-import { probe } from "./probe";
+import type { Closing } from "./closing";
+import { PictureSocket } from "./socket";
 
 export type Scaling = "fit" | "actual" | "remote";
 
@@ -19,10 +19,7 @@ export interface ConnectionHandlers {
 /** One connection to a session's screen, from opening to close; for another one, make another. */
 export class Connection {
   private readonly rfb: RFB;
-  /** The socket is closed: there is nothing to close any more. */
-  private ended = false;
-  /** Nobody wants to hear of it any more. */
-  private abandoned = false;
+  private readonly line: PictureSocket;
 
   constructor(
     private readonly target: HTMLElement,
@@ -31,24 +28,13 @@ export class Connection {
     handlers: ConnectionHandlers,
   ) {
     // noVNC keeps the close code to itself, so the socket is ours.
-    const socket = new WebSocket(url, ["binary"]);
-    let opened = false;
-    socket.addEventListener("open", () => {
-      opened = true;
-    });
-    socket.addEventListener("close", (event) => {
-      if (this.ended) return;
-      this.ended = true;
-      const closing = closingOf(event.code, event.reason);
-      if (opened) handlers.closed(closing);
-      else void probe(url).then((found) => this.abandoned || handlers.closed(found ?? closing));
-    });
-    this.rfb = new RFB(target, socket);
+    this.line = new PictureSocket(url, ["binary"], handlers.closed);
+    this.rfb = new RFB(target, this.line.socket);
     this.rfb.background = "transparent";
     this.rfb.focusOnClick = true;
     this.rfb.compressionLevel = 2;
     this.rfb.addEventListener("connect", () => {
-      if (!this.ended) handlers.connected();
+      if (this.line.open) handlers.connected();
     });
     this.rfb.addEventListener("clipboard", (event) => handlers.clipboard(event.detail.text));
     this.apply(settings);
@@ -69,9 +55,7 @@ export class Connection {
   }
 
   close(): void {
-    this.abandoned = true;
-    if (this.ended) return;
-    this.ended = true;
+    if (!this.line.abandon()) return;
     releaseKeys();
     this.rfb.disconnect();
   }

@@ -1,3 +1,5 @@
+import type { Edit } from "./typed";
+
 /** X11 names of the keys that a browser keeps for itself or a phone does not have. */
 export const keysym = {
   BackSpace: 0xff08,
@@ -25,14 +27,7 @@ export function keysymOf(character: string): number {
   return (code >= 0x20 && code <= 0x7e) || (code >= 0xa0 && code <= 0xff) ? code : 0x01000000 | code;
 }
 
-/**
- * The keys that turn one text into another: a touch keyboard corrects and completes whole words, and
- * tells only what its field contains afterwards.
- */
-export function keysBetween(before: string, after: string): number[] {
-  const [old, now] = [[...before], [...after]];
-  let same = 0;
-  while (same < old.length && same < now.length && old[same] === now[same]) same += 1;
-  const erase = new Array<number>(old.length - same).fill(keysym.BackSpace);
-  return [...erase, ...now.slice(same).map(keysymOf)];
+/** The keys that do to a text what an edit says. */
+export function keysOf({ erase, text }: Edit): number[] {
+  return [...new Array<number>(erase).fill(keysym.BackSpace), ...[...text].map(keysymOf)];
 }

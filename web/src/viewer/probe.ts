@@ -20,6 +20,7 @@ export function closingOfAnswer(status: number, code: unknown): Closing | null {
   if (code === "ticket_in_use") {
     return { kind: "retry", text: "This link is open in another window, and good for one at a time." };
   }
+  if (code === "cdp_unavailable") return { kind: "retry", text: "The browser is not there yet." };
   switch (status) {
     case 401:
       return { kind: "refused", text: "You are not logged in." };

@@ -1,8 +1,8 @@
-import { useCallback, useEffect, useReducer, useRef, useState, type RefObject } from "react";
-import { backoff } from "../backoff";
+import { useCallback, useEffect, useRef, useState, type RefObject } from "react";
 import { isWayOut } from "./chord";
 import { Connection, releaseKeys, type Settings } from "./connection";
-import { changeViewer, type ViewerState } from "./state";
+import type { ViewerState } from "./state";
+import { useConnection } from "./useConnection";
 
 interface ViewerOptions extends Settings {
   /** The socket; null while there is nothing to connect to. */
@@ -32,54 +32,31 @@ export interface Viewer {
 export function useViewer({ url, driving, scaling, quality, onClosed, onWayOut }: ViewerOptions): Viewer {
   const [target, setTarget] = useState<HTMLDivElement | null>(null);
   const still = useRef<HTMLCanvasElement>(null);
-  const current = useRef<Connection | null>(null);
   const settings = useRef<Settings>({ driving, scaling, quality });
-  const [state, change] = useReducer(changeViewer, { kind: "connecting" });
-  const [round, startRound] = useReducer((count: number) => count + 1, 0);
   const [focused, setFocused] = useState(false);
   const [clipboard, setClipboard] = useState<string | null>(null);
 
-  const closed = useRef(onClosed);
-  closed.current = onClosed;
   const wayOut = useRef(onWayOut);
   wayOut.current = onWayOut;
+
+  const { state, current, retry } = useConnection(target, url, (element, address, { connected, closed }) => {
+    const connection: Connection = new Connection(element, address, settings.current, {
+      connected,
+      closed: (closing) => {
+        keepStill(still.current, connection.still());
+        setFocused(false);
+        closed(closing);
+        onClosed?.();
+      },
+      clipboard: setClipboard,
+    });
+    return connection;
+  });
 
   useEffect(() => {
     settings.current = { driving, scaling, quality };
     current.current?.apply(settings.current);
-  }, [driving, scaling, quality]);
-
-  useEffect(() => {
-    if (target === null || url === null) return;
-    change({ kind: "start" });
-    const connection = new Connection(target, url, settings.current, {
-      connected: () => change({ kind: "connected" }),
-      closed: (closing) => {
-        keepStill(still.current, connection.still());
-        current.current = null;
-        setFocused(false);
-        change({ kind: "closed", closing });
-        closed.current?.();
-      },
-      clipboard: setClipboard,
-    });
-    current.current = connection;
-    return () => {
-      if (current.current === connection) connection.close();
-      current.current = null;
-    };
-  }, [target, url, round]);
-
-  useEffect(() => {
-    if (state.kind !== "reconnecting") return;
-    const timer = window.setTimeout(startRound, backoff(state.attempt));
-    // A machine that just woke up or found its network need not wait.
-    window.addEventListener("online", startRound);
-    return () => {
-      window.clearTimeout(timer);
-      window.removeEventListener("online", startRound);
-    };
-  }, [state]);
+  }, [current, driving, scaling, quality]);
 
   useEffect(() => {
     if (target === null) return;
@@ -104,11 +81,11 @@ export function useViewer({ url, driving, scaling, quality, onClosed, onWayOut }
       target.removeEventListener("focusin", gain);
       target.removeEventListener("focusout", lose);
     };
-  }, [target]);
+  }, [current, target]);
 
-  const connection = useCallback(() => current.current, []);
-  const picture = useCallback(() => current.current?.canvas ?? null, []);
-  return { state, screen: setTarget, still, focused, clipboard, connection, picture, retry: startRound };
+  const connection = useCallback(() => current.current, [current]);
+  const picture = useCallback(() => current.current?.canvas ?? null, [current]);
+  return { state, screen: setTarget, still, focused, clipboard, connection, picture, retry };
 }
 
 function keepStill(canvas: HTMLCanvasElement | null, picture: ImageData | null): void {

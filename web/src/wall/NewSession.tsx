@@ -52,7 +52,7 @@ export function NewSession({ onCreated, onClose }: NewSessionProps) {
           <label>
             <input type="radio" name="mode" value="headless" onChange={() => setMode("headless")} />
             <span>
-              <b>Headless</b> Only a browser, fast, without a screen
+              <b>Headless</b> Only a browser, fast, that you can watch too
             </span>
           </label>
         </fieldset>

@@ -97,7 +97,7 @@ function Placeholder({ session }: { session: Session }) {
   if (isOver(session)) return null;
   return session.mode === "headless" ? (
     <>
-      <Icon name="terminal" /> Headless: no picture
+      <Icon name="web" /> Open to watch its browser
     </>
   ) : (
     <span className="spinner" />

@@ -199,7 +199,7 @@ impl Screen {
         if let Some(said) = self.told.dialog(None).or_else(|| self.told.status(status)) {
             return Some(said);
         }
-        match self.browser.running(Instant::now() + BROWSER).await {
+        match self.browser.watched(Instant::now() + BROWSER).await {
             Ok(running) => self.running = Some(running),
             Err(_) => sleep(PAUSE).await,
         }

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useState, type RefObject } from "react";
+import { IconButton } from "../ui/IconButton";
 
-interface FullScreen {
+export interface FullScreen {
   active: boolean;
   /** Not every phone can. */
   possible: boolean;
@@ -20,4 +21,9 @@ export function useFullScreen(element: RefObject<HTMLElement | null>): FullScree
     else void element.current?.requestFullscreen().catch(() => {});
   }, [element]);
   return { active, possible: document.fullscreenEnabled, toggle };
+}
+
+/** The way back, beside the picture: the page's own bar is not there then. */
+export function LeaveFullScreen({ fullScreen }: { fullScreen: FullScreen }) {
+  return fullScreen.active ? <IconButton icon="close" label="Leave full screen" onClick={fullScreen.toggle} /> : null;
 }

@@ -1,0 +1,56 @@
+import type { ReactNode } from "react";
+import { StageState } from "../viewer/StageState";
+import { PageQuestion } from "./PageQuestion";
+import { SceneCard } from "./SceneCard";
+import { sceneOf } from "./state";
+import type { Cast } from "./useCast";
+
+interface CastStageProps {
+  cast: Cast;
+  driving: boolean;
+  children?: ReactNode;
+}
+
+/** The browser's picture with everything that may lie over it. */
+export function CastStage({ cast, driving, children }: CastStageProps) {
+  const scene = sceneOf(cast);
+  const live = cast.connection.kind === "connected" && scene.kind === "picture";
+  const host = hostOf(cast.tabs.find(({ id }) => id === cast.frame?.tab)?.url);
+  return (
+    <div className="stage cast" data-driving={driving} data-focused={cast.focused} data-connected={live}>
+      <div className="screen" role="application" aria-label="Page in the session's browser">
+        <canvas ref={cast.canvas} width={0} height={0} />
+        <textarea
+          ref={cast.field}
+          className="off-screen"
+          aria-label="Keyboard of the session's browser"
+          tabIndex={driving ? 0 : -1}
+          // A finger on the picture must not bring up the keyboard every time.
+          inputMode="none"
+          autoCapitalize="none"
+          autoComplete="off"
+          spellCheck={false}
+        />
+      </div>
+      {children}
+      <StageState state={cast.connection} what="browser" retry={cast.retry}>
+        <SceneCard scene={scene} />
+        {cast.dialog && !driving && scene.kind === "picture" && (
+          <div className="card">
+            <h2>{host ? `${host} asks` : "The page asks"}</h2>
+            <p className="page-words">{cast.dialog.message}</p>
+            <p className="muted">It waits for an answer. Take control to give it.</p>
+          </div>
+        )}
+      </StageState>
+      {cast.dialog && driving && cast.mayDrive && (
+        <PageQuestion key={cast.asked} dialog={cast.dialog} host={host} onAnswer={cast.answer} />
+      )}
+    </div>
+  );
+}
+
+/** Whose question it is: the message alone could pretend to be ours. */
+function hostOf(url: string | undefined): string {
+  return url !== undefined && URL.canParse(url) ? new URL(url).host : "";
+}

@@ -1,0 +1,135 @@
+import type { BrowserStatus, Tab } from "../api/wire";
+import type { CastMessage, Frame, PageDialog } from "./message";
+
+/** What is known of the browser that is watched. */
+export interface CastState {
+  /** Null until the stream has told. */
+  status: BrowserStatus | null;
+  reason: string | null;
+  /** What the picture shows; what it showed last, while there is no new one. */
+  frame: Frame | null;
+  tabs: Tab[];
+  mayDrive: boolean;
+  dialog: PageDialog | null;
+  /** How many questions there were: two of the same words are two. */
+  asked: number;
+  /** Whether a picture of this connection is there. */
+  painted: boolean;
+}
+
+export type CastChange =
+  | { kind: "opened" }
+  | { kind: "closed" }
+  | { kind: "painted" }
+  | { kind: "told"; message: CastMessage };
+
+export const nothingCast: CastState = {
+  status: null,
+  reason: null,
+  frame: null,
+  tabs: [],
+  mayDrive: false,
+  dialog: null,
+  asked: 0,
+  painted: false,
+};
+
+export function changeCast(state: CastState, change: CastChange): CastState {
+  switch (change.kind) {
+    case "opened":
+    case "closed":
+      // Tabs and the last picture stay, so that a moment without a connection does not clear the page.
+      return { ...nothingCast, frame: state.frame, tabs: state.tabs, asked: state.asked };
+    case "painted":
+      return state.painted ? state : { ...state, painted: true };
+    case "told":
+      return hear(state, change.message);
+  }
+}
+
+function hear(state: CastState, message: CastMessage): CastState {
+  switch (message.kind) {
+    case "frame":
+      return { ...state, frame: message.frame };
+    case "tabs":
+      return { ...state, tabs: message.tabs };
+    case "status": {
+      const { status, reason } = message;
+      // A browser that comes back has nothing to show at first, and none of the old questions.
+      const lost = status !== "streaming";
+      return { ...state, status, reason, ...(lost ? { painted: false, dialog: null } : {}) };
+    }
+    case "control":
+      return { ...state, mayDrive: message.mayDrive };
+    case "dialog":
+      return { ...state, dialog: message.dialog, asked: state.asked + 1 };
+    case "error":
+      return state;
+  }
+}
+
+/** What stands over the picture while connected. */
+export type Scene =
+  | { kind: "picture" }
+  | { kind: "wait"; text: string }
+  | { kind: "notice"; title: string; text: string; reason: string | null };
+
+export function sceneOf({ status, reason, painted }: CastState): Scene {
+  switch (status) {
+    case null:
+    case "unspecified":
+    case "starting":
+      return { kind: "wait", text: "The browser is starting…" };
+    case "ready":
+      if (reason !== null) {
+        return { kind: "notice", title: "There is no such tab", text: "Choose another tab, or follow the agent.", reason };
+      }
+      return { kind: "wait", text: "Waiting for the first picture…" };
+    case "streaming":
+      return painted ? { kind: "picture" } : { kind: "wait", text: "Waiting for the first picture…" };
+    case "no_browser":
+      return {
+        kind: "notice",
+        title: "The browser is not running",
+        text: "It is brought back by itself, and its picture appears here. There is nothing to do but to wait.",
+        reason,
+      };
+    case "passthrough":
+      return {
+        kind: "notice",
+        title: "The browser has a screen of its own",
+        text: "Its picture is not sent here. Watch it where it runs, or on the session's desktop.",
+        reason,
+      };
+    case "unavailable":
+      return {
+        kind: "notice",
+        title: "The browser cannot be shown",
+        text: "Another tab may still be fine, and a page that crashed comes back when somebody reloads it.",
+        reason,
+      };
+  }
+}
+
+/** What stands where the picture would be, of a browser that cannot be watched at all. */
+export function unwatchable(reason: string | null): Scene {
+  const text = "The session goes on without its picture. What the agent does is in the panel, under Actions.";
+  return { kind: "notice", title: "The browser cannot be shown", text, reason };
+}
+
+/** Why there is no use in looking at a session's browser now; undefined if there is. */
+export function blockedBecause(status: BrowserStatus | undefined, reason: string | null | undefined): string | undefined {
+  switch (status) {
+    case undefined:
+    case "unspecified":
+      return "It is not known yet whether the browser can be watched.";
+    case "unavailable":
+      return `The browser cannot be watched here${reason ? `: ${reason}` : "."}`;
+    case "starting":
+    case "ready":
+    case "streaming":
+    case "no_browser":
+    case "passthrough":
+      return undefined;
+  }
+}

@@ -1,0 +1,50 @@
+import { useId, useState, type ReactNode, type RefObject } from "react";
+import { TabList } from "../ui/TabList";
+
+export type View = "Desktop" | "Browser";
+
+interface TheatreProps {
+  /** The part of the page that can fill the whole screen. */
+  element: RefObject<HTMLDivElement | null>;
+  views: { name: View; blocked?: string | undefined; show: (shown: boolean) => ReactNode }[];
+  view: View;
+  onView: (view: View) => void;
+}
+
+/** What of a session is looked at. A view is there from its first use on: going back to it costs no wait. */
+export function Theatre({ element, views, view, onView }: TheatreProps) {
+  const id = useId();
+  const [used, setUsed] = useState<ReadonlySet<View>>(new Set());
+  if (!used.has(view)) setUsed(new Set(used).add(view));
+  const only = views.length === 1;
+  return (
+    <div className="theatre" ref={element}>
+      {!only && (
+        <TabList
+          id={id}
+          label="What to watch"
+          tabs={views}
+          chosen={view}
+          onChoose={onView}
+          panelOf={(name) => `${id}-${name}-panel`}
+        />
+      )}
+      <div className="views">
+        {views.map(({ name, show }) => {
+          const shown = name === view;
+          const panel = only
+            ? {}
+            : { role: "tabpanel", id: `${id}-${name}-panel`, "aria-labelledby": `${id}-${name}` };
+          // Not shown, but with its size: what is resized to nothing and back has lost its picture.
+          return (
+            (shown || used.has(name)) && (
+              <div key={name} className="view" data-shown={shown} {...panel}>
+                {show(shown)}
+              </div>
+            )
+          );
+        })}
+      </div>
+    </div>
+  );
+}

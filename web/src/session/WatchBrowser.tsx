@@ -1,0 +1,151 @@
+import { useEffect, useRef, useState } from "react";
+import { client, explain } from "../api/client";
+import type { Session } from "../api/wire";
+import { CastStage } from "../cast/CastStage";
+import { SceneCard } from "../cast/SceneCard";
+import { unwatchable } from "../cast/state";
+import { useCast } from "../cast/useCast";
+import { sentence } from "../format";
+import { ErrorBanner } from "../ui/ErrorBanner";
+import { castUrl } from "../viewer/address";
+import { castQuality, type Quality } from "../viewer/quality";
+import { AddressBar } from "./AddressBar";
+import { AgentBanner } from "./AgentBanner";
+import { ControlButtons } from "./ControlButtons";
+import { DriverStrip } from "./DriverStrip";
+import { LeaveFullScreen, type FullScreen } from "./fullscreen";
+import { House } from "./House";
+import { TabStrip } from "./TabStrip";
+import { TouchKeyboard } from "./TouchKeyboard";
+import { useDriver } from "./useDriver";
+import type { Uploads } from "./useUploads";
+
+interface WatchBrowserProps {
+  session: Session;
+  /** The server has forgotten the session; what is shown is the last that was known. */
+  gone: boolean;
+  /** Whether anybody sees it now. */
+  shown: boolean;
+  quality: Quality;
+  fullScreen: FullScreen;
+  uploads: Uploads;
+}
+
+/** The live browser of a session, with or without a desktop around it. */
+export function WatchBrowser({ session, gone, shown, quality, fullScreen, uploads }: WatchBrowserProps) {
+  const driver = useDriver(session, gone);
+  const { driving, onlyWatch } = driver;
+  const [error, setError] = useState<string | null>(null);
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [busy, setBusy] = useState(0);
+  const buttons = useRef<HTMLDivElement>(null);
+
+  const hopeless = session.browser_view?.status === "unavailable";
+  const cast = useCast({
+    url: driver.watchable && !hopeless ? castUrl(session.id, driver.role) : null,
+    quality: castQuality(quality, window.devicePixelRatio),
+    tab: chosen,
+    shown,
+    driving,
+    // Whoever was signed out meanwhile is sent to the login page.
+    onClosed: () => void client.me().catch(() => {}),
+    onWayOut: () => buttons.current?.querySelector("button")?.focus(),
+    onError: (text) => setError(sentence(text)),
+  });
+  const { connection, focus, tabs } = cast;
+  const closed = connection.kind === "over" || connection.kind === "refused";
+  const connected = connection.kind === "connected";
+  const viewed = chosen ?? tabs.find(({ active }) => active)?.id ?? null;
+
+  const seen = useRef(shown);
+  seen.current = shown;
+  // Not before the stream lets input through: the strip says then where the keyboard goes.
+  const passes = driving && cast.mayDrive;
+  useEffect(() => {
+    if (passes && seen.current) focus();
+  }, [passes, focus]);
+
+  const refused = connection.kind === "refused";
+  useEffect(() => {
+    if (refused) onlyWatch();
+  }, [refused, onlyWatch]);
+
+  // A tab that was closed cannot be looked at.
+  const lost = chosen !== null && tabs.length > 0 && tabs.every(({ id }) => id !== chosen);
+  useEffect(() => {
+    if (lost) setChosen(null);
+  }, [lost]);
+
+  const attempt = async (work: () => Promise<unknown>) => {
+    setError(null);
+    setBusy((count) => count + 1);
+    try {
+      await work();
+    } catch (caught) {
+      setError(explain(caught));
+    } finally {
+      setBusy((count) => count - 1);
+    }
+  };
+  const openTab = () =>
+    attempt(async () => {
+      const now = await client.tabs(session.id, "open");
+      // Whoever looks at a tab of their own choice wants to see the new one, and not lose it to the agent.
+      const opened = now.find(({ active }) => active)?.id;
+      if (chosen !== null && opened !== undefined) setChosen(opened);
+    });
+
+  return (
+    <>
+      <DriverStrip session={session} over={driver.over || closed} driving={driving} focused={cast.focused} to="page">
+        <div className="strip-buttons" ref={buttons}>
+          {driver.watchable && !closed && driver.mayDrive && (
+            <ControlButtons
+              sessionId={session.id}
+              driving={driving}
+              disabled={!connected}
+              onError={setError}
+              onControl={(control) => {
+                setError(null);
+                driver.onControl(control);
+              }}
+            />
+          )}
+          {driving && !closed && <TouchKeyboard to="page" onEdit={cast.edit} />}
+          <LeaveFullScreen fullScreen={fullScreen} />
+        </div>
+      </DriverStrip>
+      <ErrorBanner text={error} onDismiss={() => setError(null)} />
+      {driver.watchable && !closed && !hopeless && (
+        <div className="browser-bars" data-live={connected}>
+          <TabStrip
+            tabs={tabs}
+            shown={viewed}
+            following={chosen === null}
+            driving={driving}
+            onShow={setChosen}
+            onClose={(tab) => void attempt(() => client.tabs(session.id, "close", tab))}
+            onOpen={() => void openTab()}
+          />
+          <AddressBar
+            url={tabs.find(({ id }) => id === viewed)?.url ?? ""}
+            driving={driving}
+            busy={busy > 0}
+            onGo={(to) => void attempt(() => client.navigate(session.id, viewed, to))}
+          />
+        </div>
+      )}
+      <House session={session} driver={driver} uploads={uploads}>
+        {hopeless ? (
+          <div className="stage" role="status">
+            <SceneCard scene={unwatchable(session.browser_view?.reason ?? null)} />
+          </div>
+        ) : (
+          <CastStage cast={cast} driving={driving}>
+            {!driving && <AgentBanner status={session.agent_status} />}
+          </CastStage>
+        )}
+      </House>
+    </>
+  );
+}

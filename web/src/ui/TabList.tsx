@@ -1,0 +1,58 @@
+import { useRef, type KeyboardEvent } from "react";
+
+export interface TabChoice<T extends string> {
+  name: T;
+  /** Why it cannot be chosen now. */
+  blocked?: string | undefined;
+}
+
+interface TabListProps<T extends string> {
+  /** Tabs and their panels are named by this and the tab's name. */
+  id: string;
+  label: string;
+  tabs: TabChoice<T>[];
+  chosen: T;
+  onChoose: (name: T) => void;
+  /** The panel of a tab; by default all tabs have the same. */
+  panelOf?: (name: T) => string;
+}
+
+/** A row of tabs: the arrow keys go from one to the next, as everywhere. */
+export function TabList<T extends string>({ id, label, tabs, chosen, onChoose, panelOf }: TabListProps<T>) {
+  const buttons = useRef(new Map<T, HTMLButtonElement>());
+
+  const choose = ({ name, blocked }: TabChoice<T>) => {
+    if (blocked === undefined) onChoose(name);
+    buttons.current.get(name)?.focus();
+  };
+  const onKey = (event: KeyboardEvent) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (step === undefined) return;
+    // From where the focus is: one that is blocked can be reached, to hear why.
+    const here = tabs.findIndex(({ name }) => buttons.current.get(name) === document.activeElement);
+    const next = tabs[(here + step + tabs.length) % tabs.length];
+    if (next) choose(next);
+  };
+
+  return (
+    <div className="tabs" role="tablist" aria-label={label} onKeyDown={onKey}>
+      {tabs.map((tab) => (
+        <button
+          key={tab.name}
+          ref={(element) => void (element && buttons.current.set(tab.name, element))}
+          type="button"
+          role="tab"
+          id={`${id}-${tab.name}`}
+          aria-selected={chosen === tab.name}
+          aria-controls={panelOf?.(tab.name) ?? `${id}-panel`}
+          aria-disabled={tab.blocked !== undefined || undefined}
+          title={tab.blocked}
+          tabIndex={chosen === tab.name ? 0 : -1}
+          onClick={() => choose(tab)}
+        >
+          {tab.name}
+        </button>
+      ))}
+    </div>
+  );
+}

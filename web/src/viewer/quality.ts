@@ -1,0 +1,27 @@
+/** How good the picture shall be, and so how much it costs. */
+export type Quality = "low" | "balanced" | "sharp";
+
+/** noVNC's JPEG quality. Higher costs much more than it shows: still areas are sharpened anyway. */
+export const desktopQuality: Record<Quality, number> = { low: 2, balanced: 6, sharp: 8 };
+
+/** What a viewer of the browser asks for. Viewers that ask for the same share one stream. */
+export interface CastQuality {
+  quality: number;
+  max_width: number;
+  max_height: number;
+  max_fps: number;
+}
+
+export function castQuality(quality: Quality, density: number): CastQuality {
+  switch (quality) {
+    case "low":
+      return { quality: 40, max_width: 960, max_height: 600, max_fps: 8 };
+    case "balanced":
+      // Sharper screens get sharper pictures.
+      return density > 1.5
+        ? { quality: 70, max_width: 1920, max_height: 1200, max_fps: 15 }
+        : { quality: 70, max_width: 1280, max_height: 800, max_fps: 15 };
+    case "sharp":
+      return { quality: 90, max_width: 2560, max_height: 1600, max_fps: 30 };
+  }
+}

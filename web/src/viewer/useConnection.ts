@@ -1,0 +1,62 @@
+import { useEffect, useReducer, useRef, type RefObject } from "react";
+import { backoff } from "../backoff";
+import type { Closing } from "./closing";
+import { changeViewer, type ViewerState } from "./state";
+
+interface Told {
+  connected: () => void;
+  closed: (closing: Closing) => void;
+}
+
+interface Kept<C> {
+  state: ViewerState;
+  /** The connection there is now. */
+  current: RefObject<C | null>;
+  retry: () => void;
+}
+
+/**
+ * Keeps a connection for an element open while there is something to connect to: one that was lost is
+ * opened anew, after a while or when asked.
+ */
+export function useConnection<C extends { close: () => void }>(
+  target: HTMLElement | null,
+  url: string | null,
+  open: (target: HTMLElement, url: string, told: Told) => C,
+): Kept<C> {
+  const current = useRef<C | null>(null);
+  const [state, change] = useReducer(changeViewer, { kind: "connecting" });
+  const [round, retry] = useReducer((count: number) => count + 1, 0);
+  const opening = useRef(open);
+  opening.current = open;
+
+  useEffect(() => {
+    if (target === null || url === null) return;
+    change({ kind: "start" });
+    const connection = opening.current(target, url, {
+      connected: () => change({ kind: "connected" }),
+      closed: (closing) => {
+        current.current = null;
+        change({ kind: "closed", closing });
+      },
+    });
+    current.current = connection;
+    return () => {
+      connection.close();
+      current.current = null;
+    };
+  }, [target, url, round]);
+
+  useEffect(() => {
+    if (state.kind !== "reconnecting") return;
+    const timer = window.setTimeout(retry, backoff(state.attempt));
+    // A machine that just woke up or found its network need not wait.
+    window.addEventListener("online", retry);
+    return () => {
+      window.clearTimeout(timer);
+      window.removeEventListener("online", retry);
+    };
+  }, [state]);
+
+  return { state, current, retry };
+}
