@@ -24,6 +24,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions/{id}/cdp-stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The same under its old name
+         * @description The same under its old name.
+         */
+        get: operations["watch_browser_alias"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions/{id}/vnc": {
         parameters: {
             query?: never;
@@ -1042,6 +1062,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sessions/{id}/cdp-stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The session's browser, headless or not, over a WebSocket: each binary message is a JPEG of the page, each text message an object with one key: `frame` (what the pictures show, in CSS pixels of the page), `tabs`, `status`, `control`, `dialog` or `error`
+         * @description The session's browser, headless or not, over a WebSocket: each binary message is a JPEG of the page, each text message an object with one key: `frame` (what the pictures show, in CSS pixels of the page), `tabs`, `status`, `control`, `dialog` or `error`. Send `{"method": …, "params": …}`: `Input.dispatchMouseEvent`, `Input.dispatchKeyEvent`, `Input.dispatchTouchEvent` and `dialog` pass while this viewer drives; `view` and `ack` always. A browser that died comes back on the same connection.
+         */
+        get: operations["watch_browser"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sessions/{id}/cdp/json": {
         parameters: {
             query?: never;
@@ -1634,6 +1674,13 @@ export interface components {
             /** @description One line, for example `step 3/10 · clicking Sign In`. */
             status: string;
         };
+        /** @description Whether a session's browser can be seen. */
+        BrowserView: {
+            /** @description Why not. */
+            reason?: string | null;
+            /** @description Whether it can. */
+            status: components["schemas"]["ViewStatus"];
+        };
         /** @description A mouse button. */
         Button: "left" | "middle" | "right" | "back" | "forward";
         /** @example 512m */
@@ -1764,7 +1811,10 @@ export interface components {
             env?: {
                 [key: string]: string;
             };
-            /** @description The screen's size; 1920x1080 if neither this nor `env.HELMDECK_DISPLAY_GEOMETRY` is given. */
+            /**
+             * @description The screen's size, or that of a headless browser's window. If neither this nor
+             *     `env.HELMDECK_DISPLAY_GEOMETRY` is given: 1920x1080, headless 1280x800.
+             */
             geometry?: components["schemas"]["Geometry"] | null;
             /**
              * Format: uint64
@@ -2646,6 +2696,14 @@ export interface components {
         Session: {
             /** @description What the agent says it is doing; empty if it says nothing. */
             agent_status: string;
+            /**
+             * @description Whether its browser can be watched at `/api/v1/sessions/{id}/cdp-stream`.
+             * @default {
+             *       "reason": null,
+             *       "status": "unspecified"
+             *     }
+             */
+            browser_view?: components["schemas"]["BrowserView"];
             /** @description The runtime's name for the sandbox. */
             container_id: string;
             /** @description Who drives it. */
@@ -2713,7 +2771,10 @@ export interface components {
             env?: {
                 [key: string]: string;
             };
-            /** @description The screen's size; 1920x1080 if neither this nor `env.HELMDECK_DISPLAY_GEOMETRY` is given. */
+            /**
+             * @description The screen's size, or that of a headless browser's window. If neither this nor
+             *     `env.HELMDECK_DISPLAY_GEOMETRY` is given: 1920x1080, headless 1280x800.
+             */
             geometry?: components["schemas"]["Geometry"] | null;
             /**
              * Format: uint64
@@ -3020,6 +3081,8 @@ export interface components {
             /** @description Its version number. */
             version: string;
         };
+        /** @description Whether a browser can be seen. */
+        ViewStatus: "unspecified" | "starting" | "ready" | "streaming" | "no_browser" | "passthrough" | "unavailable";
         /** @description Where to watch a session's desktop. */
         VncUrl: {
             /** @description What the agent says it is doing; empty if it says nothing. */
@@ -3211,6 +3274,46 @@ export interface operations {
                 content: {
                     "text/html": string;
                 };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    watch_browser_alias: {
+        parameters: {
+            query?: {
+                /** @description Whether at most two pictures are sent before the viewer acknowledges them. */
+                ack?: boolean | null;
+                /** @description The most pictures in a second; 15 if not given. */
+                max_fps?: number | null;
+                /** @description Higher pages are scaled down to this; 800 if not given. */
+                max_height?: number | null;
+                /** @description Wider pages are scaled down to this; 1280 if not given. */
+                max_width?: number | null;
+                /** @description Of the pictures, which are JPEG; 70 if not given. */
+                quality?: number | null;
+                /** @description What the viewer wants to be; a ticket may allow less. With a token: `control`. */
+                role?: components["schemas"]["Role"] | null;
+                /** @description Which tab; if not given, the active one, whichever that is at the moment. */
+                tab?: string | null;
+                /** @description Take control with the connection, or, with `false`, hand back what this ticket or token has. */
+                take?: boolean | null;
+                /** @description A ticket instead of a token. */
+                ticket?: string | null;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Error"];
         };
@@ -4515,6 +4618,46 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description A ticket of role `control` instead of a token. */
+                ticket?: string | null;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    watch_browser: {
+        parameters: {
+            query?: {
+                /** @description Whether at most two pictures are sent before the viewer acknowledges them. */
+                ack?: boolean | null;
+                /** @description The most pictures in a second; 15 if not given. */
+                max_fps?: number | null;
+                /** @description Higher pages are scaled down to this; 800 if not given. */
+                max_height?: number | null;
+                /** @description Wider pages are scaled down to this; 1280 if not given. */
+                max_width?: number | null;
+                /** @description Of the pictures, which are JPEG; 70 if not given. */
+                quality?: number | null;
+                /** @description What the viewer wants to be; a ticket may allow less. With a token: `control`. */
+                role?: components["schemas"]["Role"] | null;
+                /** @description Which tab; if not given, the active one, whichever that is at the moment. */
+                tab?: string | null;
+                /** @description Take control with the connection, or, with `false`, hand back what this ticket or token has. */
+                take?: boolean | null;
+                /** @description A ticket instead of a token. */
                 ticket?: string | null;
             };
             header?: never;
