@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use helmdeck_cdp::Current;
+use helmdeck_cdp::{Cdp, Current};
 use helmdeck_wire::{
     browser::{
         Acted, ClickElement, Clicked, Execute, Executed, Extract, Extracted, HoverElement,
@@ -27,7 +27,8 @@ use crate::{BrowserError, navigate::addressed, running::Running, turn::Turn};
 
 /// The browser of a session, whichever process that is at the moment. A cheap handle.
 ///
-/// A call whose browser dies fails at once; the next one waits for the next browser.
+/// A call whose browser dies fails at once; the next one waits for the next browser. One that the
+/// agent's programs start is that of the moment while it runs; what is known of the others stays.
 #[derive(Clone)]
 pub struct Browser {
     shared: Arc<Shared>,
@@ -37,17 +38,23 @@ pub struct Browser {
 struct Shared {
     current: Arc<Current>,
     home: PathBuf,
-    /// The browser that we know, made out by the first call that needs it.
-    running: Mutex<Arc<OnceCell<Arc<Running>>>>,
+    /// The browsers that we know, each made out by the first call that needs it.
+    met: Mutex<Vec<Met>>,
     pictures: AtomicU64,
+}
+
+/// A browser that we have met. One that is not that of the moment may be so again.
+struct Met {
+    cdp: Cdp,
+    running: Arc<OnceCell<Arc<Running>>>,
 }
 
 impl Browser {
     /// The browser that is found in `current`. `home` is the session's home as Chromium sees it;
     /// downloads go to `Downloads` in it.
     pub fn new(current: Arc<Current>, home: PathBuf) -> Self {
-        let (running, pictures) = (Mutex::default(), AtomicU64::new(0));
-        let shared = Arc::new(Shared { current, home, running, pictures });
+        let (met, pictures) = (Mutex::default(), AtomicU64::new(0));
+        let shared = Arc::new(Shared { current, home, met, pictures });
         Self { shared, hands_off: false }
     }
 
@@ -227,19 +234,30 @@ impl Browser {
 
     /// The browser of the moment, waiting for one if need be.
     async fn running(&self, deadline: Instant) -> Result<Arc<Running>, BrowserError> {
-        let cell = {
-            let mut cell = self.shared.running.lock();
-            if cell.get().is_some_and(|running| running.cdp.is_closed()) {
-                *cell = Arc::default();
-            }
-            Arc::clone(&cell)
-        };
+        let left = deadline.saturating_duration_since(Instant::now()).max(LEAST);
+        let current = &self.shared.current;
+        let cdp = current.get(left).await.map_err(|_| BrowserError::Unavailable)?;
+        let running = self.shared.met(&cdp);
+        let own = current.is_own(&cdp);
         let start = async {
-            let left = deadline.saturating_duration_since(Instant::now()).max(LEAST);
-            let cdp = self.shared.current.get(left).await.map_err(|_| BrowserError::Unavailable)?;
-            Running::start(cdp, &self.shared.home, Instant::now() + left).await.map(Arc::new)
+            let until = Instant::now() + left;
+            Running::start(cdp, own, &self.shared.home, until).await.map(Arc::new)
         };
-        cell.get_or_try_init(|| start).await.cloned()
+        running.get_or_try_init(|| start).await.cloned()
+    }
+}
+
+impl Shared {
+    /// What is known of this browser, or will be.
+    fn met(&self, cdp: &Cdp) -> Arc<OnceCell<Arc<Running>>> {
+        let mut met = self.met.lock();
+        met.retain(|known| !known.cdp.is_closed());
+        if let Some(known) = met.iter().find(|known| known.cdp.is(cdp)) {
+            return Arc::clone(&known.running);
+        }
+        let running = Arc::default();
+        met.push(Met { cdp: cdp.clone(), running: Arc::clone(&running) });
+        running
     }
 }
 

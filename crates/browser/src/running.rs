@@ -46,8 +46,14 @@ struct Created {
 }
 
 impl Running {
-    /// Attaches to every page there is and will be.
-    pub async fn start(cdp: Cdp, home: &Path, deadline: Instant) -> Result<Self, BrowserError> {
+    /// Attaches to every page there is and will be. Where downloads go is only said to a browser
+    /// of the session's `own`: whoever started another has said it.
+    pub async fn start(
+        cdp: Cdp,
+        own: bool,
+        home: &Path,
+        deadline: Instant,
+    ) -> Result<Self, BrowserError> {
         let known = Arc::new(Known {
             tabs: Mutex::default(),
             downloads: Mutex::new(Downloads::new(home)),
@@ -56,18 +62,21 @@ impl Running {
         let events = cdp.events(None);
         let left = deadline.saturating_duration_since(Instant::now());
         let pages = json!({ "discover": true, "filter": [{ "type": "page" }] });
-        try_join!(
-            cdp.call::<IgnoredAny>(None, "Target.setDiscoverTargets", pages, left),
-            cdp.call::<IgnoredAny>(
-                None,
-                "Browser.setDownloadBehavior",
-                json!({
+        let downloads = async {
+            if own {
+                let params = json!({
                     "behavior": "allow",
                     "downloadPath": home.join(downloads::FOLDER),
                     "eventsEnabled": true,
-                }),
-                left,
-            ),
+                });
+                let method = "Browser.setDownloadBehavior";
+                cdp.call::<IgnoredAny>(None, method, params, left).await?;
+            }
+            Ok(())
+        };
+        try_join!(
+            cdp.call::<IgnoredAny>(None, "Target.setDiscoverTargets", pages, left),
+            downloads,
         )?;
         let mut follower = Follower::new(cdp.clone(), Arc::clone(&known), events);
         follower.catch_up().await;

@@ -37,6 +37,8 @@ pub struct NestSpec {
     pub pids: u64,
     /// The environment of every program inside.
     pub env: BTreeMap<String, String>,
+    /// More arguments for bubblewrap, none of which holds a space.
+    pub more: String,
 }
 
 /// A handle to the running nested sandbox.
@@ -113,7 +115,7 @@ pub struct Start<'a> {
 
 /// bubblewrap's arguments. None of them holds a space.
 fn arguments(spec: &NestSpec) -> String {
-    let (shm, tmp) = (spec.shm_bytes, spec.tmp_bytes);
+    let (shm, tmp, more) = (spec.shm_bytes, spec.tmp_bytes, &spec.more);
     let display = if spec.with_display { "--ro-bind /tmp/.X11-unix /tmp/.X11-unix" } else { "" };
     format!(
         "--unshare-user --unshare-pid --unshare-cgroup-try --uid 1000 --gid 1000 \
@@ -124,7 +126,7 @@ fn arguments(spec: &NestSpec) -> String {
          --size {tmp} --perms 1777 --tmpfs /tmp {display} \
          --bind {HOME} {HOME} --size 67108864 --perms 1777 --tmpfs /var/tmp --ro-bind /var/cache /var/cache \
          --dir /run --bind {RUNTIME_DIR} {RUNTIME_DIR} \
-         --ro-bind /opt/helmdeck /opt/helmdeck --chdir {HOME} \
+         --ro-bind /opt/helmdeck/helmdeck /opt/helmdeck/helmdeck {more} --chdir {HOME} \
          --remount-ro /dev --remount-ro /"
     )
 }

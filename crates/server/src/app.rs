@@ -169,6 +169,7 @@ impl App {
             max_sessions: config.max_sessions,
             max_sessions_per_caller: config.max_sessions_per_caller,
             idle_timeout_s: config.idle_timeout_s,
+            browser_passthrough: config.live.browser_passthrough,
             policy,
             profiles,
         };

@@ -36,6 +36,8 @@ pub struct Config {
     pub max_sessions_per_caller: usize,
     /// The idle limit of sessions that do not choose one; 0 for never.
     pub idle_timeout_s: u64,
+    /// Whether browsers that agents start are browsers of their sessions, unless those choose.
+    pub browser_passthrough: bool,
     /// Where sessions may connect to.
     pub policy: Policy,
     /// Where browser profiles are kept.
@@ -122,7 +124,8 @@ impl Sessions {
         spec: SessionSpec,
         wait: bool,
     ) -> Result<Session, SessionError> {
-        let spec = spec::complete(spec, self.shared.config.idle_timeout_s)?;
+        let mut spec = spec::complete(spec, self.shared.config.idle_timeout_s)?;
+        spec.browser_passthrough.get_or_insert(self.shared.config.browser_passthrough);
         self.let_profile_go(caller, &spec).await;
         let session = self.admit(caller, spec)?;
         let (runtime, policy) = (self.runtime().clone(), self.shared.config.policy.clone());

@@ -97,6 +97,7 @@ pub fn for_guest(spec: &SessionSpec) -> Begin {
         pids: SandboxSpec::default().limits.pids,
         watch_memory_bytes: None,
         env: spec.env.clone(),
+        browser_passthrough: spec.browser_passthrough.unwrap_or_default(),
     }
 }
 

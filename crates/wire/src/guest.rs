@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{file::HomePath, session::Mode, size::Geometry};
 
 /// Server and guest understand each other only if this is equal on both sides.
-pub const LINK_VERSION: u32 = 3;
+pub const LINK_VERSION: u32 = 4;
 
 /// What a guest needs to know to become a session. It never touches a disk or a command line,
 /// because `env` may hold secrets.
@@ -31,6 +31,8 @@ pub struct Begin {
     pub watch_memory_bytes: Option<u64>,
     /// Environment of the agent's programs.
     pub env: BTreeMap<String, String>,
+    /// Whether browsers that the agent's programs start are browsers of the session.
+    pub browser_passthrough: bool,
     /// When the guest ends by itself while no server is there to do it.
     pub alone: Alone,
 }

@@ -72,6 +72,10 @@ pub struct SessionSpec {
     /// so. One session at a time has it; others of the same caller find it as it was left.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<ProfileName>,
+    /// Whether browsers that the agent's own programs start, by Playwright or Puppeteer for example,
+    /// answer the browser's calls while they run; as the server is set if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub browser_passthrough: Option<bool>,
     /// Environment of the agent's programs. Replies show the values of `HELMDECK_*` only.
     pub env: BTreeMap<String, String>,
 }

@@ -53,6 +53,7 @@ impl Config {
             }
             "publish_vnc_ports" => self.live.publish_vnc_ports.to_string(),
             "embed_ancestors" => text(self.live.embed_ancestors.as_deref().unwrap_or_default()),
+            "browser_passthrough" => self.live.browser_passthrough.to_string(),
             "max_body_bytes" => self.max_body_bytes.to_string(),
             "drain_seconds" => self.drain_seconds.to_string(),
             "log" => text(&self.log),
