@@ -11,7 +11,7 @@ use helmdeck_wire::browser::{TabId, Tabs as TabsAction};
 use parking_lot::Mutex;
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::json;
-use tokio::{sync::Notify, task::AbortHandle, time::timeout_at, try_join};
+use tokio::{select, sync::Notify, task::AbortHandle, time::timeout_at, try_join};
 
 use crate::{
     BrowserError,
@@ -28,6 +28,8 @@ const FIRST_PAGE: Duration = Duration::from_millis(500);
 pub(crate) struct Running {
     pub cdp: Cdp,
     pub known: Arc<Known>,
+    /// Whether it is the session's own. In another's, no tab is opened that nobody asked for.
+    own: bool,
     follower: AbortHandle,
 }
 
@@ -81,7 +83,7 @@ impl Running {
         let mut follower = Follower::new(cdp.clone(), Arc::clone(&known), events);
         follower.catch_up().await;
         let follower = tokio::spawn(follower.follow()).abort_handle();
-        Ok(Self { cdp, known, follower })
+        Ok(Self { cdp, known, own, follower })
     }
 
     /// The tab that is named, or the active one.
@@ -93,7 +95,7 @@ impl Running {
         let page = match tab {
             Some(tab) => self.find(tab)?,
             None => {
-                let active = self.active().await;
+                let active = self.active(deadline).await?;
                 active.ok_or_else(|| BrowserError::TabNotFound("active".to_owned()))?
             }
         };
@@ -101,13 +103,14 @@ impl Running {
         Ok(page)
     }
 
-    /// The tab that is named, or the active one. Without any, one is opened.
+    /// The tab that is named, or the active one. Without any, one is opened, or waited for.
     pub async fn page(&self, tab: Option<&TabId>, deadline: Instant) -> Result<Page, BrowserError> {
         let page = match tab {
             Some(tab) => self.find(tab)?,
-            None => match self.active().await {
+            None => match self.active(deadline).await? {
                 Some(page) => page,
-                None => self.open(None, deadline).await?,
+                None if self.own => self.open(None, deadline).await?,
+                None => return Err(BrowserError::TabNotFound("active".to_owned())),
             },
         };
         page.ready(deadline).await?;
@@ -119,14 +122,17 @@ impl Running {
         found.ok_or_else(|| BrowserError::TabNotFound(tab.0.clone()))
     }
 
-    async fn active(&self) -> Option<Page> {
-        let until = Instant::now() + FIRST_PAGE;
+    async fn active(&self, deadline: Instant) -> Result<Option<Page>, BrowserError> {
+        let until = if self.own { Instant::now() + FIRST_PAGE } else { deadline };
         loop {
             let news = self.known.news.notified();
             if let Some(page) = self.known.tabs.lock().active() {
-                return Some(page);
+                return Ok(Some(page));
             }
-            timeout_at(until.into(), news).await.ok()?;
+            select! {
+                waited = timeout_at(until.into(), news) => if waited.is_err() { return Ok(None) },
+                () = self.cdp.closed() => return Err(BrowserError::Restarted),
+            }
         }
     }
 

@@ -174,6 +174,9 @@ impl Guest {
         reports.tell(Progress::Ready);
         if let Some(xvnc) = xvnc {
             tokio::spawn(supervise::watch_display(xvnc, reports.clone(), log.clone()));
+            if let Some(display) = display.clone() {
+                tokio::spawn(desktop::follow_browser(display, reports.clone()));
+            }
             desktop::start_extras(&nest, &log).await;
         }
         let parts = supervise::Parts { nest, display, begin, leaving: self.leaving.clone() };

@@ -12,6 +12,7 @@ use helmdeck_wire::{
     error::with_causes,
     guest::{LINK_VERSION, Part, Progress, Stage},
     session::{EndReason, StageTiming},
+    window::BrowserWindow,
 };
 use tokio::time::{sleep, sleep_until, timeout};
 use tracing::{error, info, warn};
@@ -202,6 +203,7 @@ async fn ready(
             }
             Ok(Some(Progress::Ready)) => return Ok(()),
             Ok(Some(Progress::Event(_))) => {}
+            Ok(Some(Progress::BrowserWindow(window))) => moved(session, window),
             Ok(Some(Progress::Failed { stage, reason, log_tail })) => {
                 return Err(Failure { stage: Some(stage), reason, log_tail });
             }
@@ -258,6 +260,7 @@ async fn lost(
             Ok(Some(Progress::Event(event))) => {
                 info!(session.id = session.id().as_str(), event, "Session reports");
             }
+            Ok(Some(Progress::BrowserWindow(window))) => moved(session, window),
             Ok(Some(Progress::Lost { part, log_tail })) => {
                 let end = match part {
                     Part::Display => EndReason::DisplayLost,
@@ -280,6 +283,12 @@ async fn lost(
         (end, reason)
     };
     (end, Failure { stage: None, reason, log_tail })
+}
+
+/// The browser's window is elsewhere.
+fn moved(session: &Session, window: Option<BrowserWindow>) {
+    *session.inner.browser_window.lock() = window;
+    session.tell(What::Changed);
 }
 
 /// Waits until the sandbox no longer runs. For guests whose reports we could not read; they end

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{file::HomePath, session::Mode, size::Geometry};
+use crate::{file::HomePath, session::Mode, size::Geometry, window::BrowserWindow};
 
 /// Server and guest understand each other only if this is equal on both sides.
 pub const LINK_VERSION: u32 = 4;
@@ -84,6 +84,8 @@ pub enum Progress {
     },
     /// Something happened that did not end the session; a sentence for the log.
     Event(String),
+    /// The browser's window is another one, or elsewhere; nothing if none is to be seen.
+    BrowserWindow(Option<BrowserWindow>),
     /// A part that the session cannot do without is gone: the session is over.
     Lost {
         /// What is gone.

@@ -10,6 +10,7 @@ use crate::{
     control::Control,
     id::SessionId,
     size::{Bytes, Geometry},
+    window::BrowserWindow,
 };
 
 /// Whether a session has a screen that people can watch.
@@ -240,6 +241,9 @@ pub struct Session {
     pub tasks: u64,
     /// What the agent says it is doing; empty if it says nothing.
     pub agent_status: String,
+    /// Where on the desktop the window is of the browser that was used last, if one is to be seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub browser_window: Option<BrowserWindow>,
     /// Who drives it.
     pub control: Control,
     /// Remarks about the request, for example an image that this runtime does not use.

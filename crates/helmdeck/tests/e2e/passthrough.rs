@@ -84,6 +84,13 @@ async fn a_browser_that_a_script_starts_is_the_sessions_while_it_runs() {
     desk.titled("theirs").await;
     let seen = desk.browser("snapshot", json!({})).await.expect(200).json();
     assert!(seen["snapshot"].as_str().unwrap().contains("button \"Press\""), "{seen}");
+    // A page can crop its view to the window.
+    let theirs = desk.titled("theirs").await;
+    let look = async || {
+        Some(desk.describe().await).filter(|it| it["browser_window"]["id"] == theirs["id"])
+    };
+    let found = eventually(PATIENCE, look).await.expect("the window is told");
+    assert_eq!(found["browser_window"]["width"], theirs["width"], "{found}");
     desk.browser("click", json!({ "selector": "text=Press" })).await.expect(200);
     desk.titled("pressed").await;
     let version = format!("/api/v1/sessions/{}/cdp/json/list", desk.id);
@@ -109,25 +116,25 @@ async fn a_browser_that_a_script_starts_is_the_sessions_while_it_runs() {
 }
 
 #[tokio::test]
-async fn a_headless_session_sees_headless_browsers_and_who_does_not_want_it_has_no_wrapper() {
-    let server = Server::start_with(&[Site::REACHABLE, ON]);
+async fn headless_ones_are_seen_too_and_a_guest_that_does_not_answer_costs_no_browser() {
+    let server = Server::start_with(&[Site::REACHABLE]);
     let site = Site::start(page).await;
     let client = server.admin();
-    let desk = Desk::create(&client, &json!({})).await;
+    let spec = json!({ "mode": "desktop", "geometry": "800x600", "browser_passthrough": true });
+    let desk = Desk::create(&client, &spec).await;
     let args = ["--headless", "--remote-debugging-port=9333", "--user-data-dir=/tmp/theirs"];
     let args: Vec<_> = args.into_iter().map(String::from).chain([site.url("/theirs")]).collect();
     desk.act("launch", json!({ "command": "/usr/bin/chromium", "args": args })).await;
     tab(&desk, "theirs").await;
     assert!(logged(&desk, "the headless browser chromium").await.contains("was started"));
-    // A guest that does not answer costs a second, and no browser.
     let deaf = "rm /run/user/1000/helmdeck-browsers; chromium --headless --user-data-dir=/tmp/p \
                 --dump-dom 'data:text/html,<p>alone'";
     assert!(desk.shell(deaf).await.contains("<p>alone</p>"));
-    desk.end().await;
 
-    let off = Desk::create(&client, &json!({ "browser_passthrough": false })).await;
-    let found =
-        off.shell("ls /opt/helmdeck /opt; echo \"$CHROME_PATH\"; head -c9 $(which chromium)");
-    let found = found.await;
-    assert_eq!(found, "/opt:\nhelmdeck\n\n/opt/helmdeck:\nhelmdeck\n\n#!/bin/sh\n");
+    // Who does not ask for it has the machine's browser and nothing else.
+    let off = Desk::desktop(&client).await;
+    assert_eq!(off.describe().await["spec"]["browser_passthrough"], false);
+    let look = "ls /opt/helmdeck /opt; echo \"[$CHROME_PATH]\"; head -c 9 $(which chromium)";
+    let found = off.shell(look).await;
+    assert_eq!(found.trim(), "/opt:\nhelmdeck\n\n/opt/helmdeck:\nhelmdeck\n[]\n#!/bin/sh");
 }
