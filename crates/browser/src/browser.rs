@@ -10,7 +10,7 @@ use std::{
 };
 
 use futures_util::future::join_all;
-use helmdeck_cdp::Current;
+use helmdeck_cdp::{Cdp, Current};
 use helmdeck_wire::{
     browser::{
         Acted, ClickElement, Clicked, ConsoleLog, Emulate, Emulated, Emulation, Execute, Executed,
@@ -37,7 +37,8 @@ use crate::{
 
 /// The browser of a session, whichever process that is at the moment. A cheap handle.
 ///
-/// A call whose browser dies fails at once; the next one waits for the next browser.
+/// A call whose browser dies fails at once; the next one waits for the next browser. One that the
+/// agent's programs start is that of the moment while it runs; what is known of the others stays.
 #[derive(Clone)]
 pub struct Browser {
     shared: Arc<Shared>,
@@ -47,14 +48,20 @@ pub struct Browser {
 struct Shared {
     current: Arc<Current>,
     home: PathBuf,
-    /// The browser that we know, made out by the first call that needs it.
-    running: Mutex<Arc<OnceCell<Arc<Running>>>>,
+    /// The browsers that we know, each made out by the first call that needs it.
+    met: Mutex<Vec<Met>>,
     pictures: AtomicU64,
     /// What its pages said and asked for, also in browsers that are gone.
     records: Arc<Mutex<Records>>,
     emulating: Arc<Emulating>,
     /// Whether the browser is followed also while nobody calls.
     followed: AtomicBool,
+}
+
+/// A browser that we have met. One that is not that of the moment may be so again.
+struct Met {
+    cdp: Cdp,
+    running: Arc<OnceCell<Arc<Running>>>,
 }
 
 impl Browser {
@@ -72,12 +79,12 @@ impl Browser {
         own: Emulation,
         emulated: Emulation,
     ) -> Self {
-        let (running, pictures) = (Mutex::default(), AtomicU64::new(0));
+        let (met, pictures) = (Mutex::default(), AtomicU64::new(0));
         let records = Arc::default();
         let emulating = Arc::new(Emulating::new(own, emulated));
         let followed = AtomicBool::new(false);
         let shared =
-            Arc::new(Shared { current, home, running, pictures, records, emulating, followed });
+            Arc::new(Shared { current, home, met, pictures, records, emulating, followed });
         Self { shared, hands_off: false }
     }
 
@@ -350,10 +357,21 @@ impl Browser {
         self.shared.current.get(Duration::ZERO).await.is_ok()
     }
 
-    /// The browser that we know, if it still runs.
+    /// The browser of the moment, if we know it.
     pub(crate) fn known_running(&self) -> Option<Arc<Running>> {
-        let cell = Arc::clone(&self.shared.running.lock());
-        cell.get().filter(|running| !running.cdp.is_closed()).cloned()
+        let met = self.shared.met.lock();
+        let known = met.iter().find(|known| self.shared.current.is(&known.cdp))?;
+        known.running.get().cloned()
+    }
+
+    /// Whether a browser is that of the moment.
+    pub(crate) fn is_current(&self, running: &Running) -> bool {
+        self.shared.current.is(&running.cdp)
+    }
+
+    /// Waits until a browser is not that of the moment any more.
+    pub(crate) async fn left(&self, running: &Running) {
+        self.shared.current.changed(&running.cdp).await;
     }
 
     /// The browser of the moment, waiting for one if need be.
@@ -364,23 +382,33 @@ impl Browser {
 
     /// The same for somebody who only watches.
     pub(crate) async fn watched(&self, deadline: Instant) -> Result<Arc<Running>, BrowserError> {
-        let cell = {
-            let mut cell = self.shared.running.lock();
-            if cell.get().is_some_and(|running| running.cdp.is_closed()) {
-                *cell = Arc::default();
-            }
-            Arc::clone(&cell)
-        };
+        let left = deadline.saturating_duration_since(Instant::now()).max(LEAST);
+        let current = &self.shared.current;
+        let cdp = current.get(left).await.map_err(|_| BrowserError::Unavailable)?;
+        let running = self.shared.met(&cdp);
+        let own = current.is_own(&cdp);
         let start = async {
-            let left = deadline.saturating_duration_since(Instant::now()).max(LEAST);
-            let cdp = self.shared.current.get(left).await.map_err(|_| BrowserError::Unavailable)?;
             let records = Arc::clone(&self.shared.records);
             let emulating = Arc::clone(&self.shared.emulating);
             let until = Instant::now() + left;
-            let running = Running::start(cdp, &self.shared.home, records, emulating, until);
+            let running = Running::start(cdp, own, &self.shared.home, records, emulating, until);
             running.await.map(Arc::new)
         };
-        cell.get_or_try_init(|| start).await.cloned()
+        running.get_or_try_init(|| start).await.cloned()
+    }
+}
+
+impl Shared {
+    /// What is known of this browser, or will be.
+    fn met(&self, cdp: &Cdp) -> Arc<OnceCell<Arc<Running>>> {
+        let mut met = self.met.lock();
+        met.retain(|known| !known.cdp.is_closed());
+        if let Some(known) = met.iter().find(|known| known.cdp.is(cdp)) {
+            return Arc::clone(&known.running);
+        }
+        let running = Arc::default();
+        met.push(Met { cdp: cdp.clone(), running: Arc::clone(&running) });
+        running
     }
 }
 

@@ -13,6 +13,7 @@ use serde::{Deserialize, de::IgnoredAny};
 use serde_json::json;
 use time::OffsetDateTime;
 use tokio::{
+    select,
     sync::{Notify, mpsc, oneshot},
     task::AbortHandle,
     time::{timeout, timeout_at},
@@ -43,6 +44,8 @@ pub(crate) struct Running {
     pub cdp: Cdp,
     pub known: Arc<Known>,
     pub casts: Casts,
+    /// Whether it is the session's own. In another's, no tab is opened that nobody asked for.
+    own: bool,
     follower: AbortHandle,
     /// Whoever waits until the follower has seen everything that was told.
     abreast: mpsc::UnboundedSender<oneshot::Sender<()>>,
@@ -71,9 +74,11 @@ struct Listed {
 }
 
 impl Running {
-    /// Attaches to every page there is and will be.
+    /// Attaches to every page there is and will be. Where downloads go is only said to a browser
+    /// of the session's `own`: whoever started another has said it.
     pub async fn start(
         cdp: Cdp,
+        own: bool,
         home: &Path,
         records: Arc<Mutex<Records>>,
         emulating: Arc<Emulating>,
@@ -90,18 +95,21 @@ impl Running {
         let events = cdp.events(None);
         let left = deadline.saturating_duration_since(Instant::now());
         let pages = json!({ "discover": true, "filter": [{ "type": "page" }] });
-        try_join!(
-            cdp.call::<IgnoredAny>(None, "Target.setDiscoverTargets", pages, left),
-            cdp.call::<IgnoredAny>(
-                None,
-                "Browser.setDownloadBehavior",
-                json!({
+        let downloads = async {
+            if own {
+                let params = json!({
                     "behavior": "allow",
                     "downloadPath": home.join(downloads::FOLDER),
                     "eventsEnabled": true,
-                }),
-                left,
-            ),
+                });
+                let method = "Browser.setDownloadBehavior";
+                cdp.call::<IgnoredAny>(None, method, params, left).await?;
+            }
+            Ok(())
+        };
+        try_join!(
+            cdp.call::<IgnoredAny>(None, "Target.setDiscoverTargets", pages, left),
+            downloads,
         )?;
         known.records.lock().browser_started(OffsetDateTime::now_utc());
         let (abreast, asked) = mpsc::unbounded_channel();
@@ -109,7 +117,7 @@ impl Running {
         follower.catch_up().await;
         let follower = tokio::spawn(follower.follow()).abort_handle();
         let casts = Casts::new(cdp.clone());
-        Ok(Self { cdp, known, casts, follower, abreast })
+        Ok(Self { cdp, known, own, casts, follower, abreast })
     }
 
     /// Waits until what the browser has told by now is recorded, also by pages that are just being
@@ -136,7 +144,7 @@ impl Running {
         let page = match tab {
             Some(tab) => self.find(tab)?,
             None => {
-                let active = self.active().await;
+                let active = self.active(deadline).await?;
                 active.ok_or_else(|| BrowserError::TabNotFound("active".to_owned()))?
             }
         };
@@ -144,13 +152,14 @@ impl Running {
         Ok(page)
     }
 
-    /// The tab that is named, or the active one. Without any, one is opened.
+    /// The tab that is named, or the active one. Without any, one is opened, or waited for.
     pub async fn page(&self, tab: Option<&TabId>, deadline: Instant) -> Result<Page, BrowserError> {
         let page = match tab {
             Some(tab) => self.find(tab)?,
-            None => match self.active().await {
+            None => match self.active(deadline).await? {
                 Some(page) => page,
-                None => self.open(None, deadline).await?,
+                None if self.own => self.open(None, deadline).await?,
+                None => return Err(BrowserError::TabNotFound("active".to_owned())),
             },
         };
         page.ready(deadline).await?;
@@ -162,14 +171,17 @@ impl Running {
         found.ok_or_else(|| BrowserError::TabNotFound(tab.0.clone()))
     }
 
-    async fn active(&self) -> Option<Page> {
-        let until = Instant::now() + FIRST_PAGE;
+    async fn active(&self, deadline: Instant) -> Result<Option<Page>, BrowserError> {
+        let until = if self.own { Instant::now() + FIRST_PAGE } else { deadline };
         loop {
             let news = self.known.news.notified();
             if let Some(page) = self.known.tabs.lock().active() {
-                return Some(page);
+                return Ok(Some(page));
             }
-            timeout_at(until.into(), news).await.ok()?;
+            select! {
+                waited = timeout_at(until.into(), news) => if waited.is_err() { return Ok(None) },
+                () = self.cdp.closed() => return Err(BrowserError::Restarted),
+            }
         }
     }
 

@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
+    sync::mpsc,
     task::AbortHandle,
     time::timeout,
 };
@@ -14,11 +15,13 @@ use crate::{
     board::{Answer, Board},
     envelope::{Envelope, Refusal},
     peek::NO_SESSION,
-    pipe::{self, Posts},
+    pipe::{self, Post, Posts},
     session::SessionId,
+    socket,
 };
 
-/// A cheap handle to one browser. The last one closes the pipe, which ends the browser.
+/// A cheap handle to one browser. The last one closes the pipe, which ends the browser; one that was
+/// connected to lives on.
 #[derive(Clone)]
 pub struct Cdp {
     shared: Arc<Shared>,
@@ -37,11 +40,32 @@ impl Cdp {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
+        Self::over(|posted, board| pipe::carry(reader, writer, posted, board))
+    }
+
+    /// Connects to a browser that runs already: `ws://host:port/path` is its own address,
+    /// `http://host:port` its debugging port, where that address is asked for.
+    pub async fn connect(address: &str, deadline: Duration) -> Result<Self, CdpError> {
+        let socket = timeout(deadline, socket::open(address)).await;
+        let late = |_| CdpError::Deadline { method: "the connection".to_owned() };
+        let socket = socket.map_err(late)??;
+        Ok(Self::over(|posted, board| socket::carry(socket, posted, board)))
+    }
+
+    fn over<F>(carry: impl FnOnce(mpsc::UnboundedReceiver<Post>, Arc<Board>) -> F) -> Self
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
         let (posts, posted) = Posts::new();
         let board = Arc::new(Board::new(posts.clone()));
-        let pipe = tokio::spawn(pipe::carry(reader, writer, posted, Arc::clone(&board)));
+        let pipe = tokio::spawn(carry(posted, Arc::clone(&board)));
         let shared = Shared { board, posts, pipe: pipe.abort_handle() };
         Self { shared: Arc::new(shared) }
+    }
+
+    /// Whether both are handles to the same connection.
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
     }
 
     /// Asks the browser, or one of its sessions, to do something.

@@ -1,38 +1,107 @@
-//! The connection to a browser that may be started again.
+//! The connection to the browser of the moment: the session's own, which may be started again, or one
+//! that somebody else has started since.
 
 use std::time::Duration;
 
-use tokio::{sync::watch, time::timeout};
+use tokio::{select, sync::watch, time::timeout};
 
 use crate::{Cdp, CdpError};
 
 /// Where the connection to the browser of the moment is found.
+///
+/// A small stack: the session's own browser is at the bottom, and whoever was started since is above.
+/// The newest one that lives is the browser of the moment.
 pub struct Current {
-    cdp: watch::Sender<Option<Cdp>>,
+    stack: watch::Sender<Stack>,
+}
+
+#[derive(Default)]
+struct Stack {
+    own: Option<Cdp>,
+    /// Oldest first.
+    others: Vec<Cdp>,
+}
+
+impl Stack {
+    fn newest(&self) -> Option<&Cdp> {
+        self.others.iter().rev().chain(&self.own).find(|cdp| !cdp.is_closed())
+    }
+
+    fn own(&self) -> Option<&Cdp> {
+        self.own.as_ref().filter(|cdp| !cdp.is_closed())
+    }
 }
 
 impl Current {
     /// No browser yet.
     pub fn new() -> Self {
-        Self { cdp: watch::Sender::new(None) }
+        Self { stack: watch::Sender::default() }
     }
 
-    /// There is a new browser; the one before is let go.
+    /// There is a new browser of the session's own; the one before is let go.
     pub fn set(&self, cdp: Cdp) {
-        self.cdp.send_replace(Some(cdp));
+        self.stack.send_modify(|stack| stack.own = Some(cdp));
     }
 
-    /// There is no browser, until the next is set.
+    /// There is no browser of the session's own, until the next is set.
     pub fn clear(&self) {
-        self.cdp.send_replace(None);
+        self.stack.send_modify(|stack| stack.own = None);
+    }
+
+    /// There is another browser, which is that of the moment until it is gone or a newer one comes.
+    pub fn add(&self, cdp: Cdp) {
+        self.stack.send_modify(|stack| {
+            stack.others.retain(|other| !other.is_closed());
+            stack.others.push(cdp);
+        });
+    }
+
+    /// One that was added is gone.
+    pub fn remove(&self, cdp: &Cdp) {
+        self.stack.send_modify(|stack| stack.others.retain(|other| !other.is(cdp)));
     }
 
     /// The connection to a browser that is there, waiting for one if need be.
     pub async fn get(&self, deadline: Duration) -> Result<Cdp, CdpError> {
-        let mut watched = self.cdp.subscribe();
-        let alive = |cdp: &Option<Cdp>| cdp.as_ref().is_some_and(|cdp| !cdp.is_closed());
-        let found = timeout(deadline, watched.wait_for(alive)).await;
-        found.ok().and_then(Result::ok).and_then(|cdp| cdp.clone()).ok_or(CdpError::BrowserGone)
+        self.find(deadline, Stack::newest).await
+    }
+
+    /// The same for the session's own browser, whoever else is there.
+    pub async fn own(&self, deadline: Duration) -> Result<Cdp, CdpError> {
+        self.find(deadline, Stack::own).await
+    }
+
+    /// Whether this is the browser of the moment.
+    pub fn is(&self, cdp: &Cdp) -> bool {
+        self.stack.borrow().newest().is_some_and(|newest| newest.is(cdp))
+    }
+
+    /// Whether this is the session's own browser.
+    pub fn is_own(&self, cdp: &Cdp) -> bool {
+        self.stack.borrow().own.as_ref().is_some_and(|own| own.is(cdp))
+    }
+
+    /// Waits until this is not the browser of the moment any more: it is gone, or a newer one is
+    /// there.
+    pub async fn changed(&self, cdp: &Cdp) {
+        let mut watched = self.stack.subscribe();
+        let other = |stack: &Stack| !stack.newest().is_some_and(|newest| newest.is(cdp));
+        select! {
+            // Fails only without us.
+            _ = watched.wait_for(other) => {}
+            () = cdp.closed() => {}
+        }
+    }
+
+    async fn find(
+        &self,
+        deadline: Duration,
+        which: impl Fn(&Stack) -> Option<&Cdp>,
+    ) -> Result<Cdp, CdpError> {
+        let mut watched = self.stack.subscribe();
+        let found = timeout(deadline, watched.wait_for(|stack| which(stack).is_some())).await;
+        let stack = found.ok().and_then(Result::ok).ok_or(CdpError::BrowserGone)?;
+        which(&stack).cloned().ok_or(CdpError::BrowserGone)
     }
 }
 

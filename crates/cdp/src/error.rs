@@ -19,6 +19,9 @@ pub enum CdpError {
     /// The pipe is closed: the browser has ended, or will.
     #[error("the browser is gone")]
     BrowserGone,
+    /// There is no browser at this address, or none that lets us in.
+    #[error("no browser answers there")]
+    Unreachable(#[source] std::io::Error),
     /// There was no answer in time, or the browser did not even read the question.
     #[error("the browser did not answer {method} in time")]
     Deadline {

@@ -31,9 +31,9 @@ pub(crate) struct Posts {
 }
 
 pub(crate) struct Post {
-    message: String,
+    pub message: String,
     /// Given back when the message is written.
-    _room: Option<OwnedSemaphorePermit>,
+    pub _room: Option<OwnedSemaphorePermit>,
 }
 
 impl Posts {

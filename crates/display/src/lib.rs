@@ -7,6 +7,7 @@
 
 mod atoms;
 mod borrow;
+mod browser_window;
 mod bus;
 mod clipboard;
 mod connection;
@@ -30,6 +31,7 @@ mod settle;
 mod stream;
 mod window;
 
+pub use browser_window::BrowserWindows;
 pub use bus::{Frame, FrameRequest, Frames};
 pub use display::Display;
 pub use error::DisplayError;

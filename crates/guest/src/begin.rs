@@ -22,6 +22,7 @@ use crate::{
     error::GuestError,
     log::Log,
     nest::{HOME, Nest, NestSpec, RUNTIME_DIR},
+    passthrough,
     profile::Leaving,
     reports::Reports,
     rfb::Passwords,
@@ -30,6 +31,8 @@ use crate::{
     xvnc,
 };
 
+/// Where programs are looked for.
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games";
 /// A cold start on a busy machine.
 const PAINT_DEADLINE: Duration = Duration::from_secs(45);
 /// Processes and threads that the agent cannot take from the guest and the X server.
@@ -166,11 +169,19 @@ impl Guest {
     async fn live(self, begin: Begin, started: Started) {
         let Started { session, xvnc, browser } = started;
         let (reports, log, nest) = (self.reports.clone(), self.log.clone(), session.nest.clone());
+        if begin.browser_passthrough
+            && let Err(error) = passthrough::listen(session.cdp.clone(), log.clone())
+        {
+            log.line("guest", &format!("browsers of the agent's stay unseen: {error}"));
+        }
         let display = session.display.clone();
         *self.state.lock() = State::Ready(session);
         reports.tell(Progress::Ready);
         if let Some(xvnc) = xvnc {
             tokio::spawn(supervise::watch_display(xvnc, reports.clone(), log.clone()));
+            if let Some(display) = display.clone() {
+                tokio::spawn(desktop::follow_browser(display, reports.clone()));
+            }
             desktop::start_extras(&nest, &log).await;
         }
         let parts = supervise::Parts { nest, display, begin, leaving: self.leaving.clone() };
@@ -233,7 +244,18 @@ impl Guest {
 
     fn start_nest(&self, begin: &Begin) -> Result<Nest, GuestError> {
         let (log, reports) = (self.log.clone(), self.reports.clone());
+        let mut more = String::new();
+        if begin.browser_passthrough {
+            match passthrough::arguments() {
+                Ok(arguments) => more = arguments,
+                Err(error) => {
+                    // A session whose agent's browsers are not seen is still a session.
+                    log.line("guest", &format!("browsers of the agent's stay unseen: {error}"));
+                }
+            }
+        }
         let spec = NestSpec {
+            more,
             with_display: begin.mode == Mode::Desktop,
             with_extensions: !begin.extensions.is_empty(),
             tmp_bytes: begin.tmp_bytes,
@@ -271,7 +293,7 @@ fn environment(begin: &Begin) -> BTreeMap<String, String> {
     };
     let bus = format!("unix:path={RUNTIME_DIR}/bus");
     let mut env: BTreeMap<String, String> = [
-        ("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"),
+        ("PATH", PATH),
         ("HOME", HOME),
         ("USER", "agent"),
         ("LOGNAME", "agent"),
@@ -295,6 +317,10 @@ fn environment(begin: &Begin) -> BTreeMap<String, String> {
     if begin.mode == Mode::Desktop {
         env.insert("DISPLAY".into(), xvnc::DISPLAY.into());
         env.insert("XDG_CURRENT_DESKTOP".into(), "XFCE".into());
+    }
+    if begin.browser_passthrough {
+        let named = passthrough::ENVIRONMENT;
+        env.extend(named.map(|(name, value)| (name.to_owned(), value.to_owned())));
     }
     if let Some(timezone) = &begin.timezone {
         env.insert("TZ".into(), timezone.clone());

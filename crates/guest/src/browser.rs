@@ -21,7 +21,7 @@ use crate::{
     error::GuestError,
     extension,
     nest::{Nest, Spawned, Start},
-    profile,
+    passthrough, profile,
 };
 
 /// A cold start on a busy machine.
@@ -32,7 +32,7 @@ const PRESENT_DEADLINE: Duration = Duration::from_secs(20);
 const DRAWN: usize = 16;
 const PRESENT_PAUSE: Duration = Duration::from_millis(10);
 /// Where the browser keeps its profile.
-const PROFILE: &str = "/home/agent/.config/chromium";
+pub const PROFILE: &str = "/home/agent/.config/chromium";
 /// What Chromium shows as its window's class.
 pub const WINDOW_CLASS: &str = "chromium";
 
@@ -98,8 +98,9 @@ async fn launch(
     let (our_input, their_output) = std::io::pipe().map_err(pipes)?;
     let descriptors = vec![(their_input.into(), 3), (their_output.into(), 4)];
     let args = arguments(begin);
-    let start = Start { program: "chromium", args, descriptors, ..Start::default() };
-    let process = nest.require(start).await?;
+    let real = [("PATH", passthrough::REAL_FIRST)];
+    let env: &[_] = if begin.browser_passthrough { &real } else { &[] };
+    let process = nest.require(Start { program: "chromium", args, env, descriptors }).await?;
     let commands = pipe::Sender::from_owned_fd(nonblocking(our_output.into())?).map_err(pipes)?;
     let answers = pipe::Receiver::from_owned_fd(nonblocking(our_input.into())?).map_err(pipes)?;
     let cdp = Cdp::new(answers, commands);

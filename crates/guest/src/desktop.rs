@@ -2,16 +2,24 @@
 
 use std::{fs, io, os::fd::OwnedFd, path::Path, time::Duration};
 
-use tokio::{io::AsyncReadExt, net::unix::pipe, time::timeout};
+use helmdeck_display::Display;
+use tokio::{
+    io::AsyncReadExt,
+    net::unix::pipe,
+    time::{sleep, timeout},
+};
 
 use crate::{
     error::GuestError,
     log::Log,
     nest::{HOME, Nest, RUNTIME_DIR, Start},
+    reports::Reports,
 };
 
 /// The bus takes 10 ms on an idle machine.
 const BUS_DEADLINE: Duration = Duration::from_secs(10);
+/// Whoever is told where a window is gets to know it this often at most.
+const FOLLOW_PAUSE: Duration = Duration::from_millis(500);
 /// Room that maximised windows leave for the panel.
 const PANEL_HEIGHT: u32 = 28;
 /// The desktop's own parts need not be in the accessibility tree, and start faster without it.
@@ -148,4 +156,18 @@ fn channel(name: &str, properties: &str) -> String {
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
          <channel name=\"{name}\" version=\"1.0\">\n  {properties}\n</channel>\n"
     )
+}
+
+/// Tells where the browser's window is, for the life of the guest.
+pub async fn follow_browser(display: Display, reports: Reports) {
+    loop {
+        if let Ok(mut windows) = display.follow_browser() {
+            while let Ok(window) = windows.next().await {
+                reports.tell_window(window);
+                sleep(FOLLOW_PAUSE).await;
+            }
+        }
+        // Any program on the display may have had the server cut our connection.
+        sleep(FOLLOW_PAUSE).await;
+    }
 }

@@ -23,6 +23,7 @@ mod extension;
 mod files;
 mod log;
 mod nest;
+mod passthrough;
 mod profile;
 mod reports;
 mod rfb;
@@ -40,6 +41,7 @@ use std::{
 };
 
 pub use nest::run_inside as run_nest;
+pub use passthrough::run_wrapper;
 
 /// Serves the socket `listen_fd` until the sandbox ends.
 pub fn run(listen_fd: RawFd) -> io::Result<()> {

@@ -39,6 +39,8 @@ pub struct NestSpec {
     pub pids: u64,
     /// The environment of every program inside.
     pub env: BTreeMap<String, String>,
+    /// More arguments for bubblewrap, none of which holds a space.
+    pub more: String,
 }
 
 /// A handle to the running nested sandbox.
@@ -115,7 +117,7 @@ pub struct Start<'a> {
 
 /// bubblewrap's arguments. None of them holds a space.
 fn arguments(spec: &NestSpec) -> String {
-    let (shm, tmp) = (spec.shm_bytes, spec.tmp_bytes);
+    let (shm, tmp, more) = (spec.shm_bytes, spec.tmp_bytes, &spec.more);
     let display = if spec.with_display { "--ro-bind /tmp/.X11-unix /tmp/.X11-unix" } else { "" };
     let extensions = if spec.with_extensions {
         format!("--ro-bind {} {}", extension::OUTSIDE, extension::INSIDE)
@@ -131,7 +133,7 @@ fn arguments(spec: &NestSpec) -> String {
          --size {tmp} --perms 1777 --tmpfs /tmp {display} \
          --bind {HOME} {HOME} --size 67108864 --perms 1777 --tmpfs /var/tmp --ro-bind /var/cache /var/cache \
          --dir /run --bind {RUNTIME_DIR} {RUNTIME_DIR} \
-         --ro-bind /opt/helmdeck /opt/helmdeck {extensions} --chdir {HOME} \
+         --ro-bind /opt/helmdeck/helmdeck /opt/helmdeck/helmdeck {extensions} {more} --chdir {HOME} \
          --remount-ro /dev --remount-ro /"
     )
 }

@@ -125,7 +125,7 @@ pub async fn save(
     leaving: &Leaving,
     last: bool,
 ) -> Result<impl Stream<Item = io::Result<Bytes>> + use<>, GuestError> {
-    if let Ok(cdp) = current.get(CALL_DEADLINE).await {
+    if let Ok(cdp) = current.own(CALL_DEADLINE).await {
         let _ = keep_cookies(&cdp).await;
         if last {
             leaving.set.store(true, Ordering::Release);

@@ -5,7 +5,7 @@ use std::{convert::Infallible, sync::Arc};
 
 use bytes::Bytes;
 use futures_util::{Stream, stream};
-use helmdeck_wire::guest::Progress;
+use helmdeck_wire::{guest::Progress, window::BrowserWindow};
 use parking_lot::Mutex;
 use tokio::{sync::watch, time::Instant};
 
@@ -22,6 +22,8 @@ struct Shared {
     reports: Mutex<Vec<Progress>>,
     /// How many there are; readers wait on it.
     count: watch::Sender<usize>,
+    /// Where the browser's window is. Only the last word counts; none if there was none.
+    window: watch::Sender<Option<Progress>>,
     readers: Mutex<Readers>,
 }
 
@@ -38,6 +40,7 @@ impl Default for Reports {
             shared: Arc::new(Shared {
                 reports: Mutex::default(),
                 count: watch::Sender::new(0),
+                window: watch::Sender::new(None),
                 readers: Mutex::new(readers),
             }),
         }
@@ -56,6 +59,11 @@ impl Reports {
         }
     }
 
+    /// Tells where the browser's window is now.
+    pub fn tell_window(&self, window: Option<BrowserWindow>) {
+        self.shared.window.send_replace(Some(Progress::BrowserWindow(window)));
+    }
+
     /// Since when nobody reads, if nobody does.
     pub fn alone_since(&self) -> Option<Instant> {
         let readers = self.shared.readers.lock();
@@ -65,8 +73,11 @@ impl Reports {
     /// All reports as lines of JSON: those that were, and those to come.
     pub fn lines(&self) -> impl Stream<Item = Result<Bytes, Infallible>> + Send + use<> {
         self.shared.readers.lock().now += 1;
-        let reader =
-            Reader { reports: self.clone(), count: self.shared.count.subscribe(), next: 0 };
+        let (count, mut window) = (self.shared.count.subscribe(), self.shared.window.subscribe());
+        if window.borrow().is_some() {
+            window.mark_changed();
+        }
+        let reader = Reader { reports: self.clone(), count, window, next: 0 };
         stream::unfold(reader, |mut reader| async {
             let line = reader.line().await?;
             Some((Ok(line), reader))
@@ -78,14 +89,25 @@ impl Reports {
 struct Reader {
     reports: Reports,
     count: watch::Receiver<usize>,
+    window: watch::Receiver<Option<Progress>>,
     next: usize,
 }
 
 impl Reader {
     async fn line(&mut self) -> Option<Bytes> {
-        self.count.wait_for(|count| *count > self.next).await.ok()?;
-        let report = self.reports.shared.reports.lock().get(self.next).cloned()?;
-        self.next += 1;
+        let next = self.next;
+        let report = tokio::select! {
+            biased;
+            there = async { self.count.wait_for(|count| *count > next).await.is_ok() } => {
+                let report = self.reports.shared.reports.lock().get(next).cloned();
+                self.next += 1;
+                report.filter(|_| there)?
+            }
+            moved = self.window.changed() => {
+                moved.ok()?;
+                self.window.borrow_and_update().clone()?
+            }
+        };
         let mut line = serde_json::to_vec(&report).ok()?;
         line.push(b'\n');
         Some(line.into())

@@ -230,13 +230,16 @@ async fn frames(
 /// The browser's debugging protocol, for one client of its own.
 async fn cdp(State(guest): State<Guest>, mut request: Request) -> Result<Response, GuestError> {
     let upgrade = hyper::upgrade::on(&mut request);
-    let (browser, client) = debugging::open(&guest.session()?.cdp).await?;
+    let current = guest.session()?.cdp;
+    let (browser, client) = debugging::open(&current).await?;
     tokio::spawn(async move {
         if let Ok(upgraded) = upgrade.await {
             debugging::serve(&client, TokioIo::new(upgraded)).await;
         }
         drop(client);
-        debugging::tidy_up(&browser).await;
+        if current.is_own(&browser) {
+            debugging::tidy_up(&browser).await;
+        }
     });
     let headers = [(CONNECTION, "upgrade"), (UPGRADE, route::CDP_PROTOCOL)];
     Ok((StatusCode::SWITCHING_PROTOCOLS, headers).into_response())

@@ -8,11 +8,14 @@ mod serve;
 mod token;
 mod vnc;
 
-use std::{error::Error, path::PathBuf, process::ExitCode};
+use std::{error::Error, ffi::OsString, path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 use helmdeck_server::Config;
 use helmdeck_wire::error::with_causes;
+
+/// What a shell says of a program that it cannot start.
+const NOT_STARTED: u8 = 127;
 
 /// The computer for AI agents that people can watch.
 #[derive(Parser)]
@@ -48,6 +51,12 @@ enum Command {
     Guest {
         #[arg(long)]
         listen_fd: i32,
+    },
+    /// Stand in for a browser inside the nested sandbox; started by the agent's programs.
+    #[command(hide = true, disable_help_flag = true)]
+    Browser {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        line: Vec<OsString>,
     },
     /// Run inside the nested sandbox; started by the guest.
     #[command(hide = true)]
@@ -85,6 +94,11 @@ fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
         Command::Vnc(args) => vnc::run(&load()?, &args)?,
         Command::Admin(action) => admin::run(&load()?, &action)?,
         Command::Egress(action) => return egress::run(&load()?, &action),
+        Command::Browser { line } => {
+            let error = helmdeck_guest::run_wrapper(line);
+            eprintln!("helmdeck: the browser cannot be started: {error}");
+            return Ok(ExitCode::from(NOT_STARTED));
+        }
         Command::Guest { listen_fd } => helmdeck_guest::run(listen_fd)?,
         Command::Nest { control_fd } => helmdeck_guest::run_nest(control_fd)?,
     }

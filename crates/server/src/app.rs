@@ -180,7 +180,7 @@ impl App {
         let parts = Parts {
             sessions: Sessions::new(runtime.clone(), journal, session_limits),
             revoked: Revocations::load(store.clone()).await?,
-            settings: Settings::load(store.clone(), config.browser_passthrough).await?,
+            settings: Settings::load(store.clone(), config.live.browser_passthrough).await?,
             store,
             runtime,
             signer: Signer::load(config)?,

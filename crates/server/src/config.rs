@@ -50,9 +50,6 @@ pub struct Config {
     /// `HELMDECK_PROFILE_KEY`: seals browser profiles on disk, 64 hexadecimal digits (`openssl rand
     /// -hex 32`). Default: none, and profiles are files that only the server's user can read.
     pub profile_key: Option<SecretString>,
-    /// `HELMDECK_BROWSER_PASSTHROUGH`: `true` lets new sessions watch the browsers that agents start
-    /// themselves. Default `false`; an admin may turn it on in the settings.
-    pub browser_passthrough: bool,
     /// What concerns the live view.
     pub live: Live,
     /// `HELMDECK_MAX_BODY_BYTES`: the largest request body. Default 1 MiB.
@@ -147,12 +144,6 @@ impl Config {
             profile_key: layers.secret("profile_key", "64 hexadecimal digits", |text| {
                 helmdeck_sessions::SealingKey::parse(text).is_some()
             })?,
-            browser_passthrough: layers.value(
-                "browser_passthrough",
-                "true or false",
-                |text| text.parse().ok(),
-                || false,
-            )?,
             live: Live::read(&mut layers)?,
             max_body_bytes: layers.value(
                 "max_body_bytes",

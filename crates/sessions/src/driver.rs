@@ -13,6 +13,7 @@ use helmdeck_wire::{
     guest::{LINK_VERSION, Part, Progress, Stage},
     proxy::Proxy,
     session::{EndReason, StageTiming},
+    window::BrowserWindow,
 };
 use tokio::time::{sleep, sleep_until, timeout};
 use tracing::{error, info, warn};
@@ -222,6 +223,7 @@ async fn ready(
             }
             Ok(Some(Progress::Ready)) => return Ok(()),
             Ok(Some(Progress::Event(_) | Progress::BrowserEnded(_) | Progress::BrowserBack)) => {}
+            Ok(Some(Progress::BrowserWindow(window))) => moved(session, window),
             Ok(Some(Progress::Failed { stage, reason, log_tail })) => {
                 return Err(Failure { stage: Some(stage), reason, log_tail });
             }
@@ -280,6 +282,7 @@ async fn lost(
             }
             Ok(Some(Progress::BrowserEnded(how))) => session.browser_ended(Some(how)),
             Ok(Some(Progress::BrowserBack)) => session.browser_ended(None),
+            Ok(Some(Progress::BrowserWindow(window))) => moved(session, window),
             Ok(Some(Progress::Lost { part, log_tail })) => {
                 let end = match part {
                     Part::Display => EndReason::DisplayLost,
@@ -302,6 +305,12 @@ async fn lost(
         (end, reason)
     };
     (end, Failure { stage: None, reason, log_tail })
+}
+
+/// The browser's window is elsewhere.
+fn moved(session: &Session, window: Option<BrowserWindow>) {
+    *session.inner.browser_window.lock() = window;
+    session.tell(What::Changed);
 }
 
 /// Waits until the sandbox no longer runs. For guests whose reports we could not read; they end

@@ -13,6 +13,7 @@ use helmdeck_wire::{
     Action, ErrorBody, ErrorCode, SessionId,
     guest::Stage,
     session::{self, EndReason, Mode, Resources, SessionSpec, StageTiming},
+    window::BrowserWindow,
 };
 use parking_lot::Mutex;
 use tokio::{
@@ -78,6 +79,7 @@ pub(crate) struct Inner {
     pub kept_log: Mutex<Option<String>>,
     pub egress: Arc<Counts>,
     agent_status: Mutex<String>,
+    pub browser_window: Mutex<Option<BrowserWindow>>,
     /// Who drives; who waits for a change of hands watches it.
     pub lease: watch::Sender<Lease>,
     /// Open viewers, by the token or ticket they came with.
@@ -167,6 +169,7 @@ impl Session {
                 kept_log: Mutex::default(),
                 egress: Arc::default(),
                 agent_status: Mutex::default(),
+                browser_window: Mutex::default(),
                 lease: watch::Sender::default(),
                 viewers: Mutex::default(),
                 cdp_clients: AtomicU64::default(),
@@ -218,6 +221,7 @@ impl Session {
             egress: inner.egress.read(),
             tasks: life.tasks(),
             agent_status: inner.agent_status.lock().clone(),
+            browser_window: inner.browser_window.lock().clone(),
             control: self.control(caller),
             browser_view: self.browser_view(),
             notes: spec::notes(&inner.record.spec),

@@ -119,6 +119,7 @@ pub fn for_guest(spec: &SessionSpec) -> Begin {
         env: spec.env.clone(),
         extensions: spec.extensions.clone(),
         proxy: spec.proxy.clone(),
+        browser_passthrough: spec.browser_passthrough.unwrap_or_default(),
     }
 }
 

@@ -4,6 +4,7 @@
 //! is kept in one crate so that this unsafe code is read in one place.
 
 mod descriptors;
+mod detach;
 mod limits;
 mod privilege;
 mod slice;
@@ -11,6 +12,7 @@ mod slice;
 use std::{io, process::Command};
 
 pub use descriptors::{keep_fd, memory_file, place_fd, reserve_low_descriptors, set_cloexec};
+pub use detach::detach;
 pub use limits::{join_groups, limit_processes, raise_descriptors, usual_descriptors};
 pub use privilege::drop_to;
 pub use slice::{be_ordinary, be_prompt};

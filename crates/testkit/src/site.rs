@@ -14,6 +14,9 @@ pub struct Site {
     task: AbortHandle,
 }
 
+/// How a client that speaks TLS begins.
+const TLS: u8 = 0x16;
+
 /// What is at a path.
 pub struct Page {
     /// Lines of the head, each ended by a line break.
@@ -83,6 +86,10 @@ async fn serve(mut stream: TcpStream, page: &(dyn Fn(&str) -> Page + Send + Sync
     let mut request = Vec::new();
     while !request.windows(4).any(|end| end == b"\r\n\r\n") {
         if stream.read_buf(&mut request).await.ok()? == 0 {
+            return None;
+        }
+        // A browser that tries TLS first would wait for an answer.
+        if request.first() == Some(&TLS) {
             return None;
         }
     }

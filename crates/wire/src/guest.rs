@@ -11,6 +11,7 @@ use crate::{
     proxy::Proxy,
     session::Mode,
     size::Geometry,
+    window::BrowserWindow,
 };
 
 /// Server and guest understand each other only if this is equal on both sides.
@@ -46,6 +47,8 @@ pub struct Begin {
     pub extensions: Vec<ExtensionName>,
     /// What the server leaves by for this session. The guest keeps it for the next server.
     pub proxy: Option<Proxy>,
+    /// Whether browsers that the agent's programs start are browsers of the session.
+    pub browser_passthrough: bool,
     /// When the guest ends by itself while no server is there to do it.
     pub alone: Alone,
 }
@@ -108,6 +111,8 @@ pub enum Progress {
     BrowserEnded(String),
     /// The browser is there again.
     BrowserBack,
+    /// The browser's window is another one, or elsewhere; nothing if none is to be seen.
+    BrowserWindow(Option<BrowserWindow>),
     /// A part that the session cannot do without is gone: the session is over.
     Lost {
         /// What is gone.

@@ -14,6 +14,7 @@ use crate::{
     id::SessionId,
     proxy::Proxy,
     size::{Bytes, Geometry},
+    window::BrowserWindow,
 };
 
 /// Whether a session has a screen that people can watch.
@@ -90,6 +91,10 @@ pub struct SessionSpec {
     /// The proxy that all connections of the session leave by; directly if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<Proxy>,
+    /// Whether browsers that the agent's own programs start, by Playwright or Puppeteer for example,
+    /// answer the browser's calls while they run; as the server is set if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub browser_passthrough: Option<bool>,
     /// Environment of the agent's programs. Replies show the values of `HELMDECK_*` only.
     pub env: BTreeMap<String, String>,
 }
@@ -254,6 +259,9 @@ pub struct Session {
     pub tasks: u64,
     /// What the agent says it is doing; empty if it says nothing.
     pub agent_status: String,
+    /// Where on the desktop the window is of the browser that was used last, if one is to be seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub browser_window: Option<BrowserWindow>,
     /// Who drives it.
     pub control: Control,
     /// Whether its browser can be watched at `/api/v1/sessions/{id}/cdp-stream`.

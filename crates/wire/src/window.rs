@@ -46,6 +46,21 @@ pub struct Window {
     pub minimized: bool,
 }
 
+/// Where the browser's window is on the desktop.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BrowserWindow {
+    /// X11 id, in decimal.
+    pub id: String,
+    /// Left edge on the screen; negative if it sticks out.
+    pub x: i32,
+    /// Top edge on the screen; negative if it sticks out.
+    pub y: i32,
+    /// Width without the frame.
+    pub width: u32,
+    /// Height without the frame.
+    pub height: u32,
+}
+
 /// A window's X11 id: decimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
 #[schemars(transparent)]

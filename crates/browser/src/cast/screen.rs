@@ -118,7 +118,8 @@ impl Screen {
     /// What is to be said next, as it is at the moment when this is asked. Not cancel-safe.
     pub async fn next(&mut self) -> Said {
         loop {
-            let Some(running) = self.running.clone().filter(|one| !one.cdp.is_closed()) else {
+            let Some(running) = self.running.clone().filter(|one| self.browser.is_current(one))
+            else {
                 match self.find_browser().await {
                     Some(said) => return said,
                     None => continue,
@@ -144,7 +145,7 @@ impl Screen {
                 select! {
                     () = news => {}
                     _ = self.view.changed() => {}
-                    () = running.cdp.closed() => {}
+                    () = self.browser.left(&running) => {}
                 }
                 continue;
             };
@@ -179,7 +180,7 @@ impl Screen {
                 () = changed => {}
                 _ = self.view.changed() => {}
                 _ = self.arrived.changed() => {}
-                () = running.cdp.closed() => {}
+                () = self.browser.left(&running) => {}
                 () = sleep_until(self.looked + TITLES) => {
                     self.looked = now();
                     running.look_again().await;

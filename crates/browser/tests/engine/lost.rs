@@ -65,6 +65,25 @@ async fn a_call_ends_with_its_browser_and_the_next_one_has_another() {
 }
 
 #[tokio::test]
+async fn another_browser_is_that_of_the_moment_while_it_runs_and_what_was_known_stays() {
+    let desk = Desk::showing("<button>ours</button>").await;
+    let seen = desk.browser.snapshot(&request(json!({}))).await.unwrap().snapshot;
+    let button = seen.split("[ref=").nth(1).unwrap().split(']').next().unwrap().to_owned();
+    let tabs = desk.tabs(json!({})).await;
+
+    let home = tempfile::tempdir().unwrap();
+    let other = Chromium::start(home.path()).await;
+    desk.current.add(other.cdp.clone());
+    assert_eq!(desk.go("data:text/html,<title>theirs</title>").await.title, "theirs");
+    assert_eq!(desk.tabs(json!({})).await.len(), 1);
+
+    other.kill();
+    other.cdp.closed().await;
+    assert_eq!(desk.tabs(json!({})).await, tabs);
+    desk.click(json!({ "selector": format!("ref={button}") })).await.unwrap();
+}
+
+#[tokio::test]
 async fn without_a_browser_a_call_says_so_in_time() {
     let browser = Browser::new(Arc::new(Current::new()), "/nonexistent".into());
     let call = request(json!({ "timeout_s": 0.1 }));

@@ -29,7 +29,7 @@ NetworkTimeServiceQuerying,MediaRouter,Translate";
 pub struct Chromium {
     pub cdp: Cdp,
     process: Child,
-    _home: TempDir,
+    home: TempDir,
 }
 
 /// A page and our session on it.
@@ -53,6 +53,24 @@ struct Attached {
 
 impl Chromium {
     pub async fn start() -> Self {
+        Self::start_with(&[]).await
+    }
+
+    /// One that also has a port, and where it is.
+    pub async fn start_with_port() -> (Self, String) {
+        let chromium = Self::start_with(&["--remote-debugging-port=0"]).await;
+        let file = chromium.home.path().join("profile/DevToolsActivePort");
+        let port = loop {
+            let text = std::fs::read_to_string(&file).unwrap_or_default();
+            if let Some((port, _)) = text.split_once('\n') {
+                break port.to_owned();
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        };
+        (chromium, format!("http://127.0.0.1:{port}"))
+    }
+
+    async fn start_with(more: &[&str]) -> Self {
         helmdeck_spawn::reserve_low_descriptors().unwrap();
         let home = tempfile::tempdir().unwrap();
         let (their_input, our_output) = std::io::pipe().unwrap();
@@ -60,6 +78,7 @@ impl Chromium {
         let mut command = Command::new("/usr/bin/chromium");
         command.args(QUIET.split_whitespace()).arg("--remote-debugging-pipe");
         command.arg(format!("--user-data-dir={}", home.path().join("profile").display()));
+        command.args(more);
         if rustix::process::geteuid().is_root() {
             command.arg("--no-sandbox");
         }
@@ -76,7 +95,7 @@ impl Chromium {
         let cdp = Cdp::new(reader, writer);
         let version: Value = cdp.call(None, "Browser.getVersion", (), SOON).await.unwrap();
         assert!(version["product"].is_string());
-        Self { cdp, process, _home: home }
+        Self { cdp, process, home }
     }
 
     /// Ends the browser, as running out of memory would.

@@ -33,3 +33,40 @@ async fn whoever_asks_for_the_browser_gets_one_that_is_there() {
     current.clear();
     assert!(current.get(Duration::from_millis(10)).await.is_err());
 }
+
+#[tokio::test]
+async fn the_newest_browser_that_lives_is_that_of_the_moment() {
+    let current = Current::new();
+    let (own, port) = Chromium::start_with_port().await;
+    let other = async || helmdeck_cdp::Cdp::connect(&port, SOON).await.unwrap();
+    let newest = async || current.get(SOON).await.unwrap();
+    current.set(own.cdp.clone());
+    assert!(newest().await.is(&own.cdp) && current.is_own(&own.cdp));
+
+    let first = other().await;
+    let added = async { current.add(first.clone()) };
+    tokio::join!(current.changed(&own.cdp), added);
+    assert!(newest().await.is(&first) && !current.is_own(&first));
+    let second = other().await;
+    current.add(second.clone());
+    assert!(newest().await.is(&second));
+    // Its own is there all the time, for those who mean it.
+    assert!(current.own(SOON).await.unwrap().is(&own.cdp));
+
+    // One below goes, and nobody notices; the newest goes, and the one below is back.
+    current.remove(&first);
+    assert!(newest().await.is(&second));
+    current.add(first.clone());
+    let removed = async { current.remove(&first) };
+    tokio::join!(current.changed(&first), removed);
+    assert!(newest().await.is(&second));
+    current.remove(&second);
+    assert!(newest().await.is(&own.cdp));
+
+    // All end with the browser, and there is none.
+    current.add(second.clone());
+    own.kill();
+    current.changed(&second).await;
+    own.cdp.closed().await;
+    assert!(current.get(Duration::from_millis(10)).await.is_err());
+}

@@ -1,4 +1,4 @@
-//! The pipe of a real Chromium.
+//! The pipe and the port of a real Chromium.
 
 // Clippy knows functions marked as tests, not what they call.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
@@ -11,3 +11,4 @@ mod events;
 mod gone;
 mod outsider;
 mod sharing;
+mod socket;

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use helmdeck_display::BrowserWindows;
 use helmdeck_wire::{
     ErrorCode,
     window::{Focus, ListWindows, WindowId},
 };
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use crate::world::{Program, World, soon};
 
@@ -59,6 +60,33 @@ async fn windows_are_listed_and_focused((world, _manager): (World, Program)) {
         let error = display.focus(&focus).await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::WindowNotFound);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_browsers_window_is_followed_wherever_it_goes() {
+    let (world, _manager) = World::managed().await;
+    let mut windows = world.display.follow_browser().unwrap();
+    assert_eq!(windows.next().await.unwrap(), None);
+    let _terminal = world.xterm(&["-title", "no browser"]);
+    world.window("no browser").await;
+    let browser = world.chromium("<title>one</title>").await;
+    let next = async |windows: &mut BrowserWindows| {
+        timeout_at(soon(), windows.next()).await.expect("it is told").unwrap()
+    };
+    let first = next(&mut windows).await.expect("a window");
+    let listed = world.window("one").await;
+    assert_eq!(first.id, listed.id);
+
+    world.display.maximize(WindowId(first.id.parse().unwrap())).await.unwrap();
+    loop {
+        let moved = next(&mut windows).await.expect("a window");
+        assert_eq!(moved.id, first.id);
+        if (moved.x, moved.width) == (0, 1280) {
+            break;
+        }
+    }
+    drop(browser);
+    while next(&mut windows).await.is_some() {}
 }
 
 #[tokio::test(flavor = "multi_thread")]

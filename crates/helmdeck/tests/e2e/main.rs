@@ -41,6 +41,7 @@ mod openapi;
 mod outdated;
 mod ownership;
 mod packages;
+mod passthrough;
 mod pictures;
 mod pointing;
 mod portable;

@@ -16,6 +16,10 @@ pub struct Live {
     /// `HELMDECK_EMBED_ANCESTORS`: the sites that may show `/embed/{session}` in a frame, separated
     /// by spaces, for example `https://desk.example.com`. Default: none.
     pub embed_ancestors: Option<String>,
+    /// `HELMDECK_BROWSER_PASSTHROUGH`: whether browsers that the agents' own programs start answer
+    /// the browser's calls of their sessions, unless a session chooses. Default `false`;
+    /// an admin can turn it on in the settings, too.
+    pub browser_passthrough: bool,
 }
 
 impl Live {
@@ -38,6 +42,12 @@ impl Live {
                 "addresses such as https://desk.example.com, separated by spaces",
                 |text| if text.is_empty() { Some(None) } else { sources(text).map(Some) },
                 || None,
+            )?,
+            browser_passthrough: layers.value(
+                "browser_passthrough",
+                "true or false",
+                |text| text.parse().ok(),
+                || false,
             )?,
         })
     }

@@ -48,12 +48,12 @@ impl Config {
                     self.egress_allowlist.iter().map(ToString::to_string).collect();
                 text(&ranges.join(","))
             }
-            "browser_passthrough" => self.browser_passthrough.to_string(),
             "vnc_public_base" => {
                 text(&self.live.vnc_public_base.as_ref().map_or(String::new(), ToString::to_string))
             }
             "publish_vnc_ports" => self.live.publish_vnc_ports.to_string(),
             "embed_ancestors" => text(self.live.embed_ancestors.as_deref().unwrap_or_default()),
+            "browser_passthrough" => self.live.browser_passthrough.to_string(),
             "max_body_bytes" => self.max_body_bytes.to_string(),
             "drain_seconds" => self.drain_seconds.to_string(),
             "log" => text(&self.log),

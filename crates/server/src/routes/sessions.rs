@@ -42,8 +42,9 @@ pub async fn create_session(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
     Params(query): Params<CreateQuery>,
-    Spec(spec): Spec,
+    Spec(mut spec): Spec,
 ) -> ApiResult<impl IntoResponse> {
+    spec.browser_passthrough.get_or_insert_with(|| app.settings.browser_passthrough());
     let session = app.sessions.create(&caller, spec, query.wait).await?;
     let session = app.sessions.describe_one(&caller, &session).await?;
     let location = format!("/api/v1/sessions/{}", session.id);

@@ -1,0 +1,142 @@
+//! A browser's debugging port: the same messages as on the pipe, as texts of a WebSocket.
+
+use std::{convert::Infallible, future::pending, io, sync::Arc};
+
+use bytes::BytesMut;
+use futures_util::{
+    SinkExt as _, StreamExt as _,
+    stream::{SplitSink, SplitStream},
+};
+use http::{Request, Uri, header::HOST, uri::Authority};
+use http_body_util::{BodyExt as _, Empty, Limited};
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use serde::Deserialize;
+use tokio::{net::TcpStream, select, sync::mpsc};
+use tokio_tungstenite::{
+    WebSocketStream, client_async_with_config,
+    tungstenite::{Message, protocol::WebSocketConfig},
+};
+
+use crate::{
+    CdpError,
+    board::Board,
+    frames::Frame,
+    pipe::{MAX_MESSAGE, Post},
+};
+
+/// What a browser says of itself is shorter than this.
+const MAX_VERSION: usize = 64 << 10;
+
+type Socket = WebSocketStream<TcpStream>;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Version {
+    web_socket_debugger_url: String,
+}
+
+/// Connects to `ws://host:port/path`, or to `http://host:port`, which is asked for the path first.
+pub(crate) async fn open(address: &str) -> Result<Socket, CdpError> {
+    let uri: Uri = address.parse().map_err(|error| unreachable(io::Error::other(error)))?;
+    let authority = uri.authority().ok_or_else(|| foreign("expected a host"))?;
+    let path = match uri.scheme_str() {
+        Some("ws") => uri.path_and_query().map_or("/", |path| path.as_str()).to_owned(),
+        Some("http") => browser_path(authority, uri.path()).await?,
+        _ => return Err(foreign("expected ws:// or http://")),
+    };
+    let stream = dial(authority).await?;
+    let config = WebSocketConfig::default()
+        .max_message_size(Some(MAX_MESSAGE))
+        .max_frame_size(Some(MAX_MESSAGE));
+    let request = format!("ws://{authority}{path}");
+    let opened = client_async_with_config(request, stream, Some(config)).await;
+    opened.map(|(socket, _)| socket).map_err(|error| unreachable(io::Error::other(error)))
+}
+
+/// Where the browser itself is found on its port. Of the address it gives, only the path counts: it
+/// cannot send us elsewhere.
+async fn browser_path(authority: &Authority, below: &str) -> Result<String, CdpError> {
+    let stream = TokioIo::new(dial(authority).await?);
+    let failed = |error: hyper::Error| unreachable(io::Error::other(error));
+    let (mut sender, connection) = http1::handshake(stream).await.map_err(failed)?;
+    let question = format!("{}/json/version", below.trim_end_matches('/'));
+    let request = Request::get(question)
+        .header(HOST, authority.as_str())
+        .body(Empty::<bytes::Bytes>::new())
+        .map_err(|error| unreachable(io::Error::other(error)))?;
+    let asked = async {
+        let answer = sender.send_request(request).await.map_err(failed)?;
+        let body = Limited::new(answer.into_body(), MAX_VERSION).collect().await;
+        Ok::<_, CdpError>(body.map_err(|error| unreachable(io::Error::other(error)))?.to_bytes())
+    };
+    let carried = async {
+        let _ = connection.await;
+        // Whoever asked learns it from what was asked.
+        pending::<Infallible>().await
+    };
+    let body = select! {
+        body = asked => body?,
+        never = carried => match never {},
+    };
+    let version: Version = serde_json::from_slice(&body).map_err(CdpError::Nonsense)?;
+    let url: Uri = version
+        .web_socket_debugger_url
+        .parse()
+        .map_err(|error| unreachable(io::Error::other(error)))?;
+    Ok(url.path_and_query().map_or("/", |path| path.as_str()).to_owned())
+}
+
+async fn dial(authority: &Authority) -> Result<TcpStream, CdpError> {
+    let host = authority.host().trim_start_matches('[').trim_end_matches(']');
+    let port = authority.port_u16().unwrap_or(80);
+    let stream = TcpStream::connect((host, port)).await.map_err(unreachable)?;
+    // Small questions wait for nothing.
+    let _ = stream.set_nodelay(true);
+    Ok(stream)
+}
+
+/// Carries messages both ways until the browser closes its end.
+pub(crate) async fn carry(
+    socket: Socket,
+    posted: mpsc::UnboundedReceiver<Post>,
+    board: Arc<Board>,
+) {
+    let (sink, stream) = socket.split();
+    let writing = async {
+        write(sink, posted).await;
+        // There may still be answers to read.
+        pending().await
+    };
+    select! {
+        () = read(stream, &board) => {}
+        () = writing => {}
+    }
+    board.close();
+}
+
+async fn read(mut stream: SplitStream<Socket>, board: &Board) {
+    while let Some(Ok(message)) = stream.next().await {
+        match message {
+            Message::Text(text) => board.receive(Frame::Message(BytesMut::from(text.as_str()))),
+            Message::Binary(_) | Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => {}
+            Message::Close(_) => return,
+        }
+    }
+}
+
+async fn write(mut sink: SplitSink<Socket, Message>, mut posted: mpsc::UnboundedReceiver<Post>) {
+    while let Some(Post { message, _room }) = posted.recv().await {
+        if sink.send(Message::text(message)).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn unreachable(error: io::Error) -> CdpError {
+    CdpError::Unreachable(error)
+}
+
+fn foreign(expected: &'static str) -> CdpError {
+    CdpError::Unreachable(io::Error::new(io::ErrorKind::InvalidInput, expected))
+}

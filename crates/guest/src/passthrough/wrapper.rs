@@ -1,0 +1,291 @@
+//! What the agent's programs find in the browser's place: it tells the guest of the browser that is
+//! about to run, and becomes it.
+
+use std::{
+    ffi::{OsStr, OsString},
+    fs::{self, File},
+    io::{self, BufRead as _, BufReader, Read as _, Write as _},
+    num::NonZeroU16,
+    os::unix::{
+        ffi::OsStrExt as _, fs::MetadataExt as _, net::UnixStream, process::CommandExt as _,
+    },
+    path::{Path, PathBuf},
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::{FdFlags, fcntl_dupfd_cloexec, fcntl_setfd},
+    net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with},
+    process::{Pid, PidfdFlags, getpid, pidfd_open},
+};
+use serde::Serialize;
+
+use super::{Hello, Listening, SEEN, SOCKET, places::REAL};
+use crate::{browser::PROFILE, egress};
+
+/// A guest that does not answer by then is not waited for.
+const ANSWER_DEADLINE: Duration = Duration::from_secs(1);
+/// A browser has its port by then, or never.
+const PORT_DEADLINE: Duration = Duration::from_secs(60);
+/// How often to look for it.
+const PORT_POLL: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+/// Below are the numbers that callers give their own descriptors.
+const LEAST_DESCRIPTOR: i32 = 10;
+/// The file in which a browser says its port.
+const PORT_FILE: &str = "DevToolsActivePort";
+const MAX_PORT_FILE: u64 = 1024;
+
+/// Becomes the browser that was called by `line`: the path of the wrapper, and arguments. Returns
+/// only if there is none.
+pub fn run(line: Vec<OsString>) -> io::Error {
+    let mut line = line.into_iter();
+    let called = PathBuf::from(line.next().unwrap_or_default());
+    let args: Vec<OsString> = line.collect();
+    let asked = Asked::read(&args);
+    if asked.is_seen()
+        && let Some(name) = called.file_name()
+    {
+        // Unseen, it is still a browser.
+        let _ = announce(&asked, &name.to_string_lossy());
+    }
+    Command::new(REAL).args(asked.additions()).args(args).exec()
+}
+
+/// What the caller asked of the browser, as far as it matters.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Asked {
+    /// A profile that is not the session's own.
+    data_dir: Option<PathBuf>,
+    port: Option<Port>,
+    proxied: bool,
+    headless: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Port {
+    /// The browser chooses.
+    Any,
+    This(NonZeroU16),
+    Nonsense,
+}
+
+impl Asked {
+    fn read(args: &[OsString]) -> Self {
+        let mut asked = Self::default();
+        for arg in args.iter().map(|arg| arg.as_bytes()).take_while(|arg| *arg != b"--") {
+            let Some(switch) = arg.strip_prefix(b"--").or_else(|| arg.strip_prefix(b"-")) else {
+                continue;
+            };
+            let mut parts = switch.splitn(2, |byte| *byte == b'=');
+            let (name, value) =
+                (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+            match name {
+                b"user-data-dir" => {
+                    let dir = Path::new(OsStr::from_bytes(value));
+                    let own = dir.as_os_str().is_empty() || dir == Path::new(PROFILE);
+                    asked.data_dir = (!own).then(|| dir.to_owned());
+                }
+                b"remote-debugging-port" => asked.port = Some(Port::read(value)),
+                b"proxy-server" | b"proxy-pac-url" | b"proxy-auto-detect" | b"no-proxy-server" => {
+                    asked.proxied = true;
+                }
+                b"headless" => asked.headless = true,
+                _ => {}
+            }
+        }
+        asked
+    }
+
+    /// Whether it will be a browser of its own that we can find. One without a profile hands its
+    /// pages to the session's own browser, unless it is headless; that one has no place to say its
+    /// port, so the caller must have.
+    fn is_seen(&self) -> bool {
+        match self.port {
+            None | Some(Port::Any) => self.data_dir.is_some(),
+            Some(Port::This(_)) => self.data_dir.is_some() || self.headless,
+            Some(Port::Nonsense) => false,
+        }
+    }
+
+    /// What the caller left out.
+    fn additions(&self) -> Vec<String> {
+        let mut additions = Vec::new();
+        if self.is_seen() {
+            if self.port.is_none() {
+                additions.push("--remote-debugging-port=0".to_owned());
+            }
+            if !self.proxied {
+                additions.push(format!("--proxy-server={}", egress::PROXY));
+            }
+        }
+        additions
+    }
+}
+
+impl Port {
+    fn read(value: &[u8]) -> Self {
+        match std::str::from_utf8(value).ok().and_then(|text| text.parse::<u16>().ok()) {
+            Some(port) => NonZeroU16::new(port).map_or(Self::Any, Self::This),
+            None => Self::Nonsense,
+        }
+    }
+}
+
+/// Tells the guest of the browser that we are about to become. What it was told with stays open in
+/// the browser: its end is the browser's.
+fn announce(asked: &Asked, name: &str) -> io::Result<()> {
+    let pid = getpid();
+    let mut guest = greet()?;
+    let number = u32::try_from(pid.as_raw_nonzero().get()).map_err(io::Error::other)?;
+    let hello = Hello { pid: number, name: name.to_owned(), headless: asked.headless };
+    say(&mut guest, &hello)?;
+    let mut answer = String::new();
+    BufReader::new((&guest).take(SEEN.len() as u64)).read_line(&mut answer)?;
+    if answer.as_bytes() != SEEN {
+        return Err(io::Error::other("the guest does not want it"));
+    }
+    match (asked.port, &asked.data_dir) {
+        (Some(Port::This(port)), _) => say(&mut guest, &Listening { port })?,
+        (_, Some(dir)) => {
+            let file = dir.join(PORT_FILE);
+            // One that another browser left there says nothing of this one.
+            let before = Stamp::of(&file);
+            let kept = guest.try_clone()?.into();
+            helmdeck_spawn::detach(kept, |guest| {
+                // Without it, the browser stays unseen.
+                let _ = tell_port(guest.into(), pid, &file, before);
+            })?;
+        }
+        (_, None) => {}
+    }
+    let high = fcntl_dupfd_cloexec(&guest, LEAST_DESCRIPTOR)?;
+    fcntl_setfd(&high, FdFlags::empty())?;
+    // Open for the life of the browser, on purpose.
+    std::mem::forget(high);
+    Ok(())
+}
+
+/// A connection to the guest that makes nobody wait for long.
+fn greet() -> io::Result<UnixStream> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    connect(&socket, &SocketAddrUnix::new(SOCKET)?)?;
+    let guest = UnixStream::from(socket);
+    guest.set_nonblocking(false)?;
+    guest.set_read_timeout(Some(ANSWER_DEADLINE))?;
+    guest.set_write_timeout(Some(ANSWER_DEADLINE))?;
+    Ok(guest)
+}
+
+fn say(guest: &mut UnixStream, message: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    guest.write_all(&line)
+}
+
+/// Waits until the browser has said its port, and tells it to the guest. Ends with the browser.
+fn tell_port(
+    mut guest: UnixStream,
+    browser: Pid,
+    file: &Path,
+    before: Option<Stamp>,
+) -> io::Result<()> {
+    let browser = pidfd_open(browser, PidfdFlags::empty())?;
+    let until = Instant::now() + PORT_DEADLINE;
+    while Instant::now() < until {
+        if Stamp::of(file).is_some_and(|now| Some(now) != before)
+            && let Some(port) = port_in(file)
+        {
+            return say(&mut guest, &Listening { port });
+        }
+        let mut over = [PollFd::new(&browser, PollFlags::IN)];
+        if poll(&mut over, Some(&PORT_POLL))? > 0 {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The port, once its whole line is there.
+fn port_in(file: &Path) -> Option<NonZeroU16> {
+    let mut text = String::new();
+    File::open(file).ok()?.take(MAX_PORT_FILE).read_to_string(&mut text).ok()?;
+    text.split_once('\n')?.0.parse().ok()
+}
+
+/// Tells a file from one that was there before under the same name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    inode: u64,
+    modified: (i64, i64),
+}
+
+impl Stamp {
+    fn of(file: &Path) -> Option<Self> {
+        let facts = fs::metadata(file).ok().filter(fs::Metadata::is_file)?;
+        Some(Self { inode: facts.ino(), modified: (facts.mtime(), facts.mtime_nsec()) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn additions(line: &str) -> Vec<String> {
+        let args: Vec<_> = line.split_whitespace().map(OsString::from).collect();
+        Asked::read(&args).additions()
+    }
+
+    const PROXY: &str = "--proxy-server=http://127.0.0.1:3128";
+
+    #[test]
+    fn a_browser_with_a_profile_of_its_own_gets_what_the_caller_left_out() {
+        let port = "--remote-debugging-port=0";
+        for dir in ["--user-data-dir=/tmp/p", "-user-data-dir=p", "about:blank --user-data-dir=p"] {
+            assert_eq!(additions(dir), [port, PROXY], "{dir}");
+        }
+        let pipe = "--remote-debugging-pipe --headless --user-data-dir=/tmp/p --no-startup-window";
+        assert_eq!(additions(pipe), [port, PROXY]);
+        for given in ["--proxy-server=x:1", "--no-proxy-server", "--proxy-pac-url=x"] {
+            assert_eq!(additions(&format!("--user-data-dir=p {given}")), [port]);
+        }
+        for given in ["--remote-debugging-port=0", "--remote-debugging-port=9222"] {
+            assert_eq!(additions(&format!("--user-data-dir=p {given}")), [PROXY]);
+        }
+        assert_eq!(additions("--headless --remote-debugging-port=9222"), [PROXY]);
+    }
+
+    #[test]
+    fn a_browser_that_opens_in_the_sessions_own_or_cannot_be_found_is_left_alone() {
+        let own = format!("--user-data-dir={PROFILE}/");
+        for line in [
+            "",
+            "https://example.com/",
+            "--version",
+            "--headless --dump-dom about:blank",
+            "--headless --remote-debugging-port=0",
+            "--user-data-dir=",
+            "-- --user-data-dir=/tmp/p",
+            "--user-data-dir=p --remote-debugging-port=many",
+            "user-data-dir=/tmp/p",
+            &own,
+        ] {
+            assert!(additions(line).is_empty(), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_port_is_read_from_a_whole_line_of_a_new_file() {
+        let file = std::env::temp_dir().join(format!("helmdeck-port-{}", getpid()));
+        for (text, port) in [("", None), ("41", None), ("0\n/x", None), ("41\n/x", Some(41))] {
+            fs::write(&file, text).unwrap();
+            assert_eq!(port_in(&file).map(NonZeroU16::get), port, "{text:?}");
+        }
+        let before = Stamp::of(&file);
+        assert!(before.is_some() && before == Stamp::of(&file));
+        fs::remove_file(&file).unwrap();
+        assert_eq!(Stamp::of(&file), None);
+    }
+}

@@ -1,0 +1,140 @@
+//! Browsers that the agent's own programs start: seen by people, and answering the browser's calls.
+
+use std::time::Duration;
+
+use helmdeck_testkit::{Desk, Page, Process, Server, Site, eventually};
+use serde_json::{Value, json};
+
+/// Browsers start on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+const ON: (&str, &str) = ("HELMDECK_BROWSER_PASSTHROUGH", "true");
+
+/// Starts a browser as Playwright does: with a profile of its own, and a pipe that it asks something.
+const LIKE_PLAYWRIGHT: &str = r#"
+    mkfifo to from; exec 3<>to 4<>from
+    "$1" --no-first-run --remote-debugging-pipe --user-data-dir=/tmp/theirs "$2" &
+    printf '{"id":1,"method":"Browser.getVersion"}\0' >&3
+    read -r -d '' answer <&4; echo "piped $answer"
+    exec 3<&- 4<&-; wait $!; echo "left with $?"
+"#;
+
+fn page(path: &str) -> Page {
+    match path {
+        "/theirs" => Page::html(
+            "<title>theirs</title><button onclick=\"document.title = 'pressed'\">Press</button>",
+        ),
+        _ => Page::html("<title>handed over</title>"),
+    }
+}
+
+/// The titles of all tabs that the browser's calls are about.
+async fn titles(desk: &Desk<'_>) -> Vec<String> {
+    let tabs = desk.browser("tabs", json!({})).await.expect(200).json();
+    let title = |tab: &Value| tab["title"].as_str().expect("a title").to_owned();
+    tabs["tabs"].as_array().expect("a list").iter().map(title).collect()
+}
+
+/// Waits until there is a tab with this title.
+async fn tab(desk: &Desk<'_>, title: &str) {
+    let look = async || titles(desk).await.iter().any(|it| it == title).then_some(());
+    if eventually(PATIENCE, look).await.is_none() {
+        panic!("no tab is {title:?}: {:?}\n{}", titles(desk).await, desk.log().await);
+    }
+}
+
+/// Waits until the log holds that, and returns it.
+async fn logged(desk: &Desk<'_>, text: &str) -> String {
+    let look = async || Some(desk.log().await).filter(|log| log.contains(text));
+    match eventually(PATIENCE, look).await {
+        Some(log) => log,
+        None => panic!("{text:?} is not in the log: {}", desk.log().await),
+    }
+}
+
+/// The browser with this profile, as the host sees it.
+fn browser(server: &Server, profile: &str) -> Process {
+    let profile = format!("--user-data-dir={profile}");
+    let main = |process: &Process| {
+        process.command.starts_with("/usr/lib/chromium/chromium ")
+            && process.command.contains(&profile)
+            && !process.command.contains("--type=")
+    };
+    let found = Process::in_sandboxes(&server.run_dir()).into_iter().find(main);
+    found.expect("the browser runs")
+}
+
+#[tokio::test]
+async fn a_browser_that_a_script_starts_is_the_sessions_while_it_runs() {
+    let server = Server::start_with(&[Site::REACHABLE, ON]);
+    let site = Site::start(page).await;
+    let client = server.admin();
+    let desk = Desk::desktop(&client).await;
+    assert_eq!(desk.describe().await["spec"]["browser_passthrough"], true);
+
+    // Without a profile, a page opens in the session's own browser, whatever it is called by.
+    let launch = json!({ "command": "chromium-browser", "args": [site.url("/")] });
+    desk.act("launch", launch).await;
+    tab(&desk, "handed over").await;
+
+    let script = json!(["-c", LIKE_PLAYWRIGHT, "bash", "google-chrome", site.url("/theirs")]);
+    desk.act("launch", json!({ "command": "bash", "args": script })).await;
+    tab(&desk, "theirs").await;
+    assert_eq!(titles(&desk).await, ["theirs"]);
+    desk.titled("theirs").await;
+    let seen = desk.browser("snapshot", json!({})).await.expect(200).json();
+    assert!(seen["snapshot"].as_str().unwrap().contains("button \"Press\""), "{seen}");
+    // A page can crop its view to the window.
+    let theirs = desk.titled("theirs").await;
+    let look = async || {
+        Some(desk.describe().await).filter(|it| it["browser_window"]["id"] == theirs["id"])
+    };
+    let found = eventually(PATIENCE, look).await.expect("the window is told");
+    assert_eq!(found["browser_window"]["width"], theirs["width"], "{found}");
+    desk.browser("click", json!({ "selector": "text=Press" })).await.expect(200);
+    desk.titled("pressed").await;
+    let version = format!("/api/v1/sessions/{}/cdp/json/list", desk.id);
+    assert!(client.get(&version).await.expect(200).text().contains("/theirs"));
+
+    // Its caller has the pipe, and the session's own browser nothing but one.
+    assert!(logged(&desk, "piped ").await.contains("\"product\":\"Chrome/"));
+    let theirs = browser(&server, "/tmp/theirs");
+    assert!(theirs.command.contains("--remote-debugging-port=0"), "{}", theirs.command);
+    let own = browser(&server, "/home/agent/.config/chromium");
+    assert!(!own.command.contains("--remote-debugging-port"), "{}", own.command);
+
+    theirs.kill();
+    tab(&desk, "handed over").await;
+    logged(&desk, "the browser google-chrome (process").await;
+    logged(&desk, "has ended").await;
+    // What was left there by one browser is not taken for another's.
+    let again = json!(["--user-data-dir=/tmp/theirs", "--no-first-run", site.url("/theirs")]);
+    desk.act("launch", json!({ "command": "/opt/google/chrome/chrome", "args": again })).await;
+    tab(&desk, "theirs").await;
+    browser(&server, "/tmp/theirs").kill();
+    tab(&desk, "handed over").await;
+}
+
+#[tokio::test]
+async fn headless_ones_are_seen_too_and_a_guest_that_does_not_answer_costs_no_browser() {
+    let server = Server::start_with(&[Site::REACHABLE]);
+    let site = Site::start(page).await;
+    let client = server.admin();
+    let spec = json!({ "mode": "desktop", "geometry": "800x600", "browser_passthrough": true });
+    let desk = Desk::create(&client, &spec).await;
+    let args = ["--headless", "--remote-debugging-port=9333", "--user-data-dir=/tmp/theirs"];
+    let args: Vec<_> = args.into_iter().map(String::from).chain([site.url("/theirs")]).collect();
+    desk.act("launch", json!({ "command": "/usr/bin/chromium", "args": args })).await;
+    tab(&desk, "theirs").await;
+    assert!(logged(&desk, "the headless browser chromium").await.contains("was started"));
+    let deaf = "rm /run/user/1000/helmdeck-browsers; chromium --headless --user-data-dir=/tmp/p \
+                --dump-dom 'data:text/html,<p>alone'";
+    assert!(desk.shell(deaf).await.contains("<p>alone</p>"));
+
+    // Who does not ask for it has the machine's browser and nothing else.
+    let off = Desk::desktop(&client).await;
+    assert_eq!(off.describe().await["spec"]["browser_passthrough"], false);
+    let look = "ls /opt/helmdeck /opt; echo \"[$CHROME_PATH]\"; head -c 9 $(which chromium)";
+    let found = off.shell(look).await;
+    assert_eq!(found.trim(), "/opt:\nhelmdeck\n\n/opt/helmdeck:\nhelmdeck\n[]\n#!/bin/sh");
+}

@@ -1,0 +1,74 @@
+// A script of the agent's own starts a browser inside the session, with stock Playwright: people see it, and
+// the browser's calls are about it.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { after, before } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { Agent } from "./agent.mjs";
+import { Server } from "./server.mjs";
+import { story } from "./story.mjs";
+import { until } from "./until.mjs";
+
+const script = `
+  import { existsSync } from "node:fs";
+  import { chromium } from "playwright-core";
+  const browser = await chromium.launch({ channel: "chrome", headless: false });
+  const page = await browser.newPage();
+  await page.setContent("<title>by a script</title><button onclick=\\"document.title='pressed'\\">Press</button>");
+  await page.waitForFunction("document.title === 'pressed'", null, { timeout: 60_000 });
+  await page.evaluate("document.title = 'heard'");
+  while (!existsSync("go")) await new Promise((resolve) => setTimeout(resolve, 50));
+  await browser.close();
+  console.log("the script is done");
+`;
+
+// Of the machine, a session sees /usr; a Node elsewhere cannot run in it.
+const here = process.execPath.startsWith("/usr/");
+const step = story();
+let server, agent, desk;
+
+before(async () => {
+  server = await Server.start({ HELMDECK_BROWSER_PASSTHROUGH: "true" });
+  agent = await Agent.of(server);
+  desk = await agent.desktop("scripts");
+});
+after(() => server?.stop());
+
+// One that comes while a browser ends is told so.
+const snapshot = async () => (await agent.ask("POST", "browser/snapshot", { session_id: desk.id })).body;
+const shown = (title) =>
+  until(
+    async () => `a page ${title}: ${JSON.stringify(await snapshot())} ${await agent.get(`sessions/${desk.id}/logs`)}`,
+    async () => (await snapshot()).title === title,
+  );
+
+step("a script's browser is the session's", async (context) => {
+  if (!here) return context.skip(`${process.execPath} is not in a session`);
+  const modules = fileURLToPath(new URL("../node_modules", import.meta.url));
+  const bundle = { encoding: "buffer", maxBuffer: 256 << 20 };
+  const { stdout } = await promisify(execFile)("tar", ["-C", modules, "-cf", "-", "playwright-core"], bundle);
+  await desk.putFile("bundle.tar", stdout);
+  await desk.putFile("script.mjs", script);
+  const run = `mkdir node_modules && tar -C node_modules -xf bundle.tar && ${process.execPath} script.mjs`;
+  await desk.act("launch", { command: "bash", args: ["-c", run] });
+  await shown("by a script");
+  await desk.titled("by a script");
+});
+
+step("what is done to it by calls, the script hears", async (context) => {
+  if (!here) return context.skip("no script runs");
+  assert.match((await snapshot()).snapshot, /button "Press"/);
+  await agent.post("browser/click", { session_id: desk.id, selector: "text=Press" });
+  await shown("heard");
+});
+
+step("when it is closed, the session's own is back", async (context) => {
+  if (!here) return context.skip("no script runs");
+  await desk.putFile("go", "");
+  await shown("");
+  await until("the script is done", async () =>
+    (await agent.get(`sessions/${desk.id}/logs`)).includes("the script is done"),
+  );
+});
