@@ -1909,6 +1909,31 @@ export interface components {
             /** @description Whether it can. */
             status: components["schemas"]["ViewStatus"];
         };
+        /** @description Where the browser's window is on the desktop. */
+        BrowserWindow: {
+            /**
+             * Format: uint32
+             * @description Height without the frame.
+             */
+            height: number;
+            /** @description X11 id, in decimal. */
+            id: string;
+            /**
+             * Format: uint32
+             * @description Width without the frame.
+             */
+            width: number;
+            /**
+             * Format: int32
+             * @description Left edge on the screen; negative if it sticks out.
+             */
+            x: number;
+            /**
+             * Format: int32
+             * @description Top edge on the screen; negative if it sticks out.
+             */
+            y: number;
+        };
         /** @description A mouse button. */
         Button: "left" | "middle" | "right" | "back" | "forward";
         /** @example 512m */
@@ -2118,6 +2143,11 @@ export interface components {
          *     The same fields may also stand one level deeper, in an object called `spec`.
          */
         CreateSession: {
+            /**
+             * @description Whether browsers that the agent's own programs start, by Playwright or Puppeteer for example,
+             *     answer the browser's calls while they run; as the server is set if not given.
+             */
+            browser_passthrough?: boolean | null;
             /** @description The colours that the browser tells pages its reader prefers. */
             color_scheme?: components["schemas"]["ColorScheme"] | null;
             /**
@@ -3403,6 +3433,8 @@ export interface components {
              *     }
              */
             browser_view?: components["schemas"]["BrowserView"];
+            /** @description Where on the desktop the window is of the browser that was used last, if one is to be seen. */
+            browser_window?: components["schemas"]["BrowserWindow"] | null;
             /** @description The runtime's name for the sandbox. */
             container_id: string;
             /** @description Who drives it. */
@@ -3458,6 +3490,11 @@ export interface components {
          *     The same fields may also stand one level deeper, in an object called `spec`.
          */
         SessionSpec: {
+            /**
+             * @description Whether browsers that the agent's own programs start, by Playwright or Puppeteer for example,
+             *     answer the browser's calls while they run; as the server is set if not given.
+             */
+            browser_passthrough?: boolean | null;
             /** @description The colours that the browser tells pages its reader prefers. */
             color_scheme?: components["schemas"]["ColorScheme"] | null;
             /**
