@@ -224,7 +224,7 @@ impl Running {
         // Fails with the browser only.
         let Ok(Listed { target_infos }) = found else { return };
         let mut tabs = self.known.tabs.lock();
-        let news = target_infos.into_iter().fold(false, |news, one| tabs.changed(one) || news);
+        let news = target_infos.into_iter().filter(|one| tabs.changed(one.clone())).count() > 0;
         drop(tabs);
         if news {
             self.known.news.notify_waiters();

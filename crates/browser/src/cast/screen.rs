@@ -202,9 +202,13 @@ impl Screen {
         }
         match self.browser.watched(Instant::now() + BROWSER).await {
             Ok(running) => self.running = Some(running),
-            Err(_) => sleep(PAUSE).await,
+            Err(_) => {
+                sleep(PAUSE).await;
+                return None;
+            }
         }
-        None
+        // Also to somebody who takes no picture now.
+        self.told.status(ViewStatus::Ready.plainly())
     }
 
     /// A dialog that nobody answers, and whether the page can be shown at all.

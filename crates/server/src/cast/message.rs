@@ -60,8 +60,11 @@ pub fn noted(asked: &Asked, key_is_down: &mut bool) -> Option<Input> {
     match asked {
         Asked::Mouse(mouse) => Some(pointer(mouse)),
         Asked::Key(KeyInput { kind, .. }) => {
-            let typed =
-                !matches!(kind, KeyKind::KeyUp) && !(*kind == KeyKind::Char && *key_is_down);
+            let typed = match kind {
+                KeyKind::KeyDown | KeyKind::RawKeyDown => true,
+                KeyKind::Char => !*key_is_down,
+                KeyKind::KeyUp => false,
+            };
             *key_is_down = *kind == KeyKind::RawKeyDown;
             Some(Input::Key { down: typed })
         }
