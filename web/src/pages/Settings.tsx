@@ -36,7 +36,7 @@ export function Settings() {
   return (
     <div className="settings-page">
       <header className="bar">
-        <Link to="" className="icon-button quiet" title="All sessions" aria-label="All sessions">
+        <Link to="" className="icon-button quiet button" title="All sessions" aria-label="All sessions">
           <Icon name="back" />
         </Link>
         <Brand />
