@@ -58,11 +58,21 @@ for (const [name, viewport] of Object.entries(screens)) {
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
 
+    await page.getByRole("link", { name: "Settings" }).click();
+    await page.getByRole("switch").waitFor();
+    await look("settings");
+    await page.getByRole("link", { name: "All sessions" }).click();
+
     await page.locator(".tile h2 a").click();
     await person.seesPicture();
     await page.locator(".agent-banner").getByText("Downloading").waitFor();
     await page.getByRole("log").locator(".action", { hasText: "300, 400" }).first().waitFor();
     await look("session");
+    const crop = page.getByRole("button", { name: "Show only the browser window" });
+    await crop.click();
+    await page.locator('.stage[data-cropped="true"]').waitFor();
+    await look("cropped");
+    await crop.click();
     await page.getByRole("tab", { name: "Files" }).click();
     await page.getByRole("button", { name: "Show hidden files" }).click();
     for (const folder of ["Invoices", "2026", "October"]) {

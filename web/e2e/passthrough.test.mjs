@@ -7,6 +7,7 @@ import { after, before } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Agent } from "./agent.mjs";
+import { openBrowser, Person } from "./browser.mjs";
 import { Server } from "./server.mjs";
 import { story } from "./story.mjs";
 import { until } from "./until.mjs";
@@ -27,14 +28,17 @@ const script = `
 // Of the machine, a session sees /usr; a Node elsewhere cannot run in it.
 const here = process.execPath.startsWith("/usr/");
 const step = story();
-let server, agent, desk;
+let server, browser, agent, desk;
 
 before(async () => {
   server = await Server.start({ HELMDECK_BROWSER_PASSTHROUGH: "true" });
   agent = await Agent.of(server);
   desk = await agent.desktop("scripts");
 });
-after(() => server?.stop());
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
 
 // One that comes while a browser ends is told so.
 const snapshot = async () => (await agent.ask("POST", "browser/snapshot", { session_id: desk.id })).body;
@@ -71,4 +75,43 @@ step("when it is closed, the session's own is back", async (context) => {
   await until("the script is done", async () =>
     (await agent.get(`sessions/${desk.id}/logs`)).includes("the script is done"),
   );
+});
+
+step("who sees only the browser's window clicks where it looks to be", async () => {
+  const html = "<title>ready</title><script>onmousedown=(e)=>document.title=`at ${e.screenX},${e.screenY}`</script>";
+  const url = `data:text/html,${encodeURIComponent(html)}`;
+  await agent.post("browser/navigate", { session_id: desk.id, url });
+  await desk.titled("ready");
+  const { x, y, width, height } = await until("there is a window", async () => (await desk.show()).browser_window);
+  // A smaller part of it may be on the screen.
+  const [left, top] = [Math.max(x, 0), Math.max(y, 0)];
+  const [right, bottom] = [Math.min(x + width, 1024), Math.min(y + height, 768)];
+
+  browser = await openBrowser();
+  const person = await Person.arrive(browser, server);
+  const { page } = person;
+  await person.watch(desk);
+  await person.takeControl();
+  const toggle = page.getByRole("button", { name: "Show only the browser window" });
+  await toggle.click();
+  assert.equal(await toggle.getAttribute("aria-pressed"), "true");
+  await page.locator('.stage[data-cropped="true"]').waitFor();
+
+  const box = await page.locator(".crop:visible").boundingBox();
+  const scale = box.width / (right - left);
+  assert.ok(Math.abs(box.height - (bottom - top) * scale) < 2, "it has the window's shape");
+  await until("the picture is scaled alike", async () =>
+    Math.abs((await person.picture.boundingBox()).width - 1024 * scale) < 2,
+  );
+
+  const aim = { x: left + 300, y: top + 400 };
+  await page.mouse.click(box.x + (aim.x + 0.5 - left) * scale, box.y + (aim.y + 0.5 - top) * scale);
+  const title = await desk.titled("at ");
+  const [hitX, hitY] = title.match(/-?\d+/g).map(Number);
+  assert.ok(Math.abs(hitX - aim.x) <= 1 && Math.abs(hitY - aim.y) <= 1, `${title}, not at ${aim.x},${aim.y}`);
+
+  await toggle.click();
+  await page.locator('.stage[data-cropped="false"]').waitFor();
+  await person.handBack();
+  await person.leave();
 });

@@ -39,6 +39,28 @@ step("a wrong password is refused in words, the right one leads to an empty wall
   assert.equal(await page.evaluate(() => document.cookie), "", "the cookie is not for scripts");
 });
 
+step("what an admin sets is still so after a reload", async () => {
+  const { page } = person;
+  const name = "Watch browsers that agents start themselves";
+  const choose = async (on) => {
+    const button = page.getByRole("switch", { name, checked: !on });
+    await button.focus();
+    await page.keyboard.press("Space");
+    await page.getByRole("status").getByText(on ? "On for new sessions" : "Off for new sessions").waitFor();
+    await page.reload();
+    await page.getByRole("switch", { name, checked: on }).waitFor();
+    assert.equal((await agent.get("settings")).browser_passthrough.enabled, on);
+  };
+  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByRole("heading", { name: "Settings" }).waitFor();
+  await choose(true);
+  const described = await page.getByRole("switch").getAttribute("aria-describedby");
+  await page.locator(`#${described}`).getByText("In new sessions").waitFor();
+  await choose(false);
+  await page.getByRole("link", { name: "All sessions" }).click();
+  await page.getByText("No session is running").waitFor();
+});
+
 step("a session made in the dialog shows up as a tile, starts, and has a live picture", async () => {
   const { page } = person;
   await page.locator(".bar").getByRole("button", { name: "New session" }).click();

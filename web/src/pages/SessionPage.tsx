@@ -5,6 +5,7 @@ import { blockedBecause } from "../cast/state";
 import { useIdentity } from "../identity";
 import { Link } from "../router";
 import { useNoStrayDrops } from "../session/drop";
+import { CropButton } from "../session/CropButton";
 import { EndSession } from "../session/EndSession";
 import { useFullScreen } from "../session/fullscreen";
 import { Panel } from "../session/Panel";
@@ -30,6 +31,7 @@ export function SessionPage({ id }: { id: string }) {
   const [panel, setPanel] = useState(true);
   const [ending, setEnding] = useState(false);
   const [scaling, setScaling] = useState<Scaling>("fit");
+  const [crop, setCrop] = useState(false);
   const [quality, setQuality] = useState<Quality>("balanced");
   const [chosen, setView] = useState<View>("Desktop");
   const [driving, setDriving] = useState(false);
@@ -54,10 +56,13 @@ export function SessionPage({ id }: { id: string }) {
   const desktop = session.mode === "desktop";
   const view: View = desktop ? chosen : "Browser";
   const over = gone || isOver(session);
+  const browserWindow = session.browser_window ?? null;
   const common = { session, gone, quality, fullScreen, uploads };
   const desktopView = {
     name: "Desktop" as const,
-    show: (shown: boolean) => <Watch {...common} shown={shown} scaling={scaling} onDriving={onDriving} />,
+    show: (shown: boolean) => (
+      <Watch {...common} shown={shown} scaling={scaling} crop={crop} onDriving={onDriving} />
+    ),
   };
   const browserView = {
     name: "Browser" as const,
@@ -69,7 +74,20 @@ export function SessionPage({ id }: { id: string }) {
       <Toolbar session={session}>
         {!over && (
           <>
-            {view === "Desktop" && <ScalingButtons scaling={scaling} driving={driving} onChange={setScaling} />}
+            {view === "Desktop" && (
+              <>
+                <ScalingButtons
+                  scaling={crop && browserWindow !== null ? null : scaling}
+                  driving={driving}
+                  onChange={(size) => {
+                    // Sizes are of the whole screen.
+                    setCrop(false);
+                    setScaling(size);
+                  }}
+                />
+                <CropButton wanted={crop} possible={browserWindow !== null} onChange={setCrop} />
+              </>
+            )}
             <QualityMenu quality={quality} onChange={setQuality} />
             {fullScreen.possible && (
               <IconButton icon="full" label="Full screen" onClick={fullScreen.toggle} />

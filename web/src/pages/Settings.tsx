@@ -36,7 +36,7 @@ export function Settings() {
   return (
     <div className="settings-page">
       <header className="bar">
-        <Link to="" className="icon-button quiet" title="All sessions" aria-label="All sessions">
+        <Link to="" className="icon-button quiet button" title="All sessions" aria-label="All sessions">
           <Icon name="back" />
         </Link>
         <Brand />
@@ -45,9 +45,11 @@ export function Settings() {
       </header>
       <main>
         <h1>Settings</h1>
+        {settings === null && told === null && <span className="spinner" role="status" aria-label="Loading" />}
         {feature && (
           <section className="setting">
             <label>
+              <span>Watch browsers that agents start themselves</span>
               <input
                 type="checkbox"
                 role="switch"
@@ -56,15 +58,19 @@ export function Settings() {
                 aria-describedby="passthrough-more"
                 onChange={(event) => void turn(event.currentTarget.checked)}
               />
-              <span>Watch browsers that agents start themselves</span>
             </label>
             <p id="passthrough-more" className="muted">
               In new sessions, a Chrome or Chromium that an agent’s own script starts appears in the live view and
               answers the same API as the session’s own. Programs of the agent can read what is typed into such a
               browser.
-              {fixed && " The server’s configuration turned this on; it can only be turned off there."}
-              {!fixed && !mayChange && " Only an admin can change this."}
             </p>
+            {(fixed || !mayChange) && (
+              <p className="muted">
+                {fixed
+                  ? "The server’s configuration turned this on; it can only be turned off there."
+                  : "Only an admin can change this."}
+              </p>
+            )}
           </section>
         )}
         <p role={told?.error ? "alert" : "status"} className={told?.error ? "error" : "muted"}>

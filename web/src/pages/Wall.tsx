@@ -49,7 +49,7 @@ export function Wall({ onLogOut }: { onLogOut: () => void }) {
             onClick={() => setCreating(true)}
           />
         )}
-        <Link to="settings" className="icon-button quiet" title="Settings" aria-label="Settings">
+        <Link to="settings" className="icon-button quiet button" title="Settings" aria-label="Settings">
           <Icon name="settings" />
         </Link>
         <ThemeButton />

@@ -9,7 +9,8 @@ const choices: { scaling: Scaling; icon: IconName; label: string }[] = [
 ];
 
 interface ScalingButtonsProps {
-  scaling: Scaling;
+  /** Null while something else decides. */
+  scaling: Scaling | null;
   driving: boolean;
   onChange: (scaling: Scaling) => void;
 }

@@ -28,6 +28,8 @@ interface WatchProps {
   /** Whether anybody sees it now. */
   shown: boolean;
   scaling: Scaling;
+  /** Whether only the browser's window is wanted. */
+  crop: boolean;
   quality: Quality;
   fullScreen: FullScreen;
   uploads: Uploads;
@@ -35,13 +37,16 @@ interface WatchProps {
 }
 
 /** The live desktop of a session: watched by default, driven once control was taken. */
-export function Watch({ session, gone, shown, scaling, quality, fullScreen, uploads, onDriving }: WatchProps) {
+export function Watch(props: WatchProps) {
+  const { session, gone, shown, crop, quality, fullScreen, uploads, onDriving } = props;
   const { subscribe } = useSessions();
   const driver = useDriver(session, gone);
   const { driving, onlyWatch } = driver;
   const [error, setError] = useState<string | null>(null);
   const buttons = useRef<HTMLDivElement>(null);
 
+  const part = crop ? (session.browser_window ?? null) : null;
+  const scaling = part === null ? props.scaling : "fit";
   const viewer = useViewer({
     url: driver.watchable ? pictureUrl(session.id, driver.role) : null,
     driving,
@@ -99,8 +104,13 @@ export function Watch({ session, gone, shown, scaling, quality, fullScreen, uplo
       </DriverStrip>
       <ErrorBanner text={error} onDismiss={() => setError(null)} />
       <House session={session} driver={driver} uploads={uploads}>
-        <Stage viewer={viewer} driving={driving} scaling={scaling}>
-          <MarkLayer sessionId={session.id} subscribe={subscribe} picture={viewer.picture} />
+        <Stage
+          viewer={viewer}
+          driving={driving}
+          scaling={scaling}
+          part={part}
+          marks={<MarkLayer sessionId={session.id} subscribe={subscribe} picture={viewer.picture} />}
+        >
           {!driving && <AgentBanner status={session.agent_status} />}
         </Stage>
       </House>

@@ -1,6 +1,8 @@
 import { useCallback, useEffect, useRef, useState, type RefObject } from "react";
 import { isWayOut } from "./chord";
 import { Connection, releaseKeys, type Settings } from "./connection";
+import type { Size } from "./crop";
+import { useScreenSize } from "./size";
 import type { ViewerState } from "./state";
 import { useConnection } from "./useConnection";
 
@@ -19,6 +21,8 @@ export interface Viewer {
   screen: (element: HTMLDivElement | null) => void;
   /** Where the last picture stands while the connection is gone. */
   still: RefObject<HTMLCanvasElement | null>;
+  /** How large the session's screen is; null before its first picture. */
+  size: Size | null;
   /** Whether the desktop gets the keyboard now. */
   focused: boolean;
   /** What the session last put into its clipboard. */
@@ -32,6 +36,7 @@ export interface Viewer {
 export function useViewer({ url, driving, scaling, quality, onClosed, onWayOut }: ViewerOptions): Viewer {
   const [target, setTarget] = useState<HTMLDivElement | null>(null);
   const still = useRef<HTMLCanvasElement>(null);
+  const size = useScreenSize(target);
   const settings = useRef<Settings>({ driving, scaling, quality });
   const [focused, setFocused] = useState(false);
   const [clipboard, setClipboard] = useState<string | null>(null);
@@ -85,7 +90,7 @@ export function useViewer({ url, driving, scaling, quality, onClosed, onWayOut }
 
   const connection = useCallback(() => current.current, [current]);
   const picture = useCallback(() => current.current?.canvas ?? null, [current]);
-  return { state, screen: setTarget, still, focused, clipboard, connection, picture, retry };
+  return { state, screen: setTarget, still, size, focused, clipboard, connection, picture, retry };
 }
 
 function keepStill(canvas: HTMLCanvasElement | null, picture: ImageData | null): void {
