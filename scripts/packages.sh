@@ -20,6 +20,7 @@ list() {
   done <<'PACKAGES'
 runtime bubblewrap                 makes the sandboxes that sessions run in
 runtime tigervnc-standalone-server the X server of a desktop session
+runtime tigervnc-scraping-server   the live view of a display that is attached
 runtime x11-xkb-utils              keyboard maps: the X server calls xkbcomp at start
 runtime xkb-data                   keyboard layouts
 runtime chromium                   the browser of every session

@@ -47,7 +47,8 @@ pub struct Browser {
 
 struct Shared {
     current: Arc<Current>,
-    home: PathBuf,
+    /// Nothing if the browser is somebody's own.
+    home: Option<PathBuf>,
     /// The browsers that we know, each made out by the first call that needs it.
     met: Mutex<Vec<Met>>,
     pictures: AtomicU64,
@@ -79,9 +80,18 @@ impl Browser {
         own: Emulation,
         emulated: Emulation,
     ) -> Self {
+        Self::with_home(current, Some(home), Emulating::new(own, emulated))
+    }
+
+    /// Somebody's own browser: downloads go where it likes, and there is no home.
+    pub fn of_somebody(current: Arc<Current>) -> Self {
+        let none = Emulating::new(Emulation::default(), Emulation::default());
+        Self::with_home(current, None, none)
+    }
+
+    fn with_home(current: Arc<Current>, home: Option<PathBuf>, emulating: Emulating) -> Self {
         let (met, pictures) = (Mutex::default(), AtomicU64::new(0));
-        let records = Arc::default();
-        let emulating = Arc::new(Emulating::new(own, emulated));
+        let (records, emulating) = (Arc::default(), Arc::new(emulating));
         let followed = AtomicBool::new(false);
         let shared =
             Arc::new(Shared { current, home, met, pictures, records, emulating, followed });
@@ -204,7 +214,7 @@ impl Browser {
     pub async fn upload(&self, upload: &UploadFiles) -> Result<Acted, BrowserError> {
         let UploadFiles { tab, timeout_s, .. } = upload;
         let mut turn = self.alive(tab.as_ref(), false, *timeout_s).await?;
-        turn.upload(&self.shared.home, upload).await
+        turn.upload(self.shared.home.as_deref().unwrap_or(NOWHERE.as_ref()), upload).await
     }
 
     /// Waits for something on the page.
@@ -391,7 +401,8 @@ impl Browser {
             let records = Arc::clone(&self.shared.records);
             let emulating = Arc::clone(&self.shared.emulating);
             let until = Instant::now() + left;
-            let running = Running::start(cdp, own, &self.shared.home, records, emulating, until);
+            let home = self.shared.home.as_deref();
+            let running = Running::start(cdp, own, home, records, emulating, until);
             running.await.map(Arc::new)
         };
         running.get_or_try_init(|| start).await.cloned()
@@ -412,6 +423,8 @@ impl Shared {
     }
 }
 
+/// Holds no file.
+const NOWHERE: &str = "/dev/null";
 /// Even a call that does not want to wait has time to ask the browser something.
 const LEAST: Duration = Duration::from_secs(1);
 /// A browser that is being started is waited for so long, and then again.

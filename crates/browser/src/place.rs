@@ -166,18 +166,14 @@ async fn steps(
 impl Model {
     /// A point of what the element shows, where it is seen.
     fn out(&self, spot: Spot) -> Spot {
-        let corner = |quad: &[f64; 8], n: usize| (quad[2 * n], quad[2 * n + 1]);
-        let side = |quad: &[f64; 8], to: usize| {
-            let ((x, y), (from_x, from_y)) = (corner(quad, to), corner(quad, 0));
-            (x - from_x, y - from_y)
+        let [x, y, ..] = self.content;
+        let [left, top, right, right_top, _, _, bottom_left, bottom] = self.border;
+        // One pixel of the content along a side is as long as one of the border.
+        let along = |to: (f64, f64), length: f64| {
+            if length > 0.0 { ((to.0 - left) / length, (to.1 - top) / length) } else { (0.0, 0.0) }
         };
-        // One pixel of the content along a side: as long as one of the border.
-        let along = |to: usize, length: f64| match side(&self.border, to) {
-            (x, y) if length > 0.0 => (x / length, y / length),
-            _ => (0.0, 0.0),
-        };
-        let ((x, y), right, down) =
-            (corner(&self.content, 0), along(1, self.width), along(3, self.height));
+        let right = along((right, right_top), self.width);
+        let down = along((bottom_left, bottom), self.height);
         Spot {
             x: x + spot.x * right.0 + spot.y * down.0,
             y: y + spot.x * right.1 + spot.y * down.1,

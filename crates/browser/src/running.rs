@@ -79,14 +79,14 @@ impl Running {
     pub async fn start(
         cdp: Cdp,
         own: bool,
-        home: &Path,
+        home: Option<&Path>,
         records: Arc<Mutex<Records>>,
         emulating: Arc<Emulating>,
         deadline: Instant,
     ) -> Result<Self, BrowserError> {
         let known = Arc::new(Known {
             tabs: Mutex::default(),
-            downloads: Mutex::new(Downloads::new(home)),
+            downloads: Mutex::new(Downloads::new(home.unwrap_or(Path::new("/dev/null")))),
             records,
             emulating,
             news: Notify::new(),
@@ -97,11 +97,14 @@ impl Running {
         let pages = json!({ "discover": true, "filter": [{ "type": "page" }] });
         let downloads = async {
             if own {
-                let params = json!({
-                    "behavior": "allow",
-                    "downloadPath": home.join(downloads::FOLDER),
-                    "eventsEnabled": true,
-                });
+                let params = match home {
+                    Some(home) => json!({
+                        "behavior": "allow",
+                        "downloadPath": home.join(downloads::FOLDER),
+                        "eventsEnabled": true,
+                    }),
+                    None => json!({ "behavior": "default", "eventsEnabled": true }),
+                };
                 let method = "Browser.setDownloadBehavior";
                 cdp.call::<IgnoredAny>(None, method, params, left).await?;
             }

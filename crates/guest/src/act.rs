@@ -1,5 +1,8 @@
 //! Actions: each arrives as its wire type and leaves as its reply.
 
+use std::sync::Arc;
+
+use helmdeck_cdp::Current;
 use helmdeck_display::{Display, Frames};
 use helmdeck_wire::{
     ErrorBody, ErrorCode,
@@ -9,6 +12,7 @@ use helmdeck_wire::{
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::{
+    attached,
     begin::{Guest, Session},
     error::GuestError,
     nest::{SpawnError, Start},
@@ -18,16 +22,43 @@ use crate::{
 impl Guest {
     /// The session's screen.
     pub fn display(&self) -> Result<Display, GuestError> {
-        self.session()?.display.ok_or_else(no_screen)
+        match self.attached() {
+            Some(attached) => attached.display.ok_or_else(no_screen),
+            None => self.session()?.display.ok_or_else(no_screen),
+        }
     }
 
     /// What opens the screen's picture.
     pub fn passwords(&self) -> Result<Passwords, GuestError> {
-        self.session()?.passwords.ok_or_else(no_screen)
+        match self.attached() {
+            Some(attached) => attached.passwords(),
+            None => self.session()?.passwords.ok_or_else(no_screen),
+        }
+    }
+
+    /// The browser, by pages and elements.
+    pub fn browser(&self) -> Result<helmdeck_browser::Browser, GuestError> {
+        match self.attached() {
+            Some(attached) => Ok(attached.browser()?.structured),
+            None => Ok(self.session()?.browser),
+        }
+    }
+
+    /// The browser's debugging protocol.
+    pub fn cdp(&self) -> Result<Arc<Current>, GuestError> {
+        match self.attached() {
+            Some(attached) => Ok(attached.browser()?.current),
+            None => Ok(self.session()?.cdp),
+        }
+    }
+
+    /// Fails if programs, files and the screen's size are not the session's own.
+    pub fn ensure_own(&self) -> Result<(), GuestError> {
+        if self.attached().is_some() { Err(attached::refusal()) } else { Ok(()) }
     }
 }
 
-fn no_screen() -> GuestError {
+pub fn no_screen() -> GuestError {
     let message = "the session has no desktop";
     GuestError::Refused(ErrorBody::new(ErrorCode::NotDesktopMode, message))
 }

@@ -1,6 +1,6 @@
 //! From an empty sandbox to a session, stage by stage.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
 use helmdeck_cdp::Current;
 use helmdeck_display::Display;
@@ -16,6 +16,7 @@ use tokio::{process::Child, time::Instant};
 
 use crate::{
     alone::{self, Activity},
+    attached::{self, Attached},
     browser::{self, Browser},
     desktop,
     egress::{self, Egress},
@@ -25,7 +26,7 @@ use crate::{
     passthrough,
     profile::Leaving,
     reports::Reports,
-    rfb::Passwords,
+    rfb::{self, Passwords},
     supervise,
     watchdog::{self, Measured},
     xvnc,
@@ -64,6 +65,8 @@ enum State {
     Empty,
     Begun,
     Ready(Session),
+    /// Display or browser are somebody's own.
+    Attached(Attached),
 }
 
 /// What a running session is made of.
@@ -95,15 +98,31 @@ impl Guest {
     pub fn session(&self) -> Result<Session, GuestError> {
         match &*self.state.lock() {
             State::Ready(session) => Ok(session.clone()),
+            State::Attached(_) => Err(attached::refusal()),
             State::Empty | State::Begun => Err(GuestError::NotBegun),
         }
+    }
+
+    /// What was attached, if that is what this guest is for.
+    pub fn attached(&self) -> Option<Attached> {
+        match &*self.state.lock() {
+            State::Attached(attached) => Some(attached.clone()),
+            State::Empty | State::Begun | State::Ready(_) => None,
+        }
+    }
+
+    /// A guest for what is somebody's own.
+    pub fn of(attached: Attached, log: Log) -> Self {
+        let guest = Self { log, ..Self::default() };
+        *guest.state.lock() = State::Attached(attached);
+        guest
     }
 
     /// Fails if it has begun.
     pub fn ensure_empty(&self) -> Result<(), GuestError> {
         match &*self.state.lock() {
             State::Empty => Ok(()),
-            State::Begun | State::Ready(_) => Err(GuestError::BegunAlready),
+            State::Begun | State::Ready(_) | State::Attached(_) => Err(GuestError::BegunAlready),
         }
     }
 
@@ -189,7 +208,7 @@ impl Guest {
     }
 
     async fn start_desktop(&self, begin: &Begin, stage: &mut Stage) -> Result<Started, GuestError> {
-        let passwords = Passwords::generate()?;
+        let passwords = Passwords::generate(Path::new(rfb::PLACE))?;
         let xvnc = xvnc::start(begin.geometry, &passwords, &self.log).await?;
         let display = Display::connect(xvnc::DISPLAY)?;
         display.paint_root(desktop::BACKGROUND).await?;

@@ -24,12 +24,15 @@ pub async fn open(browser: &Current) -> Result<(Cdp, Client), GuestError> {
     Ok((cdp, client))
 }
 
-/// Says again where downloads go: with a client goes what it said of them.
-pub async fn tidy_up(browser: &Cdp) {
-    let downloads = format!("{HOME}/Downloads");
-    let params = json!({
-        "behavior": "allow", "downloadPath": downloads, "eventsEnabled": true,
-    });
+/// Says again where downloads go: with a client goes what it said of them. Those of a browser that is
+/// not our own go where it likes.
+pub async fn tidy_up(browser: &Cdp, own: bool) {
+    let params = if own {
+        let downloads = format!("{HOME}/Downloads");
+        json!({ "behavior": "allow", "downloadPath": downloads, "eventsEnabled": true })
+    } else {
+        json!({ "behavior": "default", "eventsEnabled": true })
+    };
     // Fails only with the browser.
     let method = "Browser.setDownloadBehavior";
     let _ = browser.call::<IgnoredAny>(None, method, params, OPEN_DEADLINE).await;

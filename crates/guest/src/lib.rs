@@ -8,10 +8,13 @@
 //!                    │ control socket
 //! nested sandbox   nest ── bus, window manager, panel, Chromium, whatever the agent launches
 //! ```
+//!
+//! Outside any sandbox it can also be the guest of somebody's own display or browser: [`Attachment`].
 
 mod act;
 mod alone;
 mod archive;
+mod attached;
 mod begin;
 mod browser;
 mod cast;
@@ -24,10 +27,12 @@ mod files;
 mod log;
 mod nest;
 mod passthrough;
+mod place;
 mod profile;
 mod reports;
 mod rfb;
 mod router;
+mod scraper;
 mod supervise;
 mod watchdog;
 mod xvnc;
@@ -40,6 +45,8 @@ use std::{
     },
 };
 
+pub use attached::{Attachment, Connections};
+pub use error::GuestError;
 pub use nest::run_inside as run_nest;
 pub use passthrough::run_wrapper;
 

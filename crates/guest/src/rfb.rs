@@ -7,6 +7,8 @@ use std::{
     fs::OpenOptions,
     io::{self, Write},
     os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -23,10 +25,12 @@ use tokio::{
 
 use crate::error::GuestError;
 
-/// Where the X server shows its picture; what the agent runs does not see this directory.
-pub const SOCKET: &str = "/run/helmdeck/rfb.sock";
-/// Where the X server reads the passwords.
-pub const PASSWORD_FILE: &str = "/run/helmdeck/rfb.passwd";
+/// Where a session's X server shows its picture; what the agent runs does not see this directory.
+pub const PLACE: &str = "/run/helmdeck";
+/// Its socket there.
+const SOCKET: &str = "rfb.sock";
+/// Where it reads the passwords.
+const PASSWORD_FILE: &str = "rfb.passwd";
 /// The handshake is local work.
 const HANDSHAKE_DEADLINE: Duration = Duration::from_secs(4);
 
@@ -41,13 +45,14 @@ type Password = [u8; 8];
 /// The two passwords of this session's X server.
 #[derive(Clone)]
 pub struct Passwords {
+    place: Arc<Path>,
     control: Password,
     view: Password,
 }
 
 impl Passwords {
-    /// New ones.
-    pub fn generate() -> Result<Self, GuestError> {
+    /// New ones, for an X server that shows its picture in this directory.
+    pub fn generate(place: &Path) -> Result<Self, GuestError> {
         let random = || {
             let mut password = [0; 8];
             getrandom::fill(&mut password)
@@ -55,7 +60,17 @@ impl Passwords {
             // Zero ends a password.
             Ok::<_, GuestError>(password.map(|byte| byte.max(1)))
         };
-        Ok(Self { control: random()?, view: random()? })
+        Ok(Self { place: place.into(), control: random()?, view: random()? })
+    }
+
+    /// Where the X server shows its picture.
+    pub fn socket(&self) -> PathBuf {
+        self.place.join(SOCKET)
+    }
+
+    /// Where it reads the passwords.
+    pub fn file(&self) -> PathBuf {
+        self.place.join(PASSWORD_FILE)
     }
 
     /// Writes them where the X server reads them.
@@ -65,7 +80,7 @@ impl Passwords {
             .create(true)
             .truncate(true)
             .mode(0o600)
-            .open(PASSWORD_FILE)?;
+            .open(self.file())?;
         file.write_all(&encrypt(FILE_KEY, self.control))?;
         file.write_all(&encrypt(FILE_KEY, self.view))
     }
@@ -78,7 +93,7 @@ impl Passwords {
         };
         let failed = |e| GuestError::Io("picture of the X server", e);
         let opened = async {
-            let mut stream = UnixStream::connect(SOCKET).await?;
+            let mut stream = UnixStream::connect(self.socket()).await?;
             log_in(&mut stream, password).await?;
             Ok(stream)
         };

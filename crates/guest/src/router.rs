@@ -66,7 +66,7 @@ macro_rules! on_browser {
         $router$(.route(&route::act($action::NAME), post(
             |State(guest): State<Guest>, headers: HeaderMap, Json(action): Json<$action>| async move {
                 let hands_off = headers.contains_key(route::HANDS_OFF);
-                let browser = guest.session()?.browser.hands_off(hands_off);
+                let browser = guest.browser()?.hands_off(hands_off);
                 Ok::<_, GuestError>($answer(browser.$method(&action).await?))
             },
         )))*
@@ -83,7 +83,9 @@ struct View {
 pub fn router(guest: Guest) -> Router {
     let router = Router::new()
         .route(&route::act(Launch::NAME), post(launch))
-        .route(&route::act(Wait::NAME), post(wait));
+        .route(&route::act(Wait::NAME), post(wait))
+        .route(&route::act(Resize::NAME), post(resize))
+        .route(&route::act(UploadFiles::NAME), post(upload));
     let router = on_display!(router,
         Click => click() as Json,
         DoubleClick => double_click() as Json,
@@ -101,7 +103,6 @@ pub fn router(guest: Guest) -> Router {
         Clipboard => clipboard() as Json,
         ListWindows => windows() as Json,
         Focus => focus() as Json,
-        Resize => resize() as Json,
         Screenshot => screenshot(Format::default()) as bytes,
         Zoom => zoom(Format::default()) as bytes,
     );
@@ -123,7 +124,6 @@ pub fn router(guest: Guest) -> Router {
         SelectOptions => select as Json,
         HoverElement => hover as Json,
         PressKeys => press as Json,
-        UploadFiles => upload as Json,
         Interact => interact as Json,
         ExportState => export_state as Json,
         ImportState => import_state as Json,
@@ -230,15 +230,17 @@ async fn frames(
 /// The browser's debugging protocol, for one client of its own.
 async fn cdp(State(guest): State<Guest>, mut request: Request) -> Result<Response, GuestError> {
     let upgrade = hyper::upgrade::on(&mut request);
-    let current = guest.session()?.cdp;
+    let current = guest.cdp()?;
     let (browser, client) = debugging::open(&current).await?;
+    let sandboxed = guest.attached().is_none();
     tokio::spawn(async move {
         if let Ok(upgraded) = upgrade.await {
             debugging::serve(&client, TokioIo::new(upgraded)).await;
         }
         drop(client);
+        // One that the agent started has said itself where downloads go.
         if current.is_own(&browser) {
-            debugging::tidy_up(&browser).await;
+            debugging::tidy_up(&browser, sandboxed).await;
         }
     });
     let headers = [(CONNECTION, "upgrade"), (UPGRADE, route::CDP_PROTOCOL)];
@@ -252,7 +254,7 @@ async fn show(
     mut request: Request,
 ) -> Result<Response, GuestError> {
     let upgrade = hyper::upgrade::on(&mut request);
-    let browser = guest.session()?.browser;
+    let browser = guest.browser()?;
     tokio::spawn(async move {
         if let Ok(upgraded) = upgrade.await {
             cast::serve(&browser, view, TokioIo::new(upgraded)).await;
@@ -263,16 +265,21 @@ async fn show(
 }
 
 async fn let_go(State(guest): State<Guest>) -> Result<(), GuestError> {
-    let session = guest.session()?;
-    session.browser.handed_over();
+    if let Ok(browser) = guest.browser() {
+        browser.handed_over();
+    }
     // Without a screen, nothing is held down but in the browser, by viewers who let go themselves.
-    match session.display {
-        Some(display) => Ok(display.let_go().await?),
-        None => Ok(()),
+    match guest.display() {
+        Ok(display) => Ok(display.let_go().await?),
+        Err(_) => Ok(()),
     }
 }
 
-async fn folder(Query(folder): Query<OneFile>) -> Result<Json<FileList>, GuestError> {
+async fn folder(
+    State(guest): State<Guest>,
+    Query(folder): Query<OneFile>,
+) -> Result<Json<FileList>, GuestError> {
+    guest.ensure_own()?;
     Ok(Json(block_in_place(|| files::list(&folder.path))?))
 }
 
@@ -280,6 +287,7 @@ async fn read_file(
     State(guest): State<Guest>,
     Query(file): Query<OneFile>,
 ) -> Result<Response, GuestError> {
+    guest.ensure_own()?;
     guest.activity.touch();
     let (file, size) = block_in_place(|| files::read(&file.path))?;
     Ok(([(CONTENT_LENGTH, size)], Body::from_stream(files::pieces(file, size))).into_response())
@@ -290,6 +298,7 @@ async fn write_file(
     Query(file): Query<OneFile>,
     body: Body,
 ) -> Result<Json<FileStored>, GuestError> {
+    guest.ensure_own()?;
     guest.activity.touch();
     let stored = files::store(file, body.into_data_stream()).await;
     guest.activity.touch();
@@ -330,6 +339,24 @@ async fn launch(
     Json(launch): Json<Launch>,
 ) -> Result<Json<Launched>, GuestError> {
     Ok(Json(act::launch(&guest.session()?, launch).await?))
+}
+
+/// The size of somebody's own screen is theirs to choose.
+async fn resize(
+    State(guest): State<Guest>,
+    Json(resize): Json<Resize>,
+) -> Result<Json<<Resize as Action>::Reply>, GuestError> {
+    guest.ensure_own()?;
+    Ok(Json(guest.display()?.resize(&resize).await?))
+}
+
+/// Files come from the home, which only sessions of the server's own have.
+async fn upload(
+    State(guest): State<Guest>,
+    Json(upload): Json<UploadFiles>,
+) -> Result<Json<<UploadFiles as Action>::Reply>, GuestError> {
+    guest.ensure_own()?;
+    Ok(Json(guest.browser()?.upload(&upload).await?))
 }
 
 async fn wait(Json(wait): Json<Wait>) -> Json<Waited> {

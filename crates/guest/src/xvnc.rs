@@ -32,8 +32,9 @@ pub async fn start(
     let written = helmdeck_spawn::keep_fd(command.as_std_mut(), written.into());
     command.arg(DISPLAY).args(["-displayfd", &written.to_string()]);
     command.args(["-geometry", &geometry.to_string(), "-depth", "24", "-noreset"]);
-    command.args(["-rfbport", "-1", "-rfbunixpath", rfb::SOCKET, "-rfbunixmode", "0600"]);
-    command.args(["-SecurityTypes", "VncAuth", "-PasswordFile", rfb::PASSWORD_FILE]);
+    command.args(["-rfbport", "-1", "-rfbunixmode", "0600", "-rfbunixpath"]);
+    command.arg(passwords.socket());
+    command.args(["-SecurityTypes", "VncAuth", "-PasswordFile"]).arg(passwords.file());
     // Its log is the session's; figures of every viewer's encoding do not belong there.
     command.args(["-AlwaysShared", "-Log", "*:stderr:10"]);
     // No abstract socket, no TCP, no remote reconfiguration, and a third of the memory.

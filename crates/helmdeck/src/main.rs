@@ -1,9 +1,11 @@
 //! The `helmdeck` program: one command per role, each in a file of its name.
 
 mod admin;
+mod attach;
 mod config;
 mod doctor;
 mod egress;
+mod remote;
 mod serve;
 mod token;
 mod vnc;
@@ -40,6 +42,9 @@ enum Command {
     Token(token::Args),
     /// Show a session's desktop to a VNC program, through a port that serves it once.
     Vnc(vnc::Args),
+    /// Make a display or a browser that runs already a session of a server; Ctrl-C ends the session
+    /// and leaves both as they were.
+    Attach(attach::Args),
     /// Look after the admin account.
     #[command(subcommand)]
     Admin(admin::Action),
@@ -92,6 +97,7 @@ fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
         Command::Config(args) => config::run(&load()?, &args)?,
         Command::Token(args) => token::run(&load()?, &args)?,
         Command::Vnc(args) => vnc::run(&load()?, &args)?,
+        Command::Attach(args) => attach::run(&load()?, args)?,
         Command::Admin(action) => admin::run(&load()?, &action)?,
         Command::Egress(action) => return egress::run(&load()?, &action),
         Command::Browser { line } => {

@@ -3,26 +3,20 @@
 use std::{error::Error, net::Ipv4Addr, time::Duration};
 
 use futures_util::{SinkExt, StreamExt};
-use helmdeck_server::{Config, token::Signer};
+use helmdeck_server::Config;
 use helmdeck_wire::ticket::Role;
-use http::{HeaderValue, header::AUTHORIZATION};
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
     time::timeout,
 };
-use tokio_tungstenite::{
-    connect_async,
-    tungstenite::{Error as WsError, Message, client::IntoClientRequest},
-};
+use tokio_tungstenite::tungstenite::Message;
+
+use crate::remote::Remote;
 
 /// How long the port waits for its one program.
 const WAIT: Duration = Duration::from_secs(300);
-/// The server is near, or not there.
-const CONNECT_DEADLINE: Duration = Duration::from_secs(20);
-/// The token of one use.
-const TOKEN_LIFE: Duration = Duration::from_secs(600);
 const CHUNK: usize = 64 << 10;
 
 /// What is shown, and to whom.
@@ -46,31 +40,16 @@ pub struct Args {
 
 /// Serves one VNC program, and returns when it is done.
 pub fn run(config: &Config, args: &Args) -> Result<(), Box<dyn Error>> {
-    let token = match &args.token {
-        Some(token) => token.clone(),
-        None => {
-            let scopes = ["admin".to_owned()];
-            let (token, _) =
-                Signer::load(config)?.mint(&config.admin_username, &scopes, TOKEN_LIFE)?;
-            token.into()
-        }
-    };
+    let server = Remote::new(config, args.url.as_deref(), args.token.as_ref())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(serve(config, args, &token))
+    runtime.block_on(serve(&server, args))
 }
 
-async fn serve(config: &Config, args: &Args, token: &SecretString) -> Result<(), Box<dyn Error>> {
-    let base = args.url.clone().unwrap_or_else(|| format!("http://{}", config.addr));
+async fn serve(server: &Remote, args: &Args) -> Result<(), Box<dyn Error>> {
     let role = if args.control { Role::Control } else { Role::View };
     let take = if args.control { "&take=true" } else { "" };
-    let Some(place) = base.trim_end_matches('/').strip_prefix("http://") else {
-        return Err(format!("{base}: expected an address that begins with http://").into());
-    };
-    let session = &args.session;
-    let url = format!("ws://{place}/api/v1/sessions/{session}/vnc?role={}{take}", role.as_str());
-    let mut request = url.into_client_request()?;
-    let bearer = format!("Bearer {}", token.expose_secret());
-    request.headers_mut().insert(AUTHORIZATION, HeaderValue::try_from(bearer)?);
+    let path = format!("/api/v1/sessions/{}/vnc?role={}{take}", args.session, role.as_str());
+    let request = server.request(&path)?;
 
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port)).await?;
     let port = listener.local_addr()?.port();
@@ -81,16 +60,7 @@ async fn serve(config: &Config, args: &Args, token: &SecretString) -> Result<(),
         .await
         .map_err(|_| format!("nobody connected within {} s", WAIT.as_secs()))??;
     drop(listener);
-    let server = timeout(CONNECT_DEADLINE, connect_async(request))
-        .await
-        .map_err(|_| format!("{base} does not answer"))?;
-    let (socket, _) = server.map_err(|error| match error {
-        WsError::Http(response) => {
-            let body = response.body().clone().unwrap_or_default();
-            format!("the server refused: {}", String::from_utf8_lossy(&body))
-        }
-        other => format!("{base}: {other}"),
-    })?;
+    let socket = server.connect(request).await?;
     relay(program, socket).await
 }
 

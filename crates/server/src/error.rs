@@ -175,6 +175,7 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::MissingCredentials
         | E::MissingSessionId
         | E::NotDesktopMode
+        | E::SessionAttached
         | E::InvalidButton
         | E::InvalidCoordinates
         | E::InvalidKeys

@@ -7,6 +7,7 @@
 mod accept;
 pub mod admin;
 mod app;
+mod attach;
 mod attempts;
 mod auth;
 mod body;

@@ -38,6 +38,12 @@ impl Address {
         format!("{scheme}://{authority}{page}?autoconnect=true&resize=scale&path={path}")
     }
 
+    /// The page of a session, for whoever is logged in.
+    pub fn session(&self, session: &SessionId) -> String {
+        let page = self.path(&format!("/sessions/{session}"));
+        format!("{}://{}{page}", self.scheme, self.authority)
+    }
+
     /// Where a session's browser can be driven by the debugging protocol, with a ticket for it.
     pub fn cdp(&self, session: &SessionId, ticket: &str) -> String {
         let scheme = if self.scheme == "https" { "wss" } else { "ws" };

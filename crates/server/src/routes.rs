@@ -1,5 +1,6 @@
 //! One file per noun of the API. Handlers translate; they decide nothing.
 
+pub mod attach;
 pub mod auth;
 pub mod cast;
 pub mod cdp;

@@ -23,8 +23,8 @@ use crate::{
         Operation, delete, get, patch, post, put,
     },
     routes::{
-        auth as login, cast, cdp, control, desktop, events, extensions, files, health, live,
-        metrics, openapi, pages, profiles, sessions, settings, tokens, wall,
+        attach, auth as login, cast, cdp, control, desktop, events, extensions, files, health,
+        live, metrics, openapi, pages, profiles, sessions, settings, tokens, wall,
     },
 };
 
@@ -35,6 +35,7 @@ pub fn operations() -> Vec<Operation> {
         signing_in(),
         changing(),
         lifecycle(),
+        attaching(),
         kept(),
         watching(),
         driving(),
@@ -161,6 +162,21 @@ fn lifecycle() -> Vec<Operation> {
         .doc("What the session's programs wrote, newest last.")
         .query::<sessions::LogsQuery>()
         .returns_text("text/plain"),
+    ]
+}
+
+/// Displays and browsers that are somebody's own.
+fn attaching() -> Vec<Operation> {
+    vec![
+        get("/api/v1/attach", Needs(SessionsWrite), "attach", attach::attach)
+            .doc(
+                "Make somebody's own display or browser a session, over a WebSocket: what \
+                 `helmdeck attach` connects to. By bearer token only.",
+            )
+            .upgrades(),
+        get("/api/v1/attach/{id}/stream", Needs(SessionsWrite), "attach_stream", attach::stream)
+            .doc("A connection for the server to take, of the program that attached the session.")
+            .upgrades(),
     ]
 }
 

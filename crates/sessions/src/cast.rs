@@ -77,6 +77,8 @@ impl Session {
             Phase::Over(reason) => {
                 ViewStatus::Unavailable.because(format!("session ended: {}", reason.as_str()))
             }
+            Phase::Running if self.shows_no_browser() => ViewStatus::Unavailable
+                .because("no browser was attached: `helmdeck attach --cdp` attaches one"),
             Phase::Running => {
                 let watched = self.inner.cast.lock();
                 match (&watched.ended, watched.viewers) {
@@ -84,11 +86,19 @@ impl Session {
                         let reason = format!("the browser ended ({how}) and is started again");
                         ViewStatus::NoBrowser.because(reason)
                     }
+                    (None, 0) if self.inner.record.attached.is_some() => {
+                        ViewStatus::Passthrough.plainly()
+                    }
                     (None, 0) => ViewStatus::Ready.plainly(),
                     (None, _) => ViewStatus::Streaming.plainly(),
                 }
             }
         }
+    }
+
+    /// Whether it is somebody's display without a browser.
+    fn shows_no_browser(&self) -> bool {
+        self.inner.record.attached.as_ref().is_some_and(|attached| attached.cdp.is_none())
     }
 
     /// The browser ended, or is there again.

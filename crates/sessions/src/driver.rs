@@ -1,5 +1,7 @@
 //! The one task that leads a session from its start, or its adoption, to its end.
 
+mod attached;
+
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -26,6 +28,8 @@ use crate::{
     session::{Driven, Failure},
     spec,
 };
+
+pub(crate) use attached::drive_attached;
 
 /// All stages together, on a busy machine.
 const START_DEADLINE: Duration = Duration::from_secs(120);
@@ -247,14 +251,19 @@ async fn live(
     let (link, counts) = (session.inner.link.clone(), session.inner.egress.clone());
     // Ends with this function, and all connections out with it.
     let _proxy = egress::serve(session.id(), link, (policy, via), counts);
-    session.inner.life.lock().ready(Instant::now());
-    session.inner.progress.send_replace(Driven::Running);
-    session.tell(What::Changed);
+    begin_life(session);
     tokio::select! {
         () = over(session) => {}
         (reason, failure) = lost(session, runtime, &mut reports) => fail(session, reason, failure),
         () = keep_profile(session) => {}
     }
+}
+
+/// From now on, calls are answered.
+fn begin_life(session: &Session) {
+    session.inner.life.lock().ready(Instant::now());
+    session.inner.progress.send_replace(Driven::Running);
+    session.tell(What::Changed);
 }
 
 /// Keeps the profile again and again: a session that crashes does not get to it.
@@ -275,7 +284,29 @@ async fn lost(
     runtime: &dyn Runtime,
     reports: &mut ProgressStream,
 ) -> (EndReason, Failure) {
-    let (end, reason, log_tail) = loop {
+    let (end, reason, log_tail) = match heard(session, reports).await {
+        Some(loss) => loss,
+        None => {
+            let reason = "the guest is gone".to_owned();
+            (EndReason::GuestLost, reason, last_words(session, runtime).await)
+        }
+    };
+    // The kernel takes whichever part it likes; that one is not what went wrong.
+    let (end, reason) = if ran_out_of_memory(session, runtime).await {
+        (EndReason::OutOfMemory, format!("the session used more memory than it may: {reason}"))
+    } else {
+        (end, reason)
+    };
+    (end, Failure { stage: None, reason, log_tail })
+}
+
+/// Reads reports until one is of a loss: why the session ends, in words, and the end of its log.
+/// Nothing if the reports end.
+async fn heard(
+    session: &Session,
+    reports: &mut ProgressStream,
+) -> Option<(EndReason, String, String)> {
+    loop {
         match reports.next().await {
             Ok(Some(Progress::Event(event))) => {
                 info!(session.id = session.id().as_str(), event, "Session reports");
@@ -289,22 +320,12 @@ async fn lost(
                     Part::Browser => EndReason::BrowserLost,
                     Part::Nest => EndReason::GuestLost,
                 };
-                break (end, format!("the {} is gone", name(part)), log_tail);
+                return Some((end, format!("the {} is gone", name(part)), log_tail));
             }
             Ok(Some(Progress::Done(_) | Progress::Ready | Progress::Failed { .. })) => {}
-            Ok(None) | Err(_) => {
-                let reason = "the guest is gone".to_owned();
-                break (EndReason::GuestLost, reason, last_words(session, runtime).await);
-            }
+            Ok(None) | Err(_) => return None,
         }
-    };
-    // The kernel takes whichever part it likes; that one is not what went wrong.
-    let (end, reason) = if ran_out_of_memory(session, runtime).await {
-        (EndReason::OutOfMemory, format!("the session used more memory than it may: {reason}"))
-    } else {
-        (end, reason)
-    };
-    (end, Failure { stage: None, reason, log_tail })
+    }
 }
 
 /// The browser's window is elsewhere.

@@ -3,6 +3,7 @@
 //! The heart of the product. It knows no HTTP and no X11: sandboxes come from a
 //! [`helmdeck_runtime::Runtime`], actions travel over a [`helmdeck_link`].
 
+mod attached;
 mod caller;
 mod cast;
 mod cdp;
@@ -22,11 +23,13 @@ mod profiles;
 mod proxy;
 mod record;
 mod registry;
+mod resources;
 mod session;
 mod spec;
 mod takeover;
 mod view;
 
+pub use attached::{Attachment, ToAttach};
 pub use caller::{Caller, Scope};
 pub use cast::CastViewer;
 pub use cdp::CdpClient;

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use helmdeck_wire::session::SessionSpec;
+use helmdeck_wire::{attach::Attached, session::SessionSpec};
 use rustix::system::sysinfo;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
@@ -26,13 +26,16 @@ pub struct Record {
     pub created_uptime_s: Option<u64>,
     /// As asked for, defaults filled in, values of the environment taken out.
     pub spec: SessionSpec,
+    /// What of somebody's own it is, if it was attached. Such a record is in no label.
+    #[serde(default)]
+    pub attached: Option<Attached>,
 }
 
 impl Record {
     /// The record of a session that is asked for now.
     pub fn new(owner: String, spec: SessionSpec) -> Self {
         let created_at = OffsetDateTime::now_utc();
-        Self { owner, created_at, created_uptime_s: Some(uptime_s()), spec }
+        Self { owner, created_at, created_uptime_s: Some(uptime_s()), spec, attached: None }
     }
 
     /// How long ago it was asked for.
@@ -76,7 +79,7 @@ mod tests {
 
     fn record(created_at: OffsetDateTime, created_uptime_s: Option<u64>) -> Record {
         let spec = SessionSpec::default();
-        Record { owner: "agent".into(), created_at, created_uptime_s, spec }
+        Record { owner: "agent".into(), created_at, created_uptime_s, spec, attached: None }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use tracing::{info, warn};
 
 use crate::{
-    Caller, Session, SessionError, driver,
+    Caller, Session, SessionError, ToAttach, driver,
     events::{Events, What},
     extensions::Extensions,
     journal::Journal,
@@ -132,7 +132,10 @@ impl Sessions {
         let spec = spec::complete(spec, self.shared.config.idle_timeout_s)?;
         self.ensure_extensions(caller, &spec)?;
         self.let_profile_go(caller, &spec).await;
-        let session = self.admit(caller, spec)?;
+        let id = new_id()?;
+        let sandbox = SandboxId::new(id.as_str())?;
+        let session = Session::new(id, sandbox, caller, spec, self.shared.common.clone());
+        self.admit(caller, session.clone())?;
         let (runtime, policy) = (self.runtime().clone(), self.shared.config.policy.clone());
         session.tell(What::Changed);
         tokio::spawn(driver::drive(session.clone(), runtime, policy));
@@ -151,6 +154,38 @@ impl Sessions {
             }
             None => session.ensure_alive().map(|()| session),
         }
+    }
+
+    /// Makes what a program brings a session of `caller`, or takes back the one that it was.
+    pub fn attach(&self, caller: &Caller, wanted: ToAttach) -> Result<Session, SessionError> {
+        let spec = SessionSpec {
+            geometry: None,
+            shm_size: None,
+            ..spec::complete(wanted.spec()?, self.shared.config.idle_timeout_s)?
+        };
+        let mut record = Record::new(caller.subject.clone(), spec);
+        record.attached = Some(wanted.attached);
+        let id = match wanted.back {
+            Some((id, created_at)) => {
+                let known = self.shared.sessions.lock().iter().find(|s| *s.id() == id).cloned();
+                if let Some(session) = known {
+                    session.ensure_alive()?;
+                    return Ok(session);
+                }
+                (record.created_at, record.created_uptime_s) = (created_at, None);
+                id
+            }
+            None => new_id()?,
+        };
+        let sandbox = SandboxId::new(id.as_str())?;
+        let session = Session::attached(sandbox, record, self.shared.common.clone());
+        self.admit(caller, session.clone())?;
+        session.tell(What::Changed);
+        let runtime = session.attachment().map(|attachment| Arc::new(attachment.clone()));
+        if let Some(runtime) = runtime {
+            tokio::spawn(driver::drive_attached(session.clone(), runtime));
+        }
+        Ok(session)
     }
 
     /// The caller's session; an admin may have anyone's. Others do not exist.
@@ -191,12 +226,12 @@ impl Sessions {
         let _ = timeout(ADOPTION_DEADLINE, known).await;
         // Sessions are worth telling about even when the runtime does not answer.
         let sandboxes = self.runtime().list().await.unwrap_or_default();
-        let of = |session: &Session| {
-            sandboxes.iter().find(|s| s.running && s.id == session.inner.sandbox)
-        };
         let mut described = Vec::with_capacity(sessions.len());
         for session in sessions {
-            described.push(session.describe(caller, of(session)).await);
+            let own = session.attachment().map(|attachment| attachment.sandbox());
+            let mut known = sandboxes.iter().chain(&own);
+            let found = known.find(|s| s.running && s.id == session.inner.sandbox);
+            described.push(session.describe(caller, found).await);
         }
         described
     }
@@ -244,11 +279,8 @@ impl Sessions {
         }
     }
 
-    /// Makes room and a name for a session.
-    fn admit(&self, caller: &Caller, spec: SessionSpec) -> Result<Session, SessionError> {
-        let id = new_id()?;
-        let sandbox = SandboxId::new(id.as_str())?;
-        let session = Session::new(id, sandbox, caller, spec, self.shared.common.clone());
+    /// Makes room for a session.
+    fn admit(&self, caller: &Caller, session: Session) -> Result<(), SessionError> {
         let mut sessions = self.shared.sessions.lock();
         let alive = sessions.iter().filter(|session| session.is_alive()).count();
         let limit = self.shared.config.max_sessions;
@@ -271,8 +303,8 @@ impl Sessions {
             }
             !forgotten
         });
-        sessions.push(session.clone());
-        Ok(session)
+        sessions.push(session);
+        Ok(())
     }
 
     fn forget(&self, id: &SessionId) {

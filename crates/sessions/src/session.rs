@@ -12,7 +12,7 @@ use helmdeck_runtime::{Runtime, Sandbox, SandboxId};
 use helmdeck_wire::{
     Action, ErrorBody, ErrorCode, SessionId,
     guest::Stage,
-    session::{self, EndReason, Mode, Resources, SessionSpec, StageTiming},
+    session::{self, EndReason, Mode, SessionSpec, StageTiming},
     window::BrowserWindow,
 };
 use parking_lot::Mutex;
@@ -22,7 +22,7 @@ use tokio::{
 };
 
 use crate::{
-    Caller, SessionError,
+    Attachment, Caller, SessionError,
     cast::Watched,
     control::Lease,
     egress::Counts,
@@ -71,6 +71,7 @@ pub(crate) struct Inner {
     pub began: Instant,
     /// Whether another server started it.
     adopted: bool,
+    pub attachment: Option<Attachment>,
     pub link: Link,
     pub life: Mutex<Lifecycle>,
     pub timings: Mutex<Vec<StageTiming>>,
@@ -135,13 +136,21 @@ impl Session {
         shared: Common,
     ) -> Self {
         let record = Record::new(caller.subject.clone(), spec);
-        Self::with_record(id, sandbox, record, shared, false)
+        Self::with_record(id, sandbox, record, shared, false, None)
     }
 
     /// A session that an earlier server left running.
     pub(crate) fn adopted(sandbox: SandboxId, record: Record, shared: Common) -> Self {
         let id = SessionId::new(sandbox.as_str());
-        Self::with_record(id, sandbox, record, shared, true)
+        Self::with_record(id, sandbox, record, shared, true, None)
+    }
+
+    /// A session that a program brings.
+    pub(crate) fn attached(sandbox: SandboxId, record: Record, shared: Common) -> Self {
+        let id = SessionId::new(sandbox.as_str());
+        let attachment = Attachment::new(sandbox.clone());
+        let shared = Common { runtime: Arc::new(attachment.clone()), ..shared };
+        Self::with_record(id, sandbox, record, shared, true, Some(attachment))
     }
 
     fn with_record(
@@ -150,6 +159,7 @@ impl Session {
         record: Record,
         Common { runtime, events, journal, profiles, extensions }: Common,
         adopted: bool,
+        attachment: Option<Attachment>,
     ) -> Self {
         let link = Link::new(ToSandbox { runtime, sandbox: sandbox.clone() });
         let now = Instant::now();
@@ -162,6 +172,7 @@ impl Session {
                 record,
                 began,
                 adopted,
+                attachment,
                 link,
                 life: Mutex::new(life),
                 timings: Mutex::default(),
@@ -224,7 +235,8 @@ impl Session {
             browser_window: inner.browser_window.lock().clone(),
             control: self.control(caller),
             browser_view: self.browser_view(),
-            notes: spec::notes(&inner.record.spec),
+            attached: inner.record.attached.clone(),
+            notes: spec::notes(&inner.record),
             spec: spec::for_reply(&inner.record.spec),
         }
     }
@@ -287,19 +299,6 @@ impl Session {
     /// The line that tells watchers what the agent is doing; empty if it says nothing.
     pub fn agent_status(&self) -> String {
         self.inner.agent_status.lock().clone()
-    }
-
-    /// What the runtime knows of its use, or else the guest.
-    async fn resources(&self, sandbox: &Sandbox) -> Resources {
-        let limits_by = sandbox.limits_by.to_owned();
-        if let Some(usage) = sandbox.usage {
-            let (memory_bytes, pids) = (Some(usage.memory_bytes), Some(usage.pids));
-            return Resources { limits_by, memory_bytes, pids, out_of_memory: usage.out_of_memory };
-        }
-        let hello = self.inner.link.hello(HELLO_DEADLINE).await.ok();
-        let memory_bytes = hello.as_ref().and_then(|hello| hello.memory_bytes);
-        let pids = hello.and_then(|hello| hello.pids);
-        Resources { limits_by, memory_bytes, pids, out_of_memory: 0 }
     }
 
     /// Whether nothing of it is left.

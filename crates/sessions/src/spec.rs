@@ -11,7 +11,7 @@ use helmdeck_wire::{
     size::{Bytes, Geometry},
 };
 
-use crate::{SessionError, lifecycle::Limits, proxy};
+use crate::{SessionError, attached, lifecycle::Limits, proxy, record::Record};
 
 /// The size of /dev/shm if nothing else is asked for.
 const DEFAULT_SHM: Bytes = Bytes(2 << 30);
@@ -155,7 +155,11 @@ fn memory(spec: &SessionSpec) -> u64 {
 }
 
 /// Remarks about what was asked for and is not done.
-pub fn notes(spec: &SessionSpec) -> Vec<String> {
+pub fn notes(record: &Record) -> Vec<String> {
+    let Record { spec, attached, .. } = record;
+    if let Some(attached) = attached {
+        return attached::notes(attached);
+    }
     if spec.image.is_empty() {
         return Vec::new();
     }

@@ -29,6 +29,24 @@ pub fn new_session(command: &mut Command) {
     });
 }
 
+/// Ends the child with the thread that starts it, however that ends.
+pub fn die_with_parent(command: &mut Command) {
+    let parent = std::process::id();
+    in_child(command, move || {
+        check(
+            // SAFETY: integers only.
+            unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) },
+        )?;
+        // SAFETY: no arguments, no memory involved.
+        let still = unsafe { libc::getppid() };
+        if u32::try_from(still) == Ok(parent) {
+            return Ok(());
+        }
+        // It went before we asked to be told.
+        Err(io::Error::from_raw_os_error(libc::ESRCH))
+    });
+}
+
 /// Runs `work` in the child just before exec.
 fn in_child(command: &mut Command, work: impl FnMut() -> io::Result<()> + Send + Sync + 'static) {
     // SAFETY: every closure of this crate makes plain system calls on values prepared before the

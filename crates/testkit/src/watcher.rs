@@ -112,16 +112,23 @@ impl Watcher {
         request.extend(width.to_be_bytes());
         request.extend(height.to_be_bytes());
         self.send(&request).await;
-        let mut pixels = Vec::new();
-        let wanted = usize::from(width) * usize::from(height) * 4;
-        while pixels.len() < wanted {
+        let wide = usize::from(width) * 4;
+        let mut pixels = vec![0; wide * usize::from(height)];
+        let mut missing = pixels.len();
+        while missing > 0 {
             let head = self.read(4).await;
             assert_eq!(head[0], 0, "only pictures are sent");
             for _ in 0..u16::from_be_bytes([head[2], head[3]]) {
                 let rectangle = self.read(12).await;
                 let number =
                     |at: usize| usize::from(u16::from_be_bytes([rectangle[at], rectangle[at + 1]]));
-                pixels.extend(self.read(number(4) * number(6) * 4).await);
+                let (x, y, across) = (number(0) * 4, number(2), number(4) * 4);
+                let part = self.read(across * number(6)).await;
+                missing = missing.saturating_sub(part.len());
+                // In any order.
+                for (line, row) in part.chunks(across).enumerate() {
+                    pixels[(y + line) * wide + x..][..across].copy_from_slice(row);
+                }
             }
         }
         pixels

@@ -4,6 +4,7 @@
 //! parsed, so whoever holds one may trust it.
 
 pub mod action;
+pub mod attach;
 pub mod body;
 pub mod browser;
 pub mod cast;

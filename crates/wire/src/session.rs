@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
 use crate::{
+    attach::Attached,
     browser::{ColorScheme, Geolocation},
     cast::BrowserView,
     control::Control,
@@ -197,7 +198,7 @@ pub struct StageTiming {
 /// What a session may use, and uses.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Resources {
-    /// What enforces the limits: cgroup-v2, cgroup-v1 or rlimit+watchdog.
+    /// What enforces the limits: cgroup-v2, cgroup-v1, rlimit+watchdog, or none.
     pub limits_by: String,
     /// Bytes of memory in use, where that can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -267,6 +268,9 @@ pub struct Session {
     /// Whether its browser can be watched at `/api/v1/sessions/{id}/cdp-stream`.
     #[serde(default)]
     pub browser_view: BrowserView,
+    /// What of somebody's own it is, if it was not started by the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attached: Option<Attached>,
     /// Remarks about the request, for example an image that this runtime does not use.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

@@ -68,7 +68,7 @@ impl Viewer {
                 self.note(said);
             }
         };
-        timeout(SOON, watching).await.expect("it comes to that");
+        timeout(SOON, watching).await.unwrap();
     }
 
     /// Watches until nothing comes any more.

@@ -44,13 +44,10 @@ pub fn run(line: Vec<OsString>) -> io::Error {
     let called = PathBuf::from(line.next().unwrap_or_default());
     let args: Vec<OsString> = line.collect();
     let asked = Asked::read(&args);
-    if asked.is_seen()
-        && let Some(name) = called.file_name()
-    {
-        // Unseen, it is still a browser.
-        let _ = announce(&asked, &name.to_string_lossy());
-    }
-    Command::new(REAL).args(asked.additions()).args(args).exec()
+    // Unseen, it is still a browser.
+    let seen = asked.is_seen()
+        && called.file_name().is_some_and(|name| announce(&asked, &name.to_string_lossy()).is_ok());
+    Command::new(REAL).args(asked.additions(seen)).args(args).exec()
 }
 
 /// What the caller asked of the browser, as far as it matters.
@@ -61,6 +58,8 @@ struct Asked {
     port: Option<Port>,
     proxied: bool,
     headless: bool,
+    /// It does one thing and ends; with a port it would not.
+    once: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,6 +91,7 @@ impl Asked {
                     asked.proxied = true;
                 }
                 b"headless" => asked.headless = true,
+                b"dump-dom" | b"print-to-pdf" | b"screenshot" => asked.once = true,
                 _ => {}
             }
         }
@@ -103,22 +103,21 @@ impl Asked {
     /// port, so the caller must have.
     fn is_seen(&self) -> bool {
         match self.port {
-            None | Some(Port::Any) => self.data_dir.is_some(),
+            None => self.data_dir.is_some() && !self.once,
+            Some(Port::Any) => self.data_dir.is_some(),
             Some(Port::This(_)) => self.data_dir.is_some() || self.headless,
             Some(Port::Nonsense) => false,
         }
     }
 
-    /// What the caller left out.
-    fn additions(&self) -> Vec<String> {
+    /// What the caller left out. Nobody looks for the port of one that is not `seen`.
+    fn additions(&self, seen: bool) -> Vec<String> {
         let mut additions = Vec::new();
-        if self.is_seen() {
-            if self.port.is_none() {
-                additions.push("--remote-debugging-port=0".to_owned());
-            }
-            if !self.proxied {
-                additions.push(format!("--proxy-server={}", egress::PROXY));
-            }
+        if seen && self.port.is_none() {
+            additions.push("--remote-debugging-port=0".to_owned());
+        }
+        if self.is_seen() && !self.proxied {
+            additions.push(format!("--proxy-server={}", egress::PROXY));
         }
         additions
     }
@@ -235,7 +234,8 @@ mod tests {
 
     fn additions(line: &str) -> Vec<String> {
         let args: Vec<_> = line.split_whitespace().map(OsString::from).collect();
-        Asked::read(&args).additions()
+        let asked = Asked::read(&args);
+        asked.additions(asked.is_seen())
     }
 
     const PROXY: &str = "--proxy-server=http://127.0.0.1:3128";
@@ -265,6 +265,7 @@ mod tests {
             "https://example.com/",
             "--version",
             "--headless --dump-dom about:blank",
+            "--headless --user-data-dir=p --print-to-pdf about:blank",
             "--headless --remote-debugging-port=0",
             "--user-data-dir=",
             "-- --user-data-dir=/tmp/p",

@@ -29,6 +29,7 @@ pub(super) fn check() -> Vec<Finding> {
         needed("window manager", "xfwm4", "xfwm4"),
         wanted("panel", "xfce4-panel", "xfce4-panel"),
         wanted("terminal", "xterm", "xterm"),
+        wanted("attached displays", "X0tigervnc", "tigervnc-scraping-server"),
         needed("D-Bus", "dbus-daemon", "dbus-daemon"),
         at_spi(),
     ]

@@ -84,6 +84,7 @@ async fn watch_and_drive(server: &Server, spec: Value) {
     hand.send("Input.dispatchTouchEvent", touch).await;
     let touch = json!({ "type": "touchEnd", "touchPoints": [] });
     hand.send("Input.dispatchTouchEvent", touch).await;
+    comes_true(desk, "seen.includes('touchstart')").await;
     hand.click(20, 80, 1).await;
     hand.until(|hand| hand.last("dialog")["kind"] == "confirm").await;
     hand.send("dialog", json!({ "accept": true })).await;

@@ -10,6 +10,7 @@
     reason = "a test may"
 )]
 
+mod attach;
 mod auth;
 mod browser;
 mod cancel;

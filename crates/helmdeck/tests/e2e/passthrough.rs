@@ -28,18 +28,18 @@ fn page(path: &str) -> Page {
     }
 }
 
-/// The titles of all tabs that the browser's calls are about.
-async fn titles(desk: &Desk<'_>) -> Vec<String> {
-    let tabs = desk.browser("tabs", json!({})).await.expect(200).json();
-    let title = |tab: &Value| tab["title"].as_str().expect("a title").to_owned();
-    tabs["tabs"].as_array().expect("a list").iter().map(title).collect()
+/// The addresses of all tabs of the browser that calls are about. Nothing while that one ends.
+async fn tabs(desk: &Desk<'_>) -> Vec<String> {
+    let list = desk.browser("tabs", json!({})).await.json();
+    let url = |tab: &Value| tab["url"].as_str().expect("an address").to_owned();
+    list["tabs"].as_array().into_iter().flatten().map(url).collect()
 }
 
-/// Waits until there is a tab with this title.
-async fn tab(desk: &Desk<'_>, title: &str) {
-    let look = async || titles(desk).await.iter().any(|it| it == title).then_some(());
+/// Waits until there is a tab with an address that ends like that.
+async fn tab(desk: &Desk<'_>, path: &str) {
+    let look = async || tabs(desk).await.iter().any(|url| url.ends_with(path)).then_some(());
     if eventually(PATIENCE, look).await.is_none() {
-        panic!("no tab is {title:?}: {:?}\n{}", titles(desk).await, desk.log().await);
+        panic!("no tab is at {path}: {:?}\n{}", tabs(desk).await, desk.log().await);
     }
 }
 
@@ -73,14 +73,14 @@ async fn a_browser_that_a_script_starts_is_the_sessions_while_it_runs() {
     assert_eq!(desk.describe().await["spec"]["browser_passthrough"], true);
 
     // Without a profile, a page opens in the session's own browser, whatever it is called by.
-    let launch = json!({ "command": "chromium-browser", "args": [site.url("/")] });
+    let launch = json!({ "command": "chromium-browser", "args": [site.url("/handed-over")] });
     desk.act("launch", launch).await;
-    tab(&desk, "handed over").await;
+    tab(&desk, "/handed-over").await;
 
     let script = json!(["-c", LIKE_PLAYWRIGHT, "bash", "google-chrome", site.url("/theirs")]);
     desk.act("launch", json!({ "command": "bash", "args": script })).await;
-    tab(&desk, "theirs").await;
-    assert_eq!(titles(&desk).await, ["theirs"]);
+    tab(&desk, "/theirs").await;
+    assert_eq!(tabs(&desk).await, [site.url("/theirs")]);
     desk.titled("theirs").await;
     let seen = desk.browser("snapshot", json!({})).await.expect(200).json();
     assert!(seen["snapshot"].as_str().unwrap().contains("button \"Press\""), "{seen}");
@@ -104,15 +104,15 @@ async fn a_browser_that_a_script_starts_is_the_sessions_while_it_runs() {
     assert!(!own.command.contains("--remote-debugging-port"), "{}", own.command);
 
     theirs.kill();
-    tab(&desk, "handed over").await;
+    tab(&desk, "/handed-over").await;
     logged(&desk, "the browser google-chrome (process").await;
     logged(&desk, "has ended").await;
     // What was left there by one browser is not taken for another's.
     let again = json!(["--user-data-dir=/tmp/theirs", "--no-first-run", site.url("/theirs")]);
     desk.act("launch", json!({ "command": "/opt/google/chrome/chrome", "args": again })).await;
-    tab(&desk, "theirs").await;
+    tab(&desk, "/theirs").await;
     browser(&server, "/tmp/theirs").kill();
-    tab(&desk, "handed over").await;
+    tab(&desk, "/handed-over").await;
 }
 
 #[tokio::test]
@@ -125,7 +125,7 @@ async fn headless_ones_are_seen_too_and_a_guest_that_does_not_answer_costs_no_br
     let args = ["--headless", "--remote-debugging-port=9333", "--user-data-dir=/tmp/theirs"];
     let args: Vec<_> = args.into_iter().map(String::from).chain([site.url("/theirs")]).collect();
     desk.act("launch", json!({ "command": "/usr/bin/chromium", "args": args })).await;
-    tab(&desk, "theirs").await;
+    tab(&desk, "/theirs").await;
     assert!(logged(&desk, "the headless browser chromium").await.contains("was started"));
     let deaf = "rm /run/user/1000/helmdeck-browsers; chromium --headless --user-data-dir=/tmp/p \
                 --dump-dom 'data:text/html,<p>alone'";

@@ -1,0 +1,268 @@
+//! A guest of somebody's own display or browser, outside any sandbox: it starts neither, and leaves
+//! both as they were.
+
+use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
+
+use axum::body::Body;
+use helmdeck_cdp::{Cdp, Current};
+use helmdeck_display::Display;
+use helmdeck_wire::{
+    ErrorBody, ErrorCode,
+    error::with_causes,
+    guest::{Part, Progress, Stage},
+};
+use http::{Request, Uri};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::TokioIo;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::lookup_host,
+    task::JoinSet,
+    time::{sleep, timeout},
+};
+use tower::ServiceExt;
+
+use crate::{
+    act::no_screen, begin::Guest, error::GuestError, log::Log, place::Place, reports::Reports,
+    rfb::Passwords, router, scraper, supervise,
+};
+
+/// A browser that runs answers at once.
+const BROWSER_DEADLINE: Duration = Duration::from_secs(10);
+/// Between two tries to find a browser that went away.
+const BROWSER_PAUSE: Duration = Duration::from_secs(1);
+/// How often to see whether the display is still there.
+const DISPLAY_PAUSE: Duration = Duration::from_secs(2);
+/// Releasing keys is local work.
+const LET_GO_DEADLINE: Duration = Duration::from_secs(2);
+
+/// What was attached. A cheap handle.
+#[derive(Clone)]
+pub struct Attached {
+    /// The screen, if one was attached.
+    pub display: Option<Display>,
+    passwords: Option<Passwords>,
+    browser: Option<Reached>,
+}
+
+/// A browser that was attached.
+#[derive(Clone)]
+pub struct Reached {
+    /// Its debugging protocol.
+    pub current: Arc<Current>,
+    /// The same by pages and elements.
+    pub structured: helmdeck_browser::Browser,
+}
+
+impl Attached {
+    /// What opens the screen's picture.
+    pub fn passwords(&self) -> Result<Passwords, GuestError> {
+        if self.display.is_none() {
+            return Err(no_screen());
+        }
+        let missing =
+            || GuestError::Refused(ErrorBody::new(ErrorCode::Unavailable, scraper::MISSING));
+        self.passwords.clone().ok_or_else(missing)
+    }
+
+    /// The browser.
+    pub fn browser(&self) -> Result<Reached, GuestError> {
+        let message =
+            "no browser was attached to this session: `helmdeck attach --cdp` attaches one";
+        let missing = || GuestError::Refused(ErrorBody::new(ErrorCode::CdpUnavailable, message));
+        self.browser.clone().ok_or_else(missing)
+    }
+}
+
+/// Why something is not done in an attached session.
+pub fn refusal() -> GuestError {
+    let message = "this session was attached by `helmdeck attach`: its programs, files and the size of \
+                   its screen are somebody's own";
+    GuestError::Refused(ErrorBody::new(ErrorCode::SessionAttached, message))
+}
+
+/// The guest of what was attached. Dropping it lets go of all of it.
+pub struct Attachment {
+    guest: Guest,
+    /// Whether the display can be watched.
+    pub live_view: bool,
+    _tasks: JoinSet<()>,
+    /// After the tasks, which use it.
+    _place: Place,
+}
+
+impl Attachment {
+    /// Connects to the X display and to the browser at a debugging address, as far as they are given.
+    pub async fn start(display: Option<&str>, cdp: Option<&str>) -> Result<Self, GuestError> {
+        let place = Place::make().map_err(|e| GuestError::Io("private directory", e))?;
+        let (log, mut tasks) = (Log::default(), JoinSet::new());
+        let mut attached = Attached { display: None, passwords: None, browser: None };
+        if let Some(name) = display {
+            attached.display = Some(Display::connect(name)?);
+            attached.passwords = watchable(name, place.path(), &log, &mut tasks).await?;
+        }
+        if let Some(address) = cdp {
+            let address = Address::parse(address)?;
+            let first = address.connect().await?;
+            let current = Arc::new(Current::new());
+            current.set(first.clone());
+            tasks.spawn(keep_browser(address, first, current.clone(), log.clone()));
+            let structured = helmdeck_browser::Browser::of_somebody(current.clone());
+            attached.browser = Some(Reached { current, structured });
+        }
+        let live_view = attached.passwords.is_some();
+        let watched = attached.display.clone();
+        let (has_display, has_browser) = (display.is_some(), cdp.is_some());
+        let guest = Guest::of(attached, log);
+        for (there, stage) in [(has_display, Stage::Display), (has_browser, Stage::Browser)] {
+            if there {
+                guest.reports.tell(Progress::Done(stage));
+            }
+        }
+        guest.reports.tell(Progress::Ready);
+        if let Some(display) = watched {
+            tasks.spawn(watch_display(display, guest.reports.clone(), guest.log.clone()));
+        }
+        Ok(Self { guest, live_view, _tasks: tasks, _place: place })
+    }
+
+    /// A handle that serves connections of the link.
+    pub fn connections(&self) -> Connections {
+        Connections { guest: self.guest.clone() }
+    }
+
+    /// Releases every key and button that actions hold, before the end.
+    pub async fn let_go(&self) {
+        if let Ok(display) = self.guest.display() {
+            let _ = timeout(LET_GO_DEADLINE, display.let_go()).await;
+        }
+    }
+}
+
+/// Serves the link. A cheap handle.
+#[derive(Clone)]
+pub struct Connections {
+    guest: Guest,
+}
+
+impl Connections {
+    /// Serves one connection until it ends, or becomes something else.
+    pub async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+        let router = router::router(self.guest);
+        let answer = service_fn(move |request: Request<Incoming>| {
+            router.clone().oneshot(request.map(Body::new))
+        });
+        let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), answer);
+        // A server that hangs up is everyday life.
+        let _ = connection.with_upgrades().await;
+    }
+}
+
+/// Makes the display one that can be watched, if this machine has what that needs.
+async fn watchable(
+    display: &str,
+    place: &Path,
+    log: &Log,
+    tasks: &mut JoinSet<()>,
+) -> Result<Option<Passwords>, GuestError> {
+    let passwords = Passwords::generate(place)?;
+    match scraper::start(display, &passwords, log).await {
+        Ok(Some(keep)) => {
+            tasks.spawn(keep);
+            Ok(Some(passwords))
+        }
+        Ok(None) => {
+            log.line("guest", scraper::MISSING);
+            Ok(None)
+        }
+        // A session without a live view is still a session.
+        Err(error) => {
+            log.line("guest", &format!("there is no live view: {}", with_causes(&error)));
+            Ok(None)
+        }
+    }
+}
+
+/// Tells when the display is gone for good.
+async fn watch_display(display: Display, reports: Reports, log: Log) {
+    loop {
+        sleep(DISPLAY_PAUSE).await;
+        if let Err(error) = display.size().await {
+            log.line("guest", &with_causes(&error));
+            supervise::tell_lost(Part::Display, &reports, &log);
+            return;
+        }
+    }
+}
+
+/// Finds the browser again when it went away and came back.
+async fn keep_browser(address: Address, mut cdp: Cdp, current: Arc<Current>, log: Log) {
+    loop {
+        cdp.closed().await;
+        current.clear();
+        log.line("guest", "the browser is gone; waiting for it to come back");
+        cdp = loop {
+            sleep(BROWSER_PAUSE).await;
+            if let Ok(cdp) = address.connect().await {
+                break cdp;
+            }
+        };
+        current.set(cdp.clone());
+        log.line("guest", "the browser is back");
+    }
+}
+
+/// Where a browser answers.
+struct Address(Uri);
+
+impl Address {
+    fn parse(text: &str) -> Result<Self, GuestError> {
+        let wrong = |why: &str| {
+            let message = format!("--cdp: {why}: expected http://host:port or ws://host:port/path");
+            GuestError::Refused(ErrorBody::new(ErrorCode::InvalidInput, message))
+        };
+        let uri: Uri = text.parse().map_err(|_| wrong("this is no address"))?;
+        match (uri.scheme_str(), uri.authority()) {
+            (Some("http" | "ws"), Some(authority)) if !authority.as_str().contains('@') => {}
+            _ => return Err(wrong("this is no address of a browser")),
+        }
+        if uri.path().starts_with("/devtools/page/") {
+            return Err(wrong("this is the address of a page, not of the browser"));
+        }
+        Ok(Self(uri))
+    }
+
+    /// Connects by number: browsers refuse to be called by names that anybody could have made.
+    async fn connect(&self) -> Result<Cdp, GuestError> {
+        let port = self.0.port_u16().unwrap_or(80);
+        let host = self.0.host().unwrap_or_default().trim_matches(['[', ']']);
+        let found = lookup_host((host, port)).await.map_err(|e| GuestError::Io("browser", e))?;
+        let found: Vec<SocketAddr> = found.collect();
+        let (scheme, path) = (self.0.scheme_str().unwrap_or("http"), self.0.path());
+        let mut why = "its host has no address".to_owned();
+        for address in found {
+            match Cdp::connect(&format!("{scheme}://{address}{path}"), BROWSER_DEADLINE).await {
+                Ok(cdp) => return Ok(cdp),
+                Err(error) => why = with_causes(&error),
+            }
+        }
+        let message = format!("the browser at {host}:{port} cannot be reached: {why}");
+        Err(GuestError::Refused(ErrorBody::new(ErrorCode::CdpUnavailable, message)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_browser_is_named_by_its_port_or_its_own_address() {
+        for good in ["http://127.0.0.1:9222", "ws://[::1]:1/devtools/browser/x", "http://desk"] {
+            assert!(Address::parse(good).is_ok(), "{good}");
+        }
+        let page = "ws://127.0.0.1:9222/devtools/page/1";
+        for bad in ["", "9222", "https://a", "http://u:p@a:1", "/x", page] {
+            assert!(Address::parse(bad).is_err(), "{bad}");
+        }
+    }
+}

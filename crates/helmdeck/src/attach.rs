@@ -1,0 +1,249 @@
+//! `helmdeck attach`: somebody's own display or browser as a session of a server.
+//!
+//! This process is the guest. It connects out, keeps a few connections open for the server to take,
+//! and comes back under the same id when the server was away.
+
+mod streams;
+
+use std::{error::Error, io::Write, sync::Arc, time::Duration};
+
+use futures_util::{SinkExt, StreamExt};
+use helmdeck_guest::Attachment;
+use helmdeck_server::Config;
+use helmdeck_wire::{
+    ErrorCode,
+    attach::{Attach, AttachReply, Attached, CONTROL, GOODBYE},
+    session::EndReason,
+};
+use http::Uri;
+use secrecy::SecretString;
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    time::{sleep, timeout},
+};
+use tokio_tungstenite::tungstenite::{
+    Message,
+    protocol::{CloseFrame, frame::coding::CloseCode},
+};
+
+use crate::remote::{NoSocket, Remote, Socket};
+use streams::Streams;
+
+/// A server that says nothing for this long is gone: it sends a ping every few seconds.
+const SILENCE: Duration = Duration::from_secs(20);
+/// Between two tries to reach a server that is away; it doubles up to the second.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(5));
+/// How long the server may take to say goodbye.
+const GOODBYE_DEADLINE: Duration = Duration::from_secs(3);
+/// The close code of a session that is over.
+const SESSION_OVER: u16 = 4000;
+
+/// What is attached, and to which server.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The X display, for example :0; else the one of DISPLAY, unless --cdp is given.
+    #[arg(long, value_name = "DISPLAY")]
+    display: Option<String>,
+    /// A browser's debugging port, http://host:port, or its own address, ws://host:port/…
+    #[arg(long, value_name = "URL")]
+    cdp: Option<String>,
+    /// A name for people.
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    label: String,
+    /// The server; else the one of these settings.
+    #[arg(long, value_name = "URL", env = "HELMDECK_URL")]
+    url: Option<String>,
+    /// A token for the server; else one is made with this machine's secret.
+    #[arg(long, value_name = "TOKEN", env = "HELMDECK_TOKEN", hide_env_values = true)]
+    token: Option<SecretString>,
+}
+
+/// How a time with a server ended.
+enum Ended {
+    /// The session is over, and why.
+    Session(String),
+    /// The server is away.
+    Server(String),
+    /// Somebody here wants it to end.
+    Here,
+}
+
+/// Serves until the session is over or somebody stops it.
+pub fn run(config: &Config, args: Args) -> Result<(), Box<dyn Error>> {
+    let server = Arc::new(Remote::new(config, args.url.as_deref(), args.token.as_ref())?);
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let done = runtime.block_on(serve(server, args));
+    // What still waits for the X server is not waited for.
+    runtime.shutdown_background();
+    done
+}
+
+async fn serve(server: Arc<Remote>, args: Args) -> Result<(), Box<dyn Error>> {
+    let display = display_of(&args)?;
+    let (mut interrupt, mut terminate) =
+        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let guest = Attachment::start(display.as_deref(), args.cdp.as_deref()).await?;
+    let attached =
+        Attached { display, live_view: guest.live_view, cdp: args.cdp.as_deref().map(place_of) };
+    let mut visit = Visit {
+        server,
+        guest: &guest,
+        hello: Attach { label: args.label, attached, secret: None },
+        announced: false,
+    };
+    let stop = async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    };
+    let done = visit.keep(stop).await;
+    guest.let_go().await;
+    done
+}
+
+/// The display that is meant, if one is.
+fn display_of(args: &Args) -> Result<Option<String>, Box<dyn Error>> {
+    let from_env = || std::env::var("DISPLAY").ok().filter(|name| !name.is_empty());
+    let named = match (&args.display, &args.cdp) {
+        (Some(name), _) => Some(name.clone()),
+        (None, Some(_)) => None,
+        (None, None) => Some(
+            from_env()
+                .ok_or("nothing to attach: give --display :N or --cdp URL, or set DISPLAY")?,
+        ),
+    };
+    // A number alone is as good.
+    let number = |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit());
+    Ok(named.map(|name| if number(&name) { format!(":{name}") } else { name }))
+}
+
+/// Host and port of an address: its path may be a secret.
+fn place_of(address: &str) -> String {
+    let uri = address.parse::<Uri>().unwrap_or_default();
+    uri.authority().map(ToString::to_string).unwrap_or_default()
+}
+
+/// A guest on its way to a server, and back to it.
+struct Visit<'a> {
+    server: Arc<Remote>,
+    guest: &'a Attachment,
+    hello: Attach,
+    announced: bool,
+}
+
+impl Visit<'_> {
+    /// Is there for the server, however often that goes away, until `stop`.
+    async fn keep(&mut self, stop: impl Future<Output = ()>) -> Result<(), Box<dyn Error>> {
+        let mut stop = std::pin::pin!(stop);
+        let mut pause = PAUSES.0;
+        loop {
+            let connected = tokio::select! {
+                connected = self.connect() => connected,
+                () = &mut stop => return Ok(()),
+            };
+            let why = match connected {
+                Ok(mut socket) => {
+                    let ended = tokio::select! {
+                        ended = self.attend(&mut socket) => ended?,
+                        () = &mut stop => Ended::Here,
+                    };
+                    match ended {
+                        // As somebody asked the server.
+                        Ended::Session(why) if why.ends_with(EndReason::Requested.as_str()) => {
+                            say(&why);
+                            return Ok(());
+                        }
+                        Ended::Session(why) => return Err(why.into()),
+                        Ended::Here => {
+                            say_goodbye(socket).await;
+                            return Ok(());
+                        }
+                        Ended::Server(why) => {
+                            pause = PAUSES.0;
+                            why
+                        }
+                    }
+                }
+                Err(NoSocket::Refused(status, why)) if status < 500 => return Err(why.into()),
+                // Whoever has never been there has a wrong address, or a server to start.
+                Err(error) if self.hello.secret.is_none() => return Err(error.into()),
+                Err(error) => error.to_string(),
+            };
+            eprintln!("{why}; trying again");
+            tokio::select! {
+                () = sleep(pause) => {}
+                () = &mut stop => return Ok(()),
+            }
+            pause = (pause * 2).min(PAUSES.1);
+        }
+    }
+
+    async fn connect(&self) -> Result<Socket, NoSocket> {
+        self.server.connect(self.server.request(CONTROL)?).await
+    }
+
+    /// Attaches, and serves until the connection ends.
+    async fn attend(&mut self, socket: &mut Socket) -> Result<Ended, Box<dyn Error>> {
+        socket.send(Message::text(serde_json::to_string(&self.hello)?)).await?;
+        let away = || Ok(Ended::Server("the server is away".to_owned()));
+        // Ends, with all connections, when this function does.
+        let mut streams = None;
+        loop {
+            let Ok(Some(Ok(message))) = timeout(SILENCE, socket.next()).await else {
+                return away();
+            };
+            let text = match message {
+                Message::Text(text) => text,
+                Message::Close(Some(frame)) if u16::from(frame.code) == SESSION_OVER => {
+                    return Ok(Ended::Session(frame.reason.to_string()));
+                }
+                Message::Close(_) => return away(),
+                Message::Binary(_) | Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => {
+                    continue;
+                }
+            };
+            match serde_json::from_str(&text)? {
+                AttachReply::Attached { session_id, secret, url } => {
+                    self.hello.secret = Some(secret.clone());
+                    let (server, guest) = (self.server.clone(), self.guest.connections());
+                    streams = Some((Streams::open(server, guest, &session_id, secret), url));
+                    if !self.announced {
+                        say(&format!("session {session_id}"));
+                    }
+                }
+                AttachReply::Ready => {
+                    if let Some((_, url)) = streams.as_ref().filter(|_| !self.announced) {
+                        say(&format!("watch it at {url}; Ctrl-C ends the session"));
+                    }
+                    self.announced = true;
+                }
+                // The server may have room a moment later.
+                AttachReply::Refused(body) if self.announced && no_room(body.error) => {
+                    return Ok(Ended::Server(body.message));
+                }
+                AttachReply::Refused(body) => return Err(body.message.into()),
+            }
+        }
+    }
+}
+
+fn no_room(code: ErrorCode) -> bool {
+    matches!(code, ErrorCode::CapacityReached | ErrorCode::QuotaReached)
+}
+
+/// Tells whoever started us; that nobody reads it is no reason to stop.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stdout(), "{line}");
+}
+
+/// Tells the server that the session shall end, and waits until it knows.
+async fn say_goodbye(mut socket: Socket) {
+    let frame = CloseFrame { code: CloseCode::Normal, reason: GOODBYE.into() };
+    let said = async {
+        let _ = socket.send(Message::Close(Some(frame))).await;
+        while let Some(Ok(_)) = socket.next().await {}
+    };
+    let _ = timeout(GOODBYE_DEADLINE, said).await;
+}

@@ -1,0 +1,315 @@
+//! `helmdeck attach`: a display and a browser that the server did not start are sessions like others,
+//! survive the server, and are left as they were.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    net::TcpListener,
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use helmdeck_testkit::{Client, Desk, Process, Server, Watcher, eventually, is_root};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const SOON: Duration = Duration::from_secs(30);
+/// The program that attached a session may be gone for half a minute.
+const GRACE: Duration = Duration::from_secs(75);
+const RETURN: u32 = 0xff0d;
+/// The colour behind the terminal's text, as the picture has it: blue, green, red.
+const BACKGROUND: [u8; 3] = [0x60, 0x40, 0x20];
+
+/// A program that ends with the test.
+struct Program(Child);
+
+impl Program {
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_raw(self.0.id().cast_signed()).unwrap(), signal).unwrap();
+    }
+
+    fn is_alive(&mut self) -> bool {
+        self.0.try_wait().unwrap().is_none()
+    }
+
+    /// Waits for its end; whether it says that all went well.
+    async fn ended(&mut self) -> bool {
+        let over = async || self.0.try_wait().unwrap();
+        eventually(SOON, over).await.expect("it ends").success()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// An X display with a terminal that writes down every line typed into it.
+struct Desktop {
+    x: Program,
+    terminal: Program,
+    name: String,
+    dir: TempDir,
+}
+
+impl Desktop {
+    fn start() -> Self {
+        let mut command = Command::new("Xtigervnc");
+        command.args(["-displayfd", "1", "-geometry", "800x600", "-depth", "24"]);
+        command.args(["-rfbport", "-1", "-nolisten", "tcp", "-SecurityTypes", "None"]);
+        let dir = tempfile::tempdir().unwrap();
+        command.arg("-rfbunixpath").arg(dir.path().join("x.sock"));
+        let mut x = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut number = String::new();
+        BufReader::new(x.stdout.take().unwrap()).read_line(&mut number).unwrap();
+        let name = format!(":{}", number.trim());
+        let lines = dir.path().join("lines");
+        let script = format!("while read line; do echo \"$line\" >> {}; done", lines.display());
+        let mut command = Command::new("xterm");
+        command.args(["-geometry", "100x30+0+0", "-bg", "#204060", "-e", "sh", "-c", &script]);
+        let terminal = command.env("DISPLAY", &name).stdin(Stdio::null()).spawn().unwrap();
+        Self { x: Program(x), terminal: Program(terminal), name, dir }
+    }
+
+    /// Waits until the terminal has read this.
+    async fn reads(&self, lines: &str) {
+        let path = self.dir.path().join("lines");
+        let read = || fs::read_to_string(&path).unwrap_or_default();
+        let look = async || (read() == lines).then_some(());
+        assert!(eventually(SOON, look).await.is_some(), "{:?}", read());
+    }
+}
+
+/// `helmdeck attach`, once its session answers: the process and the session's id.
+fn attach(server: &Server, runtime_dir: &Path, more: &[&str]) -> (Program, String) {
+    let url = format!("http://{}", server.address);
+    let mut command = server.installation.command(["attach", "--url", &url]);
+    command.args(more).env("XDG_RUNTIME_DIR", runtime_dir).env_remove("DISPLAY");
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
+    let program = Program(child);
+    let first = said.next().expect("it says which session").unwrap();
+    let id = first.strip_prefix("session ").expect("its id").to_owned();
+    let second = said.next().expect("the session answers").unwrap();
+    assert!(second.contains(&format!("{url}/sessions/{id}")), "{second}");
+    (program, id)
+}
+
+/// A server whose address another one can have after it.
+fn server_to_be_restarted() -> Server {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    Server::start_with(&[("HELMDECK_ADDR", &free.to_string())])
+}
+
+fn scrapers(display: &str) -> Vec<Process> {
+    let own = format!("X0tigervnc -display {display} ");
+    Process::all().into_iter().filter(|process| process.command.starts_with(&own)).collect()
+}
+
+async fn session(client: &Client, id: &str) -> Value {
+    client.get(&format!("/api/v1/sessions/{id}")).await.expect(200).json()
+}
+
+/// Waits until the session is like that.
+async fn becomes(client: &Client, id: &str, patience: Duration, field: &str, value: &str) {
+    let look = async || (session(client, id).await[field] == value).then_some(());
+    if eventually(patience, look).await.is_none() {
+        panic!("{field} is not {value}: {:#}", session(client, id).await);
+    }
+}
+
+fn entries(dir: &Path) -> usize {
+    fs::read_dir(dir).unwrap().count()
+}
+
+#[tokio::test]
+async fn a_display_of_somebodys_own_is_watched_driven_and_left_as_it_was() {
+    let mut server = server_to_be_restarted();
+    let client = server.admin();
+    let (mut desktop, private) = (Desktop::start(), tempfile::tempdir().unwrap());
+    let (mut attached, id) =
+        attach(&server, private.path(), &["--display", &desktop.name, "--label", "my desk"]);
+    let desk = Desk { client: &client, id: id.clone() };
+
+    // It is a session that says what it is.
+    let shown = desk.describe().await;
+    assert_eq!((&shown["status"], &shown["mode"]), (&json!("running"), &json!("desktop")));
+    assert_eq!(shown["attached"], json!({ "display": desktop.name, "live_view": true }));
+    assert_eq!((&shown["spec"]["label"], &shown["owner"]), (&json!("my desk"), &json!("admin")));
+    assert_eq!(shown["resources"]["limits_by"], "none");
+
+    // People watch it.
+    let ticket = async |wanted: Value| {
+        let path = format!("/api/v1/sessions/{id}/tickets");
+        let ticket = client.post(&path, &wanted).await.expect(201).json();
+        format!("/api/v1/sessions/{id}/vnc?ticket={}", ticket["ticket"].as_str().unwrap())
+    };
+    let mut viewer = Watcher::open(&server, &ticket(json!({})).await, &[]).await.unwrap();
+    assert_eq!(viewer.size, (800, 600));
+    let seen = async || {
+        let picture = viewer.picture().await;
+        (picture[(300 * 800 + 300) * 4..][..3] == BACKGROUND).then_some(())
+    };
+    eventually(SOON, seen).await.expect("the terminal is seen");
+
+    // Actions reach the display, and those that would reach further are refused.
+    desk.act("mouse_move", json!({ "x": 200, "y": 200 })).await;
+    desk.act("type", json!({ "text": "typed by an agent\n" })).await;
+    desktop.reads("typed by an agent\n").await;
+    desk.ask("launch", json!({ "command": "xterm" })).await.expect_error(400, "session_attached");
+    let size = json!({ "width": 640, "height": 480 });
+    desk.ask("resize", size).await.expect_error(400, "session_attached");
+    let files = format!("/api/v1/sessions/{id}/files");
+    client.get(&files).await.expect_error(400, "session_attached");
+    desk.browser("tabs", json!({})).await.expect_error(503, "cdp_unavailable");
+
+    // One who takes control drives it.
+    let drives = format!("{}&take=true", ticket(json!({ "role": "control" })).await);
+    let mut viewer = Watcher::open(&server, &drives, &[]).await.unwrap();
+    let held = desk.ask("type", json!({ "text": "x" })).await;
+    held.expect_error(409, "control_held");
+    for letter in "by hand".chars() {
+        viewer.key(letter as u32).await;
+    }
+    viewer.key(RETURN).await;
+    viewer.settled().await;
+    desktop.reads("typed by an agent\nby hand\n").await;
+    drop(viewer);
+
+    // Without its server it waits, and is the same session of the next one.
+    server.kill();
+    server.restart();
+    let client = server.admin();
+    let known = async || {
+        let answer = client.get(&format!("/api/v1/sessions/{id}")).await;
+        (answer.status == 200 && answer.json()["status"] == "running").then_some(())
+    };
+    eventually(SOON, known).await.expect("it comes back");
+    let desk = Desk { client: &client, id: id.clone() };
+    assert_eq!(desk.describe().await["created_at"], shown["created_at"]);
+    desk.act("type", json!({ "text": "again\n" })).await;
+    desktop.reads("typed by an agent\nby hand\nagain\n").await;
+
+    // Killed, it leaves no process, and its directory only until the next one.
+    attached.signal(Signal::KILL);
+    assert!(!attached.ended().await);
+    let gone = async || scrapers(&desktop.name).is_empty().then_some(());
+    eventually(SOON, gone).await.expect("the scraper ends with it");
+    assert_eq!(entries(private.path()), 1);
+    let number = desktop.name.trim_start_matches(':').to_owned();
+    let (mut second, other) = attach(&server, private.path(), &["--display", &number]);
+    assert_eq!(entries(private.path()), 1);
+    becomes(&client, &id, GRACE, "end_reason", "guest_lost").await;
+
+    // Interrupted, it leaves nothing but what it found.
+    second.signal(Signal::INT);
+    assert!(second.ended().await);
+    becomes(&client, &other, SOON, "end_reason", "requested").await;
+    assert_eq!(session(&client, &other).await["status"], "terminated");
+    assert_eq!((entries(private.path()), scrapers(&desktop.name).len()), (0, 0));
+    assert!(desktop.x.is_alive() && desktop.terminal.is_alive());
+
+    // A display that ends takes its session along.
+    let (mut third, last) = attach(&server, private.path(), &["--display", &desktop.name]);
+    desktop.x.signal(Signal::KILL);
+    becomes(&client, &last, SOON, "end_reason", "display_lost").await;
+    assert!(!third.ended().await);
+}
+
+/// A browser with a debugging port: any that is free, or a given one.
+fn browser(dir: &Path, port: u16) -> (Program, u16) {
+    let mut command = Command::new("chromium");
+    command.args(["--headless=new", "--no-first-run", "--disable-gpu", "about:blank"]);
+    command.arg(format!("--remote-debugging-port={port}"));
+    command.arg(format!("--user-data-dir={}", dir.display()));
+    if is_root() {
+        command.arg("--no-sandbox");
+    }
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let program = Program(child);
+    let address = lines.find_map(|line| {
+        let line = line.unwrap();
+        line.strip_prefix("DevTools listening on ws://127.0.0.1:").map(str::to_owned)
+    });
+    // It writes more, and would stop if nobody read it.
+    std::thread::spawn(move || lines.map_while(Result::ok).count());
+    let port = address.expect("a port").split('/').next().unwrap().parse().unwrap();
+    (program, port)
+}
+
+#[tokio::test]
+async fn a_browser_of_somebodys_own_answers_the_api_goes_and_comes_back() {
+    let server = Server::start();
+    let client = server.admin();
+    let (profile, private) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (mut chromium, port) = browser(profile.path(), 0);
+    let cdp = format!("http://127.0.0.1:{port}");
+    let (mut attached, id) = attach(&server, private.path(), &["--cdp", &cdp]);
+    let desk = Desk { client: &client, id: id.clone() };
+    let shown = desk.describe().await;
+    assert_eq!(shown["mode"], "headless");
+    assert_eq!(
+        shown["attached"],
+        json!({ "live_view": false, "cdp": format!("127.0.0.1:{port}") })
+    );
+
+    let page = json!({ "url": "data:text/html,<title>mine</title><h1>Hello there</h1>" });
+    desk.browser("navigate", page.clone()).await.expect(200);
+    let text = desk.browser("markdown", json!({})).await.expect(200).text();
+    assert!(text.contains("Hello there"), "{text}");
+    let version = format!("/api/v1/sessions/{id}/cdp/json/version");
+    assert!(client.get(&version).await.expect(200).text().contains("Chrome"));
+    desk.ask("click", json!({ "x": 1, "y": 1 })).await.expect_error(400, "not_desktop_mode");
+    let file = json!({ "selector": "input", "files": ["a.txt"] });
+    desk.browser("upload", file).await.expect_error(400, "session_attached");
+
+    chromium.signal(Signal::KILL);
+    chromium.ended().await;
+    let (mut chromium, _) = browser(profile.path(), port);
+    let back = async || {
+        let answer = desk.browser("navigate", page.clone()).await;
+        (answer.status == 200).then_some(())
+    };
+    eventually(SOON, back).await.expect("the browser is found again");
+
+    attached.signal(Signal::INT);
+    assert!(attached.ended().await);
+    becomes(&client, &id, SOON, "end_reason", "requested").await;
+    assert!(chromium.is_alive());
+    assert_eq!(entries(private.path()), 0);
+}
+
+#[tokio::test]
+async fn what_cannot_be_attached_is_said_and_strangers_attach_nothing() {
+    let server = Server::start();
+    let url = format!("http://{}", server.address);
+    let refused = |more: &[&str], env: &[(&str, &str)]| {
+        let all = [&["attach", "--url", &url], more].concat();
+        let outcome = server.installation.attempt(all, env);
+        assert!(!outcome.success, "{more:?}");
+        outcome.stderr
+    };
+    let said = refused(&[], &[("DISPLAY", "")]);
+    assert!(said.contains("--display"), "{said}");
+    let said = refused(&["--display", ":3999"], &[]);
+    assert!(said.contains("X server") || said.contains("display"), "{said}");
+    let said = refused(&["--cdp", "http://127.0.0.1:1"], &[]);
+    assert!(said.contains("127.0.0.1:1"), "{said}");
+
+    // Without the scope nothing is attached, and without the secret no stream is opened.
+    let stranger = server.token("stranger", "sessions:read");
+    let bearer = format!("Bearer {stranger}");
+    let headers = [("authorization", bearer.as_str())];
+    let answer = Watcher::socket(&server, "/api/v1/attach", &headers).await.map(|_| ());
+    assert_eq!(answer.unwrap_err().0, 403);
+    let may = format!("Bearer {}", server.token("stranger", "sessions:write"));
+    let headers = [("authorization", may.as_str()), ("x-helmdeck-attach", may.as_str())];
+    let stream = "/api/v1/attach/sess-000000000000/stream";
+    let answer = Watcher::socket(&server, stream, &headers).await.map(|_| ());
+    assert_eq!(answer.unwrap_err().0, 404);
+}

@@ -1,0 +1,195 @@
+//! Displays and browsers that are somebody's own, as sessions.
+
+use std::{pin::pin, time::Duration};
+
+use axum::{
+    Extension,
+    extract::{
+        State,
+        ws::{CloseFrame, Message, WebSocket},
+    },
+    response::Response,
+};
+use bytes::Bytes;
+use helmdeck_sessions::{Caller, Session, ToAttach};
+use helmdeck_wire::{
+    ErrorBody, ErrorCode,
+    attach::{Attach, AttachReply, GOODBYE, SECRET},
+};
+use http::request::Parts;
+use time::OffsetDateTime;
+use tokio::time::{Instant, interval, sleep_until, timeout};
+
+use super::live::{must_end, upgrade};
+use crate::{
+    App,
+    attach::{PING_EVERY, SEND_DEADLINE, SILENCE, Secret, serve},
+    closing::Closing,
+    error::{ApiError, ApiResult},
+    public::Address,
+    query::Named,
+    token::Claims,
+};
+
+/// A program says at once what it brings.
+const HELLO_DEADLINE: Duration = Duration::from_secs(10);
+const MAX_HELLO: usize = 16 << 10;
+/// The largest message of a stream.
+const MAX_MESSAGE: usize = 1 << 20;
+/// How WebSockets are closed that did what they were for.
+const NORMAL: u16 = 1000;
+
+/// What a program brings becomes a session, for as long as it is there.
+pub async fn attach(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Extension(token): Extension<Claims>,
+    mut parts: Parts,
+) -> ApiResult<Response> {
+    by_token(&caller)?;
+    let upgrade = upgrade(&mut parts, &app).await?;
+    let address = Address::of(&app, &parts.headers);
+    Ok(upgrade.max_message_size(MAX_HELLO).on_upgrade(async move |mut socket| {
+        let live = app.live.clone();
+        let expires = token.info().expires_at;
+        let work = async {
+            let begun = begin(&app, &caller, &address, &mut socket).await;
+            let reason = match begun {
+                Ok(session) => attend(&app, &caller, expires, &session, &mut socket).await,
+                Err(error) => {
+                    let body = ErrorBody::new(error.code, error.message);
+                    let _ = say(&mut socket, &AttachReply::Refused(body)).await;
+                    Closing::Nonsense("refused".to_owned())
+                }
+            };
+            let frame = CloseFrame { code: reason.code(), reason: reason.sentence().into() };
+            let _ = timeout(SEND_DEADLINE, socket.send(Message::Close(Some(frame)))).await;
+        };
+        live.track_future(work).await;
+    }))
+}
+
+/// A connection that the server may take.
+pub async fn stream(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Named(id): Named,
+    mut parts: Parts,
+) -> ApiResult<Response> {
+    by_token(&caller)?;
+    let shown = parts.headers.get(SECRET).and_then(|value| value.to_str().ok());
+    let secret = shown.and_then(|text| Secret::read(&app.signer, text, &caller.subject));
+    let known = secret.filter(|secret| secret.session == id);
+    let unknown = || ApiError::new(ErrorCode::NotFound, "no such session was attached here");
+    known.ok_or_else(unknown)?;
+    let session = app.sessions.get(&caller, &id)?;
+    let attachment = session.attachment().ok_or_else(unknown)?.clone();
+    let upgrade = upgrade(&mut parts, &app).await?;
+    Ok(upgrade
+        .max_message_size(MAX_MESSAGE)
+        .on_upgrade(async move |socket| serve(socket, &attachment).await))
+}
+
+/// Pages have no display to bring.
+fn by_token(caller: &Caller) -> ApiResult<()> {
+    if caller.by_hand {
+        let message = "attach with a token: `Authorization: Bearer <token>`";
+        return Err(ApiError::new(ErrorCode::MissingBearer, message));
+    }
+    Ok(())
+}
+
+/// Hears what is brought, and says which session it is.
+async fn begin(
+    app: &App,
+    caller: &Caller,
+    address: &Address,
+    socket: &mut WebSocket,
+) -> ApiResult<Session> {
+    let invalid = |message: &str| ApiError::new(ErrorCode::InvalidInput, message);
+    let said = timeout(HELLO_DEADLINE, socket.recv()).await;
+    let Ok(Some(Ok(Message::Text(text)))) = said else {
+        return Err(invalid("expected a message that says what is attached"));
+    };
+    let wanted: Attach = serde_json::from_str(&text).map_err(|e| invalid(&e.to_string()))?;
+    let back = match wanted.secret {
+        Some(text) => {
+            let secret = Secret::read(&app.signer, &text, &caller.subject);
+            let foreign =
+                || ApiError::new(ErrorCode::NotFound, "secret: not of this session's owner");
+            let secret = secret.ok_or_else(foreign)?;
+            Some((secret.session, secret.created_at))
+        }
+        None => None,
+    };
+    let (label, attached) = (wanted.label, wanted.attached);
+    let session = app.sessions.attach(caller, ToAttach { label, attached, back })?;
+    let secret = Secret::new(&caller.subject, &session).sign(&app.signer)?;
+    let (session_id, url) = (session.id().clone(), address.session(session.id()));
+    // One that is gone already is waited for as any that goes.
+    let _ = say(socket, &AttachReply::Attached { session_id, secret, url }).await;
+    Ok(session)
+}
+
+/// Keeps the connection until either side ends it; the program's goodbye ends the session.
+async fn attend(
+    app: &App,
+    caller: &Caller,
+    expires: OffsetDateTime,
+    session: &Session,
+    socket: &mut WebSocket,
+) -> Closing {
+    let credentials = [caller.token.clone()];
+    let mut ended = pin!(must_end(app, session.ending(), &credentials, Some(expires)));
+    let mut ready = pin!(session.ready());
+    let (mut told, mut heard, mut pings) = (false, Instant::now(), interval(PING_EVERY));
+    loop {
+        let sent = tokio::select! {
+            reason = &mut ended => {
+                // What somebody may no longer do ends at once; a new token brings nothing back.
+                if app.revoked.contains(&caller.token) {
+                    session.detach();
+                }
+                return reason;
+            }
+            answers = &mut ready, if !told => {
+                told = true;
+                match answers {
+                    Ok(()) => say(socket, &AttachReply::Ready).await,
+                    // Why, is told with its end.
+                    Err(_) => true,
+                }
+            }
+            message = socket.recv() => match message {
+                Some(Ok(Message::Close(Some(frame))))
+                    if frame.code == NORMAL && frame.reason.as_str() == GOODBYE =>
+                {
+                    session.detach();
+                    return Closing::ViewerLeft;
+                }
+                Some(Ok(Message::Close(_)) | Err(_)) | None => return Closing::ViewerLeft,
+                Some(Ok(
+                    Message::Text(_) | Message::Binary(_) | Message::Ping(_) | Message::Pong(_),
+                )) => {
+                    heard = Instant::now();
+                    true
+                }
+            },
+            () = sleep_until(heard + SILENCE) => return Closing::ViewerLeft,
+            _ = pings.tick() => {
+                let ping = socket.send(Message::Ping(Bytes::new()));
+                matches!(timeout(SEND_DEADLINE, ping).await, Ok(Ok(())))
+            }
+        };
+        if !sent {
+            return Closing::ViewerLeft;
+        }
+    }
+}
+
+/// Sends a reply; whether it could be sent.
+async fn say(socket: &mut WebSocket, reply: &AttachReply) -> bool {
+    let Ok(text) = serde_json::to_string(reply) else { return false };
+    let sent = timeout(SEND_DEADLINE, socket.send(Message::Text(text.into()))).await;
+    matches!(sent, Ok(Ok(())))
+}

@@ -1,0 +1,262 @@
+//! Sessions of somebody's own display or browser: a program outside brings the guest, and connects to
+//! us. There is no sandbox, and a connection is made by taking one that the program keeps open.
+
+use std::{collections::VecDeque, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use helmdeck_runtime::{ByteStream, Runtime, RuntimeError, Sandbox, SandboxId, SandboxSpec};
+use helmdeck_wire::{
+    SessionId,
+    attach::Attached,
+    session::{EndReason, Mode, SessionSpec},
+};
+use parking_lot::Mutex;
+use time::OffsetDateTime;
+use tokio::{
+    io::{DuplexStream, duplex},
+    sync::{Notify, oneshot, watch},
+    time::{Instant, timeout_at},
+};
+
+use crate::{Session, SessionError, session::Driven};
+
+/// A program that is there brings a connection within its round trip.
+const CONNECT_DEADLINE: Duration = Duration::from_secs(5);
+/// More connections than this need not wait.
+const MAX_SPARE: usize = 16;
+/// What is on the way between the link and one connection.
+const BUFFER: usize = 64 << 10;
+
+/// A session that a program asks for, or asks to have back.
+#[derive(Debug, Clone)]
+pub struct ToAttach {
+    /// A name for people.
+    pub label: String,
+    /// What it brings.
+    pub attached: Attached,
+    /// The id and the beginning of a session that comes back.
+    pub back: Option<(SessionId, OffsetDateTime)>,
+}
+
+impl ToAttach {
+    /// The session, less what makes no sense for it; or what is wrong with what is brought.
+    pub(crate) fn spec(&self) -> Result<SessionSpec, SessionError> {
+        let invalid =
+            |field, reason: &str| SessionError::InvalidSpec { field, reason: reason.into() };
+        let plain = |text: &str, most: usize, more: &str| {
+            let good = |c: char| c.is_ascii_alphanumeric() || more.contains(c);
+            (1..=most).contains(&text.len()) && text.chars().all(good)
+        };
+        let Attached { display, cdp, live_view: _ } = &self.attached;
+        if display.as_ref().is_some_and(|name| !plain(name, 100, ":.-_/")) {
+            return Err(invalid("display", "expected the name of a display, such as :0"));
+        }
+        if cdp.as_ref().is_some_and(|place| !plain(place, 255, ":.-_[]")) {
+            return Err(invalid("cdp", "expected host:port"));
+        }
+        let mode = match (display, cdp) {
+            (Some(_), _) => Mode::Desktop,
+            (None, Some(_)) => Mode::Headless,
+            (None, None) => return Err(invalid("attached", "expected a display or a browser")),
+        };
+        Ok(SessionSpec {
+            label: self.label.clone(),
+            mode: Some(mode),
+            idle_timeout_s: Some(0),
+            ..SessionSpec::default()
+        })
+    }
+}
+
+/// A cheap handle to what connects us with the program.
+#[derive(Clone)]
+pub struct Attachment {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    sandbox: SandboxId,
+    /// Connections that wait to be taken, oldest first.
+    offers: Mutex<VecDeque<oneshot::Sender<DuplexStream>>>,
+    offered: Notify,
+    over: watch::Sender<bool>,
+}
+
+impl Attachment {
+    pub(crate) fn new(sandbox: SandboxId) -> Self {
+        let (offers, offered, over) = (Mutex::default(), Notify::new(), watch::Sender::new(false));
+        Self { shared: Arc::new(Shared { sandbox, offers, offered, over }) }
+    }
+
+    /// Offers a connection; gives the link's end of it when it is taken. Nothing if it never will be.
+    /// Dropping the future withdraws the offer.
+    pub fn offer(&self) -> impl Future<Output = Option<DuplexStream>> + Send + use<> {
+        let (give, given) = oneshot::channel();
+        {
+            let mut offers = self.shared.offers.lock();
+            offers.retain(|offer| !offer.is_closed());
+            if offers.len() < MAX_SPARE {
+                offers.push_back(give);
+            }
+        }
+        self.shared.offered.notify_one();
+        let mut over = self.shared.over.subscribe();
+        async move {
+            tokio::select! {
+                taken = given => taken.ok(),
+                _ = over.wait_for(|over| *over) => None,
+            }
+        }
+    }
+
+    /// What the runtime would say of it.
+    pub(crate) fn sandbox(&self) -> Sandbox {
+        Sandbox {
+            id: self.shared.sandbox.clone(),
+            running: !*self.shared.over.borrow(),
+            labels: Default::default(),
+            limits_by: "none",
+            usage: None,
+        }
+    }
+
+    fn next(&self) -> Option<oneshot::Sender<DuplexStream>> {
+        self.shared.offers.lock().pop_front()
+    }
+}
+
+#[async_trait]
+impl Runtime for Attachment {
+    /// There is nothing to start.
+    async fn start(&self, _: &SandboxId, _: &SandboxSpec) -> Result<(), RuntimeError> {
+        Ok(())
+    }
+
+    async fn connect(&self, _: &SandboxId) -> Result<Box<dyn ByteStream>, RuntimeError> {
+        let gone = || RuntimeError::Gone("the program that attached it does not answer".into());
+        let deadline = Instant::now() + CONNECT_DEADLINE;
+        loop {
+            if *self.shared.over.borrow() {
+                return Err(RuntimeError::Gone("it was detached".into()));
+            }
+            while let Some(offer) = self.next() {
+                let (ours, theirs) = duplex(BUFFER);
+                // One that was withdrawn is passed over.
+                if offer.send(theirs).is_ok() {
+                    return Ok(Box::new(ours));
+                }
+            }
+            timeout_at(deadline, self.shared.offered.notified()).await.map_err(|_| gone())?;
+        }
+    }
+
+    async fn stop(&self, _: &SandboxId) -> Result<(), RuntimeError> {
+        self.shared.over.send_replace(true);
+        self.shared.offers.lock().clear();
+        Ok(())
+    }
+
+    async fn list(&self) -> Result<Vec<Sandbox>, RuntimeError> {
+        Ok(vec![self.sandbox()])
+    }
+}
+
+impl Session {
+    /// What connects it with the program that attached it, if it was attached.
+    pub fn attachment(&self) -> Option<&Attachment> {
+        self.inner.attachment.as_ref()
+    }
+
+    /// When it was asked for.
+    pub fn created_at(&self) -> OffsetDateTime {
+        self.inner.record.created_at
+    }
+
+    /// Waits until it answers calls, or never will.
+    pub async fn ready(&self) -> Result<(), SessionError> {
+        self.driven_to(Driven::Running).await;
+        self.ensure_alive()
+    }
+
+    /// Ends it soon, as the program that attached it asks.
+    pub fn detach(&self) {
+        self.request_end(EndReason::Requested);
+    }
+}
+
+/// Remarks about what an attached session does not have.
+pub(crate) fn notes(attached: &Attached) -> Vec<String> {
+    let mut notes = vec![
+        "attached: programs, files and network are somebody's own; no limits, no network policy, no \
+         profile"
+            .to_owned(),
+    ];
+    if attached.display.is_some() && !attached.live_view {
+        notes.push(
+            "no live view: TigerVNC's X0tigervnc (Debian: tigervnc-scraping-server) is missing where \
+             the display is; screenshots and actions work"
+                .to_owned(),
+        );
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    fn attachment() -> (Attachment, SandboxId) {
+        let id = SandboxId::new("sess-x").unwrap();
+        (Attachment::new(id.clone()), id)
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_was_offered_is_taken_and_one_that_was_withdrawn_is_not() {
+        let (attachment, id) = attachment();
+        drop(attachment.offer());
+        let offer = attachment.offer();
+        let mut ours = attachment.connect(&id).await.unwrap();
+        ours.write_all(b"hello").await.unwrap();
+        let mut theirs = offer.await.unwrap();
+        let mut heard = [0; 5];
+        theirs.read_exact(&mut heard).await.unwrap();
+        assert_eq!(&heard, b"hello");
+    }
+
+    #[tokio::test]
+    async fn whoever_wants_a_connection_waits_for_an_offer() {
+        let (attachment, id) = attachment();
+        let waiting = tokio::spawn({
+            let (attachment, id) = (attachment.clone(), id.clone());
+            async move { attachment.connect(&id).await.is_ok() }
+        });
+        tokio::task::yield_now().await;
+        let _offer = attachment.offer();
+        assert!(waiting.await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn what_is_over_takes_nothing_and_says_so() {
+        let (attachment, id) = attachment();
+        let offer = attachment.offer();
+        attachment.stop(&id).await.unwrap();
+        assert!(offer.await.is_none());
+        assert!(attachment.connect(&id).await.is_err());
+        assert!(!attachment.sandbox().running);
+    }
+
+    #[test]
+    fn what_is_brought_is_named_plainly() {
+        let brought = |display: Option<&str>, cdp: Option<&str>| {
+            let (display, cdp) = (display.map(Into::into), cdp.map(Into::into));
+            let attached = Attached { display, cdp, live_view: true };
+            ToAttach { label: String::new(), attached, back: None }.spec()
+        };
+        assert_eq!(brought(Some(":0"), None).unwrap().mode, Some(Mode::Desktop));
+        assert_eq!(brought(None, Some("[::1]:9222")).unwrap().mode, Some(Mode::Headless));
+        assert!(brought(None, None).is_err());
+        assert!(brought(Some(":0\n"), None).is_err());
+        assert!(brought(None, Some("ws://h:1/devtools/browser/secret")).is_err());
+    }
+}
