@@ -20,18 +20,22 @@ use helmdeck_wire::{
         SelectOptions, Selected, Snapshot, SnapshotText, StorageState, TabAction, TabId, TabList,
         Tabs, TypeInto, UploadFiles, WaitFor, Waited,
     },
+    control::Hands,
     pointer::Button,
     screen::Picture,
 };
 use parking_lot::Mutex;
-use tokio::{sync::OnceCell, time::sleep};
+use tokio::{
+    sync::OnceCell,
+    time::{sleep, timeout},
+};
 
 use crate::{
     BrowserError,
     emulation::Emulating,
     navigate::addressed,
     record::{self, Records},
-    running::Running,
+    running::{Owner, Running},
     turn::Turn,
 };
 
@@ -42,7 +46,7 @@ use crate::{
 #[derive(Clone)]
 pub struct Browser {
     shared: Arc<Shared>,
-    hands_off: bool,
+    hands: Hands,
 }
 
 struct Shared {
@@ -95,7 +99,7 @@ impl Browser {
         let followed = AtomicBool::new(false);
         let shared =
             Arc::new(Shared { current, home, met, pictures, records, emulating, followed });
-        Self { shared, hands_off: false }
+        Self { shared, hands: Hands::Agent }
     }
 
     /// If pages are made to believe something, sees to it also while nobody calls. Returns when the
@@ -105,7 +109,7 @@ impl Browser {
             return;
         }
         let until = Instant::now() + FOLLOW;
-        if let Ok(running) = self.running(until).await {
+        if let Ok(running) = self.own(until).await {
             let pages = running.known.tabs.lock().pages();
             // One that is too busy learns it later.
             join_all(pages.iter().map(|page| page.ready(until))).await;
@@ -114,8 +118,8 @@ impl Browser {
         // Ends when nobody has the browser any more.
         tokio::spawn(async move {
             while let Some(shared) = shared.upgrade() {
-                let browser = Self { shared, hands_off: true };
-                let running = browser.watched(Instant::now() + FOLLOW).await;
+                let browser = Self { shared, hands: Hands::Off };
+                let running = browser.own(Instant::now() + FOLLOW).await;
                 drop(browser);
                 match running.map(|running| running.cdp.clone()) {
                     Ok(cdp) => cdp.closed().await,
@@ -125,13 +129,13 @@ impl Browser {
         });
     }
 
-    /// The same browser for somebody who may look while a person drives: no dialog is answered, no
-    /// tab is opened or brought to the front.
-    pub fn hands_off(&self, hands_off: bool) -> Self {
-        Self { hands_off, ..self.clone() }
+    /// The same browser for somebody else. With hands off, no dialog is answered, no tab is opened or
+    /// brought to the front.
+    pub fn in_hands(&self, hands: Hands) -> Self {
+        Self { hands, ..self.clone() }
     }
 
-    /// Control of the session changed hands. Until somebody who may drive uses this browser again,
+    /// Control of the session changed hands. Until an agent that may drive uses this browser again,
     /// what is posted in it is a person's, and not recorded.
     pub fn handed_over(&self) {
         self.shared.records.lock().network.private = true;
@@ -354,7 +358,7 @@ impl Browser {
     ) -> Result<Turn, BrowserError> {
         let deadline = due(patience);
         let running = self.running(deadline).await?;
-        if self.hands_off {
+        if self.hands == Hands::Off {
             let page = running.shown(tab, deadline).await?;
             return Turn::begin_looking(running, page, deadline);
         }
@@ -386,26 +390,54 @@ impl Browser {
 
     /// The browser of the moment, waiting for one if need be.
     async fn running(&self, deadline: Instant) -> Result<Arc<Running>, BrowserError> {
-        self.shared.records.lock().network.private = self.hands_off;
+        match self.hands {
+            Hands::Agent => self.shared.records.lock().network.private = false,
+            Hands::Off => self.shared.records.lock().network.private = true,
+            // Whose pages it is does not change by what they do.
+            Hands::Person => {}
+        }
         self.watched(deadline).await
     }
 
     /// The same for somebody who only watches.
     pub(crate) async fn watched(&self, deadline: Instant) -> Result<Arc<Running>, BrowserError> {
         let left = deadline.saturating_duration_since(Instant::now()).max(LEAST);
-        let current = &self.shared.current;
-        let cdp = current.get(left).await.map_err(|_| BrowserError::Unavailable)?;
+        let cdp = self.shared.current.get(left).await.map_err(|_| BrowserError::Unavailable)?;
+        self.meet(cdp, left).await
+    }
+
+    /// The session's own browser, whoever else is there.
+    async fn own(&self, deadline: Instant) -> Result<Arc<Running>, BrowserError> {
+        let left = deadline.saturating_duration_since(Instant::now()).max(LEAST);
+        let cdp = self.shared.current.own(left).await.map_err(|_| BrowserError::Unavailable)?;
+        self.meet(cdp, left).await
+    }
+
+    /// What is known of a browser, looking at it first if need be.
+    async fn meet(&self, cdp: Cdp, left: Duration) -> Result<Arc<Running>, BrowserError> {
         let running = self.shared.met(&cdp);
-        let own = current.is_own(&cdp);
+        let owner = if !self.shared.current.is_own(&cdp) {
+            Owner::Agent
+        } else if self.shared.home.is_none() {
+            Owner::Somebody
+        } else {
+            Owner::Session
+        };
         let start = async {
             let records = Arc::clone(&self.shared.records);
-            let emulating = Arc::clone(&self.shared.emulating);
+            // Whoever started a browser has said what its pages shall believe.
+            let emulating = match owner {
+                Owner::Session | Owner::Somebody => Arc::clone(&self.shared.emulating),
+                Owner::Agent => Arc::default(),
+            };
             let until = Instant::now() + left;
             let home = self.shared.home.as_deref();
-            let running = Running::start(cdp, own, home, records, emulating, until);
+            let running = Running::start(cdp, owner, home, records, emulating, until);
             running.await.map(Arc::new)
         };
-        running.get_or_try_init(|| start).await.cloned()
+        // Somebody with more time may have begun to look.
+        let met = timeout(left, running.get_or_try_init(|| start)).await;
+        met.map_err(|_| BrowserError::Unavailable)?.cloned()
     }
 }
 

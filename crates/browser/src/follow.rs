@@ -147,7 +147,7 @@ impl Follower {
             select! {
                 heard = self.heard.next() => match heard {
                     Some(heard) => self.handle(heard),
-                    None => return,
+                    None => break,
                 },
                 Some(()) = self.jobs.next() => {}
                 Some(done) = self.asked.recv() => {
@@ -158,6 +158,10 @@ impl Follower {
                     let _ = done.send(());
                 }
             }
+        }
+        let mut records = self.known.records.lock();
+        for page in self.pages.values() {
+            records.ended(page.tab());
         }
     }
 

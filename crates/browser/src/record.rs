@@ -39,7 +39,6 @@ impl Records {
     pub fn browser_started(&mut self, now: OffsetDateTime) {
         if std::mem::replace(&mut self.started, true) {
             self.console.note(None, ConsoleLevel::Warning, RESTARTED.to_owned(), now);
-            self.network.lost(None, RESTARTED);
         }
     }
 
@@ -64,7 +63,12 @@ impl Records {
 
     /// A tab was closed: what it still asked for is answered to nobody.
     pub fn closed(&mut self, tab: &TabId) {
-        self.network.lost(Some(tab), "the tab was closed");
+        self.network.lost(tab, "the tab was closed");
+    }
+
+    /// A tab went with its browser.
+    pub fn ended(&mut self, tab: &TabId) {
+        self.network.lost(tab, "the browser ended");
     }
 
     /// Whether anything is known of a tab.

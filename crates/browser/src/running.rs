@@ -39,13 +39,23 @@ const UP_TO_DATE: Duration = Duration::from_secs(1);
 /// The browser knows its tabs by heart.
 const LOOK: Duration = Duration::from_secs(2);
 
+/// Who started a browser. In another's than the session's own, no tab is opened that nobody asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// The session.
+    Session,
+    /// A program of the agent's, which also said where downloads go.
+    Agent,
+    /// Somebody who attached it.
+    Somebody,
+}
+
 /// One browser, until it is gone.
 pub(crate) struct Running {
     pub cdp: Cdp,
     pub known: Arc<Known>,
     pub casts: Casts,
-    /// Whether it is the session's own. In another's, no tab is opened that nobody asked for.
-    own: bool,
+    owner: Owner,
     follower: AbortHandle,
     /// Whoever waits until the follower has seen everything that was told.
     abreast: mpsc::UnboundedSender<oneshot::Sender<()>>,
@@ -78,7 +88,7 @@ impl Running {
     /// of the session's `own`: whoever started another has said it.
     pub async fn start(
         cdp: Cdp,
-        own: bool,
+        owner: Owner,
         home: Option<&Path>,
         records: Arc<Mutex<Records>>,
         emulating: Arc<Emulating>,
@@ -96,7 +106,7 @@ impl Running {
         let left = deadline.saturating_duration_since(Instant::now());
         let pages = json!({ "discover": true, "filter": [{ "type": "page" }] });
         let downloads = async {
-            if own {
+            if owner != Owner::Agent {
                 let params = match home {
                     Some(home) => json!({
                         "behavior": "allow",
@@ -110,17 +120,22 @@ impl Running {
             }
             Ok(())
         };
+        // Who looked before us, and went, was told already: we are told again only after this.
+        let again = json!({ "discover": false });
+        cdp.call::<IgnoredAny>(None, "Target.setDiscoverTargets", again, left).await?;
         try_join!(
             cdp.call::<IgnoredAny>(None, "Target.setDiscoverTargets", pages, left),
             downloads,
         )?;
-        known.records.lock().browser_started(OffsetDateTime::now_utc());
+        if owner != Owner::Agent {
+            known.records.lock().browser_started(OffsetDateTime::now_utc());
+        }
         let (abreast, asked) = mpsc::unbounded_channel();
         let mut follower = Follower::new(cdp.clone(), Arc::clone(&known), events, asked);
         follower.catch_up().await;
         let follower = tokio::spawn(follower.follow()).abort_handle();
         let casts = Casts::new(cdp.clone());
-        Ok(Self { cdp, known, own, casts, follower, abreast })
+        Ok(Self { cdp, known, owner, casts, follower, abreast })
     }
 
     /// Waits until what the browser has told by now is recorded, also by pages that are just being
@@ -161,7 +176,7 @@ impl Running {
             Some(tab) => self.find(tab)?,
             None => match self.active(deadline).await? {
                 Some(page) => page,
-                None if self.own => self.open(None, deadline).await?,
+                None if self.owner == Owner::Session => self.open(None, deadline).await?,
                 None => return Err(BrowserError::TabNotFound("active".to_owned())),
             },
         };
@@ -175,7 +190,10 @@ impl Running {
     }
 
     async fn active(&self, deadline: Instant) -> Result<Option<Page>, BrowserError> {
-        let until = if self.own { Instant::now() + FIRST_PAGE } else { deadline };
+        let until = match self.owner {
+            Owner::Session => Instant::now() + FIRST_PAGE,
+            Owner::Somebody | Owner::Agent => deadline,
+        };
         loop {
             let news = self.known.news.notified();
             if let Some(page) = self.known.tabs.lock().active() {

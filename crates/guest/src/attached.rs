@@ -1,7 +1,7 @@
 //! A guest of somebody's own display or browser, outside any sandbox: it starts neither, and leaves
 //! both as they were.
 
-use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use axum::body::Body;
 use helmdeck_cdp::{Cdp, Current};
@@ -11,7 +11,7 @@ use helmdeck_wire::{
     error::with_causes,
     guest::{Part, Progress, Stage},
 };
-use http::{Request, Uri};
+use http::{Request, Uri, uri::PathAndQuery};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use tokio::{
@@ -97,6 +97,7 @@ impl Attachment {
         let place = Place::make().map_err(|e| GuestError::Io("private directory", e))?;
         let (log, mut tasks) = (Log::default(), JoinSet::new());
         let mut attached = Attached { display: None, passwords: None, browser: None };
+        let mut kept = None;
         if let Some(name) = display {
             attached.display = Some(Display::connect(name)?);
             attached.passwords = watchable(name, place.path(), &log, &mut tasks).await?;
@@ -106,9 +107,9 @@ impl Attachment {
             let first = address.connect().await?;
             let current = Arc::new(Current::new());
             current.set(first.clone());
-            tasks.spawn(keep_browser(address, first, current.clone(), log.clone()));
             let structured = helmdeck_browser::Browser::of_somebody(current.clone());
-            attached.browser = Some(Reached { current, structured });
+            attached.browser = Some(Reached { current: current.clone(), structured });
+            kept = Some((address, first, current));
         }
         let live_view = attached.passwords.is_some();
         let watched = attached.display.clone();
@@ -120,6 +121,10 @@ impl Attachment {
             }
         }
         guest.reports.tell(Progress::Ready);
+        if let Some((address, first, current)) = kept {
+            let (reports, log) = (guest.reports.clone(), guest.log.clone());
+            tasks.spawn(keep_browser(address, first, current, reports, log));
+        }
         if let Some(display) = watched {
             tasks.spawn(watch_display(display, guest.reports.clone(), guest.log.clone()));
         }
@@ -196,11 +201,18 @@ async fn watch_display(display: Display, reports: Reports, log: Log) {
 }
 
 /// Finds the browser again when it went away and came back.
-async fn keep_browser(address: Address, mut cdp: Cdp, current: Arc<Current>, log: Log) {
+async fn keep_browser(
+    address: Address,
+    mut cdp: Cdp,
+    current: Arc<Current>,
+    reports: Reports,
+    log: Log,
+) {
     loop {
         cdp.closed().await;
         current.clear();
         log.line("guest", "the browser is gone; waiting for it to come back");
+        reports.tell(Progress::BrowserEnded("it closed the connection".to_owned()));
         cdp = loop {
             sleep(BROWSER_PAUSE).await;
             if let Ok(cdp) = address.connect().await {
@@ -209,6 +221,7 @@ async fn keep_browser(address: Address, mut cdp: Cdp, current: Arc<Current>, log
         };
         current.set(cdp.clone());
         log.line("guest", "the browser is back");
+        reports.tell(Progress::BrowserBack);
     }
 }
 
@@ -236,9 +249,12 @@ impl Address {
     async fn connect(&self) -> Result<Cdp, GuestError> {
         let port = self.0.port_u16().unwrap_or(80);
         let host = self.0.host().unwrap_or_default().trim_matches(['[', ']']);
-        let found = lookup_host((host, port)).await.map_err(|e| GuestError::Io("browser", e))?;
+        let found = timeout(BROWSER_DEADLINE, lookup_host((host, port))).await;
+        let late = |_| io::Error::from(io::ErrorKind::TimedOut);
+        let found = found.map_err(late).flatten().map_err(|e| GuestError::Io("browser", e))?;
         let found: Vec<SocketAddr> = found.collect();
-        let (scheme, path) = (self.0.scheme_str().unwrap_or("http"), self.0.path());
+        let scheme = self.0.scheme_str().unwrap_or("http");
+        let path = self.0.path_and_query().map_or("/", PathAndQuery::as_str);
         let mut why = "its host has no address".to_owned();
         for address in found {
             match Cdp::connect(&format!("{scheme}://{address}{path}"), BROWSER_DEADLINE).await {

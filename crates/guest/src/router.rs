@@ -20,6 +20,7 @@ use helmdeck_wire::{
     },
     cast::CastView,
     clipboard::Clipboard,
+    control::Hands,
     file::{FileList, FileStored},
     guest::{Begin, Frames, Hello, LINK_VERSION, OneExtension, OneFile, SaveProfile},
     keyboard::{HoldKey, Key, Type},
@@ -65,8 +66,8 @@ macro_rules! on_browser {
     ($router:expr, $($action:ident => $method:ident as $answer:ident),* $(,)?) => {
         $router$(.route(&route::act($action::NAME), post(
             |State(guest): State<Guest>, headers: HeaderMap, Json(action): Json<$action>| async move {
-                let hands_off = headers.contains_key(route::HANDS_OFF);
-                let browser = guest.browser()?.hands_off(hands_off);
+                let hands = headers.get(route::HANDS).and_then(|hands| hands.to_str().ok());
+                let browser = guest.browser()?.in_hands(Hands::named(hands.unwrap_or_default()));
                 Ok::<_, GuestError>($answer(browser.$method(&action).await?))
             },
         )))*

@@ -186,8 +186,11 @@ impl Visit<'_> {
 
     /// Attaches, and serves until the connection ends.
     async fn attend(&mut self, socket: &mut Socket) -> Result<Ended, Box<dyn Error>> {
-        socket.send(Message::text(serde_json::to_string(&self.hello)?)).await?;
         let away = || Ok(Ended::Server("the server is away".to_owned()));
+        let hello = Message::text(serde_json::to_string(&self.hello)?);
+        if !matches!(timeout(SILENCE, socket.send(hello)).await, Ok(Ok(()))) {
+            return away();
+        }
         // Ends, with all connections, when this function does.
         let mut streams = None;
         loop {

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use helmdeck_wire::{
     Action, ErrorBody, ErrorCode,
     cast::CastView,
+    control::Hands,
     guest::{Begin, Frames, Hello},
     ticket::Role,
 };
@@ -91,18 +92,16 @@ impl Link {
         Ok(ProgressStream::new(connection, response.await?.into_body()))
     }
 
-    /// Asks the guest to do something.
-    /// With `hands_off`, only as far as that touches nothing that a person has in their hands.
+    /// Asks the guest to do something. With hands off, only as far as that touches nothing that a
+    /// person has in theirs.
     pub async fn act<A: Action>(
         &self,
         action: &A,
-        hands_off: bool,
+        hands: Hands,
         deadline: Duration,
     ) -> Result<Reply, LinkError> {
         let mut request = post(&route::act(A::NAME), action)?;
-        if hands_off {
-            request.headers_mut().insert(route::HANDS_OFF, HeaderValue::from_static("1"));
-        }
+        request.headers_mut().insert(route::HANDS, HeaderValue::from_static(hands.as_str()));
         self.call(request, deadline).await
     }
 

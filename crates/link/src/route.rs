@@ -54,8 +54,8 @@ pub const PROFILE: &str = "/profile";
 /// [`BEGIN`]: a tar archive from its folder on.
 pub const EXTENSION: &str = "/extension";
 
-/// A header of an action that only looks: a person drives, and what they see stays as it is.
-pub const HANDS_OFF: &str = "x-helmdeck-hands-off";
+/// A header of an action: [`helmdeck_wire::control::Hands`].
+pub const HANDS: &str = "x-helmdeck-hands";
 
 /// `POST` an action's JSON to `/act/<name>`.
 pub fn act(name: &str) -> String {

@@ -43,7 +43,9 @@ pub async fn run(app: App, router: Router, max_sessions: usize) {
     let mut events = app.sessions.events().after(0);
     loop {
         let sessions = app.sessions.describe_all(&everybody).await;
-        let watchable = |s: &Session| s.mode == Mode::Desktop && s.status == Status::Running;
+        let watchable = |s: &Session| {
+            s.mode == Mode::Desktop && s.status == Status::Running && s.attached.is_none()
+        };
         let wanted: Vec<_> = sessions.into_iter().filter(watchable).map(|s| s.id).collect();
         open.retain(|id, _| wanted.contains(id));
         app.published.lock().retain(|id, _| wanted.contains(id));

@@ -168,13 +168,13 @@ fn lifecycle() -> Vec<Operation> {
 /// Displays and browsers that are somebody's own.
 fn attaching() -> Vec<Operation> {
     vec![
-        get("/api/v1/attach", Needs(SessionsWrite), "attach", attach::attach)
+        get("/api/v1/attach", Needs(Admin), "attach", attach::attach)
             .doc(
                 "Make somebody's own display or browser a session, over a WebSocket: what \
                  `helmdeck attach` connects to. By bearer token only.",
             )
             .upgrades(),
-        get("/api/v1/attach/{id}/stream", Needs(SessionsWrite), "attach_stream", attach::stream)
+        get("/api/v1/attach/{id}/stream", Needs(Admin), "attach_stream", attach::stream)
             .doc("A connection for the server to take, of the program that attached the session.")
             .upgrades(),
     ]

@@ -83,8 +83,11 @@ impl Session {
                 let watched = self.inner.cast.lock();
                 match (&watched.ended, watched.viewers) {
                     (Some(how), _) => {
-                        let reason = format!("the browser ended ({how}) and is started again");
-                        ViewStatus::NoBrowser.because(reason)
+                        let next = match &self.inner.record.attached {
+                            Some(_) => "it is looked for until it is back",
+                            None => "it is started again",
+                        };
+                        ViewStatus::NoBrowser.because(format!("the browser ended ({how}): {next}"))
                     }
                     (None, 0) if self.inner.record.attached.is_some() => {
                         ViewStatus::Passthrough.plainly()

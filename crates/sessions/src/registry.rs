@@ -219,7 +219,8 @@ impl Sessions {
 
     async fn describe(&self, caller: &Caller, sessions: &[Session]) -> Vec<session::Session> {
         let known = async {
-            for session in sessions {
+            // Those that somebody attached come when they come.
+            for session in sessions.iter().filter(|session| session.attachment().is_none()) {
                 session.adoption().await;
             }
         };

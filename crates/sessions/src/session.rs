@@ -11,7 +11,9 @@ use helmdeck_link::{ByteStream, Connect, Link, LinkError, Reply};
 use helmdeck_runtime::{Runtime, Sandbox, SandboxId};
 use helmdeck_wire::{
     Action, ErrorBody, ErrorCode, SessionId,
+    control::Hands,
     guest::Stage,
+    history::ActorKind,
     session::{self, EndReason, Mode, SessionSpec, StageTiming},
     window::BrowserWindow,
 };
@@ -262,14 +264,19 @@ impl Session {
         }
         self.adoption().await;
         // Before it counts as a task: an agent that waits for a person must not use them up.
-        let (epoch, hands_off) = match (action.drives(), self.may_drive(caller)) {
-            (true, admitted) => (Some(admitted?), false),
-            (false, admitted) => (None, admitted.is_err()),
+        let theirs = match self.actor(caller).kind {
+            ActorKind::Human => Hands::Person,
+            ActorKind::Agent => Hands::Agent,
+        };
+        let (epoch, hands) = match (action.drives(), self.may_drive(caller)) {
+            (true, admitted) => (Some(admitted?), theirs),
+            (false, Ok(_)) => (None, theirs),
+            (false, Err(_)) => (None, Hands::Off),
         };
         let _task = self.begin(Lifecycle::begin_task)?;
         let deadline = ACTION_DEADLINE + asked;
         let reply = tokio::select! {
-            reply = self.inner.link.act(action, hands_off, deadline) => reply,
+            reply = self.inner.link.act(action, hands, deadline) => reply,
             taken = self.taken(epoch) => return Err(taken),
         };
         reply.map_err(|error| self.link_failed(error, deadline))

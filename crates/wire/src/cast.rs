@@ -200,7 +200,7 @@ pub enum ViewStatus {
     Streaming,
     /// The browser is gone, and is being started again.
     NoBrowser,
-    /// It is a browser of the host's own display. No runtime of today has such ones.
+    /// It is somebody's own, attached by `helmdeck attach`, and can be watched.
     Passthrough,
     /// It cannot: the session is over, or of another version, or the page crashed.
     Unavailable,

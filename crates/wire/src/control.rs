@@ -51,3 +51,34 @@ pub struct ReleaseControl {
     #[schemars(length(max = 2000))]
     pub message: Option<String>,
 }
+
+/// In whose hands an action is that a guest is asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Hands {
+    /// An agent's, who may drive.
+    #[default]
+    Agent,
+    /// A person's, who may drive.
+    Person,
+    /// Nobody's: another drives, and this one only looks.
+    Off,
+}
+
+impl Hands {
+    /// Its name between server and guest.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Person => "person",
+            Self::Off => "off",
+        }
+    }
+
+    /// The one of this name; whoever is not known only looks.
+    pub fn named(name: &str) -> Self {
+        [Self::Agent, Self::Person]
+            .into_iter()
+            .find(|one| one.as_str() == name)
+            .unwrap_or(Self::Off)
+    }
+}

@@ -38,7 +38,8 @@ export class Keyboard {
     field.addEventListener("paste", this.onPaste, { signal });
     field.addEventListener("focus", () => handlers.focus(true), { signal });
     field.addEventListener("blur", this.onBlur, { signal });
-    window.addEventListener("blur", this.onBlur, { signal });
+    // The desktop beside it makes one up to let its own keys go.
+    window.addEventListener("blur", (event) => event.isTrusted && this.onBlur(), { signal });
   }
 
   focus(): void {

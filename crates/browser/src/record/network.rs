@@ -263,10 +263,9 @@ impl Network {
     }
 
     /// What is under way, in a tab or anywhere, has nobody to be told to.
-    pub fn lost(&mut self, tab: Option<&TabId>, why: &str) {
+    pub fn lost(&mut self, tab: &TabId, why: &str) {
         let under_way = self.requests.iter().filter(|request| {
-            let here = tab.is_none_or(|tab| request.tab == *tab);
-            here && request.ended.is_none() && request.error.is_none()
+            request.tab == *tab && request.ended.is_none() && request.error.is_none()
         });
         let under_way: Vec<_> = under_way.map(|request| request.id).collect();
         for id in under_way {

@@ -307,7 +307,7 @@ async fn what_cannot_be_attached_is_said_and_strangers_attach_nothing() {
     let headers = [("authorization", bearer.as_str())];
     let answer = Watcher::socket(&server, "/api/v1/attach", &headers).await.map(|_| ());
     assert_eq!(answer.unwrap_err().0, 403);
-    let may = format!("Bearer {}", server.token("stranger", "sessions:write"));
+    let may = format!("Bearer {}", server.token("stranger", "admin"));
     let headers = [("authorization", may.as_str()), ("x-helmdeck-attach", may.as_str())];
     let stream = "/api/v1/attach/sess-000000000000/stream";
     let answer = Watcher::socket(&server, stream, &headers).await.map(|_| ());

@@ -73,6 +73,7 @@ pub async fn attach(
 pub async fn stream(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
+    Extension(token): Extension<Claims>,
     Named(id): Named,
     mut parts: Parts,
 ) -> ApiResult<Response> {
@@ -85,9 +86,19 @@ pub async fn stream(
     let session = app.sessions.get(&caller, &id)?;
     let attachment = session.attachment().ok_or_else(unknown)?.clone();
     let upgrade = upgrade(&mut parts, &app).await?;
-    Ok(upgrade
-        .max_message_size(MAX_MESSAGE)
-        .on_upgrade(async move |socket| serve(socket, &attachment).await))
+    Ok(upgrade.max_message_size(MAX_MESSAGE).on_upgrade(async move |socket| {
+        let credentials = [caller.token.clone()];
+        let expires = Some(token.info().expires_at);
+        let ended = must_end(&app, session.ending(), &credentials, expires);
+        let live = app.live.clone();
+        let work = async {
+            tokio::select! {
+                () = serve(socket, &attachment) => {}
+                _ = ended => {}
+            }
+        };
+        live.track_future(work).await;
+    }))
 }
 
 /// Pages have no display to bring.

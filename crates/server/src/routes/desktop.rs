@@ -1,4 +1,4 @@
-//! Actions on a session's desktop. The guest's answer is passed through as it came.
+//! Actions on a session's desktop. The body of the guest's answer is passed through as it came.
 
 use axum::{
     Extension, Json,
@@ -8,12 +8,13 @@ use axum::{
 use helmdeck_sessions::{Caller, Reply, Scope};
 use helmdeck_wire::{
     Action, Done,
-    browser::PageScreenshot,
-    screen::{Format, Screenshot, Zoom},
+    body::BytesReply as _,
+    browser::{PageScreenshot, PdfDocument},
+    screen::{Format, Picture, Screenshot, Zoom},
     status::AgentStatus,
     window::ListWindows,
 };
-use http::{HeaderMap, header};
+use http::{HeaderMap, HeaderValue, header};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -64,8 +65,23 @@ pub struct WindowsQuery {
 pub struct Passed(Reply);
 
 impl IntoResponse for Passed {
+    /// A guest is believed what its answer is, not what browsers shall do with it: whatever it is,
+    /// nothing in it is a page of ours.
     fn into_response(self) -> Response {
-        (self.0.headers, self.0.body).into_response()
+        let kinds = [Picture::MEDIA_TYPES, PdfDocument::MEDIA_TYPES].concat();
+        let said = self.0.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let kind = said.and_then(|said| kinds.iter().copied().find(|kind| *kind == said));
+        let mut headers = HeaderMap::new();
+        let kind = HeaderValue::from_static(kind.unwrap_or("application/json"));
+        headers.insert(header::CONTENT_TYPE, kind);
+        let sandbox = HeaderValue::from_static("sandbox; default-src 'none'");
+        headers.insert(header::CONTENT_SECURITY_POLICY, sandbox);
+        for fact in [Picture::HEADERS, PdfDocument::HEADERS].concat() {
+            if let Some(value) = self.0.headers.get(fact) {
+                headers.insert(fact, value.clone());
+            }
+        }
+        (headers, self.0.body).into_response()
     }
 }
 
@@ -110,4 +126,27 @@ pub async fn set_agent_status(
 ) -> ApiResult<Json<Done>> {
     app.sessions.get(&caller, &session)?.set_agent_status(action.status).await?;
     Ok(Json(Done::OK))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guest_cannot_make_its_answer_a_page_or_set_cookies() {
+        let headers = [
+            ("content-type", "text/html"),
+            ("set-cookie", "helmdeck-3000=theirs"),
+            ("access-control-allow-origin", "*"),
+        ];
+        let headers = headers.map(|(name, value)| {
+            (name.parse().unwrap_or(header::AGE), HeaderValue::from_static(value))
+        });
+        let reply = Reply { headers: headers.into_iter().collect(), body: "<script>".into() };
+        let passed = Passed(reply).into_response();
+        let header = |name: &str| passed.headers().get(name).and_then(|value| value.to_str().ok());
+        assert_eq!(header("content-type"), Some("application/json"));
+        assert_eq!((header("set-cookie"), header("access-control-allow-origin")), (None, None));
+        assert!(header("content-security-policy").is_some_and(|it| it.starts_with("sandbox")));
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{self, BufReader, Read, Write},
+    io::{self, BufRead as _, BufReader, Read, Seek as _, Write},
 };
 
 use serde::Deserialize;
@@ -89,9 +89,36 @@ struct RawManifest {
     default_locale: Option<String>,
 }
 
+/// How many files an archive could list at most: each begins with these bytes.
+fn entries(file: &mut BufReader<File>) -> io::Result<usize> {
+    const ENTRY: [u8; 4] = *b"PK\x01\x02";
+    let (mut found, mut last) = (0, [0; 4]);
+    loop {
+        let chunk = file.fill_buf()?;
+        if chunk.is_empty() {
+            break;
+        }
+        for byte in chunk {
+            let [_, second, third, fourth] = last;
+            last = [second, third, fourth, *byte];
+            found += usize::from(last == ENTRY);
+        }
+        let length = chunk.len();
+        file.consume(length);
+    }
+    file.rewind()?;
+    Ok(found)
+}
+
 impl Package {
     pub fn open(file: File) -> Result<Self, BadPackage> {
-        let mut zip = ZipArchive::new(BufReader::new(file))
+        let mut file = BufReader::new(file);
+        // Before anybody makes a list of them.
+        let listed = entries(&mut file)?;
+        if listed > MAX_FILES {
+            return Err(wrong(format!("{listed} files: at most {MAX_FILES}")));
+        }
+        let mut zip = ZipArchive::new(file)
             .map_err(|error| wrong(format!("it is neither a .zip nor a .crx: {error}")))?;
         if zip.len() > MAX_FILES {
             return Err(wrong(format!("{} files: at most {MAX_FILES}", zip.len())));

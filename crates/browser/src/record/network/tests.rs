@@ -161,9 +161,9 @@ fn what_a_person_posts_is_not_kept() {
 fn what_nobody_waits_for_any_more_has_failed() {
     let mut network = Network::default();
     begin(&mut network, "a", 1.0);
-    network.lost(Some(&TabId("other".into())), "closed");
+    network.lost(&TabId("other".into()), "closed");
     assert!(list(&network, json!({ "failed": true })).requests.is_empty());
-    network.lost(Some(&tab()), "closed");
+    network.lost(&tab(), "closed");
     let failed = list(&network, json!({ "failed": true }));
     assert_eq!(failed.requests[0].error.as_deref(), Some("closed"));
 }

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use helmdeck_wire::browser::{Har, NetworkLog, NetworkRequest, RequestKind};
+use helmdeck_wire::{
+    browser::{Har, NetworkLog, NetworkRequest, RequestKind},
+    control::Hands,
+};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, time::sleep};
 
@@ -180,7 +183,10 @@ async fn exported(desk: &Desk, server: &Server) {
     let script = format!("setTimeout(() => {post}, 500)");
     desk.execute(json!({ "script": script })).await.unwrap();
     desk.browser.handed_over();
-    let looking = desk.browser.hands_off(true);
+    let looking = desk.browser.in_hands(Hands::Off);
+    // They may use the address bar, and it is still theirs.
+    let tabs = request(json!({}));
+    desk.browser.in_hands(Hands::Person).tabs(&tabs).await.unwrap();
     for _ in 0..300 {
         let log = looking.network(&request(json!({ "limit": 1 }))).await.unwrap();
         if log.requests[0].url.ends_with("/theirs") && log.requests[0].ms.is_some() {
