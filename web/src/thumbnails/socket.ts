@@ -35,8 +35,11 @@ export class ThumbnailSocket {
     document.removeEventListener("visibilitychange", this.ask);
     this.painters.clear();
     window.clearTimeout(this.timer);
-    this.socket?.close();
+    const { socket } = this;
     this.socket = null;
+    // Browsers complain of one that is closed before it is open.
+    if (socket?.readyState === WebSocket.CONNECTING) socket.onopen = () => socket.close();
+    else socket?.close();
   }
 
   // Scrolling changes many tiles in one go: tell the server once.

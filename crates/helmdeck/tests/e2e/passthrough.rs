@@ -136,5 +136,5 @@ async fn headless_ones_are_seen_too_and_a_guest_that_does_not_answer_costs_no_br
     assert_eq!(off.describe().await["spec"]["browser_passthrough"], false);
     let look = "ls /opt/helmdeck /opt; echo \"[$CHROME_PATH]\"; head -c 9 $(which chromium)";
     let found = off.shell(look).await;
-    assert_eq!(found.trim(), "/opt:\nhelmdeck\n\n/opt/helmdeck:\nhelmdeck\n[]\n#!/bin/sh");
+    assert_eq!(found.trim(), "/opt:\nhelmdeck\n/opt/helmdeck:\nhelmdeck\n[]\n#!/bin/sh");
 }
