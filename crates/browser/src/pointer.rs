@@ -42,20 +42,31 @@ impl Turn {
     /// An element that a click would reach, and where.
     async fn aim(&self, selector: &Selector) -> Result<(Found, Spot), BrowserError> {
         let ask = Ask { selector, want: Want::Usable, doing: "nothing", arguments: json!({}) };
+        let mut covered = None;
         loop {
-            let found = self.find(&ask).await?;
-            let spot = Spot { x: found.answer.x, y: found.answer.y };
-            let steps = self.steps(&found, spot).await?;
-            let Some(cover) = self.cover(&steps).await? else {
-                return Ok((found, steps.last().map_or(spot, |step| step.at)));
+            let looked = async {
+                let found = self.find(&ask).await?;
+                let spot = Spot { x: found.answer.x, y: found.answer.y };
+                let steps = self.steps(&found, spot).await?;
+                let cover = self.cover(&steps).await?;
+                Ok((found, steps.last().map_or(spot, |step| step.at), cover))
+            };
+            let (found, at, cover) = match looked.await {
+                Ok(looked) => looked,
+                // What lay over it says more than that the time is up.
+                Err(late @ BrowserError::Timeout(_)) => return Err(covered.unwrap_or(late)),
+                Err(error) => return Err(error),
+            };
+            let Some(cover) = cover else { return Ok((found, at)) };
+            let reason = BrowserError::NotActionable {
+                selector: selector.to_string(),
+                element: format!("<{}>", found.answer.tag),
+                why: format!("is in a frame that is covered by {cover}"),
             };
             if Instant::now() + COVERED > self.deadline {
-                return Err(BrowserError::NotActionable {
-                    selector: selector.to_string(),
-                    element: format!("<{}>", found.answer.tag),
-                    why: format!("is in a frame that is covered by {cover}"),
-                });
+                return Err(reason);
             }
+            covered = Some(reason);
             sleep(COVERED).await;
         }
     }
