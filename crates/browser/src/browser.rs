@@ -1,16 +1,17 @@
 //! The handle to the browser of a session: one method for each action.
 
+mod moment;
+
 use std::{
     path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Instant,
 };
 
-use futures_util::future::join_all;
-use helmdeck_cdp::{Cdp, Current};
+use helmdeck_cdp::Current;
 use helmdeck_wire::{
     browser::{
         Acted, ClickElement, Clicked, ConsoleLog, Emulate, Emulated, Emulation, Execute, Executed,
@@ -25,17 +26,13 @@ use helmdeck_wire::{
     screen::Picture,
 };
 use parking_lot::Mutex;
-use tokio::{
-    sync::OnceCell,
-    time::{sleep, timeout},
-};
 
+use self::moment::Met;
 use crate::{
     BrowserError,
     emulation::Emulating,
     navigate::addressed,
     record::{self, Records},
-    running::{Owner, Running},
     turn::Turn,
 };
 
@@ -61,12 +58,6 @@ struct Shared {
     emulating: Arc<Emulating>,
     /// Whether the browser is followed also while nobody calls.
     followed: AtomicBool,
-}
-
-/// A browser that we have met. One that is not that of the moment may be so again.
-struct Met {
-    cdp: Cdp,
-    running: Arc<OnceCell<Arc<Running>>>,
 }
 
 impl Browser {
@@ -100,33 +91,6 @@ impl Browser {
         let shared =
             Arc::new(Shared { current, home, met, pictures, records, emulating, followed });
         Self { shared, hands: Hands::Agent }
-    }
-
-    /// If pages are made to believe something, sees to it also while nobody calls. Returns when the
-    /// pages of now do.
-    pub async fn follow(&self) {
-        if !self.shared.emulating.any() || self.shared.followed.swap(true, Ordering::Relaxed) {
-            return;
-        }
-        let until = Instant::now() + FOLLOW;
-        if let Ok(running) = self.own(until).await {
-            let pages = running.known.tabs.lock().pages();
-            // One that is too busy learns it later.
-            join_all(pages.iter().map(|page| page.ready(until))).await;
-        }
-        let shared = Arc::downgrade(&self.shared);
-        // Ends when nobody has the browser any more.
-        tokio::spawn(async move {
-            while let Some(shared) = shared.upgrade() {
-                let browser = Self { shared, hands: Hands::Off };
-                let running = browser.own(Instant::now() + FOLLOW).await;
-                drop(browser);
-                match running.map(|running| running.cdp.clone()) {
-                    Ok(cdp) => cdp.closed().await,
-                    Err(_) => sleep(AGAIN).await,
-                }
-            }
-        });
     }
 
     /// The same browser for somebody else. With hands off, no dialog is answered, no tab is opened or
@@ -218,7 +182,9 @@ impl Browser {
     pub async fn upload(&self, upload: &UploadFiles) -> Result<Acted, BrowserError> {
         let UploadFiles { tab, timeout_s, .. } = upload;
         let mut turn = self.alive(tab.as_ref(), false, *timeout_s).await?;
-        turn.upload(self.shared.home.as_deref().unwrap_or(NOWHERE.as_ref()), upload).await
+        let home = self.shared.home.as_deref();
+        let home = home.ok_or(BrowserError::Invalid("somebody's own browser has no files here"))?;
+        turn.upload(home, upload).await
     }
 
     /// Waits for something on the page.
@@ -365,103 +331,7 @@ impl Browser {
         let page = running.page(tab, deadline).await?;
         Ok(Turn::begin(running, page, accept_dialogs, deadline).await)
     }
-
-    /// Whether there is a browser now.
-    pub(crate) async fn is_there(&self) -> bool {
-        self.shared.current.get(Duration::ZERO).await.is_ok()
-    }
-
-    /// The browser of the moment, if we know it.
-    pub(crate) fn known_running(&self) -> Option<Arc<Running>> {
-        let met = self.shared.met.lock();
-        let known = met.iter().find(|known| self.shared.current.is(&known.cdp))?;
-        known.running.get().cloned()
-    }
-
-    /// Whether a browser is that of the moment.
-    pub(crate) fn is_current(&self, running: &Running) -> bool {
-        self.shared.current.is(&running.cdp)
-    }
-
-    /// Waits until a browser is not that of the moment any more.
-    pub(crate) async fn left(&self, running: &Running) {
-        self.shared.current.changed(&running.cdp).await;
-    }
-
-    /// The browser of the moment, waiting for one if need be.
-    async fn running(&self, deadline: Instant) -> Result<Arc<Running>, BrowserError> {
-        match self.hands {
-            Hands::Agent => self.shared.records.lock().network.private = false,
-            Hands::Off => self.shared.records.lock().network.private = true,
-            // Whose pages it is does not change by what they do.
-            Hands::Person => {}
-        }
-        self.watched(deadline).await
-    }
-
-    /// The same for somebody who only watches.
-    pub(crate) async fn watched(&self, deadline: Instant) -> Result<Arc<Running>, BrowserError> {
-        let left = deadline.saturating_duration_since(Instant::now()).max(LEAST);
-        let cdp = self.shared.current.get(left).await.map_err(|_| BrowserError::Unavailable)?;
-        self.meet(cdp, left).await
-    }
-
-    /// The session's own browser, whoever else is there.
-    async fn own(&self, deadline: Instant) -> Result<Arc<Running>, BrowserError> {
-        let left = deadline.saturating_duration_since(Instant::now()).max(LEAST);
-        let cdp = self.shared.current.own(left).await.map_err(|_| BrowserError::Unavailable)?;
-        self.meet(cdp, left).await
-    }
-
-    /// What is known of a browser, looking at it first if need be.
-    async fn meet(&self, cdp: Cdp, left: Duration) -> Result<Arc<Running>, BrowserError> {
-        let running = self.shared.met(&cdp);
-        let owner = if !self.shared.current.is_own(&cdp) {
-            Owner::Agent
-        } else if self.shared.home.is_none() {
-            Owner::Somebody
-        } else {
-            Owner::Session
-        };
-        let start = async {
-            let records = Arc::clone(&self.shared.records);
-            // Whoever started a browser has said what its pages shall believe.
-            let emulating = match owner {
-                Owner::Session | Owner::Somebody => Arc::clone(&self.shared.emulating),
-                Owner::Agent => Arc::default(),
-            };
-            let until = Instant::now() + left;
-            let home = self.shared.home.as_deref();
-            let running = Running::start(cdp, owner, home, records, emulating, until);
-            running.await.map(Arc::new)
-        };
-        // Somebody with more time may have begun to look.
-        let met = timeout(left, running.get_or_try_init(|| start)).await;
-        met.map_err(|_| BrowserError::Unavailable)?.cloned()
-    }
 }
-
-impl Shared {
-    /// What is known of this browser, or will be.
-    fn met(&self, cdp: &Cdp) -> Arc<OnceCell<Arc<Running>>> {
-        let mut met = self.met.lock();
-        met.retain(|known| !known.cdp.is_closed());
-        if let Some(known) = met.iter().find(|known| known.cdp.is(cdp)) {
-            return Arc::clone(&known.running);
-        }
-        let running = Arc::default();
-        met.push(Met { cdp: cdp.clone(), running: Arc::clone(&running) });
-        running
-    }
-}
-
-/// Holds no file.
-const NOWHERE: &str = "/dev/null";
-/// Even a call that does not want to wait has time to ask the browser something.
-const LEAST: Duration = Duration::from_secs(1);
-/// A browser that is being started is waited for so long, and then again.
-const FOLLOW: Duration = Duration::from_secs(30);
-const AGAIN: Duration = Duration::from_secs(1);
 
 fn due(patience: Patience) -> Instant {
     Instant::now() + patience.duration()

@@ -12,7 +12,8 @@ const MOST: usize = 100;
 
 /// The downloads whose end no reply has told yet.
 pub(crate) struct Downloads {
-    home: PathBuf,
+    /// Nothing if they go where the browser likes.
+    home: Option<PathBuf>,
     last: Mark,
     known: Vec<Known>,
 }
@@ -52,8 +53,8 @@ pub(crate) struct Progress {
 }
 
 impl Downloads {
-    pub fn new(home: &Path) -> Self {
-        Self { home: home.to_owned(), last: Mark::default(), known: Vec::new() }
+    pub fn new(home: Option<&Path>) -> Self {
+        Self { home: home.map(Path::to_owned), last: Mark::default(), known: Vec::new() }
     }
 
     pub fn begun(&mut self, begun: Begun) {
@@ -86,9 +87,11 @@ impl Downloads {
         let path = progress.file_path.as_deref().filter(|path| !path.as_os_str().is_empty());
         if let Some(path) = path {
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-            known.told.path = match path.strip_prefix(&self.home) {
-                Ok(path) => path.to_string_lossy().into_owned(),
-                Err(_) => format!("{FOLDER}/{}", name.unwrap_or_else(|| known.name.clone())),
+            let name = name.unwrap_or_else(|| known.name.clone());
+            known.told.path = match self.home.as_ref().map(|home| path.strip_prefix(home)) {
+                Some(Ok(path)) => path.to_string_lossy().into_owned(),
+                Some(Err(_)) => format!("{FOLDER}/{name}"),
+                None => name,
             };
         }
     }
@@ -134,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_download_that_goes_on_is_told_again_when_it_is_complete() {
-        let mut downloads = Downloads::new(Path::new("/home/agent"));
+        let mut downloads = Downloads::new(Some(Path::new("/home/agent")));
         downloads.begun(begun("slow"));
         downloads.begun(begun("stopped"));
         assert_eq!(downloads.take().len(), 2);
@@ -150,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_download_from_before_is_not_what_a_call_began() {
-        let mut downloads = Downloads::new(Path::new("/home/agent"));
+        let mut downloads = Downloads::new(Some(Path::new("/home/agent")));
         downloads.begun(begun("old"));
         let mark = downloads.mark();
         assert!(!downloads.any_since(mark));
@@ -160,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_download_is_told_once_by_its_place_in_the_home() {
-        let mut downloads = Downloads::new(Path::new("/home/agent"));
+        let mut downloads = Downloads::new(Some(Path::new("/home/agent")));
         downloads.begun(Begun { guid: "1".into(), suggested_filename: "a.txt".into() });
         assert!(downloads.any_since(Mark::default()) && !downloads.all_over());
         downloads.went_on(&Progress {

@@ -96,7 +96,7 @@ impl Running {
     ) -> Result<Self, BrowserError> {
         let known = Arc::new(Known {
             tabs: Mutex::default(),
-            downloads: Mutex::new(Downloads::new(home.unwrap_or(Path::new("/dev/null")))),
+            downloads: Mutex::new(Downloads::new(home)),
             records,
             emulating,
             news: Notify::new(),

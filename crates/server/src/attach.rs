@@ -24,7 +24,7 @@ pub const SILENCE: Duration = Duration::from_secs(15);
 /// A program that takes nothing for this long is gone.
 pub const SEND_DEADLINE: Duration = Duration::from_secs(30);
 /// How long a session can come back; it is the token that must be good.
-const SECRET_LIFE: time::Duration = time::Duration::days(365);
+pub const SECRET_LIFE: time::Duration = time::Duration::days(365);
 /// Tells secrets from tokens and tickets: none is taken for another.
 const ISSUER: &str = "helmdeck-attach";
 /// What is copied at once.

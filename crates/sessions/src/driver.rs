@@ -1,6 +1,7 @@
 //! The one task that leads a session from its start, or its adoption, to its end.
 
 mod attached;
+mod loss;
 
 use std::{
     sync::Arc,
@@ -12,10 +13,9 @@ use helmdeck_link::ProgressStream;
 use helmdeck_runtime::{Runtime, SandboxSpec, Usage};
 use helmdeck_wire::{
     error::with_causes,
-    guest::{LINK_VERSION, Part, Progress, Stage},
+    guest::{LINK_VERSION, Progress, Stage},
     proxy::Proxy,
     session::{EndReason, StageTiming},
-    window::BrowserWindow,
 };
 use tokio::time::{sleep, sleep_until, timeout};
 use tracing::{error, info, warn};
@@ -30,6 +30,7 @@ use crate::{
 };
 
 pub(crate) use attached::drive_attached;
+use loss::{gone, heard, last_words, lost, moved, name};
 
 /// All stages together, on a busy machine.
 const START_DEADLINE: Duration = Duration::from_secs(120);
@@ -41,8 +42,6 @@ const HELLO_DEADLINE: Duration = Duration::from_secs(20);
 const PROFILE_FIRST: Duration = Duration::from_secs(10);
 /// How often a profile is kept while its session runs.
 const PROFILE_EVERY: Duration = Duration::from_secs(30);
-/// How often to look whether a sandbox whose guest cannot be asked still runs.
-const GONE_CHECK: Duration = Duration::from_secs(2);
 
 /// Leads a new session until nothing of it is left.
 pub(crate) async fn drive(session: Session, runtime: Arc<dyn Runtime>, policy: Policy) {
@@ -278,75 +277,6 @@ async fn keep_profile(session: &Session) {
     }
 }
 
-/// Waits until the guest reports a loss, or is itself lost.
-async fn lost(
-    session: &Session,
-    runtime: &dyn Runtime,
-    reports: &mut ProgressStream,
-) -> (EndReason, Failure) {
-    let (end, reason, log_tail) = match heard(session, reports).await {
-        Some(loss) => loss,
-        None => {
-            let reason = "the guest is gone".to_owned();
-            (EndReason::GuestLost, reason, last_words(session, runtime).await)
-        }
-    };
-    // The kernel takes whichever part it likes; that one is not what went wrong.
-    let (end, reason) = if ran_out_of_memory(session, runtime).await {
-        (EndReason::OutOfMemory, format!("the session used more memory than it may: {reason}"))
-    } else {
-        (end, reason)
-    };
-    (end, Failure { stage: None, reason, log_tail })
-}
-
-/// Reads reports until one is of a loss: why the session ends, in words, and the end of its log.
-/// Nothing if the reports end.
-async fn heard(
-    session: &Session,
-    reports: &mut ProgressStream,
-) -> Option<(EndReason, String, String)> {
-    loop {
-        match reports.next().await {
-            Ok(Some(Progress::Event(event))) => {
-                info!(session.id = session.id().as_str(), event, "Session reports");
-            }
-            Ok(Some(Progress::BrowserEnded(how))) => session.browser_ended(Some(how)),
-            Ok(Some(Progress::BrowserBack)) => session.browser_ended(None),
-            Ok(Some(Progress::BrowserWindow(window))) => moved(session, window),
-            Ok(Some(Progress::Lost { part, log_tail })) => {
-                let end = match part {
-                    Part::Display => EndReason::DisplayLost,
-                    Part::Browser => EndReason::BrowserLost,
-                    Part::Nest => EndReason::GuestLost,
-                };
-                return Some((end, format!("the {} is gone", name(part)), log_tail));
-            }
-            Ok(Some(Progress::Done(_) | Progress::Ready | Progress::Failed { .. })) => {}
-            Ok(None) | Err(_) => return None,
-        }
-    }
-}
-
-/// The browser's window is elsewhere.
-fn moved(session: &Session, window: Option<BrowserWindow>) {
-    *session.inner.browser_window.lock() = window;
-    session.tell(What::Changed);
-}
-
-/// Waits until the sandbox no longer runs. For guests whose reports we could not read; they end
-/// their sandbox when they have been alone for too long.
-async fn gone(session: &Session, runtime: &dyn Runtime) {
-    loop {
-        sleep(GONE_CHECK).await;
-        // A runtime that does not answer says nothing about the sandbox.
-        let Ok(sandboxes) = runtime.list().await else { continue };
-        if !sandboxes.iter().any(|found| found.running && found.id == session.inner.sandbox) {
-            return;
-        }
-    }
-}
-
 /// Waits until the session is ended or must end.
 async fn over(session: &Session) {
     let inner = &session.inner;
@@ -375,30 +305,10 @@ async fn over(session: &Session) {
     }
 }
 
-/// What a sandbox that is gone said last.
-async fn last_words(session: &Session, runtime: &dyn Runtime) -> String {
-    match runtime.connect(&session.inner.sandbox).await {
-        Err(error) => with_causes(&error),
-        Ok(_) => "the guest hung up".to_owned(),
-    }
-}
-
-async fn ran_out_of_memory(session: &Session, runtime: &dyn Runtime) -> bool {
-    usage(session, runtime).await.is_some_and(|usage| usage.out_of_memory > 0)
-}
-
 /// What the session's sandbox uses, where the runtime can tell.
 async fn usage(session: &Session, runtime: &dyn Runtime) -> Option<Usage> {
     let sandboxes = runtime.list().await.unwrap_or_default();
     sandboxes.into_iter().find(|sandbox| sandbox.id == session.inner.sandbox)?.usage
-}
-
-fn name(part: Part) -> &'static str {
-    match part {
-        Part::Display => "X server",
-        Part::Browser => "browser",
-        Part::Nest => "nested sandbox",
-    }
 }
 
 fn failure(stage: Stage, reason: String) -> Failure {

@@ -29,7 +29,7 @@ use tokio::{
 use tracing::info;
 
 use crate::{
-    Caller, Session, SessionError, Sessions,
+    Caller, Session, SessionError, Sessions, owned,
     pieces::{self, Pieces},
     spec::invalid,
 };
@@ -69,9 +69,7 @@ impl Extensions {
     }
 
     fn dir_of(&self, owner: &str) -> PathBuf {
-        // Owners are any text; their bytes in hexadecimal are a name of a directory.
-        let owner: String = owner.bytes().map(|byte| format!("{byte:02x}")).collect();
-        self.dir.join(format!("o{owner}"))
+        owned::dir_of(&self.dir, owner)
     }
 
     fn path(&self, owner: &str, name: &ExtensionName) -> PathBuf {
@@ -81,16 +79,7 @@ impl Extensions {
     /// What is kept for an owner.
     async fn list(&self, owner: &str) -> io::Result<Vec<Extension>> {
         let mut found = Vec::new();
-        let mut entries = match tokio::fs::read_dir(self.dir_of(owner)).await {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
-            Err(error) => return Err(error),
-        };
-        while let Some(entry) = entries.next_entry().await? {
-            // One that is being written is not there yet.
-            if entry.file_name().to_string_lossy().ends_with('~') {
-                continue;
-            }
+        for entry in owned::entries(&self.dir_of(owner)).await? {
             match open(entry.path()).await {
                 Ok((extension, _)) => found.push(extension),
                 // Deleted meanwhile.

@@ -19,7 +19,7 @@ use tokio::{
 use tracing::{info, warn};
 
 use crate::{
-    Caller, Session, SessionError, Sessions,
+    Caller, Session, SessionError, Sessions, owned,
     pieces::{self, Pieces},
 };
 pub use seal::SealingKey;
@@ -58,27 +58,17 @@ impl Profiles {
     }
 
     fn dir_of(&self, owner: &str) -> PathBuf {
-        // Owners are any text; their bytes in hexadecimal are a name of a directory.
-        let owner: String = owner.bytes().map(|byte| format!("{byte:02x}")).collect();
-        self.dir.join(format!("o{owner}"))
+        owned::dir_of(&self.dir, owner)
     }
 
     /// What is kept for an owner.
     async fn list(&self, owner: &str) -> io::Result<Vec<Profile>> {
         let mut found = Vec::new();
-        let mut entries = match tokio::fs::read_dir(self.dir_of(owner)).await {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
-            Err(error) => return Err(error),
-        };
-        while let Some(entry) = entries.next_entry().await? {
+        for entry in owned::entries(&self.dir_of(owner)).await? {
             let name = entry.file_name().to_string_lossy().into_owned();
             let facts = entry.metadata().await?;
-            // One that is being written is not there yet.
-            if !name.ends_with('~') {
-                let kept_at = facts.modified()?.into();
-                found.push(Profile { name, size: facts.len(), kept_at });
-            }
+            let kept_at = facts.modified()?.into();
+            found.push(Profile { name, size: facts.len(), kept_at });
         }
         found.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(found)

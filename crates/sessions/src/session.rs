@@ -8,13 +8,13 @@ use std::{
 
 use async_trait::async_trait;
 use helmdeck_link::{ByteStream, Connect, Link, LinkError, Reply};
-use helmdeck_runtime::{Runtime, Sandbox, SandboxId};
+use helmdeck_runtime::{Runtime, SandboxId};
 use helmdeck_wire::{
     Action, ErrorBody, ErrorCode, SessionId,
     control::Hands,
     guest::Stage,
     history::ActorKind,
-    session::{self, EndReason, Mode, SessionSpec, StageTiming},
+    session::{EndReason, Mode, SessionSpec, StageTiming},
     window::BrowserWindow,
 };
 use parking_lot::Mutex;
@@ -81,7 +81,7 @@ pub(crate) struct Inner {
     /// The end of the log of a session that reached a limit.
     pub kept_log: Mutex<Option<String>>,
     pub egress: Arc<Counts>,
-    agent_status: Mutex<String>,
+    pub agent_status: Mutex<String>,
     pub browser_window: Mutex<Option<BrowserWindow>>,
     /// Who drives; who waits for a change of hands watches it.
     pub lease: watch::Sender<Lease>,
@@ -200,47 +200,6 @@ impl Session {
     /// Its id.
     pub fn id(&self) -> &SessionId {
         &self.inner.id
-    }
-
-    /// What its owner may know about it. `sandbox` is what the runtime says, if it still knows it.
-    pub(crate) async fn describe(
-        &self,
-        caller: &Caller,
-        sandbox: Option<&Sandbox>,
-    ) -> session::Session {
-        let resources = match sandbox {
-            Some(sandbox) => Some(self.resources(sandbox).await),
-            None => None,
-        };
-        let inner = &self.inner;
-        let life = inner.life.lock().clone();
-        let lifetime = inner.record.spec.timeout_seconds.map(Duration::from_secs);
-        let failure = inner.failure.lock().clone();
-        session::Session {
-            id: inner.id.clone(),
-            container_id: inner.sandbox.to_string(),
-            status: life.status(),
-            mode: self.mode(),
-            owner: inner.record.owner.clone(),
-            created_at: inner.record.created_at,
-            expires_at: lifetime.map(|lifetime| inner.record.created_at + lifetime),
-            end_reason: match life.phase() {
-                Phase::Over(reason) => Some(*reason),
-                Phase::Starting | Phase::Running | Phase::Outdated => None,
-            },
-            error: failure.map(|failure| failure.sentence()),
-            timings: inner.timings.lock().clone(),
-            resources,
-            egress: inner.egress.read(),
-            tasks: life.tasks(),
-            agent_status: inner.agent_status.lock().clone(),
-            browser_window: inner.browser_window.lock().clone(),
-            control: self.control(caller),
-            browser_view: self.browser_view(),
-            attached: inner.record.attached.clone(),
-            notes: spec::notes(&inner.record),
-            spec: spec::for_reply(&inner.record.spec),
-        }
     }
 
     /// Asks the guest to do something; fails if that needs a desktop and the session has none.

@@ -4,31 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
-/// The name of an extension: letters, digits, `-` and `_`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(transparent)]
-pub struct ExtensionName(
-    #[schemars(length(min = 1, max = 64), regex(pattern = "^[A-Za-z0-9_-]+$"))] String,
-);
+use crate::name::name;
 
-impl ExtensionName {
-    /// The name as text; also the name of a file.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl<'de> Deserialize<'de> for ExtensionName {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-        if (1..=64).contains(&name.len()) && name.chars().all(plain) {
-            return Ok(Self(name));
-        }
-        let expected = "expected 1 to 64 letters, digits, `-` or `_`";
-        let message = format!("{name:?} is not the name of an extension: {expected}");
-        Err(serde::de::Error::custom(message))
-    }
+name! {
+    /// The name of an extension: letters, digits, `-` and `_`.
+    ExtensionName, "an extension"
 }
 
 /// The caller's extensions, by name.

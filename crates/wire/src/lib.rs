@@ -17,6 +17,7 @@ pub mod guest;
 pub mod history;
 pub mod id;
 pub mod keyboard;
+mod name;
 pub mod pointer;
 pub mod process;
 pub mod profile;

@@ -13,6 +13,7 @@ use crate::{
     control::Control,
     extension::ExtensionName,
     id::SessionId,
+    name::name,
     proxy::Proxy,
     size::{Bytes, Geometry},
     window::BrowserWindow,
@@ -100,30 +101,9 @@ pub struct SessionSpec {
     pub env: BTreeMap<String, String>,
 }
 
-/// The name of a profile: letters, digits, `-` and `_`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(transparent)]
-pub struct ProfileName(
-    #[schemars(length(min = 1, max = 64), regex(pattern = "^[A-Za-z0-9_-]+$"))] String,
-);
-
-impl ProfileName {
-    /// The name as text; also the name of a file.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl<'de> Deserialize<'de> for ProfileName {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-        if (1..=64).contains(&name.len()) && name.chars().all(plain) {
-            return Ok(Self(name));
-        }
-        let expected = "expected 1 to 64 letters, digits, `-` or `_`";
-        Err(serde::de::Error::custom(format!("{name:?} is not the name of a profile: {expected}")))
-    }
+name! {
+    /// The name of a profile: letters, digits, `-` and `_`.
+    ProfileName, "a profile"
 }
 
 /// Where a session is in its life.

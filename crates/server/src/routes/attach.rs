@@ -129,6 +129,10 @@ async fn begin(
             let foreign =
                 || ApiError::new(ErrorCode::NotFound, "secret: not of this session's owner");
             let secret = secret.ok_or_else(foreign)?;
+            if app.revoked.contains(secret.session.as_str()) {
+                let message = "the session was ended: attach again to have another";
+                return Err(ApiError::new(ErrorCode::NotFound, message));
+            }
             Some((secret.session, secret.created_at))
         }
         None => None,

@@ -7,9 +7,11 @@ use http::{StatusCode, header};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 use serde_json::json;
+use time::OffsetDateTime;
 
 use crate::{
     App,
+    attach::SECRET_LIFE,
     body::Spec,
     error::ApiResult,
     operation::{add_property, define},
@@ -75,6 +77,11 @@ pub async fn end_session(
     Extension(caller): Extension<Caller>,
     Named(id): Named,
 ) -> ApiResult<StatusCode> {
+    // Whoever brought it may be away just now, and shall not bring it back.
+    let brought = app.sessions.get(&caller, &id).is_ok_and(|it| it.attachment().is_some());
+    if brought {
+        app.revoked.add(id.as_str(), OffsetDateTime::now_utc() + SECRET_LIFE).await?;
+    }
     app.sessions.end(&caller, &id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

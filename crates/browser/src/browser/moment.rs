@@ -1,0 +1,149 @@
+//! Which browser calls are about: the one of the moment, of all that were met.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::{Duration, Instant},
+};
+
+use futures_util::future::join_all;
+use helmdeck_cdp::Cdp;
+use helmdeck_wire::control::Hands;
+use tokio::{
+    sync::OnceCell,
+    time::{sleep, timeout},
+};
+
+use super::{Browser, Shared};
+use crate::{
+    BrowserError,
+    running::{Owner, Running},
+};
+
+/// Even a call that does not want to wait has time to ask the browser something.
+const LEAST: Duration = Duration::from_secs(1);
+/// A browser that is being started is waited for so long, and then again.
+const FOLLOW: Duration = Duration::from_secs(30);
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// A browser that we have met. One that is not that of the moment may be so again.
+pub(super) struct Met {
+    cdp: Cdp,
+    running: Arc<OnceCell<Arc<Running>>>,
+}
+
+impl Browser {
+    /// If pages are made to believe something, sees to it also while nobody calls. Returns when the
+    /// pages of now do.
+    pub async fn follow(&self) {
+        if !self.shared.emulating.any() || self.shared.followed.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let until = Instant::now() + FOLLOW;
+        if let Ok(running) = self.own(until).await {
+            let pages = running.known.tabs.lock().pages();
+            // One that is too busy learns it later.
+            join_all(pages.iter().map(|page| page.ready(until))).await;
+        }
+        let shared = Arc::downgrade(&self.shared);
+        // Ends when nobody has the browser any more.
+        tokio::spawn(async move {
+            while let Some(shared) = shared.upgrade() {
+                let browser = Self { shared, hands: Hands::Off };
+                let running = browser.own(Instant::now() + FOLLOW).await;
+                drop(browser);
+                match running.map(|running| running.cdp.clone()) {
+                    Ok(cdp) => cdp.closed().await,
+                    Err(_) => sleep(AGAIN).await,
+                }
+            }
+        });
+    }
+
+    /// Whether there is a browser now.
+    pub(crate) async fn is_there(&self) -> bool {
+        self.shared.current.get(Duration::ZERO).await.is_ok()
+    }
+
+    /// The browser of the moment, if we know it.
+    pub(crate) fn known_running(&self) -> Option<Arc<Running>> {
+        let met = self.shared.met.lock();
+        let known = met.iter().find(|known| self.shared.current.is(&known.cdp))?;
+        known.running.get().cloned()
+    }
+
+    /// Whether a browser is that of the moment.
+    pub(crate) fn is_current(&self, running: &Running) -> bool {
+        self.shared.current.is(&running.cdp)
+    }
+
+    /// Waits until a browser is not that of the moment any more.
+    pub(crate) async fn left(&self, running: &Running) {
+        self.shared.current.changed(&running.cdp).await;
+    }
+
+    /// The browser of the moment, waiting for one if need be.
+    pub(super) async fn running(&self, deadline: Instant) -> Result<Arc<Running>, BrowserError> {
+        match self.hands {
+            Hands::Agent => self.shared.records.lock().network.private = false,
+            Hands::Off => self.shared.records.lock().network.private = true,
+            // Whose pages it is does not change by what they do.
+            Hands::Person => {}
+        }
+        self.watched(deadline).await
+    }
+
+    /// The same for somebody who only watches.
+    pub(crate) async fn watched(&self, deadline: Instant) -> Result<Arc<Running>, BrowserError> {
+        let left = deadline.saturating_duration_since(Instant::now()).max(LEAST);
+        let cdp = self.shared.current.get(left).await.map_err(|_| BrowserError::Unavailable)?;
+        self.meet(cdp, left).await
+    }
+
+    /// The session's own browser, whoever else is there.
+    async fn own(&self, deadline: Instant) -> Result<Arc<Running>, BrowserError> {
+        let left = deadline.saturating_duration_since(Instant::now()).max(LEAST);
+        let cdp = self.shared.current.own(left).await.map_err(|_| BrowserError::Unavailable)?;
+        self.meet(cdp, left).await
+    }
+
+    /// What is known of a browser, looking at it first if need be.
+    async fn meet(&self, cdp: Cdp, left: Duration) -> Result<Arc<Running>, BrowserError> {
+        let running = self.shared.met(&cdp);
+        let owner = if !self.shared.current.is_own(&cdp) {
+            Owner::Agent
+        } else if self.shared.home.is_none() {
+            Owner::Somebody
+        } else {
+            Owner::Session
+        };
+        let start = async {
+            let records = Arc::clone(&self.shared.records);
+            // Whoever started a browser has said what its pages shall believe.
+            let emulating = match owner {
+                Owner::Session | Owner::Somebody => Arc::clone(&self.shared.emulating),
+                Owner::Agent => Arc::default(),
+            };
+            let until = Instant::now() + left;
+            let home = self.shared.home.as_deref();
+            let running = Running::start(cdp, owner, home, records, emulating, until);
+            running.await.map(Arc::new)
+        };
+        // Somebody with more time may have begun to look.
+        let met = timeout(left, running.get_or_try_init(|| start)).await;
+        met.map_err(|_| BrowserError::Unavailable)?.cloned()
+    }
+}
+
+impl Shared {
+    /// What is known of this browser, or will be.
+    fn met(&self, cdp: &Cdp) -> Arc<OnceCell<Arc<Running>>> {
+        let mut met = self.met.lock();
+        met.retain(|known| !known.cdp.is_closed());
+        if let Some(known) = met.iter().find(|known| known.cdp.is(cdp)) {
+            return Arc::clone(&known.running);
+        }
+        let running = Arc::default();
+        met.push(Met { cdp: cdp.clone(), running: Arc::clone(&running) });
+        running
+    }
+}
