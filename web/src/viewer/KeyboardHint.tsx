@@ -10,7 +10,7 @@ export function KeyboardHint({ focused, to = "desktop" }: KeyboardHintProps) {
     <span className="keys-only">
       {focused ? (
         <>
-          Keyboard goes to the {to} — press <kbd>Ctrl</kbd>+<kbd>Alt</kbd>+<kbd>Shift</kbd> to get it back
+          Keyboard goes to the {to}; <kbd>Ctrl</kbd>+<kbd>Alt</kbd>+<kbd>Shift</kbd> gets it back
         </>
       ) : (
         "Click the picture to type there"
