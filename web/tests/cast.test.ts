@@ -182,6 +182,7 @@ it("asks for more the better the picture shall be", () => {
   expect(low?.max_fps).toBeLessThan(15);
   expect(sharp?.quality).toBeGreaterThan(70);
   expect(castQuality("balanced", 2).max_width).toBeGreaterThan(1280);
+  expect(castQuality("balanced", 2, { max_fps: 5 })).toEqual({ ...balanced, max_fps: 5 });
   expect(castUrl("s 1", "control", new URL("https://host/deck/"))).toBe(
     "wss://host/deck/api/v1/sessions/s%201/cdp-stream?role=control&ack=true",
   );

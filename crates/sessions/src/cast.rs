@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use helmdeck_link::ByteStream;
 use helmdeck_wire::{
     ErrorBody, ErrorCode,
-    cast::{BrowserView, CastView, ViewStatus},
+    cast::{BrowserView, CastView, Pictures, ViewStatus},
 };
 
 use crate::{
@@ -64,6 +64,11 @@ impl Session {
         let watching = Watching(self.clone());
         self.tell(What::Changed);
         Ok((CastViewer { view, _watching: watching }, stream))
+    }
+
+    /// The pictures for viewers that do not ask for others.
+    pub fn pictures(&self) -> Pictures {
+        self.inner.record.spec.cdp_stream.clone().unwrap_or_default()
     }
 
     /// Whether its browser can be watched.

@@ -16,6 +16,31 @@ pub use input::{
 
 use crate::browser::{DialogKind, Tab, TabId};
 
+/// The browser's pictures, for viewers that do not ask for others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Pictures {
+    /// Of the pictures, which are JPEG.
+    pub quality: Quality,
+    /// Wider pages are scaled down to this.
+    pub max_width: Side,
+    /// Higher pages are scaled down to this.
+    pub max_height: Side,
+    /// The most pictures in a second.
+    pub max_fps: Pace,
+}
+
+impl Default for Pictures {
+    fn default() -> Self {
+        Self {
+            quality: Quality::of::<70>(),
+            max_width: Side::of::<1280>(),
+            max_height: Side::of::<800>(),
+            max_fps: Pace::of::<15>(),
+        }
+    }
+}
+
 /// How somebody wants to see the browser.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CastView {

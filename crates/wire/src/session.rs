@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 use crate::{
     attach::Attached,
     browser::{ColorScheme, Geolocation},
-    cast::BrowserView,
+    cast::{BrowserView, Pictures},
     control::Control,
     extension::ExtensionName,
     id::SessionId,
@@ -97,6 +97,10 @@ pub struct SessionSpec {
     /// answer the browser's calls while they run; as the server is set if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub browser_passthrough: Option<bool>,
+    /// The pictures of `/api/v1/sessions/{id}/cdp-stream`, for viewers that do not ask for others;
+    /// quality 70, 1280x800 and 15 a second if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cdp_stream: Option<Pictures>,
     /// Environment of the agent's programs. Replies show the values of `HELMDECK_*` only.
     pub env: BTreeMap<String, String>,
 }

@@ -2200,6 +2200,11 @@ export interface components {
              *     answer the browser's calls while they run; as the server is set if not given.
              */
             browser_passthrough?: boolean | null;
+            /**
+             * @description The pictures of `/api/v1/sessions/{id}/cdp-stream`, for viewers that do not ask for others;
+             *     quality 70, 1280x800 and 15 a second if not given.
+             */
+            cdp_stream?: components["schemas"]["Pictures"] | null;
             /** @description The colours that the browser tells pages its reader prefers. */
             color_scheme?: components["schemas"]["ColorScheme"] | null;
             /**
@@ -3185,6 +3190,29 @@ export interface components {
              */
             timeout_s?: components["schemas"]["Patience"];
         };
+        /** @description The browser's pictures, for viewers that do not ask for others. */
+        Pictures: {
+            /**
+             * @description The most pictures in a second.
+             * @default 15
+             */
+            max_fps?: number;
+            /**
+             * @description Higher pages are scaled down to this.
+             * @default 800
+             */
+            max_height?: number;
+            /**
+             * @description Wider pages are scaled down to this.
+             * @default 1280
+             */
+            max_width?: number;
+            /**
+             * @description Of the pictures, which are JPEG.
+             * @default 70
+             */
+            quality?: number;
+        };
         /** @description A place on the screen. */
         Point: {
             /** @description Pixels from the left edge. */
@@ -3549,6 +3577,11 @@ export interface components {
              *     answer the browser's calls while they run; as the server is set if not given.
              */
             browser_passthrough?: boolean | null;
+            /**
+             * @description The pictures of `/api/v1/sessions/{id}/cdp-stream`, for viewers that do not ask for others;
+             *     quality 70, 1280x800 and 15 a second if not given.
+             */
+            cdp_stream?: components["schemas"]["Pictures"] | null;
             /** @description The colours that the browser tells pages its reader prefers. */
             color_scheme?: components["schemas"]["ColorScheme"] | null;
             /**
@@ -4109,13 +4142,13 @@ export interface operations {
             query?: {
                 /** @description Whether at most two pictures are sent before the viewer acknowledges them. */
                 ack?: boolean | null;
-                /** @description The most pictures in a second; 15 if not given. */
+                /** @description The most pictures in a second; as the session is set, usually 15, if not given. */
                 max_fps?: number | null;
-                /** @description Higher pages are scaled down to this; 800 if not given. */
+                /** @description Higher pages are scaled down to this; as the session is set, usually 800, if not given. */
                 max_height?: number | null;
-                /** @description Wider pages are scaled down to this; 1280 if not given. */
+                /** @description Wider pages are scaled down to this; as the session is set, usually 1280, if not given. */
                 max_width?: number | null;
-                /** @description Of the pictures, which are JPEG; 70 if not given. */
+                /** @description Of the pictures, which are JPEG; as the session is set, usually 70, if not given. */
                 quality?: number | null;
                 /** @description What the viewer wants to be; a ticket may allow less. With a token: `control`. */
                 role?: components["schemas"]["Role"] | null;
@@ -5754,13 +5787,13 @@ export interface operations {
             query?: {
                 /** @description Whether at most two pictures are sent before the viewer acknowledges them. */
                 ack?: boolean | null;
-                /** @description The most pictures in a second; 15 if not given. */
+                /** @description The most pictures in a second; as the session is set, usually 15, if not given. */
                 max_fps?: number | null;
-                /** @description Higher pages are scaled down to this; 800 if not given. */
+                /** @description Higher pages are scaled down to this; as the session is set, usually 800, if not given. */
                 max_height?: number | null;
-                /** @description Wider pages are scaled down to this; 1280 if not given. */
+                /** @description Wider pages are scaled down to this; as the session is set, usually 1280, if not given. */
                 max_width?: number | null;
-                /** @description Of the pictures, which are JPEG; 70 if not given. */
+                /** @description Of the pictures, which are JPEG; as the session is set, usually 70, if not given. */
                 quality?: number | null;
                 /** @description What the viewer wants to be; a ticket may allow less. With a token: `control`. */
                 role?: components["schemas"]["Role"] | null;

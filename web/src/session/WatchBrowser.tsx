@@ -43,7 +43,7 @@ export function WatchBrowser({ session, gone, shown, quality, fullScreen, upload
   const hopeless = session.browser_view?.status === "unavailable";
   const cast = useCast({
     url: driver.watchable && !hopeless ? castUrl(session.id, driver.role) : null,
-    quality: castQuality(quality, window.devicePixelRatio),
+    quality: castQuality(quality, window.devicePixelRatio, session.spec.cdp_stream),
     tab: chosen,
     shown,
     driving,

@@ -12,15 +12,17 @@ export interface CastQuality {
   max_fps: number;
 }
 
-export function castQuality(quality: Quality, density: number): CastQuality {
+/** `usual` is what the session was made with, if it was. */
+export function castQuality(quality: Quality, density: number, usual?: Partial<CastQuality> | null): CastQuality {
   switch (quality) {
     case "low":
       return { quality: 40, max_width: 960, max_height: 600, max_fps: 8 };
-    case "balanced":
+    case "balanced": {
+      const standard = { quality: 70, max_width: 1280, max_height: 800, max_fps: 15 };
+      if (usual) return { ...standard, ...usual };
       // Sharper screens get sharper pictures.
-      return density > 1.5
-        ? { quality: 70, max_width: 1920, max_height: 1200, max_fps: 15 }
-        : { quality: 70, max_width: 1280, max_height: 800, max_fps: 15 };
+      return density > 1.5 ? { ...standard, max_width: 1920, max_height: 1200 } : standard;
+    }
     case "sharp":
       return { quality: 90, max_width: 2560, max_height: 1600, max_fps: 30 };
   }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use helmdeck_testkit::{Caster, Client, Desk, Process, Refused, Server, eventually};
+use helmdeck_testkit::{Caster, Client, Desk, Process, Refused, Server, eventually, jpeg_size};
 use serde_json::{Value, json};
 
 const CHROMIUM: &str = "/usr/lib/chromium/chromium --show";
@@ -135,7 +135,11 @@ async fn only_who_may_watches_and_a_slow_one_sees_the_newest() {
     };
     let bearer = format!("Bearer {}", server.token("admin", "sessions:*"));
     let token = [("authorization", bearer.as_str())];
-    let starting = client.post("/api/v1/sessions?wait=false", &json!({})).await.json();
+    let wrong = json!({ "cdp_stream": { "max_fps": 61 } });
+    let wrong = client.post("/api/v1/sessions", &wrong).await.expect(400).text();
+    assert!(wrong.contains("cdp_stream.max_fps"), "{wrong}");
+    let spec = json!({ "cdp_stream": { "max_width": 640 } });
+    let starting = client.post("/api/v1/sessions?wait=false", &spec).await.json();
     let id = starting["id"].as_str().unwrap().to_owned();
     assert_eq!(starting["browser_view"]["status"], "starting");
     let path = format!("/api/v1/sessions/{id}/cdp-stream");
@@ -172,6 +176,10 @@ async fn only_who_may_watches_and_a_slow_one_sees_the_newest() {
     let mut fresh = Caster::open(&server, &path, &token).await.unwrap();
     fresh.until(|fresh| !fresh.pictures.is_empty()).await;
     assert_eq!(slow.pictures.last(), fresh.pictures.last());
+    assert_eq!(jpeg_size(&fresh.pictures[0]).0, 640, "as the session was made");
+    let mut other = Caster::open(&server, &format!("{path}?max_width=320"), &token).await.unwrap();
+    other.until(|other| !other.pictures.is_empty()).await;
+    assert_eq!(jpeg_size(&other.pictures[0]).0, 320, "as the viewer asked");
 
     let revoke = format!("/api/v1/sessions/{}/tickets/{}", desk.id, view["id"].as_str().unwrap());
     client.delete(&revoke).await.expect(204);

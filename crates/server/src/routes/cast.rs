@@ -7,7 +7,7 @@ use axum::{
 use helmdeck_wire::{
     ErrorCode,
     browser::TabId,
-    cast::{CastView, Whole},
+    cast::{CastView, Pictures, Whole},
     ticket::Role,
 };
 use schemars::JsonSchema;
@@ -43,16 +43,16 @@ pub struct CastQuery {
     /// Which tab; if not given, the active one, whichever that is at the moment.
     #[schemars(length(min = 1, max = 64))]
     tab: Option<String>,
-    /// Of the pictures, which are JPEG; 70 if not given.
+    /// Of the pictures, which are JPEG; as the session is set, usually 70, if not given.
     #[schemars(range(min = 1, max = 100))]
     quality: Option<u32>,
-    /// Wider pages are scaled down to this; 1280 if not given.
+    /// Wider pages are scaled down to this; as the session is set, usually 1280, if not given.
     #[schemars(range(min = 16, max = 7680))]
     max_width: Option<u32>,
-    /// Higher pages are scaled down to this; 800 if not given.
+    /// Higher pages are scaled down to this; as the session is set, usually 800, if not given.
     #[schemars(range(min = 16, max = 7680))]
     max_height: Option<u32>,
-    /// The most pictures in a second; 15 if not given.
+    /// The most pictures in a second; as the session is set, usually 15, if not given.
     #[schemars(range(min = 1, max = 60))]
     max_fps: Option<u32>,
     /// Whether at most two pictures are sent before the viewer acknowledges them.
@@ -60,7 +60,7 @@ pub struct CastQuery {
 }
 
 impl CastQuery {
-    fn view(&self) -> ApiResult<CastView> {
+    fn view(&self, usual: &Pictures) -> ApiResult<CastView> {
         let tab = self.tab.clone().map(TabId);
         if tab.as_ref().is_some_and(|tab| !(1..=64).contains(&tab.0.len())) {
             let message = "tab: expected 1 to 64 characters";
@@ -68,10 +68,10 @@ impl CastQuery {
         }
         Ok(CastView {
             tab,
-            quality: within("quality", self.quality, 70)?,
-            max_width: within("max_width", self.max_width, 1280)?,
-            max_height: within("max_height", self.max_height, 800)?,
-            max_fps: within("max_fps", self.max_fps, 15)?,
+            quality: within("quality", self.quality, usual.quality)?,
+            max_width: within("max_width", self.max_width, usual.max_width)?,
+            max_height: within("max_height", self.max_height, usual.max_height)?,
+            max_fps: within("max_fps", self.max_fps, usual.max_fps)?,
             ack: self.ack.unwrap_or(false),
         })
     }
@@ -80,9 +80,9 @@ impl CastQuery {
 fn within<const MIN: u32, const MAX: u32>(
     field: &str,
     given: Option<u32>,
-    default: u32,
+    usual: Whole<MIN, MAX>,
 ) -> ApiResult<Whole<MIN, MAX>> {
-    let number = given.unwrap_or(default);
+    let number = given.unwrap_or(usual.get());
     Whole::new(number).ok_or_else(|| {
         let message = format!("{field} is {number}: expected {MIN} to {MAX}");
         ApiError::new(ErrorCode::InvalidInput, message)
@@ -97,11 +97,11 @@ pub async fn stream(
     request: Request,
 ) -> ApiResult<Response> {
     let (mut parts, _) = request.into_parts();
-    let view = query.view()?;
     let (token, presented) = (parts.extensions.remove::<Claims>(), parts.extensions.remove());
     let admitted = admit(&app, &id, query.role, token, presented)?;
     let upgrade = upgrade(&mut parts, &app).await?;
     let Admitted { session, viewer, credentials, ticket, expires } = admitted;
+    let view = query.view(&session.pictures())?;
     let (viewer, stream) = session.cast(viewer, &view).await?;
     match query.take {
         Some(true) => viewer.take_control().await?,

@@ -1,5 +1,8 @@
 //! Numbers and texts that are within their bounds, because they were read.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
 /// A whole number within bounds.
@@ -8,6 +11,12 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error};
 pub struct Whole<const MIN: u32, const MAX: u32>(u32);
 
 impl<const MIN: u32, const MAX: u32> Whole<MIN, MAX> {
+    /// A number that is known to be within its bounds when this is compiled.
+    pub const fn of<const NUMBER: u32>() -> Self {
+        const { assert!(MIN <= NUMBER && NUMBER <= MAX) };
+        Self(NUMBER)
+    }
+
     /// The number, if it is within its bounds.
     pub fn new(number: u32) -> Option<Self> {
         (MIN..=MAX).contains(&number).then_some(Self(number))
@@ -24,6 +33,20 @@ impl<'de, const MIN: u32, const MAX: u32> Deserialize<'de> for Whole<MIN, MAX> {
         let number = u32::deserialize(deserializer)?;
         let refusal = || D::Error::custom(format!("{number}: expected {MIN} to {MAX}"));
         Self::new(number).ok_or_else(refusal)
+    }
+}
+
+impl<const MIN: u32, const MAX: u32> JsonSchema for Whole<MIN, MAX> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("Whole{MIN}To{MAX}").into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "integer", "minimum": MIN, "maximum": MAX })
     }
 }
 
