@@ -17,9 +17,7 @@ impl Config {
             // Writing to a String cannot fail.
             let _ = match self.rendered(key) {
                 Some(value) => writeln!(out, "{key} = {value}  # {origin}"),
-                None => {
-                    writeln!(out, "# {key} is not set: helmdeck makes its own on the first start")
-                }
+                None => writeln!(out, "# {key} is not set: {}", without(key)),
             };
         }
         out
@@ -60,5 +58,13 @@ impl Config {
             "log_format" => text(self.log_format.as_str()),
             _ => return None,
         })
+    }
+}
+
+/// What happens without a value.
+fn without(key: &str) -> &'static str {
+    match key {
+        "profile_key" => "profiles are not sealed on disk",
+        _ => "helmdeck makes its own on the first start",
     }
 }
