@@ -318,11 +318,12 @@
     if (!('x' in spot)) scroll(element, ALIGN[turn % 4]);
     // What is in the view of an iframe may be out of the view of the page.
     else if (window !== window.top) scroll(element, 'nearest');
+    // What is typed reaches also what moves.
+    if (want === 'enabled') return null;
     const held = box(element);
     await frame();
     if (!get(element, 'isConnected')) return 'was removed';
     if (!same(held, box(element))) return 'is moving';
-    if (want === 'stable') return null;
     spot = target(element);
     if ('x' in spot) return null;
     return spot.covered ?? (same(before, held) ? 'is out of view and cannot be scrolled to' : 'is out of view');

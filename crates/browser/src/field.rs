@@ -17,7 +17,7 @@ impl Turn {
     pub async fn select(&mut self, select: &SelectOptions) -> Result<Selected, BrowserError> {
         let SelectOptions { selector, values, .. } = select;
         let arguments = json!({ "values": values });
-        let ask = Ask { selector, want: Want::Stable, doing: "choose", arguments };
+        let ask = Ask { selector, want: Want::Enabled, doing: "choose", arguments };
         let found = self.find(&ask).await?;
         self.settle(false).await;
         Ok(Selected { acted: self.acted().await?, values: found.answer.values })

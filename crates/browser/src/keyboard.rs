@@ -14,7 +14,7 @@ impl Turn {
     pub async fn press(&mut self, press: &PressKeys) -> Result<Acted, BrowserError> {
         let chords = keys::chords(&press.keys)?;
         if let Some(selector) = &press.selector {
-            let ask = Ask { selector, want: Want::Stable, doing: "focus", arguments: json!({}) };
+            let ask = Ask { selector, want: Want::Enabled, doing: "focus", arguments: json!({}) };
             self.find(&ask).await?;
         }
         for chord in &chords {
@@ -26,7 +26,7 @@ impl Turn {
 
     /// Gives an element the focus.
     pub async fn focus(&mut self, selector: &Selector) -> Result<Acted, BrowserError> {
-        let ask = Ask { selector, want: Want::Stable, doing: "focus", arguments: json!({}) };
+        let ask = Ask { selector, want: Want::Enabled, doing: "focus", arguments: json!({}) };
         self.find(&ask).await?;
         self.settle(false).await;
         self.acted().await
@@ -36,7 +36,7 @@ impl Turn {
         let TypeInto { selector, text, append, slowly, submit, .. } = typing;
         let key_by_key = *slowly && !text.is_empty();
         let arguments = json!({ "text": text, "append": append });
-        let ask = Ask { selector, want: Want::Stable, doing: "fill", arguments };
+        let ask = Ask { selector, want: Want::Enabled, doing: "fill", arguments };
         let found = self.find(&ask).await?;
         if found.answer.end {
             self.strike(&chord("End")?).await?;

@@ -39,9 +39,9 @@ pub(crate) enum Want {
     Attached,
     /// With a place on the page.
     Visible,
-    /// Visible, enabled and not moving.
-    Stable,
-    /// All of it, and a click would reach it.
+    /// Visible and enabled, and scrolled to.
+    Enabled,
+    /// All of it, not moving, and a click would reach it.
     Usable,
 }
 
@@ -50,7 +50,7 @@ impl Want {
         match self {
             Self::Attached => "attached",
             Self::Visible => "visible",
-            Self::Stable => "stable",
+            Self::Enabled => "enabled",
             Self::Usable => "usable",
         }
     }
