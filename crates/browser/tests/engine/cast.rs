@@ -194,7 +194,8 @@ async fn a_page_that_crashed_and_a_browser_that_died_are_shown_again() {
     viewer.picture().await;
     desk.navigate(json!({ "url": "chrome://crash" })).await.unwrap_err();
     viewer.until(|viewer| viewer.status == Some(ViewStatus::Unavailable)).await;
-    desk.go("data:text/html,<body>well again").await;
+    // Also if it looks as it did before.
+    desk.show("<body>well").await;
     viewer.until(|viewer| viewer.status == Some(ViewStatus::Streaming)).await;
     viewer.picture().await;
 
@@ -294,4 +295,15 @@ async fn hands_use_the_page_and_let_go() {
     sleep(Duration::from_millis(100)).await;
     drop(other);
     comes_true(&desk, "seen.filter(s => s.startsWith('touch')).join() == 'touchstart,touchend,touchstart,touchcancel'").await;
+
+    // A button that went down in a tab that is gone does not keep the pointer from others.
+    let mut third = Viewer::of(&desk, json!({}));
+    desk.tabs(json!({ "action": "open", "url": "data:text/html,<body onmousedown='down = 1'>" }))
+        .await;
+    third.ask(mouse("mousePressed", 400, 300, 1));
+    comes_true(&desk, "window.down == 1").await;
+    desk.tabs(json!({ "action": "close" })).await;
+    desk.value("seen.length = 0").await;
+    third.ask(mouse("mousePressed", 400, 300, 1));
+    comes_true(&desk, "seen.join() == 'mousedown'").await;
 }
