@@ -9,7 +9,7 @@ use helmdeck_wire::browser::{ColorScheme, Emulate, Emulated, Emulation};
 use parking_lot::Mutex;
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Value, json};
-use tokio::time::timeout_at;
+use tokio::{join, time::timeout_at};
 
 use crate::{BrowserError, context::Context, hidden::Hidden, page::Page, running::Running};
 
@@ -78,11 +78,14 @@ impl Emulating {
     /// Tells a page or frame that was just opened.
     pub async fn tell(&self, page: &Page, session: &SessionId, deadline: Instant) {
         let now = self.now.lock().clone();
-        if now.geolocation.is_some() && session == page.session() {
+        let granted = async {
             // It may be the first of its context.
-            grant(page.cdp(), page.context(), true).await;
-        }
-        tell(page, session, &calls(&now, &Emulation::default()), deadline).await;
+            if now.geolocation.is_some() && session == page.session() {
+                grant(page.cdp(), page.context(), true).await;
+            }
+        };
+        let calls = calls(&now, &Emulation::default());
+        join!(granted, tell(page, session, &calls, deadline));
     }
 
     /// Tells a page or frame its zone and language again: pages of one process share them, and lose
