@@ -9,9 +9,9 @@ use helmdeck_wire::browser::{ColorScheme, Emulate, Emulated, Emulation};
 use parking_lot::Mutex;
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Value, json};
-use tokio::time::timeout_at;
+use tokio::{join, time::timeout_at};
 
-use crate::{BrowserError, hidden::Hidden, page::Page, running::Running};
+use crate::{BrowserError, context::Context, hidden::Hidden, page::Page, running::Running};
 
 /// A page that is busy learns it when it is not; nobody waits longer for it.
 const TOLD: Duration = Duration::from_secs(5);
@@ -71,14 +71,21 @@ impl Emulating {
     /// Tells a browser that was just started.
     pub async fn tell_browser(&self, cdp: &Cdp) {
         if self.now.lock().geolocation.is_some() {
-            grant(cdp, true).await;
+            grant(cdp, &Context::default(), true).await;
         }
     }
 
     /// Tells a page or frame that was just opened.
     pub async fn tell(&self, page: &Page, session: &SessionId, deadline: Instant) {
         let now = self.now.lock().clone();
-        tell(page, session, &calls(&now, &Emulation::default()), deadline).await;
+        let granted = async {
+            // It may be the first of its context.
+            if now.geolocation.is_some() && session == page.session() {
+                grant(page.cdp(), page.context(), true).await;
+            }
+        };
+        let calls = calls(&now, &Emulation::default());
+        join!(granted, tell(page, session, &calls, deadline));
     }
 
     /// Tells a page or frame its zone and language again: pages of one process share them, and lose
@@ -122,7 +129,7 @@ impl Running {
         // First of all, so that a page that opens meanwhile has it.
         *emulating.now.lock() = now.clone();
         if now.geolocation.is_some() != before.geolocation.is_some() {
-            grant(&self.cdp, now.geolocation.is_some()).await;
+            self.grant_all(now.geolocation.is_some()).await;
         }
         let until = deadline.min(Instant::now() + TOLD);
         // Pages of one process share their zone and language: one cannot have another while others
@@ -147,6 +154,17 @@ impl Running {
         Ok(Emulated { ok: true, emulation: emulating.in_force() })
     }
 
+    /// Lets pages of all contexts know the place, or not.
+    async fn grant_all(&self, granted: bool) {
+        let mut contexts = vec![Context::default()];
+        for page in self.known.tabs.lock().pages() {
+            if !contexts.contains(page.context()) {
+                contexts.push(page.context().clone());
+            }
+        }
+        join_all(contexts.iter().map(|context| grant(&self.cdp, context, granted))).await;
+    }
+
     /// Zone and language as the browser spells them.
     async fn spelled(
         &self,
@@ -157,7 +175,7 @@ impl Running {
         if zone.is_none() && language.is_none() {
             return Ok((None, None));
         }
-        let hidden = Hidden::open(&self.cdp, deadline).await?;
+        let hidden = Hidden::open(&self.cdp, &Context::default(), deadline).await?;
         let language = language.as_ref().map(|language| language.replace('_', "-"));
         let asked = json!({ "zone": zone, "language": language });
         let spelled: Spelled = hidden.run(SPELL, asked).await?;
@@ -184,10 +202,11 @@ impl Running {
     }
 }
 
-/// Lets every page know the place, or asks again before one does.
-async fn grant(cdp: &Cdp, granted: bool) {
+/// Lets every page of a context know the place, or asks again before one does.
+async fn grant(cdp: &Cdp, context: &Context, granted: bool) {
     let setting = if granted { "granted" } else { "prompt" };
-    let params = json!({ "permission": { "name": "geolocation" }, "setting": setting });
+    let permission = json!({ "permission": { "name": "geolocation" }, "setting": setting });
+    let params = context.about(permission);
     // Without it, a page has to ask a person.
     let _ = cdp.call::<IgnoredAny>(None, "Browser.setPermission", params, GRANTED).await;
 }

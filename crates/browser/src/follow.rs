@@ -13,7 +13,7 @@ use futures_util::{
     stream::{self, BoxStream, FuturesUnordered, SelectAll},
 };
 use helmdeck_cdp::{Cdp, Event, EventStream, Lagged, SessionId};
-use helmdeck_wire::browser::{DialogKind, TabId};
+use helmdeck_wire::browser::DialogKind;
 use serde::Deserialize;
 use time::OffsetDateTime;
 use tokio::{
@@ -38,6 +38,8 @@ type Heard = (Option<SessionId>, Result<Arc<Event>, Lagged>);
 pub(crate) struct Follower {
     cdp: Cdp,
     known: Arc<Known>,
+    /// Which browser it is to the records.
+    browser: u64,
     /// Which tab a session belongs to.
     pages: HashMap<SessionId, Page>,
     heard: SelectAll<BoxStream<'static, Heard>>,
@@ -111,6 +113,7 @@ impl Follower {
     pub fn new(
         cdp: Cdp,
         known: Arc<Known>,
+        browser: u64,
         events: EventStream,
         asked: mpsc::UnboundedReceiver<oneshot::Sender<()>>,
     ) -> Self {
@@ -119,6 +122,7 @@ impl Follower {
         Self {
             cdp,
             known,
+            browser,
             pages: HashMap::new(),
             heard,
             jobs: FuturesUnordered::new(),
@@ -188,7 +192,7 @@ impl Follower {
 
     fn record(&mut self, page: &Page, session: &SessionId, event: &Event) {
         let (main, now) = (session == page.session(), OffsetDateTime::now_utc());
-        let held = self.known.records.lock().heard(page.tab(), main, event, now);
+        let held = self.known.records.lock().heard(self.browser, page.tab(), main, event, now);
         if held {
             self.jobs.extend(self.releases.told(page, session));
         }
@@ -242,8 +246,7 @@ impl Follower {
 
     /// There is a page that we are attached to.
     fn open(&mut self, session: SessionId, target: Target) {
-        let tab = TabId(target.target_id.clone());
-        let page = Page::new(self.cdp.clone(), tab, session.clone(), &target.url, Instant::now());
+        let page = Page::new(self.cdp.clone(), session.clone(), &target, Instant::now());
         self.listen(&page, &session);
         self.known.tabs.lock().attached(page, target);
     }

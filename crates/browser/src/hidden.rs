@@ -16,7 +16,7 @@ use serde::{
 use serde_json::{Value, json};
 use tokio::select;
 
-use crate::{BrowserError, world::Evaluated};
+use crate::{BrowserError, context::Context, world::Evaluated};
 
 /// Leaving is a matter of the browser alone.
 const LEAVE: Duration = Duration::from_secs(5);
@@ -61,15 +61,19 @@ struct Request {
 }
 
 impl Hidden {
-    /// Opens an empty page.
-    pub async fn open(cdp: &Cdp, deadline: Instant) -> Result<Self, BrowserError> {
+    /// Opens an empty page in a context.
+    pub async fn open(
+        cdp: &Cdp,
+        context: &Context,
+        deadline: Instant,
+    ) -> Result<Self, BrowserError> {
         let cdp = cdp.clone();
         let left = || deadline.saturating_duration_since(Instant::now());
         let attached: Attached =
             cdp.call(None, "Target.attachToBrowserTarget", json!({}), left()).await?;
         let browser = Browser { cdp: cdp.clone(), session: attached.session_id };
         let session = Some(&browser.session);
-        let params = json!({ "url": "about:blank", "hidden": true });
+        let params = context.about(json!({ "url": "about:blank", "hidden": true }));
         let created: Created = cdp.call(session, "Target.createTarget", params, left()).await?;
         let params = json!({ "targetId": created.target_id, "flatten": true });
         let attached: Attached = cdp.call(session, "Target.attachToTarget", params, left()).await?;

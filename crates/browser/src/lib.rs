@@ -7,6 +7,7 @@
 mod attach;
 mod browser;
 mod cast;
+mod context;
 mod downloads;
 mod emulation;
 mod error;

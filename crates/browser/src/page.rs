@@ -19,7 +19,9 @@ use tokio::{
 };
 
 pub(crate) use crate::frames::Frame;
-use crate::{BrowserError, frames::Frames, network::Network, refs::Refs};
+use crate::{
+    BrowserError, context::Context, frames::Frames, network::Network, refs::Refs, tabs::Target,
+};
 
 /// A page that asks more often than this in one call has made its point.
 const MAX_DIALOGS: usize = 100;
@@ -36,6 +38,7 @@ struct Shared {
     cdp: Cdp,
     tab: TabId,
     session: SessionId,
+    context: Context,
     refs: Refs,
     state: Mutex<State>,
     /// Whether the tab tells us what happens in it by now.
@@ -78,9 +81,10 @@ pub(crate) struct Visiting {
 }
 
 impl Page {
-    pub fn new(cdp: Cdp, tab: TabId, session: SessionId, url: &str, now: Instant) -> Self {
+    pub fn new(cdp: Cdp, session: SessionId, target: &Target, now: Instant) -> Self {
+        let tab = TabId(target.target_id.clone());
         let state = State {
-            frames: Frames::of(&session, &tab.0, url),
+            frames: Frames::of(&session, &tab.0, &target.url),
             network: Network::new(now),
             dialog: None,
             crashed: false,
@@ -90,6 +94,7 @@ impl Page {
             cdp,
             tab,
             session,
+            context: target.context.clone(),
             refs: Refs::default(),
             state: Mutex::new(state),
             ready: watch::Sender::new(false),
@@ -144,6 +149,11 @@ impl Page {
     /// The session of the page itself.
     pub fn session(&self) -> &SessionId {
         &self.shared.session
+    }
+
+    /// Whose cookies and permissions the page has.
+    pub fn context(&self) -> &Context {
+        &self.shared.context
     }
 
     pub fn cdp(&self) -> &Cdp {

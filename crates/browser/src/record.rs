@@ -32,23 +32,35 @@ pub(crate) struct Records {
     pub console: Console,
     pub network: Network,
     started: bool,
+    /// How many browsers were followed.
+    browsers: u64,
 }
 
 impl Records {
-    /// A browser is followed from now on; perhaps in the place of another.
-    pub fn browser_started(&mut self, now: OffsetDateTime) {
-        if std::mem::replace(&mut self.started, true) {
+    /// A browser is followed from now on, and gets a number; the session's `own` perhaps in the place
+    /// of another.
+    pub fn browser_started(&mut self, own: bool, now: OffsetDateTime) -> u64 {
+        if own && std::mem::replace(&mut self.started, true) {
             self.console.note(None, ConsoleLevel::Warning, RESTARTED.to_owned(), now);
         }
+        self.browsers += 1;
+        self.browsers
     }
 
-    /// Something happened in a tab: in its page itself, or in a frame or worker of it. Whether the
-    /// browser keeps objects because it told this.
-    pub fn heard(&mut self, tab: &TabId, main: bool, event: &Event, now: OffsetDateTime) -> bool {
+    /// Something happened in a tab of a browser: in its page itself, or in a frame or worker of it.
+    /// Whether the browser keeps objects because it told this.
+    pub fn heard(
+        &mut self,
+        browser: u64,
+        tab: &TabId,
+        main: bool,
+        event: &Event,
+        now: OffsetDateTime,
+    ) -> bool {
         let domain = event.method.split('.').next().unwrap_or_default();
         match domain {
             "Runtime" | "Log" | "Inspector" => return self.console.heard(tab, event, now),
-            "Network" => self.network.heard(tab, event, now),
+            "Network" => self.network.heard(browser, tab, event, now),
             "Page" if main => self.network.pages.went_on(tab, event),
             _ => {}
         }

@@ -23,6 +23,7 @@ use tokio::{
 use crate::{
     BrowserError,
     cast::Casts,
+    context::Context,
     downloads::{self, Downloads},
     emulation::Emulating,
     follow::Follower,
@@ -127,11 +128,10 @@ impl Running {
             cdp.call::<IgnoredAny>(None, "Target.setDiscoverTargets", pages, left),
             downloads,
         )?;
-        if owner != Owner::Agent {
-            known.records.lock().browser_started(OffsetDateTime::now_utc());
-        }
+        let own = owner != Owner::Agent;
+        let browser = known.records.lock().browser_started(own, OffsetDateTime::now_utc());
         let (abreast, asked) = mpsc::unbounded_channel();
-        let mut follower = Follower::new(cdp.clone(), Arc::clone(&known), events, asked);
+        let mut follower = Follower::new(cdp.clone(), Arc::clone(&known), browser, events, asked);
         follower.catch_up().await;
         let follower = tokio::spawn(follower.follow()).abort_handle();
         let casts = Casts::new(cdp.clone());
@@ -206,10 +206,16 @@ impl Running {
         }
     }
 
-    /// Opens a tab, which becomes the active one.
+    /// The context of the active tab.
+    pub fn context(&self) -> Context {
+        let active = self.known.tabs.lock().active();
+        active.map(|page| page.context().clone()).unwrap_or_default()
+    }
+
+    /// Opens a tab in the context of the active one, and makes it that.
     pub async fn open(&self, url: Option<&str>, deadline: Instant) -> Result<Page, BrowserError> {
         let left = deadline.saturating_duration_since(Instant::now());
-        let params = json!({ "url": url.unwrap_or("about:blank") });
+        let params = self.context().about(json!({ "url": url.unwrap_or("about:blank") }));
         let created = self.cdp.call::<Created>(None, "Target.createTarget", params, left).await?;
         let tab = TabId(created.target_id);
         self.choose(&tab);

@@ -20,8 +20,10 @@
 
 mod cut;
 mod delta;
+mod frame;
 mod layout;
 mod past;
+mod piece;
 mod role;
 mod source;
 mod tree;

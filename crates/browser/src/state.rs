@@ -55,22 +55,26 @@ struct All {
 }
 
 impl Running {
-    /// All cookies, and what the sites of open pages, and those that are asked for, have stored.
+    /// All cookies in the active tab's context, and what the sites of pages that are open in it, and
+    /// those that are asked for, have stored.
     pub async fn export(
         &self,
         export: &ExportState,
         deadline: Instant,
     ) -> Result<StorageState, BrowserError> {
         let left = deadline.saturating_duration_since(Instant::now());
-        let all: All = self.cdp.call(None, "Storage.getCookies", json!({}), left).await?;
+        let context = self.context();
+        let params = context.about(json!({}));
+        let all: All = self.cdp.call(None, "Storage.getCookies", params, left).await?;
         let cookies = all.cookies.into_iter().filter_map(described).collect();
         let mut wanted: BTreeSet<Origin> = export.origins.iter().cloned().collect();
-        for page in self.known.tabs.lock().pages() {
+        let pages = self.known.tabs.lock().pages();
+        for page in pages.iter().filter(|page| *page.context() == context) {
             wanted.extend(page.frames().iter().filter_map(|frame| Origin::of(&frame.url)));
         }
         let mut origins = Vec::new();
         let mut room = MAX_BYTES;
-        let mut hidden = Hidden::open(&self.cdp, deadline).await?;
+        let mut hidden = Hidden::open(&self.cdp, &context, deadline).await?;
         for origin in wanted {
             if !hidden.go(&origin).await? {
                 let field = format!("origins: {}", origin.as_str());
@@ -89,14 +93,15 @@ impl Running {
         Ok(StorageState { cookies, origins })
     }
 
-    /// Sets cookies and what sites have stored. Nothing is changed if a cookie or a site is no good.
+    /// Sets cookies and what sites have stored, in the active tab's context. Nothing is changed if a cookie or a site is no good.
     pub async fn import(
         &self,
         import: &ImportState,
         deadline: Instant,
     ) -> Result<Imported, BrowserError> {
         let StorageState { cookies, origins } = &import.state;
-        let mut hidden = Hidden::open(&self.cdp, deadline).await?;
+        let context = self.context();
+        let mut hidden = Hidden::open(&self.cdp, &context, deadline).await?;
         let settable: Vec<Value> = cookies.iter().map(settable).collect();
         if !settable.is_empty() && !hidden.takes(&settable).await? {
             return Err(refused(&hidden, cookies, &settable).await?);
@@ -109,12 +114,13 @@ impl Running {
         }
         let left = || deadline.saturating_duration_since(Instant::now());
         if import.replace {
-            self.cdp.call::<IgnoredAny>(None, "Storage.clearCookies", json!({}), left()).await?;
+            let params = context.about(json!({}));
+            self.cdp.call::<IgnoredAny>(None, "Storage.clearCookies", params, left()).await?;
             let everything = json!({ "origin": "*", "storageTypes": "all" });
             hidden.call::<IgnoredAny>("Storage.clearDataForOrigin", everything).await?;
         }
         if !settable.is_empty() {
-            let params = json!({ "cookies": settable });
+            let params = context.about(json!({ "cookies": settable }));
             self.cdp.call::<IgnoredAny>(None, "Storage.setCookies", params, left()).await?;
         }
         for (index, stored) in origins.iter().enumerate() {

@@ -4,7 +4,7 @@ use helmdeck_cdp::SessionId;
 use helmdeck_wire::browser::{Tab, TabId};
 use serde::Deserialize;
 
-use crate::page::Page;
+use crate::{context::Context, page::Page};
 
 /// Pages of the browser itself that are tabs all the same.
 const NEW_TAB: [&str; 4] = [
@@ -30,6 +30,8 @@ pub(crate) struct Target {
     pub url: String,
     #[serde(default)]
     pub subtype: Option<String>,
+    #[serde(rename = "browserContextId", default)]
+    pub context: Context,
 }
 
 impl Target {
@@ -124,6 +126,7 @@ mod tests {
             title: String::new(),
             url: url.into(),
             subtype: None,
+            context: Context::default(),
         };
         for url in ["about:blank", "https://a.example/", "chrome://newtab/", "data:text/html,a", ""]
         {

@@ -44,6 +44,7 @@ impl Hands {
     /// Does what a viewer asks, who may. Never waits: what the page cannot take now is dropped.
     pub fn ask(&mut self, asked: Asked) {
         while let Some(Some(())) = self.unconfirmed.next().now_or_never() {}
+        self.let_go_of_lost();
         match asked {
             Asked::Mouse(mouse) => self.mouse(&mouse),
             Asked::Key(key) => self.key(&key),
@@ -155,6 +156,20 @@ impl Hands {
         }
     }
 
+    /// Lets go of what is down where the viewer cannot see it any more: in a tab that crashed or was
+    /// closed, or in a browser that is not that of the moment. It would keep the pointer from others.
+    fn let_go_of_lost(&mut self) {
+        let running = self.browser.known_running();
+        let is_lost = |page: &Page| {
+            let shown = running.as_ref().and_then(|running| running.find(page.tab()).ok());
+            let same = shown.is_some_and(|shown| shown.session() == page.session());
+            !same || page.with(|state| state.crashed)
+        };
+        for (page, method, params) in self.held.let_go_in(is_lost) {
+            self.send(&page, method, params);
+        }
+    }
+
     /// The browser, and the page that the viewer sees.
     fn shown(&self) -> Option<(Arc<Running>, Page)> {
         let running = self.browser.known_running()?;
@@ -202,8 +217,10 @@ impl Hands {
 impl Drop for Hands {
     fn drop(&mut self) {
         // Without a runtime there is no browser either.
-        if Handle::try_current().is_ok() {
-            self.let_go();
-        }
+        let Ok(runtime) = Handle::try_current() else { return };
+        self.let_go();
+        // A browser that does not read now learns it later.
+        let unconfirmed = std::mem::take(&mut self.unconfirmed);
+        runtime.spawn(unconfirmed.collect::<()>());
     }
 }

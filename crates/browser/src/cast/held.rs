@@ -69,18 +69,25 @@ impl<P: Clone> Held<P> {
 
     /// What lets all of it go, the last first.
     pub fn let_go(&mut self) -> Vec<(P, &'static str, Value)> {
-        let Self { mut keys, mut buttons, touched, at: (x, y) } = std::mem::take(self);
-        let touched = touched.map(|page| {
+        self.let_go_in(|_| true)
+    }
+
+    /// What lets go of that which is down in some pages, the last first.
+    pub fn let_go_in(&mut self, there: impl Fn(&P) -> bool) -> Vec<(P, &'static str, Value)> {
+        let (x, y) = self.at;
+        let touched = self.touched.take_if(|page| there(page)).map(|page| {
             let params = json!({ "type": "touchCancel", "touchPoints": [] });
             (page, "Input.dispatchTouchEvent", params)
         });
-        let buttons = std::iter::from_fn(|| buttons.pop()).map(|(page, button)| {
+        let buttons: Vec<_> = self.buttons.extract_if(.., |(page, _)| there(page)).collect();
+        let buttons = buttons.into_iter().rev().map(|(page, button)| {
             let params = json!({
                 "type": "mouseReleased", "x": x, "y": y, "button": button, "clickCount": 1,
             });
             (page, "Input.dispatchMouseEvent", params)
         });
-        let keys = std::iter::from_fn(|| keys.pop()).map(|(page, key)| {
+        let keys: Vec<_> = self.keys.extract_if(.., |(page, _)| there(page)).collect();
+        let keys = keys.into_iter().rev().map(|(page, key)| {
             let KeyInput { key, code, windows_virtual_key_code, .. } = key;
             let params = json!({
                 "type": "keyUp", "key": key, "code": code,
@@ -140,10 +147,20 @@ mod tests {
         let let_go = held.let_go();
         let said: Vec<_> =
             let_go.iter().map(|(page, _, params)| (*page, &params["type"])).collect();
-        let (touch, mouse, key) = (json!("touchCancel"), json!("mouseReleased"), json!("keyUp"));
-        assert_eq!(said, [("two", &touch), ("one", &mouse), ("one", &key)]);
+        let (cancelled, released, up) =
+            (json!("touchCancel"), json!("mouseReleased"), json!("keyUp"));
+        assert_eq!(said, [("two", &cancelled), ("one", &released), ("one", &up)]);
         assert_eq!((&let_go[1].2["x"], &let_go[1].2["button"]), (&json!(9.0), &json!("left")));
         assert_eq!(let_go[2].2["code"], "ShiftLeft");
         assert!(held.let_go().is_empty());
+
+        // What was pressed in a page that is gone keeps the pointer from no other.
+        held.mouse(&"one", &mouse("mousePressed", 3, "left"));
+        held.mouse(&"two", &mouse("mousePressed", 3, "right"));
+        held.key(&"one", &key("keyDown", "KeyA"));
+        held.touch(&"one", &input(json!({ "type": "touchStart", "touchPoints": [] })));
+        assert_eq!(held.let_go_in(|page| *page == "one").len(), 3);
+        assert_eq!(held.pointed(), Some(&"two"));
+        assert_eq!(held.let_go().len(), 1);
     }
 }

@@ -2,7 +2,9 @@
 //!
 //! Chromium sends a few pictures and waits until they are acknowledged; what changes meanwhile it
 //! does not send later. So a cast that held an acknowledgement back asks for one more picture when
-//! all is quiet: the last one that viewers have is the page as it is.
+//! all is quiet: the last one that viewers have is the page as it is. Of a page that crashed and is
+//! loaded again, Chromium may miss what it draws first, and then sends nothing until it changes: a
+//! cast to which a picture is owed begins anew until it comes.
 
 use std::{
     borrow::Cow,
@@ -31,6 +33,8 @@ const NUDGE: Duration = Duration::from_secs(5);
 const NUDGE_EVERY: Duration = Duration::from_secs(1);
 /// After a burst of pictures, so long nothing must come before the last one is asked for again.
 const QUIET: Duration = Duration::from_millis(120);
+/// A cast that begins sends a picture in this time, or begins again.
+const OWED: Duration = Duration::from_secs(2);
 /// Chromium sends more than this before it waits for us, and loses what comes then.
 const IN_FLIGHT: usize = 1;
 
@@ -70,6 +74,8 @@ pub(super) async fn run(shared: Arc<Shared>, cut: Cut, cast: Arc<Cast>) {
             unacknowledged: VecDeque::new(),
             acknowledged: Instant::now(),
             held_back: false,
+            owed: None,
+            reloaded: false,
             visible: true,
             nudged: Instant::now(),
         };
@@ -98,6 +104,10 @@ struct Source<'a> {
     acknowledged: Instant,
     /// Pictures may have been lost because of us.
     held_back: bool,
+    /// Since when Chromium owes a picture.
+    owed: Option<Instant>,
+    /// The page crashed and is loaded again: viewers wait for a picture, even if it is the one they had.
+    reloaded: bool,
     visible: bool,
     nudged: Instant,
 }
@@ -111,7 +121,7 @@ struct Unacknowledged {
 
 impl Source<'_> {
     async fn show(mut self, shared: &Shared) {
-        let mut events = self.cdp.events(Some(self.session)).only("Page.screencast");
+        let mut events = self.cdp.events(Some(self.session));
         let mut taken = self.cast.taken.subscribe();
         if self.start().await.is_err() {
             return;
@@ -151,7 +161,8 @@ impl Source<'_> {
         }
     }
 
-    async fn start(&self) -> Result<(), CdpError> {
+    async fn start(&mut self) -> Result<(), CdpError> {
+        self.owed = Some(Instant::now());
         let Cut { quality, max_width, max_height, .. } = self.cut;
         let params = json!({
             "format": "jpeg", "quality": quality, "everyNthFrame": 1,
@@ -169,6 +180,7 @@ impl Source<'_> {
             "Page.screencastFrame" => {
                 let Ok(frame) = event.read::<Frame<'_>>() else { return };
                 let (id, came) = (frame.session_id, Instant::now());
+                self.owed = None;
                 let number = self.publish(frame);
                 self.unacknowledged.push_back(Unacknowledged { id, number, came });
                 self.held_back |= self.unacknowledged.len() > IN_FLIGHT;
@@ -178,12 +190,15 @@ impl Source<'_> {
                 self.visible = visible;
                 self.cast.hidden.store(!visible, Ordering::Relaxed);
             }
+            "Inspector.targetReloadedAfterCrash" => {
+                (self.owed, self.reloaded) = (Some(Instant::now()), true);
+            }
             _ => {}
         }
     }
 
     /// Shows a picture to the viewers, unless it is the one they have.
-    fn publish(&self, frame: Frame<'_>) -> u64 {
+    fn publish(&mut self, frame: Frame<'_>) -> u64 {
         let last = self.cast.latest.borrow().picture.clone();
         let number = last.as_ref().map_or(0, |last| last.number);
         let Ok(jpeg) = STANDARD.decode(frame.data.as_bytes()) else { return number };
@@ -198,7 +213,8 @@ impl Source<'_> {
             scroll_y: metadata.scroll_offset_y,
             seq: 0,
         };
-        if last.is_some_and(|last| last.shown == shown && last.jpeg == jpeg) {
+        let reloaded = std::mem::take(&mut self.reloaded);
+        if !reloaded && last.is_some_and(|last| last.shown == shown && last.jpeg == jpeg) {
             return number;
         }
         let picture = Picture { number: number + 1, shown, jpeg: jpeg.into() };
@@ -221,17 +237,22 @@ impl Source<'_> {
         let _ = self.ask("Page.screencastFrameAck", json!({ "sessionId": id })).await;
     }
 
-    /// When to ask for the page as it is, because pictures may have been lost.
+    /// When to ask for the page as it is, because pictures may have been lost, or one never came.
     fn refresh_at(&self) -> Option<Instant> {
         let due = self.held_back && self.unacknowledged.is_empty();
-        due.then(|| self.acknowledged + self.cast.period().max(QUIET))
+        let lost = due.then(|| self.acknowledged + self.cast.period().max(QUIET));
+        let owed = self.owed.map(|since| since + OWED);
+        lost.into_iter().chain(owed).min()
     }
 
-    /// A cast that begins sends the page as it is.
+    /// A cast that begins sends the page as it is. A page that is about to be another refuses: then
+    /// it is asked again soon.
     async fn refresh(&mut self) {
-        self.held_back = false;
+        // Another cast waits for none of these.
+        self.unacknowledged.clear();
         let _ = self.ask("Page.stopScreencast", json!({})).await;
-        let _ = self.start().await;
+        self.held_back = self.start().await.is_err();
+        self.acknowledged = Instant::now();
     }
 
     fn nudge_at(&self) -> Option<Instant> {

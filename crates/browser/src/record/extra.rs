@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use super::{
     headers::Headers,
-    request::{Really, Request},
+    request::{Name, Really, Request},
     told::ExtraInfo,
 };
 
@@ -68,11 +68,11 @@ impl Extra {
 /// What came before its request did.
 #[derive(Default)]
 pub(super) struct Early {
-    extras: VecDeque<(String, Extra)>,
+    extras: VecDeque<(Name, Extra)>,
 }
 
 impl Early {
-    pub fn add(&mut self, name: String, extra: Extra) {
+    pub fn add(&mut self, name: Name, extra: Extra) {
         if self.extras.len() == MAX_EARLY {
             self.extras.pop_front();
         }

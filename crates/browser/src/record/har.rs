@@ -64,7 +64,9 @@ fn entry(request: &Request, of_page: bool, secrets: bool) -> Value {
                 entry.insert("serverIPAddress".to_owned(), json!(address.to_string()));
             }
             if response.connection > 0 {
-                entry.insert("connection".to_owned(), json!(response.connection.to_string()));
+                // Every browser counts its own.
+                let connection = format!("{}-{}", request.name.browser, response.connection);
+                entry.insert("connection".to_owned(), json!(connection));
             }
         }
         if request.from_cache {

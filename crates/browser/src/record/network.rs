@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 use super::{
     extra::{Early, Extra},
     pages::{Pages, Visited},
-    request::{Request, kind, whole},
+    request::{Name, Request, kind, whole},
     shown,
     told::{Answered, ExtraInfo, OfSocket, Received, WentOn, WillBeSent},
 };
@@ -33,8 +33,8 @@ const INTERNAL: [&str; 4] = ["chrome://", "devtools://", "chrome-untrusted://", 
 pub(crate) struct Network {
     /// INVARIANT: their ids follow each other, up to `last`.
     requests: VecDeque<Request>,
-    /// The hops of each request that are kept, by the browser's name for it.
-    hops: HashMap<String, Vec<u64>>,
+    /// The hops of each request that are kept.
+    hops: HashMap<Name, Vec<u64>>,
     early: Early,
     pub pages: Pages,
     bytes: usize,
@@ -51,48 +51,49 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    /// What a session of a tab told.
-    pub fn heard(&mut self, tab: &TabId, event: &Event, now: OffsetDateTime) {
+    /// What a session of a tab told, in the browser of that number.
+    pub fn heard(&mut self, browser: u64, tab: &TabId, event: &Event, now: OffsetDateTime) {
+        let name = |id: &str| Name { browser, id: id.to_owned() };
         match event.method.strip_prefix("Network.").unwrap_or_default() {
             "requestWillBeSent" => {
-                if let Ok(told) = event.read() {
-                    self.begun(tab, told);
+                if let Ok(told) = event.read::<WillBeSent>() {
+                    self.begun(name(&told.request_id), tab, told);
                 }
             }
             "requestWillBeSentExtraInfo" => {
                 if let Ok(info) = event.read::<ExtraInfo>() {
-                    self.extra(info.request_id.clone(), Extra::sent(info));
+                    self.extra(name(&info.request_id), Extra::sent(info));
                 }
             }
             "responseReceivedExtraInfo" => {
                 if let Ok(info) = event.read::<ExtraInfo>() {
-                    self.extra(info.request_id.clone(), Extra::came(info));
+                    self.extra(name(&info.request_id), Extra::came(info));
                 }
             }
             "responseReceived" => {
-                if let Ok(received) = event.read() {
-                    self.answered(received);
+                if let Ok(received) = event.read::<Received>() {
+                    self.answered(&name(&received.request_id), received);
                 }
             }
             "requestServedFromCache" | "dataReceived" | "loadingFinished" | "loadingFailed" => {
-                if let Ok(went_on) = event.read() {
-                    self.went_on(&event.method, &went_on);
+                if let Ok(went_on) = event.read::<WentOn>() {
+                    self.went_on(&name(&went_on.request_id), &event.method, &went_on);
                 }
             }
             method if method.starts_with("webSocket") && !method.starts_with("webSocketFrameS") => {
-                self.of_socket(tab, method, event, now);
+                self.of_socket(browser, tab, event, now);
             }
             _ => {}
         }
     }
 
-    fn begun(&mut self, tab: &TabId, told: WillBeSent) {
+    fn begun(&mut self, name: Name, tab: &TabId, told: WillBeSent) {
         if INTERNAL.iter().any(|scheme| told.request.url.starts_with(scheme)) {
             return;
         }
         self.offset = Some(told.wall_time - told.timestamp);
         let mut taken_back = Vec::new();
-        match (&told.redirect_response, self.current(&told.request_id)) {
+        match (&told.redirect_response, self.current(&name)) {
             (Some(response), Some(before)) => {
                 let (response, at) = (response.clone(), told.timestamp);
                 let bytes = whole(response.encoded_data_length);
@@ -109,7 +110,7 @@ impl Network {
             (_, None) => {}
         }
         let page = self.pages.of(tab, &told);
-        let mut request = self.new_request(tab, told.request_id, &told.request.url);
+        let mut request = self.new_request(name, tab, &told.request.url);
         (request.page, request.started, request.at) = (page, told.timestamp, told.wall_time);
         (request.method, request.sent) = (told.request.method, told.request.headers);
         request.kind = kind(&told.kind);
@@ -121,7 +122,7 @@ impl Network {
         self.add(request);
     }
 
-    fn new_request(&mut self, tab: &TabId, name: String, url: &str) -> Request {
+    fn new_request(&mut self, name: Name, tab: &TabId, url: &str) -> Request {
         self.last += 1;
         self.changes += 1;
         let room = if url.starts_with("data:") { MAX_DATA } else { MAX_URL };
@@ -176,8 +177,8 @@ impl Network {
         }
     }
 
-    fn answered(&mut self, told: Received) {
-        let Some(current) = self.current(&told.request_id) else { return };
+    fn answered(&mut self, name: &Name, told: Received) {
+        let Some(current) = self.current(name) else { return };
         self.change(current, |request| {
             if !told.has_extra_info {
                 request.no_extra = true;
@@ -187,8 +188,8 @@ impl Network {
         });
     }
 
-    fn went_on(&mut self, method: &str, told: &WentOn) {
-        let Some(current) = self.current(&told.request_id) else { return };
+    fn went_on(&mut self, name: &Name, method: &str, told: &WentOn) {
+        let Some(current) = self.current(name) else { return };
         match method {
             "Network.dataReceived" => {
                 if let Some(request) = self.request(current) {
@@ -209,17 +210,19 @@ impl Network {
         }
     }
 
-    fn of_socket(&mut self, tab: &TabId, method: &str, event: &Event, now: OffsetDateTime) {
-        let Ok(told) = event.read::<OfSocket>() else { return };
+    fn of_socket(&mut self, browser: u64, tab: &TabId, event: &Event, now: OffsetDateTime) {
+        let Ok(mut told) = event.read::<OfSocket>() else { return };
+        let name = Name { browser, id: std::mem::take(&mut told.request_id) };
+        let method = event.method.strip_prefix("Network.").unwrap_or_default();
         if method == "webSocketCreated" {
             let now = now.unix_timestamp_nanos() as f64 / 1e9;
-            let mut request = self.new_request(tab, told.request_id, &told.url);
+            let mut request = self.new_request(name, tab, &told.url);
             (request.kind, request.at) = (RequestKind::WebSocket, now);
             request.started = self.offset.map_or(0.0, |offset| now - offset);
             request.page = self.pages.shown(tab);
             return self.add(request);
         }
-        let Some(current) = self.current(&told.request_id) else { return };
+        let Some(current) = self.current(&name) else { return };
         match method {
             "webSocketWillSendHandshakeRequest" => self.change(current, |request| {
                 (request.started, request.at) = (told.timestamp, told.wall_time);
@@ -249,7 +252,7 @@ impl Network {
         }
     }
 
-    fn extra(&mut self, name: String, extra: Extra) {
+    fn extra(&mut self, name: Name, extra: Extra) {
         let hops = self.hops.get(&name).map(Vec::as_slice).unwrap_or_default();
         let first = self.first();
         let lacking = hops.iter().copied().find(|hop| {
@@ -321,7 +324,7 @@ impl Network {
     }
 
     /// The last hop of a request, if it is kept.
-    fn current(&self, name: &str) -> Option<u64> {
+    fn current(&self, name: &Name) -> Option<u64> {
         self.hops.get(name)?.last().copied()
     }
 

@@ -11,14 +11,22 @@ use super::{
 /// What a request costs beside its texts.
 const REQUEST: usize = 600;
 
+/// A browser's name for a request and those it was redirected from and to. Others may have the same
+/// name for other requests.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Name {
+    /// Which browser, by its number.
+    pub browser: u64,
+    pub id: String,
+}
+
 /// A request that is recorded.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub id: u64,
     /// When something happened to it last, counted in changes of all requests.
     pub changed: u64,
-    /// The browser's name for it and those it was redirected from and to.
-    pub name: String,
+    pub name: Name,
     pub tab: TabId,
     /// Which of the recorded pages it belongs to.
     pub page: u64,
@@ -112,7 +120,7 @@ impl Request {
         let error = self.error.as_ref().map_or(0, String::len);
         let really = self.really.as_ref().map_or(0, |really| really.headers.size());
         // Its name is here and where it is looked up.
-        let texts = self.url.len() + self.method.len() + 2 * self.name.len() + self.tab.0.len();
+        let texts = self.url.len() + self.method.len() + 2 * self.name.id.len() + self.tab.0.len();
         REQUEST + texts + self.sent.size() + response + posted + error + really
     }
 

@@ -1,6 +1,7 @@
 //! The tree as lines: what stands in one line on the page stands in one line here.
 
 use super::{
+    piece::{Block, CELL, Piece, Run, TEXT, drop_said, is_said, said, unlabelled},
     tree::{Element, Item, Tree, What},
     words::{join, plain, quoted, tidy},
 };
@@ -42,28 +43,6 @@ pub(crate) struct Line {
     pub top: f64,
     /// Whether something can be done with it, or with something in it.
     pub acts: bool,
-}
-
-/// A line with those in it.
-#[derive(Debug, Default)]
-struct Block {
-    text: String,
-    /// What it is called, for elements.
-    name: String,
-    role: String,
-    below: Vec<Block>,
-    key: u64,
-    top: f64,
-    acts: bool,
-    /// Whether it is text, to which elements may belong.
-    prose: bool,
-}
-
-/// What is in an element, in its order.
-enum Piece {
-    Text { text: String, key: u64, top: f64 },
-    Element(Block),
-    Break,
 }
 
 /// Lays out a tree. `name` gives the refs of nodes.
@@ -362,135 +341,10 @@ impl Layout<'_> {
     }
 }
 
-/// What a cell is called here, and never shown as.
-const CELL: &str = " cell";
-const TEXT: &str = "text: ";
-
 fn in_a_row(cell: &[Block]) -> String {
     let mut line = String::new();
     for block in cell {
         join(&mut line, block.text.strip_prefix(TEXT).unwrap_or(&block.text));
     }
     line
-}
-
-/// Without texts that only say what the control after them is called.
-fn unlabelled(blocks: Vec<Block>) -> Vec<Block> {
-    let mut kept: Vec<Block> = Vec::with_capacity(blocks.len());
-    for block in blocks {
-        let label = kept.pop_if(|before| {
-            let said = before.text.strip_prefix(TEXT).unwrap_or_default();
-            before.prose && !before.acts && labels(said, &block)
-        });
-        drop(label);
-        kept.push(block);
-    }
-    kept
-}
-
-/// Whether a text is what a control is called.
-fn labels(text: &str, control: &Block) -> bool {
-    const CONTROLS: [&str; 11] = [
-        "textbox",
-        "searchbox",
-        "checkbox",
-        "radio",
-        "switch",
-        "combobox",
-        "listbox",
-        "slider",
-        "spinbutton",
-        "date",
-        "color",
-    ];
-    let bare = |text: &str| text.trim().trim_end_matches([':', '*', ' ']).to_lowercase();
-    CONTROLS.contains(&control.role.as_str())
-        && !control.name.is_empty()
-        && bare(text) == bare(&control.name)
-}
-
-/// Takes out what the name of the element around it says already.
-fn drop_said(pieces: &mut Vec<Piece>, name: &str) {
-    pieces.retain(|piece| match piece {
-        Piece::Text { text, .. } => !name.contains(&tidy(text, usize::MAX)),
-        Piece::Element(block) => !is_said_by(block, name),
-        Piece::Break => true,
-    });
-}
-
-fn is_said_by(block: &Block, name: &str) -> bool {
-    let words = if block.prose { block.text.strip_prefix(TEXT).unwrap_or("") } else { &block.name };
-    !block.acts && name.contains(words) && block.below.iter().all(|below| is_said_by(below, name))
-}
-
-fn is_said(text: &str) -> bool {
-    !text.trim().is_empty()
-}
-
-/// Texts and elements that stand in one line on the page.
-#[derive(Default)]
-struct Run {
-    pieces: Vec<Piece>,
-}
-
-impl Run {
-    fn add(&mut self, piece: Piece) {
-        if let Piece::Element(control) = &piece {
-            let label = |before: &mut Piece| matches!(before, Piece::Text { text, .. } if labels(text, control));
-            self.pieces.pop_if(label);
-        }
-        match (self.pieces.last_mut(), piece) {
-            (Some(Piece::Text { text, .. }), Piece::Text { text: more, key, top })
-                if text.trim().is_empty() =>
-            {
-                let text = format!("{text}{more}");
-                self.pieces.pop();
-                self.pieces.push(Piece::Text { text, key, top });
-            }
-            (Some(Piece::Text { text, .. }), Piece::Text { text: more, .. }) => {
-                text.push_str(&more);
-            }
-            (Some(Piece::Element(control)), Piece::Text { text, .. }) if labels(&text, control) => {
-            }
-            (_, piece) => self.pieces.push(piece),
-        }
-    }
-
-    /// Whether there is text to which elements may belong, and not only marks between them.
-    fn has_words(&self) -> bool {
-        let alone = !self.pieces.iter().any(|piece| matches!(piece, Piece::Element(_)));
-        let mark = |c: char| c.is_whitespace() || c.is_ascii_punctuation() || "·•–—›»«".contains(c);
-        self.pieces.iter().any(|piece| match piece {
-            Piece::Text { text, .. } if alone => is_said(text),
-            Piece::Text { text, .. } => !text.chars().all(mark),
-            Piece::Element(_) | Piece::Break => false,
-        })
-    }
-}
-
-impl Piece {
-    /// Whether it has lines of its own, and cannot stand in one with others.
-    fn is_block(&self) -> bool {
-        matches!(self, Self::Element(block) if !block.below.is_empty() || block.role == "listitem")
-    }
-
-    fn element(self) -> Option<Block> {
-        match self {
-            Self::Element(block) => Some(block),
-            Self::Text { .. } | Self::Break => None,
-        }
-    }
-}
-
-/// What is said in text, without elements.
-fn said(pieces: &[Piece]) -> String {
-    let mut said = String::new();
-    for piece in pieces {
-        match piece {
-            Piece::Text { text, .. } => said.push_str(text),
-            Piece::Break => said.push(' '),
-            Piece::Element(_) => {}
-        }
-    }
-    tidy(&said, usize::MAX)
 }

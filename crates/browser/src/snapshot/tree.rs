@@ -12,20 +12,15 @@ use std::{
 use helmdeck_cdp::SessionId;
 
 use super::{
-    role::{ACTING, NAMED_BY_TEXT, PLAIN, edited, role, states, target, value},
-    source::{AxNode, AxTree, Facts},
-    words::{clip, tidy},
+    frame::{Fate, Frame},
+    source::{AxTree, Facts},
 };
 use crate::refs::Node;
 
 /// What is deeper than this stands beside what is this deep.
 const MAX_DEPTH: usize = 40;
 /// What a snapshot looks at; the rest of a page is cut.
-const MAX_ITEMS: usize = 200_000;
-/// A block that listens to clicks and has more than this in it listens for what is in it.
-const MAX_CLICKABLE: usize = 60;
-/// The longest name or text that is looked at, in characters.
-const MAX_TEXT: usize = 2000;
+pub(super) const MAX_ITEMS: usize = 200_000;
 
 /// One frame, as Chromium tells of it.
 pub(crate) struct Source {
@@ -82,29 +77,6 @@ pub(crate) struct Element {
     pub acts: bool,
     /// What the page calls it, if it says nothing.
     pub handle: String,
-}
-
-/// What becomes of a node.
-enum Fate {
-    /// It and all in it are left out.
-    Gone,
-    /// What is in it moves up.
-    Hoisted,
-    Said(String),
-    Kept {
-        element: Element,
-        with_children: bool,
-    },
-}
-
-struct Frame<'a> {
-    source: &'a Source,
-    facts: Option<&'a HashMap<i64, Facts>>,
-    index: HashMap<&'a str, usize>,
-    /// How many nodes there are in each, itself included.
-    sizes: Vec<usize>,
-    /// Where the frame's upper edge is in the view.
-    top: f64,
 }
 
 enum Work {
@@ -250,194 +222,9 @@ impl<'a> Grower<'a> {
     }
 }
 
-impl<'a> Frame<'a> {
-    fn new(source: &'a Source, facts: Option<&'a HashMap<i64, Facts>>) -> Self {
-        let nodes = source.tree.nodes.iter().enumerate();
-        let index = nodes.map(|(index, node)| (node.node_id.as_str(), index)).collect();
-        let mut frame = Self { source, facts, index, sizes: Vec::new(), top: 0.0 };
-        let mut sizes = vec![1_usize; source.tree.nodes.len()];
-        for at in frame.in_order().into_iter().rev() {
-            let node = source.tree.nodes.get(at);
-            let below = node.into_iter().flat_map(|node| frame.children(node));
-            let size = below
-                .filter_map(|child| sizes.get(child))
-                .fold(1, |sum: usize, size| sum.saturating_add(*size));
-            if let Some(known) = sizes.get_mut(at) {
-                *known = size;
-            }
-        }
-        frame.sizes = sizes;
-        frame
-    }
-
-    fn children<'b>(&'b self, node: &'b AxNode) -> impl Iterator<Item = usize> + 'b {
-        node.child_ids.iter().filter_map(|id| self.index.get(id.as_str()).copied())
-    }
-
-    /// All nodes, each before what is in it.
-    fn in_order(&self) -> Vec<usize> {
-        let mut order = Vec::new();
-        let mut seen = HashSet::new();
-        let mut left = vec![0];
-        while let Some(at) = left.pop() {
-            let Some(node) = self.source.tree.nodes.get(at).filter(|_| seen.insert(at)) else {
-                continue;
-            };
-            order.push(at);
-            let first = left.len();
-            left.extend(self.children(node));
-            if let Some(added) = left.get_mut(first..) {
-                added.reverse();
-            }
-        }
-        order
-    }
-
-    fn facts(&self, node: &AxNode) -> Option<&'a Facts> {
-        self.facts?.get(&node.backend_id?)
-    }
-
-    /// Which of the nodes are the element with this backend id, or in it.
-    fn inside(&self, root: i64) -> Vec<bool> {
-        let mut known = HashMap::from([(root, true)]);
-        let inside = |node: &AxNode| {
-            let mut path = Vec::new();
-            let mut at = node.backend_id;
-            let answer = loop {
-                let Some(id) = at else { break false };
-                if let Some(answer) = known.get(&id) {
-                    break *answer;
-                }
-                // Until it is known better; it ends circles, too.
-                known.insert(id, false);
-                path.push(id);
-                at = self.facts.and_then(|facts| facts.get(&id)?.parent);
-            };
-            known.extend(path.into_iter().map(|id| (id, answer)));
-            answer
-        };
-        self.source.tree.nodes.iter().map(inside).collect()
-    }
-
-    fn fate(&self, node: &AxNode, at: usize) -> Fate {
-        if !node.ignored {
-            match node.role.as_str() {
-                "InlineTextBox" | "ListMarker" => return Fate::Gone,
-                "LineBreak" => return Fate::Said(" ".to_owned()),
-                "StaticText" => return Fate::Said(clip(&node.name, MAX_TEXT)),
-                "RootWebArea" => return Fate::Hoisted,
-                _ => {}
-            }
-        }
-        let none = Facts::default();
-        let facts = self.facts(node).unwrap_or(&none);
-        let acts = self.acts(node, at, facts);
-        let role = role(node);
-        let name = if NAMED_BY_TEXT.contains(&node.role.as_str()) { "" } else { &node.name };
-        let name = tidy(name, MAX_TEXT);
-        if (node.ignored || PLAIN.contains(&role)) && !acts && name.is_empty() {
-            return Fate::Hoisted;
-        }
-        let (value, mut states) = (value(node, facts), states(node, facts));
-        let target = target(node, facts, &self.source.url);
-        states.extend(target.map(|target| format!("to {target}")));
-        let mut element =
-            Element { role: role.to_owned(), name, value, states, acts, handle: String::new() };
-        let list = facts.tag == "SELECT";
-        if list {
-            self.choices(node, &mut element);
-        }
-        if acts && element.name.is_empty() && element.value.is_empty() {
-            element.handle.clone_from(&facts.handle);
-        }
-        let said = matches!(role, "textbox" | "searchbox") && !element.value.is_empty();
-        let native = list || matches!(facts.tag.as_str(), "INPUT" | "TEXTAREA");
-        Fate::Kept { element, with_children: !native && !said }
-    }
-
-    /// Whether something can be done with an element: it has a role for it, or the page listens.
-    fn acts(&self, node: &AxNode, at: usize, facts: &Facts) -> bool {
-        if !node.ignored && ACTING.contains(&node.role.as_str()) {
-            return true;
-        }
-        if matches!(facts.tag.as_str(), "" | "HTML" | "BODY" | "OPTION" | "IFRAME") || !facts.shown
-        {
-            return false;
-        }
-        let size = self.sizes.get(at).copied().unwrap_or(1);
-        if facts.tag == "LABEL" && (node.ignored || self.holds_control(node)) {
-            return false;
-        }
-        if edited(node) {
-            return true;
-        }
-        // What grows from a listener around everything is not one thing to click on.
-        facts.hand && size <= MAX_CLICKABLE * 4
-            || facts.clickable && size <= MAX_CLICKABLE
-            || facts.tab_stop && !node.ignored && size <= MAX_CLICKABLE
-    }
-
-    fn holds_control(&self, node: &AxNode) -> bool {
-        let nodes = &self.source.tree.nodes;
-        let mut left: Vec<usize> = self.children(node).collect();
-        let mut steps = 0;
-        while let Some(node) = left.pop().and_then(|at| nodes.get(at)) {
-            if ACTING.contains(&node.role.as_str()) {
-                return true;
-            }
-            steps += 1;
-            if steps > MAX_CLICKABLE {
-                return true;
-            }
-            left.extend(self.children(node));
-        }
-        false
-    }
-
-    /// What a native list offers; its choices are chosen by what they say, not by a click.
-    fn choices(&self, node: &AxNode, element: &mut Element) {
-        const MOST: usize = 30;
-        let nodes = &self.source.tree.nodes;
-        let mut left: Vec<usize> = self.children(node).collect();
-        left.reverse();
-        let (mut choices, mut chosen, mut more) = (Vec::new(), Vec::new(), 0);
-        let mut steps = 0;
-        while let Some(node) = left.pop().and_then(|at| nodes.get(at)) {
-            steps += 1;
-            if steps > MAX_ITEMS {
-                break;
-            }
-            if node.role == "option" {
-                let name = tidy(&node.name, 60);
-                if node.is("selected") && chosen.len() < MOST {
-                    chosen.push(name.clone());
-                }
-                if choices.len() < MOST {
-                    choices.push(name)
-                } else {
-                    more += 1
-                }
-                continue;
-            }
-            let first = left.len();
-            left.extend(self.children(node));
-            if let Some(added) = left.get_mut(first..) {
-                added.reverse();
-            }
-        }
-        if !chosen.is_empty() {
-            element.value = chosen.join(" | ");
-        }
-        if !choices.is_empty() {
-            let more = if more > 0 { format!(" | … {more} more") } else { String::new() };
-            element.states.push(format!("options: {}{more}", choices.join(" | ")));
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::source::AxNode, *};
 
     fn source(nodes: Vec<AxNode>) -> Source {
         Source {

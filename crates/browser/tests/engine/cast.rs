@@ -194,7 +194,8 @@ async fn a_page_that_crashed_and_a_browser_that_died_are_shown_again() {
     viewer.picture().await;
     desk.navigate(json!({ "url": "chrome://crash" })).await.unwrap_err();
     viewer.until(|viewer| viewer.status == Some(ViewStatus::Unavailable)).await;
-    desk.go("data:text/html,<body>well again").await;
+    // Also if it looks as it did before.
+    desk.show("<body>well").await;
     viewer.until(|viewer| viewer.status == Some(ViewStatus::Streaming)).await;
     viewer.picture().await;
 
@@ -294,4 +295,21 @@ async fn hands_use_the_page_and_let_go() {
     sleep(Duration::from_millis(100)).await;
     drop(other);
     comes_true(&desk, "seen.filter(s => s.startsWith('touch')).join() == 'touchstart,touchend,touchstart,touchcancel'").await;
+}
+
+#[tokio::test]
+async fn a_button_that_is_down_in_a_tab_that_is_gone_keeps_the_pointer_from_no_other() {
+    let page = "<script>downs = 0; addEventListener('mousedown', () => downs++)</script>";
+    let desk = Desk::showing(page).await;
+    let mut viewer = Viewer::of(&desk, json!({}));
+    let press = json!({ "mouse": {
+        "type": "mousePressed", "x": 400, "y": 300, "button": "left", "clickCount": 1,
+    } });
+    desk.tabs(json!({ "action": "open", "url": format!("data:text/html,{page}") })).await;
+    viewer.ask(press.clone());
+    comes_true(&desk, "downs == 1").await;
+    desk.tabs(json!({ "action": "close" })).await;
+    assert_eq!(desk.value("downs").await, 0);
+    viewer.ask(press);
+    comes_true(&desk, "downs == 1").await;
 }

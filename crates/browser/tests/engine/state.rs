@@ -128,3 +128,63 @@ async fn a_bad_cookie_is_named_and_nothing_is_changed() {
     assert_eq!(code, ErrorCode::InvalidInput);
     assert!(message.contains("https://a.example:99999"), "{message}");
 }
+
+/// Opens a page in a context of its own, as other programs do. It becomes the active one.
+async fn open_apart(desk: &Desk, url: &str) -> Value {
+    let cdp = &desk.chromium.cdp;
+    let before = desk.tabs(json!({})).await.len();
+    let made = cdp.call::<Value>(None, "Target.createBrowserContext", (), SOON).await.unwrap();
+    let context = made["browserContextId"].clone();
+    let params = json!({ "url": url, "browserContextId": context });
+    cdp.call::<Value>(None, "Target.createTarget", params, SOON).await.unwrap();
+    while desk.tabs(json!({})).await.len() == before {
+        sleep(Duration::from_millis(20)).await;
+    }
+    context
+}
+
+/// In which contexts tabs are.
+async fn contexts(desk: &Desk) -> Vec<Value> {
+    let params = json!({ "filter": [{ "type": "page" }] });
+    let cdp = &desk.chromium.cdp;
+    let found = cdp.call::<Value>(None, "Target.getTargets", params, SOON).await.unwrap();
+    let targets = found["targetInfos"].as_array().unwrap();
+    targets.iter().map(|target| target["browserContextId"].clone()).collect()
+}
+
+#[tokio::test]
+async fn the_context_of_the_active_tab_is_meant() {
+    let site = site().await;
+    let desk = Desk::start().await;
+    desk.go(&site.url("/sign-in")).await;
+    let home = desk.active().await;
+    let context = open_apart(&desk, "about:blank").await;
+    assert_eq!(export(&desk, json!({})).await.unwrap(), StorageState::default());
+    let origin = site.url("");
+    let state = json!({
+        "cookies": [{ "name": "who", "value": "eve", "domain": "127.0.0.1" }],
+        "origins": [{ "origin": origin, "localStorage": [{ "name": "who", "value": "eve" }] }],
+    });
+    import(&desk, json!({ "state": state, "replace": true })).await.unwrap();
+
+    // A tab is opened beside it, and knows what it knows.
+    desk.tabs(json!({ "action": "open", "url": site.url("/frame") })).await;
+    assert_eq!(contexts(&desk).await.iter().filter(|one| **one == context).count(), 2);
+    let known = "[document.cookie, localStorage.who]";
+    assert_eq!(desk.value(known).await, json!(["who=eve", "eve"]));
+    let place = json!({ "geolocation": { "latitude": 48.5, "longitude": 2.25 } });
+    desk.browser.emulate(&request(place)).await.unwrap();
+    let latitude = "new Promise((done) => navigator.geolocation.getCurrentPosition(
+        ({ coords }) => done(coords.latitude), (error) => done(error.message)))";
+    assert_eq!(desk.value(latitude).await, 48.5);
+
+    // Nothing of it is elsewhere, except what all pages are made to believe.
+    desk.tabs(json!({ "action": "activate", "tab": home })).await;
+    assert_eq!(desk.value("localStorage.who").await, "ada");
+    let state = export(&desk, json!({})).await.unwrap();
+    assert_eq!((state.cookies.len(), state.origins.len()), (2, 1));
+    desk.tabs(json!({ "action": "close", "tab": home })).await;
+    open_apart(&desk, &site.url("/")).await;
+    desk.wait_for(json!({ "url": "127.0.0.1" })).await.unwrap();
+    assert_eq!(desk.value(latitude).await, 48.5);
+}

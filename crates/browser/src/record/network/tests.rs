@@ -9,9 +9,13 @@ fn tab() -> TabId {
 }
 
 fn tell(network: &mut Network, method: &str, params: Value) {
+    tell_of(1, network, method, params);
+}
+
+fn tell_of(browser: u64, network: &mut Network, method: &str, params: Value) {
     let params = RawValue::from_string(params.to_string()).unwrap();
     let event = Event { method: format!("Network.{method}"), params: Some(params) };
-    network.heard(&tab(), &event, OffsetDateTime::UNIX_EPOCH);
+    network.heard(browser, &tab(), &event, OffsetDateTime::UNIX_EPOCH);
 }
 
 fn begin(network: &mut Network, name: &str, at: f64) {
@@ -166,4 +170,21 @@ fn what_nobody_waits_for_any_more_has_failed() {
     network.lost(&tab(), "closed");
     let failed = list(&network, json!({ "failed": true }));
     assert_eq!(failed.requests[0].error.as_deref(), Some("closed"));
+}
+
+#[test]
+fn browsers_have_names_of_their_own_for_requests() {
+    let mut network = Network::default();
+    begin(&mut network, "a", 1.0);
+    let request = json!({ "url": "http://b/", "method": "GET", "headers": {} });
+    let begun = json!({ "requestId": "a", "request": request, "timestamp": 2.0 });
+    let headers = json!({ "requestId": "a", "headers": { "Cookie": "b" } });
+    let ended = json!({ "requestId": "a", "timestamp": 3.0 });
+    tell_of(2, &mut network, "requestWillBeSentExtraInfo", headers);
+    tell_of(2, &mut network, "requestWillBeSent", begun);
+    tell_of(2, &mut network, "loadingFinished", ended);
+    assert_eq!(urls(&list(&network, json!({}))), ["http://a/a", "http://b/"]);
+    let facts = |request: &Request| (request.sent.get("cookie").map(str::to_owned), request.ended);
+    assert_eq!(facts(&network.requests[0]), (None, None));
+    assert_eq!(facts(&network.requests[1]), (Some("b".to_owned()), Some(3.0)));
 }
