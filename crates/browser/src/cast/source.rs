@@ -29,6 +29,8 @@ use super::seat::{ASK, Cast, Cut, Picture, Shared};
 const NUDGE: Duration = Duration::from_secs(5);
 /// How often a page is made to draw that does not by itself: a tab behind another.
 const NUDGE_EVERY: Duration = Duration::from_secs(1);
+/// The same for those who look in passing: they have a picture of it already.
+const NUDGE_IN_PASSING: Duration = Duration::from_secs(10);
 /// After a burst of pictures, so long nothing must come before the last one is asked for again.
 const QUIET: Duration = Duration::from_millis(120);
 /// Chromium sends more than this before it waits for us, and loses what comes then.
@@ -236,7 +238,9 @@ impl Source<'_> {
 
     fn nudge_at(&self) -> Option<Instant> {
         let never_drawn = self.cast.latest.borrow().picture.is_none();
-        (!self.visible || never_drawn).then(|| self.nudged + NUDGE_EVERY)
+        let pause =
+            if self.cut.in_passing && !never_drawn { NUDGE_IN_PASSING } else { NUDGE_EVERY };
+        (!self.visible || never_drawn).then(|| self.nudged + pause)
     }
 }
 
@@ -247,7 +251,7 @@ async fn nudge_page(cdp: &Cdp, session: &SessionId) {
     let _ = cdp.call::<IgnoredAny>(Some(session), method, params, NUDGE).await;
 }
 
-async fn at(moment: Option<Instant>) {
+pub(super) async fn at(moment: Option<Instant>) {
     match moment {
         Some(moment) => sleep_until(moment).await,
         None => pending().await,
