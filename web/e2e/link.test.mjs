@@ -90,6 +90,8 @@ step("where a link to drive takes control and hands it back, too", async () => {
   await guest.strip.getByText("You are watching").waitFor();
   const free = async () => (await alone.control()).driver === "agent";
   await until(async () => `the agent drives again: ${JSON.stringify(await alone.control())}`, free, 5000);
+  await alone.inBrowser("execute", { script: "document.title = 'the agent goes on'" });
+  await guest.page.locator(".browser-tab", { hasText: "the agent goes on" }).waitFor();
   await alone.end();
   await guest.page.getByText("The session is over").waitFor();
   await guest.leave();

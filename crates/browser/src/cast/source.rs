@@ -3,6 +3,10 @@
 //! Chromium sends a few pictures and waits until they are acknowledged; what changes meanwhile it
 //! does not send later. So a cast that held an acknowledgement back asks for one more picture when
 //! all is quiet: the last one that viewers have is the page as it is.
+//!
+//! Chromium also draws every picture of a page that moves, whether it sends it or not. A cast for those
+//! who look in passing rests between two pictures instead, and begins again: one that begins sends the
+//! page as it is. If that is the picture they have, nothing moves, and it waits for what changes.
 
 use std::{
     borrow::Cow,
@@ -74,6 +78,7 @@ pub(super) async fn run(shared: Arc<Shared>, cut: Cut, cast: Arc<Cast>) {
             held_back: false,
             visible: true,
             nudged: Instant::now(),
+            resting: None,
         };
         source.show(&shared).await;
         let params = json!({ "sessionId": session });
@@ -102,6 +107,8 @@ struct Source<'a> {
     held_back: bool,
     visible: bool,
     nudged: Instant,
+    /// Since when nothing is cast, between two pictures.
+    resting: Option<Instant>,
 }
 
 struct Unacknowledged {
@@ -122,9 +129,14 @@ impl Source<'_> {
         loop {
             let (acknowledge, refresh) = (self.acknowledge_at(), self.refresh_at());
             let nudge = self.nudge_at().filter(|_| nudging.is_none());
+            let wake = self.wake_at();
             select! {
                 event = events.next() => match event {
-                    Some(Ok(event)) => self.heard(&event),
+                    Some(Ok(event)) => {
+                        if self.heard(&event) && self.cut.in_passing {
+                            self.rest().await;
+                        }
+                    }
                     // Chromium waits for what nobody will acknowledge.
                     Some(Err(_)) => {
                         self.unacknowledged.clear();
@@ -141,6 +153,11 @@ impl Source<'_> {
                 _ = taken.changed() => {}
                 () = at(acknowledge) => self.acknowledge().await,
                 () = at(refresh) => self.refresh().await,
+                () = at(wake) => {
+                    self.resting = None;
+                    // Fails with the page or the browser only, which the events tell.
+                    let _ = self.start().await;
+                }
                 () = at(nudge) => {
                     self.nudged = Instant::now();
                     nudging = Some(nudge_page(self.cdp, self.session).boxed());
@@ -166,22 +183,46 @@ impl Source<'_> {
         self.cdp.call::<IgnoredAny>(Some(self.session), method, params, ASK).await.map(|_| ())
     }
 
-    fn heard(&mut self, event: &Event) {
+    /// Says whether there is a new picture.
+    fn heard(&mut self, event: &Event) -> bool {
         match event.method.as_str() {
             "Page.screencastFrame" => {
-                let Ok(frame) = event.read::<Frame<'_>>() else { return };
+                let Ok(frame) = event.read::<Frame<'_>>() else { return false };
                 let (id, came) = (frame.session_id, Instant::now());
+                let before = self.newest();
                 let number = self.publish(frame);
                 self.unacknowledged.push_back(Unacknowledged { id, number, came });
                 self.held_back |= self.unacknowledged.len() > IN_FLIGHT;
+                number > before
             }
             "Page.screencastVisibilityChanged" => {
-                let Ok(Visibility { visible }) = event.read() else { return };
+                let Ok(Visibility { visible }) = event.read() else { return false };
                 self.visible = visible;
                 self.cast.hidden.store(!visible, Ordering::Relaxed);
+                false
             }
-            _ => {}
+            _ => false,
         }
+    }
+
+    /// The number of the newest picture; 0 before the first.
+    fn newest(&self) -> u64 {
+        self.cast.latest.borrow().picture.as_ref().map_or(0, |picture| picture.number)
+    }
+
+    /// Casts nothing for a moment. What changes meanwhile is seen by beginning again.
+    async fn rest(&mut self) {
+        self.unacknowledged.clear();
+        self.held_back = false;
+        self.resting = Some(Instant::now());
+        let _ = self.ask("Page.stopScreencast", json!({})).await;
+    }
+
+    /// When the rest is over: not before somebody took the newest picture.
+    fn wake_at(&self) -> Option<Instant> {
+        let since = self.resting?;
+        let wanted = *self.cast.taken.borrow() >= self.newest();
+        wanted.then(|| since + self.cast.period())
     }
 
     /// Shows a picture to the viewers, unless it is the one they have.
