@@ -38,6 +38,12 @@ export class Agent {
     const spec = { mode: "desktop", geometry: "1024x768", idle_timeout_s: 0, label, ...more };
     return new Desk(this, (await this.post("sessions", spec)).id);
   }
+
+  /** Creates a session without a desktop, and waits until it is ready. */
+  async headless(label, more = {}) {
+    const spec = { mode: "headless", idle_timeout_s: 0, label, ...more };
+    return new Desk(this, (await this.post("sessions", spec)).id);
+  }
 }
 
 /** A session to act in. */
@@ -55,6 +61,11 @@ export class Desk {
   /** Does an action that must succeed. */
   async act(action, body) {
     return expect(await this.ask(action, body), action);
+  }
+
+  /** Does something in its browser that must succeed. */
+  inBrowser(action, body) {
+    return this.agent.post(`browser/${action}`, { session_id: this.id, ...body });
   }
 
   show() {

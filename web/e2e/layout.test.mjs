@@ -13,7 +13,7 @@ import { until } from "./until.mjs";
 const shots = process.env.HELMDECK_SHOTS;
 const screens = { phone: { width: 390, height: 844 }, desk: { width: 1440, height: 900 } };
 
-let server, browser, agent, desk;
+let server, browser, agent, desk, alone;
 before(async () => {
   server = await Server.start();
   browser = await openBrowser();
@@ -25,6 +25,8 @@ before(async () => {
   await desk.act("agent_status", { status: "Downloading the invoice of October and comparing it with the order" });
   await desk.putFile("Invoices/2026/October/Telephone and Internet, second half of the month.pdf", "x".repeat(82_345));
   await desk.putFile("Invoices/2026/October/overview.csv", "a,b\n");
+  alone = await agent.headless("prices of flights");
+  await alone.inBrowser("navigate", { url: `data:text/html,${encodeURIComponent(feelingPage)}` });
   if (shots) await mkdir(shots, { recursive: true });
 });
 after(async () => {
@@ -50,7 +52,10 @@ for (const [name, viewport] of Object.entries(screens)) {
     await page.getByRole("button", { name: "Log in" }).waitFor();
     await look("login");
     await person.logIn();
-    await until("the thumbnail is painted", async () => (await coloursOf(page.locator(".tile canvas"))) > 8);
+    for (const name of ["invoices", "prices"]) {
+      const canvas = page.locator(".tile", { hasText: name }).locator("canvas");
+      await until("the thumbnail is painted", async () => (await coloursOf(canvas)) > 8);
+    }
     await look("wall");
     await page.locator(".bar").getByRole("button", { name: "New session" }).click();
     await page.getByRole("dialog").waitFor();
@@ -63,7 +68,7 @@ for (const [name, viewport] of Object.entries(screens)) {
     await look("settings");
     await page.getByRole("link", { name: "All sessions" }).click();
 
-    await page.locator(".tile h2 a").click();
+    await page.locator(".tile h2 a", { hasText: "invoices" }).click();
     await person.seesPicture();
     await page.locator(".agent-banner").getByText("Downloading").waitFor();
     await page.getByRole("log").locator(".action", { hasText: "300, 400" }).first().waitFor();
@@ -116,6 +121,9 @@ for (const [name, viewport] of Object.entries(screens)) {
     await page.goto(url);
     await person.seesPicture();
     await look("link");
+    await page.goto((await alone.ticket("control")).url);
+    await person.seesPicture();
+    await look("link-browser");
     await person.leave();
   });
 }

@@ -9,7 +9,7 @@ import { story } from "./story.mjs";
 import { until } from "./until.mjs";
 
 const step = story();
-let server, browser, agent, desk, shortLived, guest, stranger;
+let server, browser, agent, desk, alone, shortLived, guest, stranger;
 before(async () => {
   server = await Server.start();
   browser = await openBrowser();
@@ -59,6 +59,41 @@ step("and hands it back", async () => {
   await until(async () => `the agent drives again: ${JSON.stringify(await desk.control())}`, free, 5000);
   await desk.act("click", { x: 700, y: 500 });
   await desk.titled("felt 1 clicks");
+  await guest.leave();
+});
+
+step("a link to a session without a desktop shows its browser", async () => {
+  alone = await agent.headless("alone");
+  await alone.inBrowser("navigate", { url: `data:text/html,${encodeURIComponent(feelingPage)}` });
+  guest = await Person.arrive(browser, server);
+  await guest.page.goto((await alone.ticket("view")).url);
+  await guest.seesPicture();
+  await guest.strip.getByText("You are watching · Agent drives").waitFor();
+  await guest.page.locator(".browser-tab", { hasText: "felt 0 clicks" }).waitFor();
+  assert.match(await guest.page.getByLabel("Address").inputValue(), /^data:text/);
+  for (const name of ["Take control", "New tab", "Reload"]) {
+    assert.equal(await guest.page.getByRole("button", { name }).count(), 0, name);
+  }
+  assert.deepEqual(await guest.context.cookies(), []);
+});
+
+step("where a link to drive takes control and hands it back, too", async () => {
+  await guest.page.goto((await alone.ticket("control")).url);
+  await guest.seesPicture();
+  // As above.
+  guest.forgive(/409/, /400.*\/cdp-stream\?/, /WebSocket connection to/);
+  await guest.takeControl();
+  await guest.page.keyboard.type("hello");
+  await guest.page.locator(".browser-tab", { hasText: "felt 0 clicks 5 keys [hello]" }).waitFor();
+  assert.equal((await alone.control()).driver, "human");
+  await guest.page.getByRole("button", { name: "Hand back" }).click();
+  await guest.strip.getByText("You are watching").waitFor();
+  const free = async () => (await alone.control()).driver === "agent";
+  await until(async () => `the agent drives again: ${JSON.stringify(await alone.control())}`, free, 5000);
+  await alone.inBrowser("execute", { script: "document.title = 'the agent goes on'" });
+  await guest.page.locator(".browser-tab", { hasText: "the agent goes on" }).waitFor();
+  await alone.end();
+  await guest.page.getByText("The session is over").waitFor();
   await guest.leave();
 });
 

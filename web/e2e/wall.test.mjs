@@ -80,6 +80,32 @@ step("a session made in the dialog shows up as a tile, starts, and has a live pi
   desk = new Desk(agent, session.id);
 });
 
+step("a session without a desktop has a live picture, too, of whatever shape its page is", async () => {
+  const { page } = person;
+  const alone = await agent.headless("no screen", { geometry: "640x960" });
+  await alone.inBrowser("navigate", { url: "data:text/html,<body style='background:linear-gradient(red,blue)'>" });
+  const tile = page.locator(".tile", { hasText: "no screen" });
+  const canvas = tile.locator("canvas");
+  await until("its page is painted", async () => (await coloursOf(canvas)) > 8);
+  assert.equal((await alone.show()).browser_view.status, "ready", "nobody watches it");
+  await alone.inBrowser("execute", { script: "document.body.style.background = '#00a000'" });
+  const green = () =>
+    canvas.evaluate((canvas) => {
+      const [r, g, b] = canvas.getContext("2d").getImageData(canvas.width / 2, canvas.height / 2, 1, 1).data;
+      return g > 100 && r < 60 && b < 60;
+    });
+  await until("a change is seen", green);
+  const { width, height } = await canvas.evaluate(({ width, height }) => ({ width, height }));
+  assert.ok(height > width, `the page is higher than wide: ${width}x${height}`);
+  const shape = async (name) => {
+    const box = await page.locator(".tile", { hasText: name }).locator(".thumbnail").boundingBox();
+    return (box.width / box.height).toFixed(2);
+  };
+  assert.deepEqual([await shape("no screen"), await shape("invoices")], ["1.60", "1.60"]);
+  await alone.end();
+  await tile.waitFor({ state: "detached" });
+});
+
 step("what is typed after taking control arrives in the session", async () => {
   const { page } = person;
   await desk.browse(feelingPage, "felt 0 clicks");

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { curlCreate, curlShow } from "../src/curl";
 import { api, page, socket } from "../src/prefix";
 import { routeOf } from "../src/router";
-import { pictureUrl, readViewerAddress, taking } from "../src/viewer/address";
+import { acknowledging, pictureUrl, readViewerAddress, taking } from "../src/viewer/address";
 
 const root = new URL("http://host:3000/");
 const below = new URL("https://host/deck/");
@@ -34,6 +34,7 @@ describe("the stand-alone viewer's address", () => {
     const read = readViewerAddress(`?autoconnect=true&resize=remote&path=${encodeURIComponent(path)}`, "", below);
     expect(read).toMatchObject({
       sessionId: "s1",
+      picture: "desktop",
       ticket: "t",
       mayControl: true,
       autoconnect: true,
@@ -47,12 +48,21 @@ describe("the stand-alone viewer's address", () => {
     expect(readViewerAddress("", `#path=${encodeURIComponent(path)}`, root)).toMatchObject({ ticket: "t" });
   });
 
+  it("leads to the browser of a session without a desktop", () => {
+    const read = readViewerAddress(`?path=${encodeURIComponent(path.replace("vnc", "cdp-stream"))}`, "", root);
+    expect(read).toMatchObject({ sessionId: "s1", picture: "browser", ticket: "t", mayControl: true });
+    expect(read && taking(acknowledging(read.url), false)).toBe(
+      "ws://host:3000/api/v1/sessions/s1/cdp-stream?ticket=t&role=control&ack=true&take=false",
+    );
+  });
+
   it("may not lead anywhere else", () => {
     for (const elsewhere of [
       "",
       "https://evil.example/api/v1/sessions/s1/vnc",
       "//evil.example/api/v1/sessions/s1/vnc",
       "api/v1/sessions/s1",
+      "api/v1/sessions/s1/cdp",
       "api/v1/sessions/../tokens/vnc",
       "../api/v1/sessions/s1/vnc",
     ]) {

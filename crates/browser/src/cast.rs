@@ -1,7 +1,8 @@
 //! The page as pictures for people who watch, and their hands in it.
 //!
 //! What one tab shows is cast once for all who want it alike ([`source`]); each viewer has a
-//! [`Screen`], which always has the newest picture only, and [`Hands`].
+//! [`Screen`], which always has the newest picture only, and [`Hands`]. Who only looks in passing has a
+//! [`Glance`].
 
 mod hands;
 mod held;
@@ -11,6 +12,7 @@ mod source;
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use helmdeck_wire::cast::CastView;
 use tokio::sync::watch;
 
@@ -30,8 +32,38 @@ struct Wish {
 impl Browser {
     /// Shows the browser to somebody, whichever process it is, for as long as they look.
     pub fn cast(&self, view: CastView) -> (Screen, Hands) {
-        let (view, arrived) = (watch::Sender::new(view), watch::Sender::new(0));
-        let wish = Arc::new(Wish { view, arrived });
-        (Screen::new(self.clone(), &wish), Hands::new(self.clone(), wish))
+        let wish = Arc::new(Wish::new(view));
+        (Screen::new(self.clone(), &wish, false), Hands::new(self.clone(), wish))
+    }
+
+    /// Shows it to somebody who looks at many. A page that is still costs nothing.
+    pub fn glance(&self, view: CastView) -> Glance {
+        let wish = Wish::new(view);
+        Glance { screen: Screen::new(self.clone(), &wish, true), _wish: wish }
+    }
+}
+
+impl Wish {
+    fn new(view: CastView) -> Self {
+        Self { view: watch::Sender::new(view), arrived: watch::Sender::new(0) }
+    }
+}
+
+/// The browser as pictures, and without words.
+pub struct Glance {
+    screen: Screen,
+    /// What the screen waits for never changes, and is not gone either.
+    _wish: Wish,
+}
+
+impl Glance {
+    /// The next picture that is new, of whichever browser and tab are there then. Not cancel-safe.
+    pub async fn next(&mut self) -> Bytes {
+        loop {
+            match self.screen.next().await {
+                Said::Picture(jpeg) => return jpeg,
+                Said::Words(_) => {}
+            }
+        }
     }
 }

@@ -39,5 +39,5 @@ mod wait;
 mod world;
 
 pub use browser::Browser;
-pub use cast::{Hands, Said, Screen};
+pub use cast::{Glance, Hands, Said, Screen};
 pub use error::BrowserError;

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use helmdeck_cdp::Current;
-use helmdeck_display::{Display, Frames};
+use helmdeck_display::Display;
 use helmdeck_wire::{
     ErrorBody, ErrorCode,
     process::{Launch, Launched},
     status::{Wait, Waited},
 };
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::{
     attached,
@@ -22,9 +21,14 @@ use crate::{
 impl Guest {
     /// The session's screen.
     pub fn display(&self) -> Result<Display, GuestError> {
+        self.screen()?.ok_or_else(no_screen)
+    }
+
+    /// The same, or nothing if the session has none.
+    pub fn screen(&self) -> Result<Option<Display>, GuestError> {
         match self.attached() {
-            Some(attached) => attached.display.ok_or_else(no_screen),
-            None => self.session()?.display.ok_or_else(no_screen),
+            Some(attached) => Ok(attached.display),
+            None => Ok(self.session()?.display),
         }
     }
 
@@ -84,26 +88,6 @@ pub async fn launch(session: &Session, launch: Launch) -> Result<Launched, Guest
             };
             Err(GuestError::Refused(body))
         }
-    }
-}
-
-/// Sends pictures until the other side goes or the screen is gone. One that is slow misses some.
-pub async fn send_frames(mut frames: Frames, stream: impl AsyncRead + AsyncWrite) {
-    let (mut from_server, mut to_server) = tokio::io::split(stream);
-    let sending = async {
-        while let Ok(frame) = frames.next().await {
-            let length = u32::try_from(frame.jpeg.len()).unwrap_or(u32::MAX);
-            if to_server.write_u32(length).await.is_err()
-                || to_server.write_all(&frame.jpeg).await.is_err()
-            {
-                return;
-            }
-        }
-    };
-    tokio::select! {
-        () = sending => {}
-        // The server sends nothing; its end is noticed also while the screen is still.
-        _ = from_server.read_u8() => {}
     }
 }
 

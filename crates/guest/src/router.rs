@@ -8,7 +8,6 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post, put},
 };
-use helmdeck_display::FrameRequest;
 use helmdeck_link::route;
 use helmdeck_wire::{
     Action,
@@ -41,7 +40,9 @@ use http::{
 use hyper_util::rt::TokioIo;
 use tokio::{io::copy_bidirectional_with_sizes, task::block_in_place};
 
-use crate::{act, begin::Guest, cast, debugging, error::GuestError, extension, files, profile};
+use crate::{
+    act, begin::Guest, cast, debugging, error::GuestError, extension, files, frames, profile,
+};
 
 /// The largest request: a long text to type, or a clipboard.
 const MAX_BODY: usize = 32 << 20;
@@ -209,19 +210,17 @@ async fn view(
     Ok((StatusCode::SWITCHING_PROTOCOLS, headers).into_response())
 }
 
-/// The screen as small pictures, whenever it changes.
+/// Small pictures of the session, whenever it changes.
 async fn frames(
     State(guest): State<Guest>,
     Query(wanted): Query<Frames>,
     mut request: Request,
 ) -> Result<Response, GuestError> {
     let upgrade = hyper::upgrade::on(&mut request);
-    let Frames { width, fps, quality } = wanted;
-    let request = FrameRequest { max_width: width, max_fps: fps, quality };
-    let frames = guest.display()?.subscribe(request).await?;
+    let pictures = guest.pictures(wanted).await?;
     tokio::spawn(async move {
         if let Ok(upgraded) = upgrade.await {
-            act::send_frames(frames, TokioIo::new(upgraded)).await;
+            frames::send(pictures, TokioIo::new(upgraded)).await;
         }
     });
     let headers = [(CONNECTION, "upgrade"), (UPGRADE, route::FRAMES_PROTOCOL)];

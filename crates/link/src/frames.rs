@@ -1,4 +1,4 @@
-//! Pictures of the screen, one after the other.
+//! Small pictures of a session, one after the other.
 
 use bytes::{Bytes, BytesMut};
 use tokio::io::AsyncReadExt;

@@ -1,6 +1,6 @@
 //! Under which address this server is known to whoever asks.
 
-use helmdeck_wire::{SessionId, ticket::Role};
+use helmdeck_wire::{SessionId, session::Mode, ticket::Role};
 use http::{HeaderMap, Uri, header};
 
 use crate::App;
@@ -28,13 +28,18 @@ impl Address {
         Self { scheme: "http".to_owned(), authority, prefix: String::new() }
     }
 
-    /// The page that shows a session's desktop, with a ticket for it.
-    pub fn viewer(&self, session: &SessionId, ticket: &str, role: Role) -> String {
+    /// The page that shows a session's desktop, or without one its browser, with a ticket for it.
+    pub fn viewer(&self, session: &SessionId, mode: Mode, ticket: &str, role: Role) -> String {
         let Self { scheme, authority, .. } = self;
         let page = self.path("/vnc.html");
         // The whole path is one value of the query, so what separates inside it is escaped.
         let role = role.as_str();
-        let path = format!("api/v1/sessions/{session}/vnc%3Frole%3D{role}%26ticket%3D{ticket}");
+        let picture = match mode {
+            Mode::Desktop => "vnc",
+            Mode::Headless => "cdp-stream",
+        };
+        let path =
+            format!("api/v1/sessions/{session}/{picture}%3Frole%3D{role}%26ticket%3D{ticket}");
         format!("{scheme}://{authority}{page}?autoconnect=true&resize=scale&path={path}")
     }
 

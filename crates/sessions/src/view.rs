@@ -57,10 +57,10 @@ impl Session {
         Ok((view, stream))
     }
 
-    /// Its screen as small pictures, whenever it changes.
+    /// Its screen, or without one its browser's page, as small pictures whenever it changes. Nobody
+    /// counts as watching because of them.
     pub async fn frames(&self, wanted: Frames) -> Result<FrameStream, SessionError> {
         self.adoption().await;
-        self.ensure_desktop()?;
         self.ensure_alive()?;
         self.inner.link.frames(wanted).await.map_err(|error| match error {
             LinkError::Refused(body) => SessionError::Refused(body),

@@ -22,6 +22,7 @@ mod server;
 mod site;
 mod upstream;
 mod view;
+mod wall;
 mod watcher;
 
 pub use caster::Caster;
@@ -37,4 +38,5 @@ pub use server::Server;
 pub use site::{Page, Site};
 pub use upstream::{Speaks, Upstream};
 pub use view::View;
+pub use wall::Wall;
 pub use watcher::{Refused, Watcher};

@@ -160,10 +160,10 @@ impl Stage {
     }
 }
 
-/// Pictures of the screen that somebody wants, whenever it changes.
+/// Pictures of the screen that somebody wants, whenever it changes; without one, of the browser's page.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Frames {
-    /// Wider screens are scaled down to this.
+    /// What is wider is scaled down to this; so is a page that is higher.
     pub width: u32,
     /// The most in a second.
     pub fps: f32,

@@ -51,7 +51,7 @@ pub struct Ticket {
     pub ticket: String,
     /// What its holder may.
     pub role: Role,
-    /// A page that uses it.
+    /// A page that uses it: it shows the session's desktop, or without one its browser.
     pub url: String,
     /// Where Playwright, Puppeteer and others connect to the session's browser with it, if its role
     /// is control.

@@ -3809,7 +3809,7 @@ export interface components {
             role: components["schemas"]["Role"];
             /** @description The ticket itself: whoever has it may use it. */
             ticket: string;
-            /** @description A page that uses it. */
+            /** @description A page that uses it: it shows the session's desktop, or without one its browser. */
             url: string;
         };
         /** @description A token that was made, without the token itself. */

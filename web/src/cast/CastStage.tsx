@@ -8,11 +8,15 @@ import type { Cast } from "./useCast";
 interface CastStageProps {
   cast: Cast;
   driving: boolean;
+  /** Offered when access was refused. */
+  whenRefused?: ReactNode;
+  /** Offered when the session is over. */
+  whenOver?: ReactNode;
   children?: ReactNode;
 }
 
 /** The browser's picture with everything that may lie over it. */
-export function CastStage({ cast, driving, children }: CastStageProps) {
+export function CastStage({ cast, driving, whenRefused, whenOver, children }: CastStageProps) {
   const scene = sceneOf(cast);
   const live = cast.connection.kind === "connected" && scene.kind === "picture";
   const host = hostOf(cast.tabs.find(({ id }) => id === cast.frame?.tab)?.url);
@@ -33,13 +37,19 @@ export function CastStage({ cast, driving, children }: CastStageProps) {
         />
       </div>
       {children}
-      <StageState state={cast.connection} what="browser" retry={cast.retry}>
+      <StageState
+        state={cast.connection}
+        what="browser"
+        retry={cast.retry}
+        whenRefused={whenRefused}
+        whenOver={whenOver}
+      >
         <SceneCard scene={scene} />
         {cast.dialog && !driving && scene.kind === "picture" && (
           <div className="card">
             <h2>{host ? `${host} asks` : "The page asks"}</h2>
             <p className="page-words">{cast.dialog.message}</p>
-            <p className="muted">It waits for an answer. Take control to give it.</p>
+            <p className="muted">It waits for an answer. Whoever takes control can give it.</p>
           </div>
         )}
       </StageState>

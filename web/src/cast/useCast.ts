@@ -16,8 +16,6 @@ interface CastOptions {
   /** The socket; null while there is nothing to connect to. */
   url: string | null;
   quality: CastQuality;
-  /** Which tab to look at; null for the one that the agent is on. */
-  tab: string | null;
   /** Whether anybody sees it now. */
   shown: boolean;
   driving: boolean;
@@ -31,6 +29,11 @@ interface CastOptions {
 
 export interface Cast extends CastState {
   connection: ViewerState;
+  /** The tab that was chosen to look at; null to follow the agent. */
+  tab: string | null;
+  /** The tab that is looked at; null while it is not known. */
+  viewed: string | null;
+  show: (tab: string | null) => void;
   /** Takes the element where the picture goes. */
   canvas: (element: HTMLCanvasElement | null) => void;
   /** Takes the field that hears the keyboard. */
@@ -45,7 +48,8 @@ export interface Cast extends CastState {
 
 /** Keeps the stream of a session's browser on a canvas, and passes on what is done there. */
 export function useCast(options: CastOptions): Cast {
-  const { url, quality, tab, shown, driving } = options;
+  const { url, quality, shown, driving } = options;
+  const [tab, show] = useState<string | null>(null);
   const [canvas, setCanvas] = useState<HTMLCanvasElement | null>(null);
   const [field, setField] = useState<HTMLTextAreaElement | null>(null);
   const [state, change] = useReducer(changeCast, nothingCast);
@@ -53,8 +57,8 @@ export function useCast(options: CastOptions): Cast {
   const visible = useVisible() && shown;
   const keyboard = useRef<Keyboard | null>(null);
   const mouse = useRef<Mouse | null>(null);
-  const latest = useRef({ ...options, visible, frame: state.frame });
-  latest.current = { ...options, visible, frame: state.frame };
+  const latest = useRef({ ...options, tab, visible, frame: state.frame });
+  latest.current = { ...options, tab, visible, frame: state.frame };
 
   const { state: connection, current, retry } = useConnection(canvas, url, (element, address, { connected, closed }) => {
     const painter = new Painter(element as HTMLCanvasElement);
@@ -90,6 +94,14 @@ export function useCast(options: CastOptions): Cast {
     [send, tab, level, max_width, max_height, max_fps],
   );
   useEffect(() => current.current?.pause(!visible), [current, visible]);
+
+  const { tabs } = state;
+  const viewed = tab ?? tabs.find(({ active }) => active)?.id ?? null;
+  // A tab that was closed cannot be looked at.
+  const lost = tab !== null && tabs.length > 0 && tabs.every(({ id }) => id !== tab);
+  useEffect(() => {
+    if (lost) show(null);
+  }, [lost]);
 
   useEffect(() => {
     if (canvas === null || field === null) return;
@@ -138,7 +150,8 @@ export function useCast(options: CastOptions): Cast {
       send({ method: "dialog", params: { accept, ...(text === undefined ? {} : { text }) } }),
     [send],
   );
-  return { ...state, connection, canvas: setCanvas, field: setField, focused, focus, edit, answer, retry };
+  const handles = { canvas: setCanvas, field: setField, focus, edit, answer, retry };
+  return { ...state, connection, tab, viewed, show, focused, ...handles };
 }
 
 function viewOf({ tab, quality }: { tab: string | null; quality: CastQuality }): CastRequest {

@@ -5,19 +5,20 @@ import { IconButton } from "../ui/IconButton";
 interface AddressBarProps {
   /** Where the tab is that is looked at. */
   url: string;
-  driving: boolean;
+  driving?: boolean;
   /** On the way to another page. */
-  busy: boolean;
-  onGo: (to: { url: string } | { history: History }) => void;
+  busy?: boolean;
+  /** Not given where nobody can send it elsewhere. */
+  onGo?: (to: { url: string } | { history: History }) => void;
 }
 
 /** Where the browser is; for whoever drives, also where it goes. */
-export function AddressBar({ url, driving, busy, onGo }: AddressBarProps) {
+export function AddressBar({ url, driving = false, busy = false, onGo }: AddressBarProps) {
   // While somebody types, the page's own moves do not take it away.
   const [draft, setDraft] = useState<string | null>(null);
   const field = useRef<HTMLInputElement>(null);
-  const step = (history: History) => () => onGo({ history });
-  const hint = driving ? undefined : "Take control to go elsewhere";
+  const step = (history: History) => () => onGo?.({ history });
+  const hint = driving || !onGo ? undefined : "Take control to go elsewhere";
   return (
     <form
       className="address-bar"
@@ -27,12 +28,16 @@ export function AddressBar({ url, driving, busy, onGo }: AddressBarProps) {
         if (!driving || to === "") return;
         setDraft(null);
         field.current?.blur();
-        onGo({ url: to });
+        onGo?.({ url: to });
       }}
     >
-      <IconButton icon="back" label="Back" className="quiet" disabled={!driving} onClick={step("back")} />
-      <IconButton icon="forward" label="Forward" className="quiet" disabled={!driving} onClick={step("forward")} />
-      <IconButton icon="retry" label="Reload" className="quiet" disabled={!driving} onClick={step("reload")} />
+      {onGo && (
+        <>
+          <IconButton icon="back" label="Back" className="quiet" disabled={!driving} onClick={step("back")} />
+          <IconButton icon="forward" label="Forward" className="quiet" disabled={!driving} onClick={step("forward")} />
+          <IconButton icon="retry" label="Reload" className="quiet" disabled={!driving} onClick={step("reload")} />
+        </>
+      )}
       <input
         ref={field}
         aria-label="Address"

@@ -76,7 +76,7 @@ export function Details({ session }: { session: Session }) {
         </section>
       )}
 
-      {!over && session.mode === "desktop" && <Share sessionId={session.id} />}
+      {!over && <Share sessionId={session.id} />}
 
       <section>
         <h3>From a shell</h3>

@@ -8,15 +8,15 @@ interface TabStripProps {
   shown: string | null;
   /** Whether that is always the one that the agent is on. */
   following: boolean;
-  driving: boolean;
   /** Looks at one tab; null to follow the agent. */
   onShow: (tab: string | null) => void;
-  onClose: (tab: string) => void;
-  onOpen: () => void;
+  /** For whoever may. */
+  onClose?: (tab: string) => void;
+  onOpen?: () => void;
 }
 
 /** The tabs of the session's browser: which one is looked at, and which one the agent is on. */
-export function TabStrip({ tabs, shown, following, driving, onShow, onClose, onOpen }: TabStripProps) {
+export function TabStrip({ tabs, shown, following, onShow, onClose, onOpen }: TabStripProps) {
   return (
     <div className="tab-strip">
       <ul className="browser-tabs" aria-label="Tabs of the browser">
@@ -39,13 +39,13 @@ export function TabStrip({ tabs, shown, following, driving, onShow, onClose, onO
                   </span>
                 )}
               </button>
-              {driving && tabs.length > 1 && (
+              {onClose && tabs.length > 1 && (
                 <IconButton icon="close" label={`Close ${name.slice(0, 80)}`} className="quiet" onClick={() => onClose(tab.id)} />
               )}
             </li>
           );
         })}
-        {driving && (
+        {onOpen && (
           <li>
             <IconButton icon="plus" label="New tab" className="quiet" onClick={onOpen} />
           </li>

@@ -36,7 +36,6 @@ export function WatchBrowser({ session, gone, shown, quality, fullScreen, upload
   const driver = useDriver(session, gone);
   const { driving, onlyWatch } = driver;
   const [error, setError] = useState<string | null>(null);
-  const [chosen, setChosen] = useState<string | null>(null);
   const [busy, setBusy] = useState(0);
   const buttons = useRef<HTMLDivElement>(null);
 
@@ -44,7 +43,6 @@ export function WatchBrowser({ session, gone, shown, quality, fullScreen, upload
   const cast = useCast({
     url: driver.watchable && !hopeless ? castUrl(session.id, driver.role) : null,
     quality: castQuality(quality, window.devicePixelRatio, session.spec.cdp_stream),
-    tab: chosen,
     shown,
     driving,
     // Whoever was signed out meanwhile is sent to the login page.
@@ -52,10 +50,9 @@ export function WatchBrowser({ session, gone, shown, quality, fullScreen, upload
     onWayOut: () => buttons.current?.querySelector("button")?.focus(),
     onError: (text) => setError(sentence(text)),
   });
-  const { connection, focus, tabs } = cast;
+  const { connection, focus, tabs, tab: chosen, viewed, show } = cast;
   const closed = connection.kind === "over" || connection.kind === "refused";
   const connected = connection.kind === "connected";
-  const viewed = chosen ?? tabs.find(({ active }) => active)?.id ?? null;
 
   const seen = useRef(shown);
   seen.current = shown;
@@ -69,12 +66,6 @@ export function WatchBrowser({ session, gone, shown, quality, fullScreen, upload
   useEffect(() => {
     if (refused) onlyWatch();
   }, [refused, onlyWatch]);
-
-  // A tab that was closed cannot be looked at.
-  const lost = chosen !== null && tabs.length > 0 && tabs.every(({ id }) => id !== chosen);
-  useEffect(() => {
-    if (lost) setChosen(null);
-  }, [lost]);
 
   const attempt = async (work: () => Promise<unknown>) => {
     setError(null);
@@ -92,7 +83,7 @@ export function WatchBrowser({ session, gone, shown, quality, fullScreen, upload
       const now = await client.tabs(session.id, "open");
       // Whoever looks at a tab of their own choice wants to see the new one, and not lose it to the agent.
       const opened = now.find(({ active }) => active)?.id;
-      if (chosen !== null && opened !== undefined) setChosen(opened);
+      if (chosen !== null && opened !== undefined) show(opened);
     });
 
   return (
@@ -122,10 +113,11 @@ export function WatchBrowser({ session, gone, shown, quality, fullScreen, upload
             tabs={tabs}
             shown={viewed}
             following={chosen === null}
-            driving={driving}
-            onShow={setChosen}
-            onClose={(tab) => void attempt(() => client.tabs(session.id, "close", tab))}
-            onOpen={() => void openTab()}
+            onShow={show}
+            {...(driving && {
+              onClose: (tab) => void attempt(() => client.tabs(session.id, "close", tab)),
+              onOpen: () => void openTab(),
+            })}
           />
           <AddressBar
             url={tabs.find(({ id }) => id === viewed)?.url ?? ""}

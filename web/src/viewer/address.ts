@@ -14,6 +14,8 @@ export function castUrl(id: string, role: Role, base: URL = prefix): string {
 /** What the address of the stand-alone viewer asks for. */
 export interface ViewerAddress {
   sessionId: string;
+  /** What the socket shows. */
+  picture: "desktop" | "browser";
   /** The socket, with the ticket if there is one. */
   url: URL;
   ticket: string | null;
@@ -35,7 +37,7 @@ export function readViewerAddress(search: string, hash: string, base: URL = pref
   const url = new URL(path, base);
   const root = new URL("api/v1/sessions/", base);
   if (url.origin !== base.origin || !url.pathname.startsWith(root.pathname)) return null;
-  const match = /^([^/]+)\/vnc$/.exec(url.pathname.slice(root.pathname.length));
+  const match = /^([^/]+)\/(vnc|cdp-stream)$/.exec(url.pathname.slice(root.pathname.length));
   if (!match?.[1]) return null;
 
   for (const name of ["ticket", "role"]) {
@@ -45,12 +47,20 @@ export function readViewerAddress(search: string, hash: string, base: URL = pref
   const resize = query.get("resize");
   return {
     sessionId: decodeURIComponent(match[1]),
+    picture: match[2] === "vnc" ? "desktop" : "browser",
     url: toSocket(url),
     ticket: url.searchParams.get("ticket"),
     mayControl: url.searchParams.get("role") === "control",
     autoconnect: ["true", "1"].includes(query.get("autoconnect") ?? "true"),
     resize: resize === "remote" || resize === "off" ? resize : "scale",
   };
+}
+
+/** The same socket of a browser's stream, which waits for word of what was painted. */
+export function acknowledging(url: URL): URL {
+  const copy = new URL(url);
+  copy.searchParams.set("ack", "true");
+  return copy;
 }
 
 /** The same socket, taking control while it is open, or handing it back. */

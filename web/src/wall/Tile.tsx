@@ -32,7 +32,7 @@ export function Tile({ session, onDismiss }: TileProps) {
   return (
     <li className="tile" data-over={over} data-human={human && !over}>
       <Link className="tile-picture" to={`sessions/${session.id}`} aria-label={`Watch ${name}`} tabIndex={-1}>
-        <Thumbnail sessionId={session.id} live={session.mode === "desktop" && session.status !== "starting" && !over}>
+        <Thumbnail sessionId={session.id} live={session.status !== "starting" && !over}>
           <Placeholder session={session} />
         </Thumbnail>
         {over && <span className="tile-over">{endingOf(session)}</span>}

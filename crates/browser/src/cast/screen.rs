@@ -11,15 +11,12 @@ use helmdeck_wire::{
     browser::{Tab, TabId},
     cast::{BrowserView, CastView, OpenDialog, Shown, Told, ViewStatus},
 };
-use tokio::{
-    select,
-    sync::watch,
-    time::{sleep, sleep_until},
-};
+use tokio::{select, sync::watch, time::sleep};
 
 use super::{
     Wish,
     seat::{Cut, Latest, Picture, Seat},
+    source::at,
 };
 use crate::{Browser, page::Page, running::Running};
 
@@ -46,6 +43,8 @@ pub struct Screen {
     browser: Browser,
     view: watch::Receiver<CastView>,
     arrived: watch::Receiver<u64>,
+    /// Whoever looks cares for pictures only, and not much.
+    in_passing: bool,
     running: Option<Arc<Running>>,
     seat: Option<Seat>,
     told: SoFar,
@@ -101,11 +100,12 @@ impl SoFar {
 }
 
 impl Screen {
-    pub(super) fn new(browser: Browser, wish: &Wish) -> Self {
+    pub(super) fn new(browser: Browser, wish: &Wish, in_passing: bool) -> Self {
         Self {
             browser,
             view: wish.view.subscribe(),
             arrived: wish.arrived.subscribe(),
+            in_passing,
             running: None,
             seat: None,
             told: SoFar::default(),
@@ -165,14 +165,14 @@ impl Screen {
             if let Some(picture) = fresh.filter(|_| waiting && self.next <= now()) {
                 return self.show(&picture, &view);
             }
-            let due =
-                async { if waiting { sleep_until(self.next).await } else { pending().await } };
+            let due = at(waiting.then_some(self.next));
             let changed = async {
                 match &mut self.seat {
                     Some(seat) => seat.changed().await,
                     None => pending().await,
                 }
             };
+            let titles = (!self.in_passing).then(|| self.looked + TITLES);
             select! {
                 () = news => {}
                 () = page_news => {}
@@ -181,7 +181,7 @@ impl Screen {
                 _ = self.view.changed() => {}
                 _ = self.arrived.changed() => {}
                 () = self.browser.left(&running) => {}
-                () = sleep_until(self.looked + TITLES) => {
+                () = at(titles) => {
                     self.looked = now();
                     running.look_again().await;
                 }
@@ -223,7 +223,7 @@ impl Screen {
 
     /// What the cast that the viewer wants shows.
     fn look(&mut self, running: &Running, page: &Page, view: &CastView) -> Latest {
-        let cut = Cut::of(page.tab(), view);
+        let cut = Cut::of(page.tab(), view, self.in_passing);
         let pace = view.max_fps.get();
         let seat = match self.seat.take().filter(|seat| seat.cut == cut) {
             Some(seat) => seat,

@@ -32,12 +32,14 @@ pub(crate) struct Cut {
     pub quality: Quality,
     pub max_width: Side,
     pub max_height: Side,
+    /// For those who look in passing.
+    pub in_passing: bool,
 }
 
 impl Cut {
-    pub fn of(tab: &TabId, view: &CastView) -> Self {
+    pub fn of(tab: &TabId, view: &CastView, in_passing: bool) -> Self {
         let CastView { quality, max_width, max_height, .. } = *view;
-        Self { tab: tab.clone(), quality, max_width, max_height }
+        Self { tab: tab.clone(), quality, max_width, max_height, in_passing }
     }
 }
 

@@ -5,6 +5,10 @@
 //! all is quiet: the last one that viewers have is the page as it is. Of a page that crashed and is
 //! loaded again, Chromium may miss what it draws first, and then sends nothing until it changes: a
 //! cast to which a picture is owed begins anew until it comes.
+//!
+//! Chromium also draws every picture of a page that moves, whether it sends it or not. A cast for those
+//! who look in passing rests between two pictures instead, and begins again: one that begins sends the
+//! page as it is. If that is the picture they have, nothing moves, and it waits for what changes.
 
 use std::{
     borrow::Cow,
@@ -31,6 +35,8 @@ use super::seat::{ASK, Cast, Cut, Picture, Shared};
 const NUDGE: Duration = Duration::from_secs(5);
 /// How often a page is made to draw that does not by itself: a tab behind another.
 const NUDGE_EVERY: Duration = Duration::from_secs(1);
+/// The same for those who look in passing: they have a picture of it already.
+const NUDGE_IN_PASSING: Duration = Duration::from_secs(10);
 /// After a burst of pictures, so long nothing must come before the last one is asked for again.
 const QUIET: Duration = Duration::from_millis(120);
 /// A cast that begins sends a picture in this time, or begins again.
@@ -78,6 +84,7 @@ pub(super) async fn run(shared: Arc<Shared>, cut: Cut, cast: Arc<Cast>) {
             reloaded: false,
             visible: true,
             nudged: Instant::now(),
+            resting: None,
         };
         source.show(&shared).await;
         let params = json!({ "sessionId": session });
@@ -110,6 +117,8 @@ struct Source<'a> {
     reloaded: bool,
     visible: bool,
     nudged: Instant,
+    /// Since when nothing is cast, between two pictures.
+    resting: Option<Instant>,
 }
 
 struct Unacknowledged {
@@ -130,9 +139,14 @@ impl Source<'_> {
         loop {
             let (acknowledge, refresh) = (self.acknowledge_at(), self.refresh_at());
             let nudge = self.nudge_at().filter(|_| nudging.is_none());
+            let wake = self.wake_at();
             select! {
                 event = events.next() => match event {
-                    Some(Ok(event)) => self.heard(&event),
+                    Some(Ok(event)) => {
+                        if self.heard(&event) && self.cut.in_passing {
+                            self.rest().await;
+                        }
+                    }
                     // Chromium waits for what nobody will acknowledge.
                     Some(Err(_)) => {
                         self.unacknowledged.clear();
@@ -149,6 +163,11 @@ impl Source<'_> {
                 _ = taken.changed() => {}
                 () = at(acknowledge) => self.acknowledge().await,
                 () = at(refresh) => self.refresh().await,
+                () = at(wake) => {
+                    self.resting = None;
+                    // Fails with the page or the browser only, which the events tell.
+                    let _ = self.start().await;
+                }
                 () = at(nudge) => {
                     self.nudged = Instant::now();
                     nudging = Some(nudge_page(self.cdp, self.session).boxed());
@@ -175,26 +194,51 @@ impl Source<'_> {
         self.cdp.call::<IgnoredAny>(Some(self.session), method, params, ASK).await.map(|_| ())
     }
 
-    fn heard(&mut self, event: &Event) {
+    /// Says whether there is a new picture.
+    fn heard(&mut self, event: &Event) -> bool {
         match event.method.as_str() {
             "Page.screencastFrame" => {
-                let Ok(frame) = event.read::<Frame<'_>>() else { return };
+                let Ok(frame) = event.read::<Frame<'_>>() else { return false };
                 let (id, came) = (frame.session_id, Instant::now());
                 self.owed = None;
+                let before = self.newest();
                 let number = self.publish(frame);
                 self.unacknowledged.push_back(Unacknowledged { id, number, came });
                 self.held_back |= self.unacknowledged.len() > IN_FLIGHT;
+                number > before
             }
             "Page.screencastVisibilityChanged" => {
-                let Ok(Visibility { visible }) = event.read() else { return };
+                let Ok(Visibility { visible }) = event.read() else { return false };
                 self.visible = visible;
                 self.cast.hidden.store(!visible, Ordering::Relaxed);
+                false
             }
             "Inspector.targetReloadedAfterCrash" => {
                 (self.owed, self.reloaded) = (Some(Instant::now()), true);
+                false
             }
-            _ => {}
+            _ => false,
         }
+    }
+
+    /// The number of the newest picture; 0 before the first.
+    fn newest(&self) -> u64 {
+        self.cast.latest.borrow().picture.as_ref().map_or(0, |picture| picture.number)
+    }
+
+    /// Casts nothing for a moment. What changes meanwhile is seen by beginning again.
+    async fn rest(&mut self) {
+        self.unacknowledged.clear();
+        self.held_back = false;
+        self.resting = Some(Instant::now());
+        let _ = self.ask("Page.stopScreencast", json!({})).await;
+    }
+
+    /// When the rest is over: not before somebody took the newest picture.
+    fn wake_at(&self) -> Option<Instant> {
+        let since = self.resting?;
+        let wanted = *self.cast.taken.borrow() >= self.newest();
+        wanted.then(|| since + self.cast.period())
     }
 
     /// Shows a picture to the viewers, unless it is the one they have.
@@ -250,6 +294,7 @@ impl Source<'_> {
     async fn refresh(&mut self) {
         // Another cast waits for none of these.
         self.unacknowledged.clear();
+        self.resting = None;
         let _ = self.ask("Page.stopScreencast", json!({})).await;
         self.held_back = self.start().await.is_err();
         self.acknowledged = Instant::now();
@@ -257,7 +302,9 @@ impl Source<'_> {
 
     fn nudge_at(&self) -> Option<Instant> {
         let never_drawn = self.cast.latest.borrow().picture.is_none();
-        (!self.visible || never_drawn).then(|| self.nudged + NUDGE_EVERY)
+        let pause =
+            if self.cut.in_passing && !never_drawn { NUDGE_IN_PASSING } else { NUDGE_EVERY };
+        (!self.visible || never_drawn).then(|| self.nudged + pause)
     }
 }
 
@@ -268,7 +315,7 @@ async fn nudge_page(cdp: &Cdp, session: &SessionId) {
     let _ = cdp.call::<IgnoredAny>(Some(session), method, params, NUDGE).await;
 }
 
-async fn at(moment: Option<Instant>) {
+pub(super) async fn at(moment: Option<Instant>) {
     match moment {
         Some(moment) => sleep_until(moment).await,
         None => pending().await,

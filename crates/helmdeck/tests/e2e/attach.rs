@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use helmdeck_testkit::{Client, Desk, Process, Server, Watcher, eventually, is_root};
+use helmdeck_testkit::{Client, Desk, Process, Server, Wall, Watcher, eventually, is_root};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -268,9 +268,13 @@ async fn a_browser_of_somebodys_own_answers_the_api_goes_and_comes_back() {
     let file = json!({ "selector": "input", "files": ["a.txt"] });
     desk.browser("upload", file).await.expect_error(400, "session_attached");
 
+    let mut wall = Wall::watch(&server, &server.token("admin", "admin"), &[&id], 320).await;
+    wall.picture(&id).await;
+    assert_eq!(desk.describe().await["browser_view"]["status"], "passthrough");
     chromium.signal(Signal::KILL);
     chromium.ended().await;
     let (mut chromium, _) = browser(profile.path(), port);
+    wall.picture(&id).await;
     let back = async || {
         let answer = desk.browser("navigate", page.clone()).await;
         (answer.status == 200).then_some(())

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use helmdeck_testkit::{Client, Desk, Refused, Server, Watcher};
+use helmdeck_testkit::{Caster, Client, Desk, Refused, Server, Watcher};
 use serde_json::{Value, json};
 
 const LETTER_X: u32 = 'x' as u32;
@@ -195,15 +195,29 @@ async fn the_address_of_a_desktop_has_the_fields_of_old_and_works_without_a_logi
     assert_eq!((&answer["path"], &answer["role"]), (&json!("/vnc.html"), &json!("view")));
     assert_eq!(answer["port"], server.address.port().to_string());
     let url = answer["url"].as_str().unwrap();
-    let (_, query) = url.split_once("&path=").unwrap();
-    let path = format!("/{}", query.replace("%3F", "?").replace("%3D", "=").replace("%26", "&"));
-    Watcher::open(&server, &path, &[]).await.unwrap();
+    let door = |url: &str| {
+        let (_, query) = url.split_once("&path=").unwrap();
+        format!("/{}", query.replace("%3F", "?").replace("%3D", "=").replace("%26", "&"))
+    };
+    Watcher::open(&server, &door(url), &[]).await.unwrap();
 
     ask("").await.expect_error(400, "missing_session_id");
     ask("session_id=sess-none").await.expect_error(404, "not_found");
     ask(&format!("session_id={}&role=king", desk.id)).await.expect_error(400, "invalid_role");
     let headless = Desk::create(&client, &json!({})).await;
     ask(&format!("session_id={}", headless.id)).await.expect_error(400, "not_desktop_mode");
+
+    // A ticket has an address all the same, where the browser is seen.
+    let ticket = ticket(&client, &headless.id, json!({ "role": "control" })).await;
+    let url = ticket["url"].as_str().unwrap();
+    assert!(url.contains("/vnc.html?"), "{url}");
+    let refused = refused(&server, &path(&headless.id, &ticket), &[]).await;
+    assert_eq!(refused, Refused(400, "not_desktop_mode".into()));
+    let drive = format!("{}&take=true", door(url));
+    let mut viewer = Caster::open(&server, &drive, &[]).await.unwrap();
+    viewer
+        .until(|view| view.last("control")["may_drive"] == true && !view.pictures.is_empty())
+        .await;
 }
 
 #[tokio::test]

@@ -1,41 +1,59 @@
 //! Small live pictures of many sessions.
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
-use futures_util::{SinkExt, StreamExt};
-use helmdeck_testkit::{Desk, Server, Watcher};
+use helmdeck_testkit::{Desk, Process, Server, Wall};
 use serde_json::json;
-use tokio::time::timeout;
-use tokio_tungstenite::tungstenite::Message;
+
+const CHROMIUM: &str = "/usr/lib/chromium/chromium ";
+/// Far longer than a change takes to be seen.
+const STILL: Duration = Duration::from_secs(3);
+
+/// The size that stands in a JPEG's frame header.
+fn size(jpeg: &[u8]) -> (u32, u32) {
+    let word = |at: usize| u32::from(jpeg[at]) << 8 | u32::from(jpeg[at + 1]);
+    let mut at = 2;
+    while !matches!(jpeg[at + 1], 0xc0..=0xc2) {
+        at += 2 + word(at + 2) as usize;
+    }
+    (word(at + 7), word(at + 5))
+}
 
 #[tokio::test]
 async fn the_wall_shows_the_sessions_it_is_asked_for_and_only_when_they_change() {
     let server = Server::start();
-    let client = server.client("agent", "sessions:*");
+    let token = server.token("agent", "sessions:*");
+    let client = server.bearer(token.clone());
     let desk = Desk::desktop(&client).await;
     desk.browse("<title>calm</title>", "calm").await;
+    let headless = Desk::create(&client, &json!({})).await;
     let strange = server.client("other", "sessions:*");
-    let theirs = Desk::desktop(&strange).await;
-    let bearer = format!("Bearer {}", server.token("agent", "sessions:*"));
-    let headers = [("authorization", bearer.as_str())];
-    let mut wall = Watcher::socket(&server, "/api/v1/wall", &headers).await.unwrap();
-    let watch = json!({ "watch": [desk.id, theirs.id, "sess-none"], "width": 320 });
-    wall.send(Message::Text(watch.to_string().into())).await.unwrap();
+    let theirs = Desk::create(&strange, &json!({})).await;
+    let watched = [desk.id.as_str(), &headless.id, &theirs.id, "sess-none"];
+    let mut wall = Wall::watch(&server, &token, &watched, 320).await;
 
-    let mut next = async |patience: u64| loop {
-        match timeout(Duration::from_secs(patience), wall.next()).await.ok()?? {
-            Ok(Message::Binary(frame)) => return Some(frame),
-            Ok(_) => {}
-            Err(error) => panic!("{error}"),
-        }
-    };
-    let first = next(15).await.expect("a picture at once");
-    let length = usize::from(first[0]);
-    assert_eq!(&first[1..=length], desk.id.as_bytes());
-    assert_eq!(&first[1 + length..][..3], [0xff, 0xd8, 0xff], "a JPEG");
-    // A still screen sends nothing; a clock in the panel or a caret may change once more.
-    while next(3).await.is_some() {}
+    // All that it has at once; then a still screen sends nothing, but for a clock in the panel or a
+    // caret that may change once more.
+    let mut seen = HashSet::new();
+    while let Some((id, jpeg)) = wall.next(STILL).await {
+        assert_eq!(size(&jpeg).0, 320, "{id}");
+        seen.insert(id);
+    }
+    assert_eq!(seen, HashSet::from([desk.id.clone(), headless.id.clone()]));
+    assert_eq!(headless.describe().await["browser_view"]["status"], "ready", "nobody watches it");
+
     desk.browse("<title>other</title><body style='background:red'>", "other").await;
-    let changed = next(15).await.expect("a picture of the change");
-    assert_eq!(&changed[1..=length], desk.id.as_bytes());
+    wall.picture(&desk.id).await;
+    let page = json!({ "url": "data:text/html,<body style='background:red'>" });
+    headless.browser("navigate", page).await.expect(200);
+    assert_eq!(size(&wall.picture(&headless.id).await).0, 320);
+    while wall.next(STILL).await.is_some() {}
+
+    // Without a screen, the next browser is seen when there is one.
+    let processes = Process::in_sandboxes(&server.run_dir());
+    let browsers = processes
+        .iter()
+        .filter(|one| one.command.starts_with(CHROMIUM) && one.command.contains("--headless=new"));
+    browsers.for_each(Process::kill);
+    wall.picture(&headless.id).await;
 }

@@ -167,10 +167,10 @@ pub async fn create_ticket(
     headers: HeaderMap,
     OptionalBody(wanted): OptionalBody<NewTicket>,
 ) -> ApiResult<impl IntoResponse> {
-    app.sessions.get(&caller, &id)?;
+    let mode = app.sessions.get(&caller, &id)?.mode();
     let (ticket, claims) = ticket::issue(&app.signer, &token, &id, &wanted)?;
     let address = Address::of(&app, &headers);
-    let url = address.viewer(&id, &ticket, claims.role);
+    let url = address.viewer(&id, mode, &ticket, claims.role);
     let cdp_url = (claims.role == Role::Control).then(|| address.cdp(&id, &ticket));
     let expires_at = claims.expires_at();
     let ticket = Ticket { id: claims.jti, ticket, role: claims.role, url, cdp_url, expires_at };
@@ -221,7 +221,7 @@ pub async fn vnc_url(
         format!(" The session is also published at port {port}: /vnc.html there.")
     });
     Ok(Json(VncUrl {
-        url: address.viewer(&id, &ticket, role),
+        url: address.viewer(&id, session.mode(), &ticket, role),
         host: address.host(),
         port: address.port(),
         path: address.path("/vnc.html"),

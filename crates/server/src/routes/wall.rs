@@ -12,7 +12,7 @@ use axum::{
 };
 use bytes::{BufMut, Bytes, BytesMut};
 use futures_util::{SinkExt, StreamExt};
-use helmdeck_sessions::{Caller, Session, SessionError};
+use helmdeck_sessions::{Caller, Session};
 use helmdeck_wire::{SessionId, guest::Frames};
 use http::request::Parts;
 use serde::Deserialize;
@@ -136,16 +136,13 @@ fn watch(
 /// Sends one session's pictures, until it is over.
 async fn show(session: Session, width: u32, to_page: mpsc::Sender<Bytes>) {
     while session.is_alive() {
-        match session.frames(Frames { width, fps: FPS, quality: QUALITY }).await {
-            Ok(mut frames) => {
-                while let Ok(Some(jpeg)) = frames.next().await {
-                    if to_page.send(labelled(session.id(), &jpeg)).await.is_err() {
-                        return;
-                    }
+        let wanted = Frames { width, fps: FPS, quality: QUALITY };
+        if let Ok(mut frames) = session.frames(wanted).await {
+            while let Ok(Some(jpeg)) = frames.next().await {
+                if to_page.send(labelled(session.id(), &jpeg)).await.is_err() {
+                    return;
                 }
             }
-            Err(SessionError::NotDesktop(_)) => return,
-            Err(_) => {}
         }
         tokio::time::sleep(PAUSE).await;
     }

@@ -22,6 +22,11 @@ impl<const MIN: u32, const MAX: u32> Whole<MIN, MAX> {
         (MIN..=MAX).contains(&number).then_some(Self(number))
     }
 
+    /// The number, or the nearest that is within its bounds.
+    pub fn nearest(number: u32) -> Self {
+        Self(number.clamp(MIN, MAX))
+    }
+
     /// The number.
     pub fn get(self) -> u32 {
         self.0

@@ -1,0 +1,69 @@
+//! Small pictures of the session for somebody outside, whenever what they show changes.
+
+use bytes::Bytes;
+use helmdeck_browser::Glance;
+use helmdeck_display::FrameRequest;
+use helmdeck_wire::{
+    cast::{CastView, Quality, Side, Whole},
+    guest::Frames,
+};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+use crate::{begin::Guest, error::GuestError};
+
+/// What they are pictures of.
+pub enum Pictures {
+    Screen(helmdeck_display::Frames),
+    Page(Glance),
+}
+
+impl Guest {
+    /// The screen as pictures; without one, the page in the browser.
+    pub async fn pictures(&self, wanted: Frames) -> Result<Pictures, GuestError> {
+        let Frames { width, fps, quality } = wanted;
+        if let Some(display) = self.screen()? {
+            let request = FrameRequest { max_width: width, max_fps: fps, quality };
+            return Ok(Pictures::Screen(display.subscribe(request).await?));
+        }
+        let side = Side::nearest(width);
+        let view = CastView {
+            tab: None,
+            quality: Quality::nearest(quality.into()),
+            max_width: side,
+            max_height: side,
+            max_fps: Whole::nearest(fps as u32),
+            ack: false,
+        };
+        Ok(Pictures::Page(self.browser()?.glance(view)))
+    }
+}
+
+impl Pictures {
+    /// The next one, a JPEG; `None` when the screen is gone. A browser that is gone comes back.
+    async fn next(&mut self) -> Option<Bytes> {
+        match self {
+            Self::Screen(frames) => frames.next().await.ok().map(|frame| frame.jpeg),
+            Self::Page(glance) => Some(glance.next().await),
+        }
+    }
+}
+
+/// Sends pictures until the other side goes or the screen is gone. One that is slow misses some.
+pub async fn send(mut pictures: Pictures, stream: impl AsyncRead + AsyncWrite) {
+    let (mut from_server, mut to_server) = tokio::io::split(stream);
+    let sending = async {
+        while let Some(jpeg) = pictures.next().await {
+            let length = u32::try_from(jpeg.len()).unwrap_or(u32::MAX);
+            if to_server.write_u32(length).await.is_err()
+                || to_server.write_all(&jpeg).await.is_err()
+            {
+                return;
+            }
+        }
+    };
+    tokio::select! {
+        () = sending => {}
+        // The server sends nothing; its end is noticed also while the picture is still.
+        _ = from_server.read_u8() => {}
+    }
+}

@@ -1,0 +1,57 @@
+import { useEffect, useReducer, useState } from "react";
+import type { Session } from "../api/wire";
+import { EventStream } from "../events/stream";
+import { api } from "../prefix";
+import { endingOf } from "../sessions/name";
+import { changeSessions, isOver, noSessions } from "../sessions/state";
+import type { ViewerAddress } from "../viewer/address";
+
+export interface SharedLink {
+  address: ViewerAddress;
+  /** The session, as far as the link lets us hear of it. */
+  session: Session | null;
+  /** That it is over, and why; null while it is not. */
+  over: string | null;
+  started: boolean;
+  start: () => void;
+  /** Whether its holder wants to drive. */
+  take: boolean;
+  setTake: (take: boolean) => void;
+  /** Somebody else drives by hand. */
+  taken: boolean;
+}
+
+/** What whoever has a link wants, and may. */
+export function useLink(address: ViewerAddress): SharedLink {
+  const [started, setStarted] = useState(address.autoconnect);
+  // A ticket takes control and hands it back by how it connects.
+  const [take, setTake] = useState(false);
+  const session = useSession(address);
+  // A socket that does not open cannot tell why; the session can.
+  const over = session && isOver(session) ? `The session is over. ${endingOf(session)}` : null;
+  const taken = session?.control.driver === "human" && !session.control.yours;
+  // Whoever lost control to another person goes on watching.
+  useEffect(() => {
+    if (taken) setTake(false);
+  }, [taken]);
+  return { address, session, over, started, start: () => setStarted(true), take, setTake, taken };
+}
+
+function useSession({ sessionId, ticket }: ViewerAddress): Session | null {
+  const [sessions, change] = useReducer(changeSessions, noSessions);
+  useEffect(() => {
+    const query = new URLSearchParams({ session_id: sessionId, ...(ticket === null ? {} : { ticket }) });
+    const stream = new EventStream(api(`events?${query}`), {
+      event: (event) => {
+        change({ kind: "event", event });
+        // A new stream begins with the session as it is.
+        if (event.kind === "reset") stream.retry();
+      },
+      state: () => {},
+      // Not for this ticket: the picture works without.
+      refused: () => stream.close(),
+    });
+    return () => stream.close();
+  }, [sessionId, ticket]);
+  return sessions.list?.find(({ id }) => id === sessionId) ?? null;
+}
