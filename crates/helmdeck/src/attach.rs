@@ -222,8 +222,9 @@ impl Visit<'_> {
                     }
                     self.announced = true;
                 }
-                // The server may have room a moment later.
-                AttachReply::Refused(body) if self.announced && no_room(body.error) => {
+                AttachReply::Refused(body)
+                    if self.hello.secret.is_some() && may_pass(body.error) =>
+                {
                     return Ok(Ended::Server(body.message));
                 }
                 AttachReply::Refused(body) => return Err(body.message.into()),
@@ -232,8 +233,10 @@ impl Visit<'_> {
     }
 }
 
-fn no_room(code: ErrorCode) -> bool {
-    matches!(code, ErrorCode::CapacityReached | ErrorCode::QuotaReached)
+/// The server may have room a moment later, or notice that we are not connected any more.
+fn may_pass(code: ErrorCode) -> bool {
+    use ErrorCode as E;
+    matches!(code, E::CapacityReached | E::QuotaReached | E::AlreadyAttached)
 }
 
 /// Tells whoever started us; that nobody reads it is no reason to stop.

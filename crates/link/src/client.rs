@@ -221,7 +221,7 @@ pub(crate) async fn within<T>(
     limit: Duration,
     work: impl Future<Output = Result<T, LinkError>>,
 ) -> Result<T, LinkError> {
-    timeout(limit, work).await.unwrap_or(Err(LinkError::Deadline))
+    timeout(limit, work).await.unwrap_or(Err(LinkError::Deadline(limit)))
 }
 
 pub(crate) fn refusal(status: StatusCode, body: &[u8]) -> LinkError {

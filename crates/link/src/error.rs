@@ -1,5 +1,7 @@
 //! Why a call over the link failed.
 
+use std::time::Duration;
+
 use helmdeck_wire::ErrorBody;
 
 /// A failed call.
@@ -15,8 +17,8 @@ pub enum LinkError {
     #[error("what was to be sent broke off")]
     BrokeOff,
     /// The guest did not answer before the deadline.
-    #[error("the guest did not answer in time")]
-    Deadline,
+    #[error("the guest did not answer within {} s", .0.as_secs())]
+    Deadline(Duration),
     /// The guest answered, and the answer is no.
     #[error("{0}")]
     Refused(ErrorBody),

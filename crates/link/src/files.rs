@@ -127,7 +127,7 @@ impl Link {
                 done = &mut transfer => return done,
                 () = sleep_until(stalled) => {
                     if moved.lock().elapsed() >= STALL {
-                        return Err(LinkError::Deadline);
+                        return Err(LinkError::Deadline(STALL));
                     }
                 }
             }

@@ -14,13 +14,20 @@ const MAX_LINE: usize = 256 << 10;
 pub struct ProgressStream {
     body: Incoming,
     received: BytesMut,
+    /// Bytes of the last report.
+    size: usize,
     /// Keeps the connection open for as long as the stream is.
     _connection: Connection,
 }
 
 impl ProgressStream {
     pub(crate) fn new(connection: Connection, body: Incoming) -> Self {
-        Self { body, received: BytesMut::new(), _connection: connection }
+        Self { body, received: BytesMut::new(), size: 0, _connection: connection }
+    }
+
+    /// How many bytes the last report was sent with.
+    pub fn size(&self) -> usize {
+        self.size
     }
 
     /// The next report, or `None` when the guest is gone. Cancel-safe.
@@ -28,6 +35,7 @@ impl ProgressStream {
         loop {
             if let Some(end) = self.received.iter().position(|byte| *byte == b'\n') {
                 let line = self.received.split_to(end + 1);
+                self.size = line.len();
                 let report = serde_json::from_slice(&line);
                 return report.map(Some).map_err(|e| LinkError::Nonsense(e.to_string()));
             }

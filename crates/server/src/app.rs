@@ -22,6 +22,7 @@ use crate::{
     admin::{self, NewAdmin},
     boot::Boot,
     figures::Figures,
+    housekeeping::{self, Kept},
     limits::Limits,
     login::Login,
     openapi,
@@ -36,8 +37,6 @@ use crate::{
     token::{Signer, TokenError},
 };
 
-/// How often figures are folded.
-const TIDY_EVERY: Duration = Duration::from_secs(5);
 /// How long live connections may take to say goodbye.
 const GOODBYE: Duration = Duration::from_secs(2);
 
@@ -74,7 +73,8 @@ pub async fn run(
     app.sessions.adopt().await?;
     // Last of what can fail: a password that is made must also be announced.
     let new_admin = admin::ensure(store, config).await?;
-    let _tidy = AbortOnDropHandle::new(tokio::spawn(tidy(app.figures.clone())));
+    let tidy = housekeeping::run(app.figures.clone(), store.clone(), Kept::new(config));
+    let _tidy = AbortOnDropHandle::new(tokio::spawn(tidy));
     tracing::info!(%addr, version = env!("CARGO_PKG_VERSION"), "Server listens on http://{addr}");
     announce(Started { addr, new_admin });
 
@@ -223,12 +223,4 @@ fn operation_ids(operations: Vec<Operation>) -> HashMap<String, Vec<(Method, Arc
 
 async fn listen(addr: SocketAddr) -> Result<TcpListener, ServerError> {
     TcpListener::bind(addr).await.map_err(|source| ServerError::Listen { addr, source })
-}
-
-async fn tidy(figures: Figures) {
-    let mut ticks = tokio::time::interval(TIDY_EVERY);
-    loop {
-        ticks.tick().await;
-        figures.tidy();
-    }
 }

@@ -6,7 +6,7 @@ use axum::{
     Json,
     response::{IntoResponse, Response},
 };
-use helmdeck_sessions::SessionError;
+use helmdeck_sessions::{Ending, SessionError};
 use helmdeck_store::StoreError;
 use helmdeck_wire::{ErrorBody, ErrorCode};
 use http::{HeaderValue, StatusCode, header};
@@ -84,11 +84,27 @@ pub struct ApiError {
     pub retry_after: Option<u64>,
     /// Who drives the session, if that is the reason.
     pub holder: Option<String>,
+    /// How the session ended, if that is the reason.
+    pub ended: Option<Ending>,
 }
 
 impl ApiError {
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), source: None, retry_after: None, holder: None }
+        let message = message.into();
+        Self { code, message, source: None, retry_after: None, holder: None, ended: None }
+    }
+
+    /// What the client is told.
+    pub fn body(&self) -> ErrorBody {
+        let held = self.holder.is_some();
+        ErrorBody {
+            holder: self.holder.clone(),
+            hint: held.then(|| CONTROL_HINT.to_owned()),
+            retry_after: self.retry_after.filter(|_| held),
+            end_reason: self.ended.map(|ending| ending.reason),
+            ended_at: self.ended.map(|ending| ending.at),
+            ..ErrorBody::new(self.code, self.message.as_str())
+        }
     }
 
     /// A failure on our side, of which the client learns nothing but the request id.
@@ -126,7 +142,8 @@ impl From<SessionError> for ApiError {
             }
             other => other.public_code(),
         };
-        Self::new(code, error.to_string()).because(error)
+        let ended = error.ending();
+        Self { ended, ..Self::new(code, error.to_string()).because(error) }
     }
 }
 
@@ -144,14 +161,7 @@ impl From<TokenError> for ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let held = self.holder.is_some();
-        let body = Json(ErrorBody {
-            holder: self.holder.clone(),
-            hint: held.then(|| CONTROL_HINT.to_owned()),
-            retry_after: self.retry_after.filter(|_| held),
-            ..ErrorBody::new(self.code, self.message.as_str())
-        });
-        let mut response = (status(self.code), body).into_response();
+        let mut response = (status(self.code), Json(self.body())).into_response();
         if matches!(self.code, ErrorCode::MissingBearer | ErrorCode::InvalidToken) {
             let challenge = HeaderValue::from_static("Bearer realm=\"helmdeck\"");
             response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
@@ -216,6 +226,7 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::TaskLimitReached
         | E::FocusRefused
         | E::TicketInUse
+        | E::AlreadyAttached
         | E::ProfileInUse
         | E::FileExists
         | E::NotAFile

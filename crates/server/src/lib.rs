@@ -21,6 +21,7 @@ mod cookie;
 mod error;
 mod field;
 mod figures;
+mod housekeeping;
 mod input;
 mod instance;
 mod limits;

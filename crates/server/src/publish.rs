@@ -58,7 +58,7 @@ pub async fn run(app: App, router: Router, max_sessions: usize) {
         }
         // Lost events mean that anything may have changed.
         while let Ok(event) = events.next().await {
-            if matches!(event.what, What::Changed | What::Gone) {
+            if matches!(event.what, What::Changed | What::Gone(_)) {
                 break;
             }
         }

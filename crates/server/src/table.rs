@@ -233,7 +233,8 @@ fn watching() -> Vec<Operation> {
             .doc(
                 "What happens in the caller's sessions, as server-sent events: `session`, \
                  `session_gone`, `action`, `agent_status`, `control`, and `reset` if events were \
-                 lost. Goes on after `Last-Event-ID`. With a ticket: of its session only.",
+                 lost. `session_gone` says `end_reason` and `ended_at`. Goes on after \
+                 `Last-Event-ID`. With a ticket: of its session only.",
             )
             .query::<events::EventsQuery>()
             .returns_text("text/event-stream"),

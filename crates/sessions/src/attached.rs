@@ -1,7 +1,16 @@
 //! Sessions of somebody's own display or browser: a program outside brings the guest, and connects to
 //! us. There is no sandbox, and a connection is made by taking one that the program keeps open.
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+mod allowance;
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use helmdeck_runtime::{ByteStream, Runtime, RuntimeError, Sandbox, SandboxId, SandboxSpec};
@@ -19,6 +28,7 @@ use tokio::{
 };
 
 use crate::{Session, SessionError, session::Driven};
+use allowance::Allowance;
 
 /// A program that is there brings a connection within its round trip.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(5);
@@ -79,13 +89,49 @@ struct Shared {
     /// Connections that wait to be taken, oldest first.
     offers: Mutex<VecDeque<oneshot::Sender<DuplexStream>>>,
     offered: Notify,
+    /// Whether a program is connected as the one that brings it.
+    brought: AtomicBool,
+    /// What its guest may still report.
+    allowance: Mutex<Allowance>,
     over: watch::Sender<bool>,
+}
+
+/// The right to bring a session, which one program has at a time. Dropping it gives it back.
+pub struct Brought(Attachment);
+
+impl Drop for Brought {
+    fn drop(&mut self) {
+        self.0.shared.brought.store(false, Ordering::Release);
+    }
 }
 
 impl Attachment {
     pub(crate) fn new(sandbox: SandboxId) -> Self {
         let (offers, offered, over) = (Mutex::default(), Notify::new(), watch::Sender::new(false));
-        Self { shared: Arc::new(Shared { sandbox, offers, offered, over }) }
+        let brought = AtomicBool::new(false);
+        let allowance = Mutex::new(Allowance::new(Instant::now().into_std()));
+        Self { shared: Arc::new(Shared { sandbox, offers, offered, brought, allowance, over }) }
+    }
+
+    /// Makes the caller the one who brings it, unless somebody is.
+    pub(crate) fn bring(&self) -> Option<Brought> {
+        let first = !self.shared.brought.swap(true, Ordering::AcqRel);
+        first.then(|| Brought(self.clone()))
+    }
+
+    /// Whether its guest may send one more report, of so many bytes.
+    pub(crate) fn may_report(&self, bytes: usize) -> bool {
+        self.shared.allowance.lock().report(bytes, Instant::now().into_std())
+    }
+
+    /// Whether its guest may be there, perhaps again.
+    pub(crate) fn may_come(&self) -> bool {
+        self.shared.allowance.lock().come(Instant::now().into_std())
+    }
+
+    /// Whether its guest has reported more than it may.
+    pub(crate) fn reported_too_much(&self) -> bool {
+        self.shared.allowance.lock().is_spent()
     }
 
     /// Offers a connection; gives the link's end of it when it is taken. Nothing if it never will be.
@@ -244,6 +290,15 @@ mod tests {
         assert!(offer.await.is_none());
         assert!(attachment.connect(&id).await.is_err());
         assert!(!attachment.sandbox().running);
+    }
+
+    #[tokio::test]
+    async fn one_brings_it_at_a_time() {
+        let (attachment, _) = attachment();
+        let first = attachment.bring();
+        assert!(first.is_some() && attachment.bring().is_none());
+        drop(first);
+        assert!(attachment.bring().is_some());
     }
 
     #[test]

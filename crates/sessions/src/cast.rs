@@ -11,8 +11,7 @@ use helmdeck_wire::{
 use crate::{
     Session, SessionError,
     events::What,
-    lifecycle::Phase,
-    session::ACTION_DEADLINE,
+    lifecycle::{Ending, Phase},
     view::{View, Viewer},
 };
 
@@ -53,13 +52,13 @@ impl Session {
                 return Err(SessionError::Refused(body));
             }
             Phase::Outdated => return Err(SessionError::Outdated(self.id().clone())),
-            Phase::Over(reason) => {
-                return Err(SessionError::Ended { id: self.id().clone(), reason: *reason });
+            Phase::Over(ending) => {
+                return Err(SessionError::Ended { id: self.id().clone(), ending: *ending });
             }
         }
         let view = self.admit_viewer(viewer)?;
         let stream = self.inner.link.cast(wanted).await;
-        let stream = stream.map_err(|error| self.link_failed(error, ACTION_DEADLINE))?;
+        let stream = stream.map_err(|error| self.link_failed(error))?;
         self.inner.cast.lock().viewers += 1;
         let watching = Watching(self.clone());
         self.tell(What::Changed);
@@ -79,7 +78,7 @@ impl Session {
             Phase::Outdated => {
                 ViewStatus::Unavailable.because("the session was made by another version")
             }
-            Phase::Over(reason) => {
+            Phase::Over(Ending { reason, .. }) => {
                 ViewStatus::Unavailable.because(format!("session ended: {}", reason.as_str()))
             }
             Phase::Running if self.shows_no_browser() => ViewStatus::Unavailable

@@ -3,7 +3,7 @@
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use helmdeck_link::ByteStream;
@@ -14,8 +14,6 @@ use crate::{Caller, Session, SessionError, history::Attempt, lifecycle::Lifecycl
 
 /// More clients than this of one session are refused: each has its own events.
 const MAX_CLIENTS: u64 = 16;
-/// As long as the link waits for a browser that is being started again.
-const DEADLINE: Duration = Duration::from_secs(30);
 
 /// An open connection. Dropping it ends it.
 pub struct CdpClient {
@@ -60,7 +58,7 @@ impl Session {
             return Err(SessionError::TooManyClients { id, limit: MAX_CLIENTS });
         }
         let stream = self.inner.link.cdp().await;
-        Ok((place, stream.map_err(|error| self.link_failed(error, DEADLINE))?))
+        Ok((place, stream.map_err(|error| self.link_failed(error))?))
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use helmdeck_runtime::Sandbox;
 use helmdeck_wire::session;
 
-use crate::{Caller, Session, lifecycle::Phase, spec};
+use crate::{Caller, Session, spec};
 
 impl Session {
     /// What its owner may know about it. `sandbox` is what the runtime says, if it still knows it.
@@ -21,6 +21,7 @@ impl Session {
         let inner = &self.inner;
         let life = inner.life.lock().clone();
         let lifetime = inner.record.spec.timeout_seconds.map(Duration::from_secs);
+        let ending = life.ending();
         let failure = inner.failure.lock().clone();
         session::Session {
             id: inner.id.clone(),
@@ -30,10 +31,8 @@ impl Session {
             owner: inner.record.owner.clone(),
             created_at: inner.record.created_at,
             expires_at: lifetime.map(|lifetime| inner.record.created_at + lifetime),
-            end_reason: match life.phase() {
-                Phase::Over(reason) => Some(*reason),
-                Phase::Starting | Phase::Running | Phase::Outdated => None,
-            },
+            end_reason: ending.map(|ending| ending.reason),
+            ended_at: ending.map(|ending| ending.at),
             error: failure.map(|failure| failure.sentence()),
             timings: inner.timings.lock().clone(),
             resources,

@@ -2,6 +2,7 @@
 
 mod attached;
 mod loss;
+mod reports;
 
 use std::{
     sync::Arc,
@@ -9,7 +10,6 @@ use std::{
 };
 
 use helmdeck_egress::{Policy, Via};
-use helmdeck_link::ProgressStream;
 use helmdeck_runtime::{Runtime, SandboxSpec, Usage};
 use helmdeck_wire::{
     error::with_causes,
@@ -17,13 +17,14 @@ use helmdeck_wire::{
     proxy::Proxy,
     session::{EndReason, StageTiming},
 };
+use time::OffsetDateTime;
 use tokio::time::{sleep, sleep_until, timeout};
 use tracing::{error, info, warn};
 
 use crate::{
     Session, egress,
     events::What,
-    lifecycle::Phase,
+    lifecycle::{Ending, Phase},
     proxy,
     session::{Driven, Failure},
     spec,
@@ -31,6 +32,7 @@ use crate::{
 
 pub(crate) use attached::drive_attached;
 use loss::{gone, heard, last_words, lost, moved, name};
+use reports::Reports;
 
 /// All stages together, on a busy machine.
 const START_DEADLINE: Duration = Duration::from_secs(120);
@@ -97,11 +99,10 @@ async fn stop(session: &Session, runtime: &dyn Runtime) {
     let inner = &session.inner;
     let ready = *inner.progress.borrow() == Driven::Running && inner.life.lock().has_guest();
     let id = inner.id.as_str();
-    let reached_limit = matches!(
-        inner.life.lock().phase(),
-        Phase::Over(EndReason::Idle | EndReason::WallClock | EndReason::MaxTasks)
-    );
-    if reached_limit {
+    let reached_limit = |ending: Ending| {
+        matches!(ending.reason, EndReason::Idle | EndReason::WallClock | EndReason::MaxTasks)
+    };
+    if session.ended().is_some_and(reached_limit) {
         // Somebody may still want to know what it did; after this, nobody can ask the guest.
         session.keep_log().await;
     }
@@ -118,6 +119,7 @@ async fn stop(session: &Session, runtime: &dyn Runtime) {
         }
     }
     info!(session.id = id, phase = ?inner.life.lock().phase(), "Session is over");
+    session.remember_end().await;
     inner.progress.send_replace(Driven::Stopped);
     session.tell(What::Changed);
 }
@@ -126,12 +128,12 @@ fn fail(session: &Session, reason: EndReason, failure: Failure) {
     let stage = failure.stage.map_or("running", Stage::as_str);
     warn!(session.id = session.id().as_str(), stage, reason = failure.reason, "Session failed");
     *session.inner.failure.lock() = Some(failure);
-    session.inner.life.lock().end(reason);
+    session.inner.life.lock().end(reason, OffsetDateTime::now_utc());
 }
 
 /// A session that is ready.
 struct Started {
-    reports: ProgressStream,
+    reports: Reports,
     /// What its connections leave by, credentials included.
     via: Option<Via>,
 }
@@ -163,7 +165,8 @@ async fn start(
             .await
             .map_err(|reason| failure(Stage::Sandbox, reason))?;
         inner.link.begin(&begin, HELLO_DEADLINE).await.map_err(|e| failed(&e))?;
-        let mut reports = inner.link.watch().await.map_err(|e| failed(&e))?;
+        let stream = inner.link.watch().await.map_err(|e| failed(&e))?;
+        let mut reports = Reports::new(stream, None);
         ready(session, runtime, &mut reports, |stage| {
             let done_ms = elapsed_ms(inner.began);
             let stage = stage.as_str().to_owned();
@@ -196,7 +199,8 @@ async fn adopt(session: &Session, runtime: &dyn Runtime) -> Result<Adopted, Fail
         return Ok(Adopted::Outdated);
     }
     inner.life.lock().set_tasks(hello.actions);
-    let mut reports = inner.link.watch().await.map_err(|e| failed(&e))?;
+    let stream = inner.link.watch().await.map_err(|e| failed(&e))?;
+    let mut reports = Reports::new(stream, inner.attachment.clone());
     let begun = timeout(START_DEADLINE, ready(session, runtime, &mut reports, |_| {})).await;
     begun.unwrap_or_else(|_| Err(failure(Stage::Browser, "not ready in time".into())))?;
     info!(session.id = inner.id.as_str(), owner = inner.record.owner, "Session is adopted");
@@ -214,7 +218,7 @@ fn leaving(proxy: Option<&Proxy>) -> Result<Option<Via>, Failure> {
 async fn ready(
     session: &Session,
     runtime: &dyn Runtime,
-    reports: &mut ProgressStream,
+    reports: &mut Reports,
     on_stage: impl Fn(Stage),
 ) -> Result<(), Failure> {
     let mut last = Stage::Sandbox;
@@ -285,7 +289,7 @@ async fn over(session: &Session) {
         let next_check = {
             let mut life = inner.life.lock();
             if let Some(reason) = life.due(Instant::now()) {
-                life.end(reason);
+                life.end(reason, OffsetDateTime::now_utc());
             }
             if matches!(life.phase(), Phase::Over(_)) {
                 return;

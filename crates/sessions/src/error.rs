@@ -7,7 +7,7 @@ use helmdeck_wire::{
     session::{EndReason, ProfileName},
 };
 
-use crate::session::Failure;
+use crate::{lifecycle::Ending, session::Failure};
 
 /// A failure of a session or of the registry.
 #[derive(Debug, thiserror::Error)]
@@ -36,13 +36,27 @@ pub enum SessionError {
     #[error("session {0} was made by another version of helmdeck: it can be watched and ended")]
     Outdated(SessionId),
     /// The session is over.
-    #[error("session {id} has ended ({}): create a new one", .reason.as_str())]
+    #[error("session {id} has ended ({}): create a new one", .ending.reason.as_str())]
     Ended {
         /// Which session.
         id: SessionId,
-        /// Why.
-        reason: EndReason,
+        /// Why and when.
+        ending: Ending,
     },
+    /// The session is over, and nothing else is known of it any more.
+    #[error("session {id} has ended ({}) and is gone: create a new one", .ending.reason.as_str())]
+    Gone {
+        /// Which session.
+        id: SessionId,
+        /// Why and when.
+        ending: Ending,
+    },
+    /// The program that brought a session is still connected.
+    #[error(
+        "another `helmdeck attach` is connected as session {0}: stop that one, or wait until it is \
+         gone, or attach anew to have another session"
+    )]
+    AlreadyAttached(SessionId),
     /// The session did all the actions it may.
     #[error("session {id} has done its {limit} tasks: create a new one")]
     TaskLimit {
@@ -91,6 +105,14 @@ pub enum SessionError {
     /// The caller has enough extensions.
     #[error("you have as many extensions as one caller may, 50 or 1 GB: delete one first")]
     TooManyExtensions,
+    /// The caller uploads enough extensions at once.
+    #[error(
+        "{limit} of your extensions are being uploaded, as many as may be at once: wait for one"
+    )]
+    TooManyUploads {
+        /// How many there may be.
+        limit: usize,
+    },
     /// A stage of the start failed.
     #[error("the session {sentence}{}", tail(.log_tail))]
     StartFailed {
@@ -163,19 +185,22 @@ impl SessionError {
     /// What a client is told went wrong.
     pub fn public_code(&self) -> ErrorCode {
         match self {
-            Self::NotFound(_) => ErrorCode::NotFound,
+            Self::NotFound(_) | Self::Gone { .. } => ErrorCode::NotFound,
+            Self::AlreadyAttached(_) => ErrorCode::AlreadyAttached,
             Self::InvalidSpec { .. } | Self::BrokeOff => ErrorCode::InvalidInput,
             Self::NotDesktop(_) => ErrorCode::NotDesktopMode,
             Self::Starting(_) => ErrorCode::SessionStarting,
             Self::Outdated(_) => ErrorCode::SessionOutdated,
-            Self::Ended { reason, .. } => ended(*reason),
+            Self::Ended { ending, .. } => ended(ending.reason),
             Self::TaskLimit { .. } => ErrorCode::TaskLimitReached,
             Self::CapacityReached { .. } => ErrorCode::CapacityReached,
             Self::Profiles(_) | Self::Extensions(_) => ErrorCode::Internal,
             Self::BadExtension(_) => ErrorCode::InvalidExtension,
             Self::ExtensionTooLarge { .. } => ErrorCode::PayloadTooLarge,
             Self::ProfileInUse { .. } => ErrorCode::ProfileInUse,
-            Self::QuotaReached { .. } | Self::TooManyExtensions => ErrorCode::QuotaReached,
+            Self::QuotaReached { .. } | Self::TooManyExtensions | Self::TooManyUploads { .. } => {
+                ErrorCode::QuotaReached
+            }
             Self::StartFailed { .. } | Self::Runtime(_) => ErrorCode::CreateFailed,
             Self::ControlHeld { .. } => ErrorCode::ControlHeld,
             Self::ControlTaken { .. } => ErrorCode::ControlTaken,
@@ -185,6 +210,16 @@ impl SessionError {
             Self::Timeout { .. } => ErrorCode::Timeout,
             Self::GuestLost(_) => ErrorCode::GuestLost,
         }
+    }
+}
+
+impl SessionError {
+    /// How the session ended, if that is the reason.
+    pub fn ending(&self) -> Option<Ending> {
+        if let Self::Ended { ending, .. } | Self::Gone { ending, .. } = self {
+            return Some(*ending);
+        }
+        None
     }
 }
 

@@ -7,6 +7,8 @@ use helmdeck_wire::{SessionId, control::Control, history::ActionRecord};
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
+use crate::lifecycle::Ending;
+
 /// How many events a listener may be behind.
 const KEPT: usize = 1000;
 
@@ -28,8 +30,8 @@ pub struct Event {
 pub enum What {
     /// It was created, or its status changed.
     Changed,
-    /// It is forgotten.
-    Gone,
+    /// It is forgotten, and how it had ended.
+    Gone(Option<Ending>),
     /// Something was done in it.
     Acted(Arc<ActionRecord>),
     /// The agent says what it is doing.

@@ -5,6 +5,7 @@
 
 mod archive;
 mod package;
+mod turns;
 
 use std::{
     io,
@@ -34,6 +35,7 @@ use crate::{
     spec::invalid,
 };
 use package::{BadPackage, Package};
+use turns::{Turn, Turns};
 
 /// The largest upload.
 const MAX_UPLOAD: u64 = 64 << 20;
@@ -50,6 +52,7 @@ const DEADLINE: Duration = Duration::from_secs(60);
 #[derive(Clone)]
 pub struct Extensions {
     dir: PathBuf,
+    turns: Turns,
 }
 
 /// A file that is removed unless it was put into its place.
@@ -65,7 +68,12 @@ impl Drop for Unfinished {
 impl Extensions {
     /// Extensions in this directory.
     pub fn new(dir: PathBuf) -> Self {
-        Self { dir }
+        Self { dir, turns: Turns::default() }
+    }
+
+    /// Removes what a server that crashed was writing.
+    pub(crate) async fn sweep(&self) {
+        owned::sweep(&self.dir).await;
     }
 
     fn dir_of(&self, owner: &str) -> PathBuf {
@@ -91,6 +99,17 @@ impl Extensions {
         Ok(found)
     }
 
+    /// Bytes that an extension of this name may have.
+    async fn room(&self, owner: &str, name: &ExtensionName) -> Result<u64, SessionError> {
+        let kept = self.list(owner).await.map_err(SessionError::Extensions)?;
+        let others: Vec<u64> =
+            kept.iter().filter(|other| other.name != *name).map(|other| other.size).collect();
+        if others.len() >= MAX_EXTENSIONS {
+            return Err(SessionError::TooManyExtensions);
+        }
+        Ok(MAX_BYTES.saturating_sub(others.iter().sum()))
+    }
+
     /// Takes an upload to a file of its own, and no more of it than is allowed.
     async fn receive(
         &self,
@@ -103,7 +122,7 @@ impl Extensions {
         let mut builder = tokio::fs::DirBuilder::new();
         let made = builder.recursive(true).mode(0o700).create(&dir).await;
         made.map_err(SessionError::Extensions)?;
-        // Two may come at once; one that was left by a crash is written over.
+        // Two may come at once.
         let number = UPLOADS.fetch_add(1, Ordering::Relaxed);
         let received = Unfinished(dir.join(format!("{}.{number}.upload~", name.as_str())));
         let mut options = tokio::fs::OpenOptions::new();
@@ -135,12 +154,13 @@ async fn open(path: PathBuf) -> io::Result<(Extension, Archive)> {
     Ok((serde_json::from_slice(&facts)?, Archive(file)))
 }
 
-/// Checks what was received, and puts it as an archive into its place.
+/// Checks what was received, and puts it as an archive into its place. The room is of this turn.
 fn repack(
     received: &Unfinished,
     path: &PathBuf,
     name: &ExtensionName,
     room: u64,
+    _turn: Turn,
 ) -> Result<Extension, BadPackage> {
     let mut package = Package::open(std::fs::File::open(&received.0)?)?;
     if package.size() > room {
@@ -209,16 +229,15 @@ impl Sessions {
         upload: Outgoing,
     ) -> Result<Extension, SessionError> {
         let (store, owner) = (self.extension_store(), &caller.subject);
-        let kept = self.extensions(caller).await?;
-        let others: Vec<u64> =
-            kept.iter().filter(|other| other.name != *name).map(|other| other.size).collect();
-        if others.len() >= MAX_EXTENSIONS {
-            return Err(SessionError::TooManyExtensions);
-        }
-        let room = MAX_BYTES.saturating_sub(others.iter().sum());
+        let place = store.turns.begin(owner)?;
+        // Nothing is received that could not be kept.
+        store.room(owner, name).await?;
         let received = store.receive(owner, name, upload).await?;
+        // Others may have been received meanwhile; now no other of this owner's is kept.
+        let turn = place.turn().await;
+        let room = store.room(owner, name).await?;
         let (path, named) = (store.path(owner, name), name.clone());
-        let repacking = move || repack(&received, &path, &named, room);
+        let repacking = move || repack(&received, &path, &named, room, turn);
         let packed = tokio::task::spawn_blocking(repacking).await;
         let packed = packed.map_err(|e| SessionError::Extensions(io::Error::other(e)))?;
         let extension = packed.map_err(|bad| match bad {

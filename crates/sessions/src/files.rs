@@ -1,7 +1,7 @@
 //! Files in and out of a session's home. They keep it busy, and are no tasks of an agent.
 
 use bytes::Bytes;
-use helmdeck_link::{Outgoing, STALL};
+use helmdeck_link::Outgoing;
 use helmdeck_wire::{
     file::{FileList, FileStored, HomePath},
     guest::OneFile,
@@ -29,7 +29,7 @@ impl Download {
 
     /// The next piece; none at the end.
     pub async fn next(&mut self) -> Result<Option<Bytes>, SessionError> {
-        let next = self.file.next().await.map_err(|error| self.session.link_failed(error, STALL));
+        let next = self.file.next().await.map_err(|error| self.session.link_failed(error));
         match &next {
             // Who knows the size does not ask for what is after the last piece.
             Ok(Some(piece)) => {
@@ -49,7 +49,7 @@ impl Session {
     /// What a folder of the home holds.
     pub async fn list_files(&self, path: &HomePath) -> Result<FileList, SessionError> {
         let _busy = self.admit_file().await?;
-        self.inner.link.list_files(path).await.map_err(|error| self.link_failed(error, STALL))
+        self.inner.link.list_files(path).await.map_err(|error| self.link_failed(error))
     }
 
     /// Begins to read a file of the home.
@@ -63,7 +63,7 @@ impl Session {
         let begun = async {
             let busy = self.admit_file().await?;
             let file = self.inner.link.read_file(path).await;
-            Ok((busy, file.map_err(|error| self.link_failed(error, STALL))?))
+            Ok((busy, file.map_err(|error| self.link_failed(error))?))
         };
         match begun.await {
             Ok((busy, file)) => {
@@ -95,7 +95,7 @@ impl Session {
         let stored = async {
             let _busy = self.admit_file().await?;
             let stored = self.inner.link.write_file(file, content).await;
-            stored.map_err(|error| self.link_failed(error, STALL))
+            stored.map_err(|error| self.link_failed(error))
         };
         let stored = stored.await;
         match &stored {

@@ -17,6 +17,8 @@ use tokio::{
 };
 use tracing::{error, warn};
 
+use crate::ends::Ends;
+
 /// What is kept in memory while the disk does not take it.
 const WAITING: usize = 20_000;
 /// What is written at once.
@@ -40,17 +42,24 @@ struct Shared {
     entries: mpsc::Sender<Entry>,
     /// The number of the last record that is written.
     written: watch::Receiver<u64>,
+    ends: Ends,
 }
 
 impl Journal {
     /// Goes on where the store ends.
     pub async fn open(store: Store) -> Result<Self, StoreError> {
         let last = store.last_action().await?;
+        let ends = Ends::load(store.clone()).await?;
         let (entries, waiting) = mpsc::channel(WAITING);
         let (done, written) = watch::channel(last);
         tokio::spawn(write(store, waiting, done));
-        let shared = Shared { next: AtomicU64::new(last + 1), entries, written };
+        let shared = Shared { next: AtomicU64::new(last + 1), entries, written, ends };
         Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// How sessions ended.
+    pub(crate) fn ends(&self) -> &Ends {
+        &self.shared.ends
     }
 
     /// The number of the next record.

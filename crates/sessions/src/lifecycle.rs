@@ -9,6 +9,7 @@
 use std::time::{Duration, Instant};
 
 use helmdeck_wire::session::{EndReason, Status};
+use time::OffsetDateTime;
 
 /// Where a session is in its life.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +21,16 @@ pub enum Phase {
     /// Its guest is of another version: it lives, and cannot act.
     Outdated,
     /// Nothing happens any more.
-    Over(EndReason),
+    Over(Ending),
+}
+
+/// How a session ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ending {
+    /// Why.
+    pub reason: EndReason,
+    /// When, by the clock.
+    pub at: OffsetDateTime,
 }
 
 /// How long a session may live.
@@ -54,7 +64,7 @@ pub enum Refusal {
     /// Of another version.
     Outdated,
     /// Over.
-    Over(EndReason),
+    Over(Ending),
     /// All of `max_tasks` are done or under way.
     NoTasksLeft(u64),
 }
@@ -72,11 +82,21 @@ impl Lifecycle {
 
     /// Whether a guest is there to be asked for a last thing.
     pub fn has_guest(&self) -> bool {
-        use EndReason as R;
-        !matches!(
-            self.phase,
-            Phase::Starting | Phase::Outdated | Phase::Over(R::GuestLost | R::StartFailed)
-        )
+        match self.phase {
+            Phase::Starting | Phase::Outdated => false,
+            Phase::Over(Ending { reason, .. }) => {
+                !matches!(reason, EndReason::GuestLost | EndReason::StartFailed)
+            }
+            Phase::Running => true,
+        }
+    }
+
+    /// How it ended, once it has.
+    pub fn ending(&self) -> Option<Ending> {
+        match self.phase {
+            Phase::Over(ending) => Some(ending),
+            Phase::Starting | Phase::Running | Phase::Outdated => None,
+        }
     }
 
     /// Actions admitted so far.
@@ -90,7 +110,7 @@ impl Lifecycle {
             Phase::Starting => Status::Starting,
             Phase::Running => Status::Running,
             Phase::Outdated => Status::Outdated,
-            Phase::Over(reason) if is_failure(reason) => Status::Error,
+            Phase::Over(ending) if is_failure(ending.reason) => Status::Error,
             Phase::Over(_) => Status::Terminated,
         }
     }
@@ -116,9 +136,9 @@ impl Lifecycle {
     }
 
     /// It is over; the first reason stays.
-    pub fn end(&mut self, reason: EndReason) {
+    pub fn end(&mut self, reason: EndReason, at: OffsetDateTime) {
         if !matches!(self.phase, Phase::Over(_)) {
-            self.phase = Phase::Over(reason);
+            self.phase = Phase::Over(Ending { reason, at });
         }
     }
 
@@ -129,7 +149,8 @@ impl Lifecycle {
             return Err(Refusal::NoTasksLeft(limit));
         }
         self.begin_use(now)?;
-        self.tasks += 1;
+        // An attached guest may say that it has done any number of them.
+        self.tasks = self.tasks.saturating_add(1);
         Ok(())
     }
 
@@ -138,7 +159,7 @@ impl Lifecycle {
         match &self.phase {
             Phase::Starting => Err(Refusal::Starting),
             Phase::Outdated => Err(Refusal::Outdated),
-            Phase::Over(reason) => Err(Refusal::Over(*reason)),
+            Phase::Over(ending) => Err(Refusal::Over(*ending)),
             Phase::Running => {
                 self.busy += 1;
                 self.last_call = now;
@@ -260,11 +281,15 @@ mod tests {
     #[test]
     fn the_first_end_stays_and_nothing_is_admitted_after_it() {
         let (mut life, start) = running(Limits { idle: Some(SECOND), ..Limits::default() });
-        life.end(EndReason::Requested);
-        life.end(EndReason::GuestLost);
+        let at = OffsetDateTime::UNIX_EPOCH;
+        life.end(EndReason::Requested, at);
+        life.end(EndReason::GuestLost, at + SECOND);
         life.ready(start);
         assert_eq!(life.status(), Status::Terminated);
-        assert_eq!(life.begin_task(start), Err(Refusal::Over(EndReason::Requested)));
+        assert_eq!(
+            life.begin_task(start),
+            Err(Refusal::Over(Ending { reason: EndReason::Requested, at }))
+        );
         assert_eq!(life.due(start + 60 * SECOND), None);
     }
 

@@ -53,6 +53,11 @@ impl Profiles {
         Self { dir, key: key.map(Arc::new) }
     }
 
+    /// Removes what a server that crashed was writing.
+    pub(crate) async fn sweep(&self) {
+        owned::sweep(&self.dir).await;
+    }
+
     fn path(&self, owner: &str, name: &ProfileName) -> PathBuf {
         self.dir_of(owner).join(name.as_str())
     }

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use tracing::{info, warn};
 
 use crate::{
-    Caller, Session, SessionError, ToAttach, driver,
+    Attachment, Brought, Caller, Session, SessionError, ToAttach, driver,
     events::{Events, What},
     extensions::Extensions,
     journal::Journal,
@@ -100,6 +100,8 @@ impl Sessions {
     /// Takes over the sessions that an earlier server left running, and clears away what it left
     /// dead. Returns at once; calls for a session wait until it is known again.
     pub async fn adopt(&self) -> Result<(), SessionError> {
+        self.profile_store().sweep().await;
+        self.extension_store().sweep().await;
         for sandbox in self.runtime().list().await? {
             if !sandbox.running {
                 info!(sandbox = %sandbox.id, "Clearing away a sandbox that has ended");
@@ -135,7 +137,7 @@ impl Sessions {
         let id = new_id()?;
         let sandbox = SandboxId::new(id.as_str())?;
         let session = Session::new(id, sandbox, caller, spec, self.shared.common.clone());
-        self.admit(caller, session.clone())?;
+        self.admit(&mut self.shared.sessions.lock(), caller, session.clone())?;
         let (runtime, policy) = (self.runtime().clone(), self.shared.config.policy.clone());
         session.tell(What::Changed);
         tokio::spawn(driver::drive(session.clone(), runtime, policy));
@@ -156,8 +158,13 @@ impl Sessions {
         }
     }
 
-    /// Makes what a program brings a session of `caller`, or takes back the one that it was.
-    pub fn attach(&self, caller: &Caller, wanted: ToAttach) -> Result<Session, SessionError> {
+    /// Makes what a program brings a session of `caller`, or takes back the one that it was. Of two
+    /// who bring the same one, one does.
+    pub fn attach(
+        &self,
+        caller: &Caller,
+        wanted: ToAttach,
+    ) -> Result<(Session, Brought), SessionError> {
         let spec = SessionSpec {
             geometry: None,
             shm_size: None,
@@ -167,35 +174,41 @@ impl Sessions {
         record.attached = Some(wanted.attached);
         let id = match wanted.back {
             Some((id, created_at)) => {
-                let known = self.shared.sessions.lock().iter().find(|s| *s.id() == id).cloned();
-                if let Some(session) = known {
-                    session.ensure_alive()?;
-                    return Ok(session);
-                }
                 (record.created_at, record.created_uptime_s) = (created_at, None);
                 id
             }
             None => new_id()?,
         };
-        let sandbox = SandboxId::new(id.as_str())?;
-        let session = Session::attached(sandbox, record, self.shared.common.clone());
-        self.admit(caller, session.clone())?;
-        session.tell(What::Changed);
-        let runtime = session.attachment().map(|attachment| Arc::new(attachment.clone()));
-        if let Some(runtime) = runtime {
-            tokio::spawn(driver::drive_attached(session.clone(), runtime));
+        // Held from the look to the entry: two who come at once must not both find nothing.
+        let mut sessions = self.shared.sessions.lock();
+        if let Some(known) = sessions.iter().find(|session| *session.id() == id) {
+            known.ensure_alive()?;
+            return Ok((known.clone(), bring(known)?));
         }
-        Ok(session)
+        let attachment = Attachment::new(SandboxId::new(id.as_str())?);
+        let session = Session::attached(attachment.clone(), record, self.shared.common.clone());
+        let brought = bring(&session)?;
+        self.admit(&mut sessions, caller, session.clone())?;
+        drop(sessions);
+        session.tell(What::Changed);
+        tokio::spawn(driver::drive_attached(session.clone(), attachment));
+        Ok((session, brought))
     }
 
     /// The caller's session; an admin may have anyone's. Others do not exist.
     pub fn get(&self, caller: &Caller, id: &SessionId) -> Result<Session, SessionError> {
         let sessions = self.shared.sessions.lock();
         let mut visible = sessions.iter().filter(|session| session.belongs_to(caller));
-        visible
-            .find(|session| session.id() == id)
-            .cloned()
-            .ok_or_else(|| SessionError::NotFound(id.clone()))
+        visible.find(|session| session.id() == id).cloned().ok_or_else(|| self.missing(caller, id))
+    }
+
+    /// Why there is no such session of the caller's, as far as it may know.
+    fn missing(&self, caller: &Caller, id: &SessionId) -> SessionError {
+        let id = id.clone();
+        match self.shared.common.journal.ends().of(caller, &id) {
+            Some(ending) => SessionError::Gone { id, ending },
+            None => SessionError::NotFound(id),
+        }
     }
 
     /// What the caller may know about all sessions it may see, oldest first.
@@ -281,8 +294,12 @@ impl Sessions {
     }
 
     /// Makes room for a session.
-    fn admit(&self, caller: &Caller, session: Session) -> Result<(), SessionError> {
-        let mut sessions = self.shared.sessions.lock();
+    fn admit(
+        &self,
+        sessions: &mut Vec<Session>,
+        caller: &Caller,
+        session: Session,
+    ) -> Result<(), SessionError> {
         let alive = sessions.iter().filter(|session| session.is_alive()).count();
         let limit = self.shared.config.max_sessions;
         if alive >= limit {
@@ -294,13 +311,13 @@ impl Sessions {
         if own.count() >= limit {
             return Err(SessionError::QuotaReached { owner: owner.clone(), limit });
         }
-        profiles::ensure_free(&sessions, owner, session.inner.record.spec.profile.as_ref())?;
+        profiles::ensure_free(sessions, owner, session.inner.record.spec.profile.as_ref())?;
         let mut excess = (sessions.len() - alive).saturating_sub(REMEMBERED);
         sessions.retain(|session| {
             let forgotten = excess > 0 && !session.is_alive();
             excess -= usize::from(forgotten);
             if forgotten {
-                session.tell(What::Gone);
+                session.tell(What::Gone(session.ended()));
             }
             !forgotten
         });
@@ -313,9 +330,15 @@ impl Sessions {
         let forgotten: Vec<_> = sessions.extract_if(.., |session| session.id() == id).collect();
         drop(sessions);
         for session in forgotten {
-            session.tell(What::Gone);
+            session.tell(What::Gone(session.ended()));
         }
     }
+}
+
+/// Makes the caller the one who brings an attached session.
+fn bring(session: &Session) -> Result<Brought, SessionError> {
+    let brought = session.attachment().and_then(Attachment::bring);
+    brought.ok_or_else(|| SessionError::AlreadyAttached(session.id().clone()))
 }
 
 /// Ends a session whose creator went away before it was ready.

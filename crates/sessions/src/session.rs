@@ -18,6 +18,7 @@ use helmdeck_wire::{
     window::BrowserWindow,
 };
 use parking_lot::Mutex;
+use time::OffsetDateTime;
 use tokio::{
     sync::{Notify, watch},
     time::timeout,
@@ -32,7 +33,7 @@ use crate::{
     extensions::Extensions,
     history::Attempt,
     journal::Journal,
-    lifecycle::{Lifecycle, Phase, Refusal},
+    lifecycle::{Ending, Lifecycle, Phase, Refusal},
     profiles::Profiles,
     record::Record,
     spec,
@@ -148,9 +149,9 @@ impl Session {
     }
 
     /// A session that a program brings.
-    pub(crate) fn attached(sandbox: SandboxId, record: Record, shared: Common) -> Self {
+    pub(crate) fn attached(attachment: Attachment, record: Record, shared: Common) -> Self {
+        let sandbox = attachment.sandbox().id;
         let id = SessionId::new(sandbox.as_str());
-        let attachment = Attachment::new(sandbox.clone());
         let shared = Common { runtime: Arc::new(attachment.clone()), ..shared };
         Self::with_record(id, sandbox, record, shared, true, Some(attachment))
     }
@@ -238,14 +239,14 @@ impl Session {
             reply = self.inner.link.act(action, hands, deadline) => reply,
             taken = self.taken(epoch) => return Err(taken),
         };
-        reply.map_err(|error| self.link_failed(error, deadline))
+        reply.map_err(|error| self.link_failed(error))
     }
 
-    /// What it means that a call to the guest, with this deadline, failed.
-    pub(crate) fn link_failed(&self, error: LinkError, deadline: Duration) -> SessionError {
+    /// What it means that a call to the guest failed.
+    pub(crate) fn link_failed(&self, error: LinkError) -> SessionError {
         match error {
             LinkError::Refused(body) => SessionError::Refused(body),
-            LinkError::Deadline => SessionError::Timeout { seconds: deadline.as_secs() },
+            LinkError::Deadline(waited) => SessionError::Timeout { seconds: waited.as_secs() },
             LinkError::BrokeOff => SessionError::BrokeOff,
             lost => self.ensure_alive().err().unwrap_or(SessionError::GuestLost(lost)),
         }
@@ -279,11 +280,16 @@ impl Session {
 
     pub(crate) fn ensure_alive(&self) -> Result<(), SessionError> {
         match self.inner.life.lock().phase() {
-            Phase::Over(reason) => {
-                Err(SessionError::Ended { id: self.inner.id.clone(), reason: *reason })
+            Phase::Over(ending) => {
+                Err(SessionError::Ended { id: self.inner.id.clone(), ending: *ending })
             }
             Phase::Starting | Phase::Running | Phase::Outdated => Ok(()),
         }
+    }
+
+    /// How it ended, once it has.
+    pub(crate) fn ended(&self) -> Option<Ending> {
+        self.inner.life.lock().ending()
     }
 
     pub(crate) fn belongs_to(&self, caller: &Caller) -> bool {
@@ -298,7 +304,7 @@ impl Session {
 
     /// Ends it soon.
     pub(crate) fn request_end(&self, reason: EndReason) {
-        self.inner.life.lock().end(reason);
+        self.inner.life.lock().end(reason, OffsetDateTime::now_utc());
         self.inner.changed.notify_one();
     }
 
@@ -338,7 +344,7 @@ impl Session {
             Ok(()) => Ok(Task { session: self.clone() }),
             Err(Refusal::Starting) => Err(SessionError::Starting(id())),
             Err(Refusal::Outdated) => Err(SessionError::Outdated(id())),
-            Err(Refusal::Over(reason)) => Err(SessionError::Ended { id: id(), reason }),
+            Err(Refusal::Over(ending)) => Err(SessionError::Ended { id: id(), ending }),
             Err(Refusal::NoTasksLeft(limit)) => Err(SessionError::TaskLimit { id: id(), limit }),
         }
     }

@@ -73,11 +73,8 @@ impl Session {
         let session = self.clone();
         async move {
             session.driven_to(Driven::Stopped).await;
-            match session.inner.life.lock().phase() {
-                Phase::Over(reason) => *reason,
-                // What has stopped is over.
-                Phase::Starting | Phase::Running | Phase::Outdated => EndReason::Requested,
-            }
+            // What has stopped is over.
+            session.ended().map_or(EndReason::Requested, |ending| ending.reason)
         }
     }
 

@@ -1,10 +1,11 @@
-//! What was done in sessions. Rows are only ever added.
+//! What was done in sessions. Rows are added, never changed, and removed when they are old or too many.
 
 use helmdeck_wire::{
     SessionId,
     history::{ActionRecord, Actor, ActorKind},
 };
 use sqlx::{QueryBuilder, Row, Sqlite, sqlite::SqliteRow};
+use time::OffsetDateTime;
 
 use crate::{Store, StoreError, moment};
 
@@ -61,6 +62,59 @@ impl Store {
         .await?;
         rows.iter().rev().map(read).collect()
     }
+
+    /// Removes actions before `before`, at most `most` at once; how many it were. The newest action of
+    /// all stays, because numbers go on from it.
+    pub async fn remove_old_actions(
+        &self,
+        before: OffsetDateTime,
+        most: u32,
+    ) -> Result<u64, StoreError> {
+        let removed = sqlx::query(
+            "DELETE FROM action WHERE seq IN (
+                 SELECT seq FROM action
+                 WHERE at < ?1 AND seq < (SELECT max(seq) FROM action) ORDER BY at LIMIT ?2)",
+        )
+        .bind(moment::write("at", before)?)
+        .bind(most)
+        .execute(&self.pool)
+        .await?;
+        Ok(removed.rows_affected())
+    }
+
+    /// The sessions that have done more than so much.
+    pub async fn busiest_sessions(&self, than: u32) -> Result<Vec<SessionId>, StoreError> {
+        let ids: Vec<String> = sqlx::query_scalar(
+            "SELECT session_id FROM action GROUP BY session_id HAVING count(*) > ?",
+        )
+        .bind(than)
+        .fetch_all(&self.pool)
+        .await?;
+        Ok(ids.into_iter().map(SessionId::new).collect())
+    }
+
+    /// Removes all but the newest `kept` actions of a session, at most `most` at once; how many it
+    /// were.
+    pub async fn remove_excess_actions(
+        &self,
+        session: &SessionId,
+        kept: u32,
+        most: u32,
+    ) -> Result<u64, StoreError> {
+        let removed = sqlx::query(
+            "DELETE FROM action WHERE seq IN (
+                 SELECT seq FROM action WHERE session_id = ?1 AND seq <= (
+                     SELECT seq FROM action WHERE session_id = ?1
+                     ORDER BY seq DESC LIMIT 1 OFFSET ?2)
+                 ORDER BY seq LIMIT ?3)",
+        )
+        .bind(session.as_str())
+        .bind(kept)
+        .bind(most)
+        .execute(&self.pool)
+        .await?;
+        Ok(removed.rows_affected())
+    }
 }
 
 fn read(row: &SqliteRow) -> Result<ActionRecord, StoreError> {
@@ -88,7 +142,7 @@ fn read(row: &SqliteRow) -> Result<ActionRecord, StoreError> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use time::OffsetDateTime;
+    use time::Duration;
 
     use super::*;
 
@@ -121,6 +175,43 @@ mod tests {
         let earlier = store.actions(&session, None, 3, 10).await.unwrap();
         assert_eq!(earlier, [records[0].1.clone()]);
         assert!(store.actions(&session, Some("else"), u64::MAX, 9).await.unwrap().is_empty());
+    }
+
+    #[tokio::test]
+    async fn old_actions_go_and_the_newest_of_all_stays_for_its_number() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        let mut records = [record(1, "a"), record(2, "b"), record(3, "a"), record(4, "a")];
+        let day = |n: i64| OffsetDateTime::UNIX_EPOCH + Duration::days(n);
+        for ((_, record), n) in records.iter_mut().zip([1, 2, 30, 3]) {
+            record.at = day(n);
+        }
+        store.add_actions(&records).await.unwrap();
+        assert_eq!(store.remove_old_actions(day(10), 1).await.unwrap(), 1);
+        assert_eq!(store.remove_old_actions(day(10), 9).await.unwrap(), 1);
+        assert_eq!(store.remove_old_actions(day(10), 9).await.unwrap(), 0);
+        let left = store.actions(&SessionId::new("a"), None, u64::MAX, 9).await.unwrap();
+        assert_eq!(left, [records[2].1.clone(), records[3].1.clone()]);
+        assert_eq!(store.remove_old_actions(day(100), 9).await.unwrap(), 1);
+        assert_eq!(store.last_action().await.unwrap(), 4);
+    }
+
+    #[tokio::test]
+    async fn of_a_busy_session_the_newest_actions_stay_and_others_lose_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        let records: Vec<_> =
+            (1..=10).map(|n| record(n, if n % 5 == 0 { "b" } else { "a" })).collect();
+        store.add_actions(&records).await.unwrap();
+        let busy = SessionId::new("a");
+        assert_eq!(store.busiest_sessions(3).await.unwrap(), [busy.clone()]);
+        assert_eq!(store.remove_excess_actions(&busy, 3, 2).await.unwrap(), 2);
+        assert_eq!(store.remove_excess_actions(&busy, 3, 9).await.unwrap(), 3);
+        assert_eq!(store.remove_excess_actions(&busy, 3, 9).await.unwrap(), 0);
+        let left = |actions: Vec<ActionRecord>| actions.iter().map(|a| a.seq).collect::<Vec<_>>();
+        assert_eq!(left(store.actions(&busy, None, u64::MAX, 9).await.unwrap()), [7, 8, 9]);
+        let other = SessionId::new("b");
+        assert_eq!(left(store.actions(&other, None, u64::MAX, 9).await.unwrap()), [5, 10]);
     }
 
     #[tokio::test]

@@ -1,11 +1,12 @@
 //! What survives a restart: the admin account, the name of this installation, which tokens were
-//! made and revoked, what was done in sessions, and what an admin changed.
+//! made and revoked, what was done in sessions and how they ended, and what an admin changed.
 //!
 //! One SQLite file, `helmdeck.db` in the data directory. What is running is never written here;
 //! the runtime knows that.
 
 mod actions;
 mod admin;
+mod ends;
 mod error;
 mod instance;
 mod moment;
@@ -14,5 +15,6 @@ mod store;
 mod tokens;
 
 pub use admin::Admin;
+pub use ends::End;
 pub use error::StoreError;
 pub use store::Store;

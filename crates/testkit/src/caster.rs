@@ -4,17 +4,17 @@ use std::{collections::BTreeMap, time::Duration};
 
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
-use tokio::{net::TcpStream, time::timeout};
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, tungstenite::Message};
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::Message;
 
-use crate::{Refused, Server, Watcher};
-
-/// What a viewer waits for on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::connected::{Connected, PATIENCE};
 
 /// An open view of a browser.
-pub struct Caster {
-    socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
+pub type Caster = Connected<Seen>;
+
+/// What a viewer saw.
+#[derive(Default)]
+pub struct Seen {
     /// The last message of each kind.
     pub told: BTreeMap<String, Value>,
     /// All pictures so far.
@@ -22,16 +22,6 @@ pub struct Caster {
 }
 
 impl Caster {
-    /// Connects at a path with these headers.
-    pub async fn open(
-        server: &Server,
-        path: &str,
-        headers: &[(&'static str, &str)],
-    ) -> Result<Self, Refused> {
-        let socket = Watcher::socket(server, path, headers).await?;
-        Ok(Self { socket, told: BTreeMap::new(), pictures: Vec::new() })
-    }
-
     /// Sends a message.
     pub async fn send(&mut self, method: &str, params: Value) {
         self.send_text(json!({ "method": method, "params": params }).to_string()).await;

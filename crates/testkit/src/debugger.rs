@@ -1,52 +1,39 @@
 //! A client of the browser's debugging protocol over a WebSocket.
 
-use std::time::Duration;
-
-use futures_util::{SinkExt, StreamExt};
+use futures_util::SinkExt;
 use serde_json::{Value, json};
-use tokio::{net::TcpStream, time::timeout};
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, tungstenite::Message};
+use tokio_tungstenite::tungstenite::Message;
 
-use crate::{Refused, Server, Watcher};
-
-/// What a client waits for on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+use crate::connected::Connected;
 
 /// An open connection.
-pub struct Debugger {
-    socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
-    next: i64,
+pub type Debugger = Connected<Asked>;
+
+/// What a client asked and heard.
+#[derive(Default)]
+pub struct Asked {
+    last: i64,
     /// Events that came while an answer was waited for.
     pub events: Vec<Value>,
 }
 
 impl Debugger {
-    /// Connects at a path with these headers.
-    pub async fn open(
-        server: &Server,
-        path: &str,
-        headers: &[(&'static str, &str)],
-    ) -> Result<Self, Refused> {
-        let socket = Watcher::socket(server, path, headers).await?;
-        Ok(Self { socket, next: 0, events: Vec::new() })
-    }
-
     /// Asks, and returns the whole answer.
     pub async fn ask(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
-        self.next += 1;
-        let mut message = json!({ "id": self.next, "method": method, "params": params });
+        self.last += 1;
+        let mut message = json!({ "id": self.last, "method": method, "params": params });
         if let Some(session) = session {
             message["sessionId"] = json!(session);
         }
         self.socket.send(Message::text(message.to_string())).await.expect("an open connection");
         loop {
-            let text = match timeout(PATIENCE, self.socket.next()).await.expect("an answer") {
+            let text = match self.next().await {
                 Some(Ok(Message::Text(text))) => text,
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => continue,
                 other => panic!("{method}: {other:?}"),
             };
             let message: Value = serde_json::from_str(&text).expect("JSON");
-            if message["id"] == self.next {
+            if message["id"] == self.last {
                 return message;
             }
             assert!(message["method"].is_string(), "somebody else's answer: {message}");
@@ -72,7 +59,7 @@ impl Debugger {
     /// Waits for the end, and says with which code and reason it came.
     pub async fn closed(mut self) -> (u16, String) {
         loop {
-            match timeout(PATIENCE, self.socket.next()).await.expect("an end") {
+            match self.next().await {
                 Some(Ok(Message::Close(Some(frame)))) => {
                     return (frame.code.into(), frame.reason.to_string());
                 }

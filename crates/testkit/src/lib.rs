@@ -11,6 +11,7 @@
 
 mod caster;
 mod client;
+mod connected;
 mod debugger;
 mod desk;
 mod footprint;

@@ -4,6 +4,9 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+
+use crate::session::EndReason;
 
 /// The body of every failed request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -21,12 +24,31 @@ pub struct ErrorBody {
     /// Seconds until it makes sense to try again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u64>,
+    /// Why the session is over, if that is the reason and still known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_reason: Option<EndReason>,
+    /// When it ended.
+    #[serde(
+        default,
+        with = "time::serde::rfc3339::option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
+    pub ended_at: Option<OffsetDateTime>,
 }
 
 impl ErrorBody {
     /// An error with its sentence.
     pub fn new(error: ErrorCode, message: impl Into<String>) -> Self {
-        Self { error, message: message.into(), holder: None, hint: None, retry_after: None }
+        Self {
+            error,
+            message: message.into(),
+            holder: None,
+            hint: None,
+            retry_after: None,
+            end_reason: None,
+            ended_at: None,
+        }
     }
 }
 
@@ -91,6 +113,7 @@ error_codes! {
     MissingSessionId "missing_session_id" "The request does not say which session."
     NotDesktopMode "not_desktop_mode" "The session has no desktop."
     SessionAttached "session_attached" "Not in an attached session: its programs, files and screen are somebody's own."
+    AlreadyAttached "already_attached" "Another `helmdeck attach` is connected as this session."
     SessionStarting "session_starting" "The session is not ready yet."
     SessionEnded "session_ended" "The session has ended."
     SessionOutdated "session_outdated" "The session was made by another version of the server."

@@ -230,6 +230,14 @@ pub struct Session {
     /// Why it is over, once it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_reason: Option<EndReason>,
+    /// When it ended, once it has.
+    #[serde(
+        default,
+        with = "time::serde::rfc3339::option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
+    pub ended_at: Option<OffsetDateTime>,
     /// What went wrong, with the end of the log, if something did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,

@@ -1083,7 +1083,7 @@ export interface paths {
         };
         /**
          * What happens in the caller's sessions, as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, and `reset` if events were lost
-         * @description What happens in the caller's sessions, as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, and `reset` if events were lost. Goes on after `Last-Event-ID`. With a ticket: of its session only.
+         * @description What happens in the caller's sessions, as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, and `reset` if events were lost. `session_gone` says `end_reason` and `ended_at`. Goes on after `Last-Event-ID`. With a ticket: of its session only.
          */
         get: operations["events"];
         put?: never;
@@ -2434,6 +2434,13 @@ export interface components {
         EndReason: "requested" | "wall_clock" | "idle" | "max_tasks" | "server_stopped" | "start_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory";
         /** @description The body of every failed request. */
         ErrorBody: {
+            /** @description Why the session is over, if that is the reason and still known. */
+            end_reason?: components["schemas"]["EndReason"] | null;
+            /**
+             * Format: date-time
+             * @description When it ended.
+             */
+            ended_at?: string | null;
             /** @description What went wrong, for programs. */
             error: components["schemas"]["ErrorCode"];
             /** @description What an agent should do next, where that is not obvious. */
@@ -2449,7 +2456,7 @@ export interface components {
             retry_after?: number | null;
         };
         /** @description What went wrong. */
-        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "control_taken" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
+        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "control_taken" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
         /** @description Run JavaScript in the page, and answer with what it yields; promises are awaited. */
         Execute: {
             /** @description An expression, or statements with `return`. */
@@ -3530,6 +3537,11 @@ export interface components {
             egress: components["schemas"]["Egress"];
             /** @description Why it is over, once it is. */
             end_reason?: components["schemas"]["EndReason"] | null;
+            /**
+             * Format: date-time
+             * @description When it ended, once it has.
+             */
+            ended_at?: string | null;
             /** @description What went wrong, with the end of the log, if something did. */
             error?: string | null;
             /**

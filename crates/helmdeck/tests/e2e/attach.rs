@@ -10,10 +10,12 @@ use std::{
     time::Duration,
 };
 
+use futures_util::{SinkExt, StreamExt};
 use helmdeck_testkit::{Client, Desk, Process, Server, Wall, Watcher, eventually, is_root};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio_tungstenite::tungstenite::Message;
 
 const SOON: Duration = Duration::from_secs(30);
 /// The program that attached a session may be gone for half a minute.
@@ -316,4 +318,29 @@ async fn what_cannot_be_attached_is_said_and_strangers_attach_nothing() {
     let stream = "/api/v1/attach/sess-000000000000/stream";
     let answer = Watcher::socket(&server, stream, &headers).await.map(|_| ());
     assert_eq!(answer.unwrap_err().0, 404);
+
+    // A secret is one program's at a time; the other is told so, and may come when it is gone.
+    let headers = [("authorization", may.as_str())];
+    let attach = async |secret: &Value| {
+        let mut socket = Watcher::socket(&server, "/api/v1/attach", &headers).await.unwrap();
+        let attached = json!({ "cdp": "127.0.0.1:1" });
+        let hello = json!({ "attached": attached, "secret": secret });
+        socket.send(Message::text(hello.to_string())).await.unwrap();
+        loop {
+            if let Message::Text(text) = socket.next().await.expect("an answer").unwrap() {
+                return (socket, serde_json::from_str::<Value>(&text).unwrap());
+            }
+        }
+    };
+    let (first, brought) = attach(&Value::Null).await;
+    let brought = &brought["attached"];
+    let (_, refused) = attach(&brought["secret"]).await;
+    assert_eq!(refused["refused"]["error"], "already_attached", "{refused}");
+    drop(first);
+    let back = async || {
+        let (socket, answer) = attach(&brought["secret"]).await;
+        answer["attached"].is_object().then_some((socket, answer))
+    };
+    let (_socket, answer) = eventually(SOON, back).await.expect("it comes back");
+    assert_eq!(answer["attached"]["session_id"], brought["session_id"]);
 }

@@ -92,7 +92,9 @@ async fn a_listener_hears_of_its_sessions_and_goes_on_where_it_was() {
     let control = again.until("control").await;
     assert_eq!((&control.data["driver"], &control.data["yours"]), (&json!("human"), &json!(false)));
     desk.end().await;
-    assert_eq!(again.until("session_gone").await.data["id"], desk.id);
+    let gone = again.until("session_gone").await.data;
+    assert_eq!((&gone["id"], &gone["end_reason"]), (&json!(desk.id), &json!("requested")));
+    assert!(gone["ended_at"].is_string(), "{gone}");
 
     // An id of nowhere: the listener must fetch everything again.
     let mut lost = Listener::open(&server, &token, Some("elsewhere-12")).await;

@@ -34,5 +34,8 @@ async fn a_session_does_not_exist_for_anyone_but_its_owner_and_admins() {
     assert_eq!(admin.get("/api/v1/sessions").await.json()["sessions"].as_array().unwrap().len(), 1);
     admin.get(&format!("{path}/logs")).await.expect(200);
     admin.delete(&path).await.expect(204);
-    owner.get(&path).await.expect_error(404, "not_found");
+    // Why it is gone, is its owner's to know.
+    let gone = owner.get(&path).await.expect(404).json();
+    assert_eq!((&gone["error"], &gone["end_reason"]), (&json!("not_found"), &json!("requested")));
+    assert!(other.get(&path).await.expect(404).json()["end_reason"].is_null());
 }

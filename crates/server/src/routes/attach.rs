@@ -11,9 +11,9 @@ use axum::{
     response::Response,
 };
 use bytes::Bytes;
-use helmdeck_sessions::{Caller, Session, ToAttach};
+use helmdeck_sessions::{Brought, Caller, Session, ToAttach};
 use helmdeck_wire::{
-    ErrorBody, ErrorCode,
+    ErrorCode,
     attach::{Attach, AttachReply, GOODBYE, SECRET},
 };
 use http::request::Parts;
@@ -55,10 +55,14 @@ pub async fn attach(
         let work = async {
             let begun = begin(&app, &caller, &address, &mut socket).await;
             let reason = match begun {
-                Ok(session) => attend(&app, &caller, expires, &session, &mut socket).await,
+                Ok((session, brought)) => {
+                    let reason = attend(&app, &caller, expires, &session, &mut socket).await;
+                    // It may come back while this connection is being closed.
+                    drop(brought);
+                    reason
+                }
                 Err(error) => {
-                    let body = ErrorBody::new(error.code, error.message);
-                    let _ = say(&mut socket, &AttachReply::Refused(body)).await;
+                    let _ = say(&mut socket, &AttachReply::Refused(error.body())).await;
                     Closing::Nonsense("refused".to_owned())
                 }
             };
@@ -116,7 +120,7 @@ async fn begin(
     caller: &Caller,
     address: &Address,
     socket: &mut WebSocket,
-) -> ApiResult<Session> {
+) -> ApiResult<(Session, Brought)> {
     let invalid = |message: &str| ApiError::new(ErrorCode::InvalidInput, message);
     let said = timeout(HELLO_DEADLINE, socket.recv()).await;
     let Ok(Some(Ok(Message::Text(text)))) = said else {
@@ -138,12 +142,12 @@ async fn begin(
         None => None,
     };
     let (label, attached) = (wanted.label, wanted.attached);
-    let session = app.sessions.attach(caller, ToAttach { label, attached, back })?;
+    let (session, brought) = app.sessions.attach(caller, ToAttach { label, attached, back })?;
     let secret = Secret::new(&caller.subject, &session).sign(&app.signer)?;
     let (session_id, url) = (session.id().clone(), address.session(session.id()));
     // One that is gone already is waited for as any that goes.
     let _ = say(socket, &AttachReply::Attached { session_id, secret, url }).await;
-    Ok(session)
+    Ok((session, brought))
 }
 
 /// Keeps the connection until either side ends it; the program's goodbye ends the session.

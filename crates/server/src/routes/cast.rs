@@ -8,18 +8,16 @@ use helmdeck_wire::{
     ErrorCode,
     browser::TabId,
     cast::{CastView, Pictures, Whole},
-    ticket::Role,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::live::{Admitted, admit, must_end, upgrade};
+use super::live::{Admitted, ViewQuery, must_end, upgrade};
 use crate::{
     App,
     cast::relay,
     error::{ApiError, ApiResult},
     query::{Named, Params},
-    token::Claims,
 };
 
 /// The largest message of a viewer.
@@ -29,17 +27,8 @@ const MAX_MESSAGE: usize = 64 << 10;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CastQuery {
-    /// What the viewer wants to be; a ticket may allow less. With a token: `control`.
-    role: Option<Role>,
-    /// Take control with the connection, or, with `false`, hand back what this ticket or token has.
-    take: Option<bool>,
-    /// A ticket instead of a token.
-    #[serde(default)]
-    #[expect(
-        dead_code,
-        reason = "read by the gate, named here so that it is known and documented"
-    )]
-    ticket: Option<String>,
+    #[serde(flatten)]
+    viewer: ViewQuery,
     /// Which tab; if not given, the active one, whichever that is at the moment.
     #[schemars(length(min = 1, max = 64))]
     tab: Option<String>,
@@ -97,17 +86,12 @@ pub async fn stream(
     request: Request,
 ) -> ApiResult<Response> {
     let (mut parts, _) = request.into_parts();
-    let (token, presented) = (parts.extensions.remove::<Claims>(), parts.extensions.remove());
-    let admitted = admit(&app, &id, query.role, token, presented)?;
+    let admitted = query.viewer.admit(&app, &id, &mut parts)?;
     let upgrade = upgrade(&mut parts, &app).await?;
     let Admitted { session, viewer, credentials, ticket, expires } = admitted;
     let view = query.view(&session.pictures())?;
     let (viewer, stream) = session.cast(viewer, &view).await?;
-    match query.take {
-        Some(true) => viewer.take_control().await?,
-        Some(false) => viewer.release_control().await,
-        None => {}
-    }
+    query.viewer.settle(&viewer).await?;
     let live = app.live.clone();
     let upgrade = upgrade.protocols(["binary"]).max_message_size(MAX_MESSAGE);
     Ok(upgrade.on_upgrade(async move |socket| {

@@ -9,7 +9,7 @@ use axum::{
 };
 use futures_util::{Stream, stream};
 use helmdeck_sessions::{Caller, Listener, Lost, What};
-use helmdeck_wire::{SessionId, history::ActionList};
+use helmdeck_wire::{SessionId, history::ActionList, session::EndReason};
 use http::HeaderMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -152,7 +152,10 @@ impl Feed {
                 let session = self.app.sessions.describe_one(&self.caller, &session).await.ok()?;
                 Some(event("session", &session))
             }
-            What::Gone => Some(event("session_gone", &json!({ "id": id }))),
+            What::Gone(ending) => {
+                let (end_reason, ended_at) = ending.map(|it| (it.reason, it.at)).unzip();
+                Some(event("session_gone", &SessionGone { id, end_reason, ended_at }))
+            }
             What::Acted(record) => Some(event("action", &*record)),
             What::AgentStatus(status) => {
                 Some(event("agent_status", &json!({ "session_id": id, "status": status })))
@@ -169,6 +172,16 @@ impl Feed {
             }
         }
     }
+}
+
+/// A session that is forgotten, and how it had ended.
+#[derive(Serialize)]
+struct SessionGone<'a> {
+    id: &'a SessionId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end_reason: Option<EndReason>,
+    #[serde(with = "time::serde::rfc3339::option", skip_serializing_if = "Option::is_none")]
+    ended_at: Option<OffsetDateTime>,
 }
 
 fn event(name: &str, data: &impl Serialize) -> Event {

@@ -5,15 +5,15 @@ use axum::{
     extract::{Request, State, WebSocketUpgrade},
     response::{IntoResponse, Response},
 };
-use helmdeck_sessions::{Caller, Holder, Session, Viewer};
+use helmdeck_sessions::{Caller, Holder, Session, View, Viewer};
 use helmdeck_wire::{
     ErrorCode, SessionId,
     session::EndReason,
     ticket::{NewTicket, Role, Ticket, VncUrl},
 };
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, StatusCode, request::Parts};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de::Error as _};
 use time::OffsetDateTime;
 
 use crate::{
@@ -42,6 +42,7 @@ pub struct ViewQuery {
     /// What the viewer wants to be; a ticket may allow less. With a token: `control`.
     role: Option<Role>,
     /// Take control with the connection, or, with `false`, hand back what this ticket or token has.
+    #[serde(default, deserialize_with = "flag")]
     take: Option<bool>,
     /// A ticket instead of a token.
     #[serde(default)]
@@ -50,6 +51,30 @@ pub struct ViewQuery {
         reason = "read by the gate, named here so that it is known and documented"
     )]
     ticket: Option<String>,
+}
+
+impl ViewQuery {
+    /// Who wants to watch, and may.
+    pub fn admit(&self, app: &App, id: &SessionId, parts: &mut Parts) -> ApiResult<Admitted> {
+        let (token, presented) = (parts.extensions.remove::<Claims>(), parts.extensions.remove());
+        admit(app, id, self.role, token, presented)
+    }
+
+    /// Takes control or hands it back, as they want.
+    pub async fn settle(&self, view: &View) -> ApiResult<()> {
+        match self.take {
+            Some(true) => view.take_control().await?,
+            Some(false) => view.release_control().await,
+            None => {}
+        }
+        Ok(())
+    }
+}
+
+/// `true` or `false` in a query: as a part of a larger one, it comes as text.
+fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<bool>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.parse().map(Some).map_err(|_| D::Error::custom("take: expected true or false"))
 }
 
 /// Which desktop's address is wanted.
@@ -71,16 +96,11 @@ pub async fn vnc(
     request: Request,
 ) -> ApiResult<Response> {
     let (mut parts, _) = request.into_parts();
-    let (token, presented) = (parts.extensions.remove::<Claims>(), parts.extensions.remove());
-    let admitted = admit(&app, &id, query.role, token, presented)?;
+    let admitted = query.admit(&app, &id, &mut parts)?;
     let upgrade = upgrade(&mut parts, &app).await?;
     let Admitted { session, viewer, credentials, ticket, expires } = admitted;
     let (view, stream) = session.view(viewer).await?;
-    match query.take {
-        Some(true) => view.take_control().await?,
-        Some(false) => view.release_control().await,
-        None => {}
-    }
+    query.settle(&view).await?;
     let live = app.live.clone();
     let upgraded = upgrade.protocols(["binary"]).max_message_size(MAX_MESSAGE).on_upgrade(
         move |socket| async move {
@@ -150,7 +170,7 @@ pub fn admit(
 }
 
 /// The WebSocket that a request wants to become.
-pub async fn upgrade(parts: &mut http::request::Parts, app: &App) -> ApiResult<WebSocketUpgrade> {
+pub async fn upgrade(parts: &mut Parts, app: &App) -> ApiResult<WebSocketUpgrade> {
     use axum::extract::FromRequestParts;
     WebSocketUpgrade::from_request_parts(parts, app).await.map_err(|rejection| {
         let message = format!("connect with a WebSocket: {}", rejection.body_text());

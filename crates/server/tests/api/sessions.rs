@@ -63,6 +63,54 @@ async fn a_bad_query_is_refused() {
     assert!(message.contains("wiat"), "{message}");
     let path = "/api/v1/sessions/s/logs?tail=all";
     server.get(path, &token).await.assert_error(400, "invalid_input");
+    // Of those who watch, whatever they watch.
+    for (query, part) in
+        [("take=maybe", "true or false"), ("role=boss", "boss"), ("tkae=1", "tkae")]
+    {
+        for what in ["vnc", "cdp-stream"] {
+            let path = format!("/api/v1/sessions/s/{what}?{query}");
+            let message = server.get(&path, &token).await.assert_error(400, "invalid_input");
+            assert!(message.contains(part), "{path}: {message}");
+        }
+    }
+    let path = "/api/v1/sessions/s/cdp-stream?role=view&take=false&quality=70&ack=true";
+    server.get(path, &token).await.assert_error(404, "not_found");
+}
+
+#[tokio::test]
+async fn a_session_that_is_over_says_why_and_when_also_after_it_is_gone() {
+    let server = TestServer::start().await;
+    let token = server.token(&["sessions:*"]);
+    let created = server.post("/api/v1/sessions?wait=false", &token, "{}").await.json();
+    let path = format!("{SESSIONS}/{}", created["id"].as_str().unwrap());
+    let shown = loop {
+        let shown = server.get(&path, &token).await.json();
+        if shown["status"] == "error" {
+            break shown;
+        }
+        tokio::task::yield_now().await;
+    };
+    assert_eq!(shown["end_reason"], "start_failed");
+    assert!(shown["ended_at"].as_str() >= shown["created_at"].as_str(), "{shown}");
+    let how = |body: serde_json::Value| {
+        ["error", "end_reason", "ended_at"].map(|field| body[field].clone())
+    };
+    let action = json!({ "session_id": shown["id"], "url": "about:blank" });
+    let refused = server.post("/api/v1/browser/navigate", &token, action).await.json();
+    assert_eq!(
+        how(refused),
+        [json!("create_failed"), json!("start_failed"), shown["ended_at"].clone()]
+    );
+
+    server.delete(&path, &token).await;
+    let gone = server.get(&path, &token).await;
+    assert_eq!(gone.status, 404);
+    assert_eq!(
+        how(gone.json()),
+        [json!("not_found"), json!("start_failed"), shown["ended_at"].clone()]
+    );
+    let unknown = server.get("/api/v1/sessions/sess-x", &token).await.json();
+    assert_eq!(how(unknown), [json!("not_found"), json!(null), json!(null)]);
 }
 
 #[tokio::test]

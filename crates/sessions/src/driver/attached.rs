@@ -1,13 +1,12 @@
 //! Leads a session whose guest connects to us, and may come back when it was gone for a while.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use helmdeck_runtime::Runtime;
 use helmdeck_wire::session::EndReason;
 use tokio::time::{Instant as Moment, sleep, timeout_at};
 
 use super::{Adopted, Started, adopt, begin_life, fail, failure, heard, over, stop};
-use crate::{Session, session::Failure};
+use crate::{Attachment, Session, session::Failure};
 use helmdeck_wire::guest::Stage;
 
 /// How long the program that attached a session may be gone.
@@ -15,25 +14,29 @@ const GRACE: Duration = Duration::from_secs(30);
 /// Between two tries to hear of it.
 const PAUSE: Duration = Duration::from_millis(250);
 
+/// What a session whose guest is hostile or broken says of its end.
+const TOO_MUCH: &str = "`helmdeck attach` reported more, or came back more often, than the server takes: \
+                        its connection was closed";
+
 /// Leads it until it is over.
-pub(crate) async fn drive_attached(session: Session, runtime: Arc<dyn Runtime>) {
+pub(crate) async fn drive_attached(session: Session, attachment: Attachment) {
     let ended = tokio::select! {
-        ended = attend(&session, &*runtime) => Some(ended),
+        ended = attend(&session, &attachment) => Some(ended),
         () = over(&session) => None,
     };
     if let Some((reason, failure)) = ended {
         fail(&session, reason, failure);
     }
-    stop(&session, &*runtime).await;
+    stop(&session, &attachment).await;
 }
 
 /// Listens to the guest, and again whenever it comes back in time.
-async fn attend(session: &Session, runtime: &dyn Runtime) -> (EndReason, Failure) {
+async fn attend(session: &Session, attachment: &Attachment) -> (EndReason, Failure) {
     let mut deadline = Moment::now() + GRACE;
     loop {
-        let adopted = timeout_at(deadline, adopt(session, runtime)).await;
+        let adopted = timeout_at(deadline, adopt(session, attachment)).await;
         let failed = match adopted {
-            Ok(Ok(Adopted::Current(Started { mut reports, .. }))) => {
+            Ok(Ok(Adopted::Current(Started { mut reports, .. }))) if attachment.may_come() => {
                 begin_life(session);
                 if let Some((end, reason, log_tail)) = heard(session, &mut reports).await {
                     return (end, Failure { stage: None, reason, log_tail });
@@ -46,8 +49,12 @@ async fn attend(session: &Session, runtime: &dyn Runtime) -> (EndReason, Failure
                 return (EndReason::StartFailed, failure(Stage::Sandbox, reason));
             }
             Ok(Err(failed)) => Some(failed),
-            Err(_) => None,
+            Ok(Ok(Adopted::Current(_))) | Err(_) => None,
         };
+        if attachment.reported_too_much() {
+            let failure = Failure { stage: None, reason: TOO_MUCH.into(), log_tail: String::new() };
+            return (EndReason::GuestLost, failure);
+        }
         if Moment::now() >= deadline {
             let reason = format!("`helmdeck attach` is gone for {} s", GRACE.as_secs());
             let reason =

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use helmdeck_link::ProgressStream;
 use helmdeck_runtime::Runtime;
 use helmdeck_wire::{
     error::with_causes,
@@ -13,7 +12,7 @@ use helmdeck_wire::{
 use tokio::time::sleep;
 use tracing::info;
 
-use super::usage;
+use super::{reports::Reports, usage};
 use crate::{Session, events::What, session::Failure};
 
 /// How often to look whether a sandbox whose guest cannot be asked still runs.
@@ -23,7 +22,7 @@ const GONE_CHECK: Duration = Duration::from_secs(2);
 pub(super) async fn lost(
     session: &Session,
     runtime: &dyn Runtime,
-    reports: &mut ProgressStream,
+    reports: &mut Reports,
 ) -> (EndReason, Failure) {
     let (end, reason, log_tail) = match heard(session, reports).await {
         Some(loss) => loss,
@@ -45,7 +44,7 @@ pub(super) async fn lost(
 /// Nothing if the reports end.
 pub(super) async fn heard(
     session: &Session,
-    reports: &mut ProgressStream,
+    reports: &mut Reports,
 ) -> Option<(EndReason, String, String)> {
     loop {
         match reports.next().await {

@@ -1,0 +1,144 @@
+//! What is done again and again while the server runs: figures are folded, and what was done long ago
+//! is forgotten.
+
+use std::time::Duration;
+
+use helmdeck_store::{Store, StoreError};
+use helmdeck_wire::error::with_causes;
+use time::OffsetDateTime;
+use tokio::time::{interval, sleep};
+
+use crate::{Config, figures::Figures};
+
+/// How often figures are folded.
+const FOLD_EVERY: Duration = Duration::from_secs(5);
+/// How often actions are counted.
+const PRUNE_EVERY: Duration = Duration::from_secs(3600);
+/// What is removed at once: others wait for the store meanwhile.
+const BATCH: u32 = 1000;
+/// Between two batches, so that whoever waits gets a turn.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// How many actions are kept, and how long.
+#[derive(Debug, Clone, Copy)]
+pub struct Kept {
+    /// For ever, if there is none.
+    age: Option<time::Duration>,
+    /// All, if there is none.
+    per_session: Option<u32>,
+}
+
+impl Kept {
+    pub fn new(config: &Config) -> Self {
+        let days = Some(config.action_log_days).filter(|days| *days > 0);
+        Self {
+            age: days.map(|days| time::Duration::days(days.into())),
+            per_session: Some(config.action_log_per_session).filter(|most| *most > 0),
+        }
+    }
+}
+
+/// Until the server ends.
+pub async fn run(figures: Figures, store: Store, kept: Kept) {
+    let fold = async {
+        let mut ticks = interval(FOLD_EVERY);
+        loop {
+            ticks.tick().await;
+            figures.tidy();
+        }
+    };
+    let prune = async {
+        let mut ticks = interval(PRUNE_EVERY);
+        loop {
+            ticks.tick().await;
+            match prune(&store, kept, OffsetDateTime::now_utc()).await {
+                Ok(0) => {}
+                Ok(actions) => tracing::info!(actions, "Old actions are forgotten"),
+                Err(problem) => {
+                    let error = with_causes(&problem);
+                    tracing::warn!(error, "Old actions cannot be forgotten; trying later");
+                }
+            }
+        }
+    };
+    tokio::join!(fold, prune);
+}
+
+/// Forgets actions that are too old or too many; how many it were.
+async fn prune(store: &Store, kept: Kept, now: OffsetDateTime) -> Result<u64, StoreError> {
+    let mut all = 0;
+    if let Some(before) = kept.age.and_then(|age| now.checked_sub(age)) {
+        loop {
+            let removed = store.remove_old_actions(before, BATCH).await?;
+            all += removed;
+            if !more(removed).await {
+                break;
+            }
+        }
+    }
+    if let Some(most) = kept.per_session {
+        for session in store.busiest_sessions(most).await? {
+            loop {
+                let removed = store.remove_excess_actions(&session, most, BATCH).await?;
+                all += removed;
+                if !more(removed).await {
+                    break;
+                }
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Whether there may be more to remove; after a pause, if so.
+async fn more(removed: u64) -> bool {
+    let more = removed >= u64::from(BATCH);
+    if more {
+        sleep(PAUSE).await;
+    }
+    more
+}
+
+#[cfg(test)]
+mod tests {
+    use helmdeck_wire::{
+        SessionId,
+        history::{ActionRecord, Actor, ActorKind},
+    };
+    use serde_json::json;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_too_old_or_too_much_is_forgotten_and_nothing_if_all_is_to_be_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        let now = OffsetDateTime::UNIX_EPOCH + time::Duration::days(100);
+        let record = |seq: u64| {
+            let record = ActionRecord {
+                seq,
+                at: now - time::Duration::days(if seq <= 1500 { 31 } else { 29 }),
+                session_id: SessionId::new(if seq % 2 == 0 { "even" } else { "odd" }),
+                by: Actor { kind: ActorKind::Agent, subject: "ann".into() },
+                action: "click".into(),
+                detail: json!({}),
+                outcome: "ok".into(),
+                duration_ms: 1,
+            };
+            ("ann".to_owned(), record)
+        };
+        let records: Vec<_> = (1..=3000).map(record).collect();
+        for some in records.chunks(500) {
+            store.add_actions(some).await.unwrap();
+        }
+        let kept = |days: Option<i64>, per_session| {
+            let age = days.map(time::Duration::days);
+            prune(&store, Kept { age, per_session }, now)
+        };
+        assert_eq!(kept(None, None).await.unwrap(), 0);
+        assert_eq!(kept(Some(30), Some(750)).await.unwrap(), 1500);
+        assert_eq!(kept(None, Some(700)).await.unwrap(), 100);
+        let left = store.actions(&SessionId::new("odd"), None, u64::MAX, 1000).await.unwrap();
+        assert_eq!((left.len(), left.last().unwrap().seq), (700, 2999));
+    }
+}

@@ -1,0 +1,80 @@
+//! What a guest reports, no longer than we care for and no more than it may.
+
+use helmdeck_link::{LinkError, ProgressStream};
+use helmdeck_wire::{guest::Progress, window::BrowserWindow};
+
+use crate::Attachment;
+
+/// A sentence of a guest is cut after this many characters.
+const MAX_SENTENCE: usize = 4096;
+/// The end of a log, as guests send it, and the marks of its lines.
+const MAX_TAIL: usize = 64 << 10;
+/// The digits of any window's id.
+const MAX_ID: usize = 20;
+
+/// Reports as they arrive.
+pub(super) struct Reports {
+    stream: ProgressStream,
+    /// Counts them, if they are of a guest that is not ours.
+    attachment: Option<Attachment>,
+}
+
+impl Reports {
+    pub fn new(stream: ProgressStream, attachment: Option<Attachment>) -> Self {
+        Self { stream, attachment }
+    }
+
+    /// The next report, or `None` when the guest is gone. Cancel-safe.
+    pub async fn next(&mut self) -> Result<Option<Progress>, LinkError> {
+        let Some(report) = self.stream.next().await? else { return Ok(None) };
+        if let Some(attachment) = &self.attachment
+            && !attachment.may_report(self.stream.size())
+        {
+            return Err(LinkError::Nonsense("more reports than it may send".to_owned()));
+        }
+        Ok(Some(cut(report)))
+    }
+}
+
+/// The report without what is longer than any of ours.
+fn cut(report: Progress) -> Progress {
+    match report {
+        Progress::Event(event) => Progress::Event(first(event, MAX_SENTENCE)),
+        Progress::BrowserEnded(how) => Progress::BrowserEnded(first(how, MAX_SENTENCE)),
+        Progress::BrowserWindow(Some(window)) => {
+            let id = first(window.id, MAX_ID);
+            Progress::BrowserWindow(Some(BrowserWindow { id, ..window }))
+        }
+        Progress::Failed { stage, reason, log_tail } => {
+            let (reason, log_tail) = (first(reason, MAX_SENTENCE), first(log_tail, MAX_TAIL));
+            Progress::Failed { stage, reason, log_tail }
+        }
+        Progress::Lost { part, log_tail } => {
+            Progress::Lost { part, log_tail: first(log_tail, MAX_TAIL) }
+        }
+        whole @ (Progress::Done(_)
+        | Progress::Ready
+        | Progress::BrowserBack
+        | Progress::BrowserWindow(None)) => whole,
+    }
+}
+
+fn first(text: String, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => text.get(..end).unwrap_or_default().to_owned(),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_guest_says_is_cut_between_characters() {
+        let long = "é".repeat(MAX_SENTENCE + 1);
+        let Progress::Event(cut) = cut(Progress::Event(long)) else { panic!("an event") };
+        assert_eq!(cut, "é".repeat(MAX_SENTENCE));
+        assert_eq!(first("short".into(), 5), "short");
+    }
+}

@@ -1,0 +1,91 @@
+//! How sessions ended, for those who ask for one that is gone.
+
+use std::{collections::VecDeque, time::Duration};
+
+use helmdeck_store::{End, Store, StoreError};
+use helmdeck_wire::{SessionId, error::with_causes};
+use parking_lot::Mutex;
+use tokio::time::timeout;
+use tracing::warn;
+
+use crate::{Caller, Session, lifecycle::Ending};
+
+/// Of more sessions than this, the first are forgotten.
+const KEPT: u32 = 1000;
+/// The end of a session does not wait longer for a disk that takes nothing.
+const DEADLINE: Duration = Duration::from_secs(2);
+
+/// The ends that are known, in memory and in the store.
+pub(crate) struct Ends {
+    store: Store,
+    /// Oldest first.
+    known: Mutex<VecDeque<End>>,
+}
+
+impl Ends {
+    pub async fn load(store: Store) -> Result<Self, StoreError> {
+        let known = Mutex::new(store.ends().await?.into());
+        Ok(Self { store, known })
+    }
+
+    /// How that session ended, if it was the caller's; an admin may ask for anyone's.
+    pub fn of(&self, caller: &Caller, id: &SessionId) -> Option<Ending> {
+        let known = self.known.lock();
+        let end = known.iter().find(|end| end.session_id == *id)?;
+        let visible = caller.is_admin() || caller.subject == end.owner;
+        visible.then_some(Ending { reason: end.reason, at: end.ended_at })
+    }
+
+    async fn add(&self, end: End) {
+        {
+            let mut known = self.known.lock();
+            // One that was attached may have come back.
+            known.retain(|other| other.session_id != end.session_id);
+            if known.len() >= KEPT as usize {
+                known.pop_front();
+            }
+            known.push_back(end.clone());
+        }
+        let id = end.session_id.as_str();
+        match timeout(DEADLINE, self.store.add_end(&end, KEPT)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(problem)) => {
+                warn!(session.id = id, error = with_causes(&problem), "End is not written down");
+            }
+            Err(_) => warn!(session.id = id, "End is not written down: the store takes too long"),
+        }
+    }
+}
+
+impl Session {
+    /// Lets the server know how it ended, also after it forgot all else.
+    pub(crate) async fn remember_end(&self) {
+        let Some(Ending { reason, at }) = self.ended() else { return };
+        let (session_id, owner) = (self.id().clone(), self.inner.record.owner.clone());
+        let end = End { session_id, owner, reason, ended_at: at };
+        self.inner.journal.ends().add(end).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use helmdeck_wire::session::EndReason;
+    use time::OffsetDateTime;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn an_end_is_told_to_its_owner_only_and_after_a_restart() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        let (id, at) = (SessionId::new("s"), OffsetDateTime::UNIX_EPOCH);
+        let (owner, reason) = ("ann".to_owned(), EndReason::Idle);
+        let end = End { session_id: id.clone(), owner, reason, ended_at: at };
+        Ends::load(store.clone()).await.unwrap().add(end).await;
+        let ends = Ends::load(store).await.unwrap();
+        let caller = |subject: &str| Caller { subject: subject.into(), ..Caller::default() };
+        assert_eq!(ends.of(&caller("ann"), &id), Some(Ending { reason, at }));
+        assert_eq!(ends.of(&caller("bob"), &id), None);
+        assert_eq!(ends.of(&caller("ann"), &SessionId::new("t")), None);
+    }
+}

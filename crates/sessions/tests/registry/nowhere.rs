@@ -1,0 +1,49 @@
+//! A registry that can start nothing.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use helmdeck_egress::Policy;
+use helmdeck_runtime::{ByteStream, Runtime, RuntimeError, Sandbox, SandboxId, SandboxSpec};
+use helmdeck_sessions::{Caller, Config, Extensions, Journal, Profiles, Sessions};
+use helmdeck_store::Store;
+use tempfile::TempDir;
+
+struct Nowhere;
+
+#[async_trait]
+impl Runtime for Nowhere {
+    async fn start(&self, _: &SandboxId, _: &SandboxSpec) -> Result<(), RuntimeError> {
+        Err(RuntimeError::NotStarted("there is nowhere to start it".to_owned()))
+    }
+
+    async fn connect(&self, _: &SandboxId) -> Result<Box<dyn ByteStream>, RuntimeError> {
+        Err(RuntimeError::Gone("there never was one".to_owned()))
+    }
+
+    async fn stop(&self, _: &SandboxId) -> Result<(), RuntimeError> {
+        Ok(())
+    }
+
+    async fn list(&self) -> Result<Vec<Sandbox>, RuntimeError> {
+        Ok(Vec::new())
+    }
+}
+
+/// Sessions, kept in this directory.
+pub async fn sessions(dir: &TempDir) -> Sessions {
+    let store = Store::open(dir.path()).await.unwrap();
+    let config = Config {
+        max_sessions: 10,
+        max_sessions_per_caller: 10,
+        idle_timeout_s: 0,
+        policy: Policy::new([], []),
+        profiles: Profiles::new(dir.path().join("profiles"), None),
+        extensions: Extensions::new(dir.path().join("extensions")),
+    };
+    Sessions::new(Arc::new(Nowhere), Journal::open(store).await.unwrap(), config)
+}
+
+pub fn caller() -> Caller {
+    Caller { subject: "ann".into(), ..Caller::default() }
+}

@@ -1,0 +1,56 @@
+//! Those who are connected by a WebSocket.
+
+use std::{
+    ops::{Deref, DerefMut},
+    time::Duration,
+};
+
+use futures_util::StreamExt;
+use tokio::{net::TcpStream, time::timeout};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, tungstenite};
+
+use crate::{Refused, Server, Watcher};
+
+/// What a client waits for on a busy machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// An open WebSocket, and what its client remembers.
+pub struct Connected<T> {
+    pub(crate) socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
+    memory: T,
+}
+
+impl<T: Default> Connected<T> {
+    /// Connects at a path with these headers.
+    pub async fn open(
+        server: &Server,
+        path: &str,
+        headers: &[(&'static str, &str)],
+    ) -> Result<Self, Refused> {
+        let socket = Watcher::socket(server, path, headers).await?;
+        Ok(Self { socket, memory: T::default() })
+    }
+}
+
+impl<T> Connected<T> {
+    /// The next message, or how it ended.
+    pub(crate) async fn next(
+        &mut self,
+    ) -> Option<Result<tungstenite::Message, tungstenite::Error>> {
+        timeout(PATIENCE, self.socket.next()).await.expect("a message, or the end")
+    }
+}
+
+impl<T> Deref for Connected<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.memory
+    }
+}
+
+impl<T> DerefMut for Connected<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.memory
+    }
+}
