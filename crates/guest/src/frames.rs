@@ -14,7 +14,7 @@ use crate::{begin::Guest, error::GuestError};
 /// What they are pictures of.
 pub enum Pictures {
     Screen(helmdeck_display::Frames),
-    Page(Glance),
+    Page(Box<Glance>),
 }
 
 impl Guest {
@@ -34,7 +34,7 @@ impl Guest {
             max_fps: Whole::nearest(fps as u32),
             ack: false,
         };
-        Ok(Pictures::Page(self.browser()?.glance(view)))
+        Ok(Pictures::Page(Box::new(self.browser()?.glance(view))))
     }
 }
 

@@ -9,7 +9,10 @@ use helmdeck_wire::{
     cast::{OpenDialog, Shown, Told, ViewStatus},
 };
 use serde_json::{Value, json};
-use tokio::time::{sleep, timeout};
+use tokio::{
+    join,
+    time::{sleep, timeout},
+};
 
 use crate::{
     chromium::{Chromium, SOON},
@@ -125,9 +128,22 @@ async fn a_page_is_shown_at_once_and_then_when_it_changes() {
     viewer.rest().await;
     assert_eq!(viewer.pictures.len(), pictures, "a page that does not change sends nothing");
 
+    // Who looks in passing has the same picture, and nothing of a still page either.
+    let mut glance = desk.browser.glance(request(view(json!({ "max_fps": 3 }))));
+    let mut glimpses = vec![timeout(SOON, glance.next()).await.unwrap()];
+    assert_eq!(glimpses[0], viewer.last());
+    assert!(timeout(STILL, glance.next()).await.is_err());
+
     desk.value(BURST).await;
-    viewer.rest().await;
+    let glancing = async {
+        while let Ok(jpeg) = timeout(STILL, glance.next()).await {
+            glimpses.push(jpeg);
+        }
+    };
+    join!(viewer.rest(), glancing);
     assert!(viewer.pictures.len() > pictures + 3, "{}", viewer.pictures.len());
+    assert!(glimpses.len() < viewer.pictures.len(), "{}", glimpses.len());
+    assert_eq!(glimpses.last(), Some(&viewer.last()));
     // However many were lost in between, the last one is the page as it is.
     let mut other = Viewer::of(&desk, json!({}));
     assert_eq!(other.picture().await, viewer.last());
