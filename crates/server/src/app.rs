@@ -73,7 +73,7 @@ pub async fn run(
     app.sessions.adopt().await?;
     // Last of what can fail: a password that is made must also be announced.
     let new_admin = admin::ensure(store, config).await?;
-    let tidy = housekeeping::run(app.figures.clone(), store.clone(), Kept::new(config));
+    let tidy = housekeeping::run(app.figures.clone(), store.clone(), Kept::new(&config.action_log));
     let _tidy = AbortOnDropHandle::new(tokio::spawn(tidy));
     tracing::info!(%addr, version = env!("CARGO_PKG_VERSION"), "Server listens on http://{addr}");
     announce(Started { addr, new_admin });

@@ -3,6 +3,7 @@
 //! Every setting has one name: `addr` in the file is `HELMDECK_ADDR` in the environment. This file
 //! composes and validates; where a value came from is the business of `config/layers.rs`.
 
+mod action_log;
 mod defaults;
 mod layers;
 mod live;
@@ -13,6 +14,7 @@ use std::{net::SocketAddr, path::PathBuf, str::FromStr};
 use helmdeck_egress::Cidr;
 use secrecy::SecretString;
 
+pub use action_log::ActionLog;
 pub use layers::{ConfigError, Origin};
 use layers::{Layers, Origins};
 pub use live::Live;
@@ -50,12 +52,8 @@ pub struct Config {
     /// `HELMDECK_PROFILE_KEY`: seals browser profiles on disk, 64 hexadecimal digits (`openssl rand
     /// -hex 32`). Default: none, and profiles are files that only the server's user can read.
     pub profile_key: Option<SecretString>,
-    /// `HELMDECK_ACTION_LOG_DAYS`: how long it is kept what was done in sessions; 0 for ever. Default
-    /// 30.
-    pub action_log_days: u32,
-    /// `HELMDECK_ACTION_LOG_PER_SESSION`: how many actions of one session are kept, the newest; 0 for
-    /// all. Default 10000.
-    pub action_log_per_session: u32,
+    /// What is kept of what was done in sessions.
+    pub action_log: ActionLog,
     /// What concerns the live view.
     pub live: Live,
     /// `HELMDECK_MAX_BODY_BYTES`: the largest request body. Default 1 MiB.
@@ -150,18 +148,7 @@ impl Config {
             profile_key: layers.secret("profile_key", "64 hexadecimal digits", |text| {
                 helmdeck_sessions::SealingKey::parse(text).is_some()
             })?,
-            action_log_days: layers.value(
-                "action_log_days",
-                "a number of days from 1 to 36500, or 0 for ever",
-                |text| whole(text, 0, 36_500),
-                || 30,
-            )?,
-            action_log_per_session: layers.value(
-                "action_log_per_session",
-                "a number from 1 to 1000000000, or 0 for all",
-                |text| whole(text, 0, 1_000_000_000),
-                || 10_000,
-            )?,
+            action_log: ActionLog::read(&mut layers)?,
             live: Live::read(&mut layers)?,
             max_body_bytes: layers.value(
                 "max_body_bytes",

@@ -8,7 +8,7 @@ use helmdeck_wire::error::with_causes;
 use time::OffsetDateTime;
 use tokio::time::{interval, sleep};
 
-use crate::{Config, figures::Figures};
+use crate::{config::ActionLog, figures::Figures};
 
 /// How often figures are folded.
 const FOLD_EVERY: Duration = Duration::from_secs(5);
@@ -29,11 +29,11 @@ pub struct Kept {
 }
 
 impl Kept {
-    pub fn new(config: &Config) -> Self {
-        let days = Some(config.action_log_days).filter(|days| *days > 0);
+    pub fn new(config: &ActionLog) -> Self {
+        let days = Some(config.days).filter(|days| *days > 0);
         Self {
             age: days.map(|days| time::Duration::days(days.into())),
-            per_session: Some(config.action_log_per_session).filter(|most| *most > 0),
+            per_session: Some(config.per_session).filter(|most| *most > 0),
         }
     }
 }
@@ -118,7 +118,7 @@ mod tests {
             let record = ActionRecord {
                 seq,
                 at: now - time::Duration::days(if seq <= 1500 { 31 } else { 29 }),
-                session_id: SessionId::new(if seq % 2 == 0 { "even" } else { "odd" }),
+                session_id: SessionId::new(if seq.is_multiple_of(2) { "even" } else { "odd" }),
                 by: Actor { kind: ActorKind::Agent, subject: "ann".into() },
                 action: "click".into(),
                 detail: json!({}),

@@ -204,7 +204,7 @@ mod tests {
             (1..=10).map(|n| record(n, if n % 5 == 0 { "b" } else { "a" })).collect();
         store.add_actions(&records).await.unwrap();
         let busy = SessionId::new("a");
-        assert_eq!(store.busiest_sessions(3).await.unwrap(), [busy.clone()]);
+        assert_eq!(store.busiest_sessions(3).await.unwrap(), std::slice::from_ref(&busy));
         assert_eq!(store.remove_excess_actions(&busy, 3, 2).await.unwrap(), 2);
         assert_eq!(store.remove_excess_actions(&busy, 3, 9).await.unwrap(), 3);
         assert_eq!(store.remove_excess_actions(&busy, 3, 9).await.unwrap(), 0);

@@ -46,8 +46,8 @@ impl Config {
                     self.egress_allowlist.iter().map(ToString::to_string).collect();
                 text(&ranges.join(","))
             }
-            "action_log_days" => self.action_log_days.to_string(),
-            "action_log_per_session" => self.action_log_per_session.to_string(),
+            "action_log_days" => self.action_log.days.to_string(),
+            "action_log_per_session" => self.action_log.per_session.to_string(),
             "vnc_public_base" => {
                 text(&self.live.vnc_public_base.as_ref().map_or(String::new(), ToString::to_string))
             }

@@ -70,10 +70,10 @@ fn a_short_secret_is_refused_without_being_shown() {
 #[test]
 fn how_long_actions_are_kept_can_be_said() {
     let config = load(None, &[]).unwrap();
-    assert_eq!((config.action_log_days, config.action_log_per_session), (30, 10_000));
+    assert_eq!((config.action_log.days, config.action_log.per_session), (30, 10_000));
     let env = [("HELMDECK_ACTION_LOG_PER_SESSION", "0")];
     let config = load(Some("action_log_days = 7"), &env).unwrap();
-    assert_eq!((config.action_log_days, config.action_log_per_session), (7, 0));
+    assert_eq!((config.action_log.days, config.action_log.per_session), (7, 0));
     let error = load(None, &[("HELMDECK_ACTION_LOG_DAYS", "-1")]).unwrap_err().to_string();
     assert!(error.contains("HELMDECK_ACTION_LOG_DAYS") && error.contains("0 for ever"), "{error}");
 }

@@ -14,14 +14,14 @@ const MAX_ID: usize = 20;
 
 /// Reports as they arrive.
 pub(super) struct Reports {
-    stream: ProgressStream,
+    stream: Box<ProgressStream>,
     /// Counts them, if they are of a guest that is not ours.
     attachment: Option<Attachment>,
 }
 
 impl Reports {
     pub fn new(stream: ProgressStream, attachment: Option<Attachment>) -> Self {
-        Self { stream, attachment }
+        Self { stream: Box::new(stream), attachment }
     }
 
     /// The next report, or `None` when the guest is gone. Cancel-safe.
