@@ -145,7 +145,7 @@ async fn what_is_missing_is_said_and_so_is_what_is_there() {
     let desk = Desk::create(&client, &json!({})).await;
     let site = Site::start(page).await;
     act(&desk, "navigate", json!({ "url": site.url("/order") })).await;
-    let missing = json!({ "selector": "#nowhere", "timeout_s": 0.5 });
+    let missing = json!({ "selector": "#nowhere", "timeout_s": 2 });
     let message = desk.browser("click", missing).await.expect_error(404, "element_not_found");
     assert!(message.contains("#nowhere") && message.contains("Buy"), "{message}");
     for (action, body, code) in [
