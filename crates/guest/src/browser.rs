@@ -46,7 +46,11 @@ const QUIET: &str = "--no-first-run --no-default-browser-check --password-store=
 NetworkTimeServiceQuerying,MediaRouter,Translate";
 
 /// Settings of a new profile: what is typed in the address bar is nobody's business before Enter.
-const PREFERENCES: &str = r#"{"search": {"suggest_enabled": false}}"#;
+///
+/// Windows have the window manager's frame. Left to itself, Chromium looks for a manager when it
+/// starts, and so had one frame in a new desktop and another after a restart.
+const PREFERENCES: &str =
+    r#"{"search": {"suggest_enabled": false}, "browser": {"custom_chrome_frame": false}}"#;
 
 /// The browser: the one that runs, and where whoever talks to it finds the one of the moment.
 pub struct Browser {
