@@ -112,3 +112,18 @@ pub async fn keep_browser(mut browser: Browser, parts: Parts, reports: Reports, 
         reports.tell(Progress::Event(format!("Chromium ended ({how}) and was restarted")));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_desktop_is_never_given_up_and_a_headless_session_is() {
+        let seconds = |tries| pause(tries, true).map(|pause| pause.as_secs());
+        let pauses = [0, 1, 2, 3, 4, 5, 6, 7, u32::MAX].map(seconds);
+        assert_eq!(pauses, [0, 1, 2, 4, 8, 16, 30, 30, 30].map(Some));
+        let pauses = [0, 1, 2].map(|tries| pause(tries, false));
+        assert_eq!(pauses, [0, 500, 1000].map(|ms| Some(Duration::from_millis(ms))));
+        assert_eq!(pause(MAX_TRIES, false), None);
+    }
+}
