@@ -66,6 +66,13 @@ describe("what stands over the picture", () => {
     expect(sceneOf(state)).toMatchObject({ kind: "wait" });
   });
 
+  it("tells a browser without tabs from a tab that is not there", () => {
+    const state: CastState = { ...nothingCast, status: "ready", reason: "there is no tab" };
+    expect(sceneOf(state)).toMatchObject({ kind: "notice", title: "The browser has no tab" });
+    const tabs = [{ id: "1", url: "about:blank", title: "", active: true }];
+    expect(sceneOf({ ...state, tabs })).toMatchObject({ kind: "notice", title: "There is no such tab" });
+  });
+
   it("has words for every status", () => {
     for (const status of ["unspecified", "starting", "ready", "no_browser", "passthrough", "unavailable"] as const) {
       expect(sceneOf({ ...nothingCast, status }), status).not.toEqual({ kind: "picture" });

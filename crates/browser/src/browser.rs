@@ -26,6 +26,7 @@ use helmdeck_wire::{
     screen::Picture,
 };
 use parking_lot::Mutex;
+use tokio::select;
 
 use self::moment::Met;
 use crate::{
@@ -33,6 +34,7 @@ use crate::{
     emulation::Emulating,
     navigate::addressed,
     record::{self, Records},
+    running::Owner,
     turn::Turn,
 };
 
@@ -100,15 +102,18 @@ impl Browser {
     }
 
     /// Control of the session changed hands. Until an agent that may drive uses this browser again,
-    /// what is posted in it is a person's, and not recorded.
+    /// what is posted in it is a person's, and not recorded; the agent then finds itself in the tab
+    /// where it was.
     pub fn handed_over(&self) {
         self.shared.records.lock().network.private = true;
+        self.shared.remember();
     }
 
     /// Goes to an address, or a step in the history.
     pub async fn navigate(&self, navigate: &Navigate) -> Result<Navigated, BrowserError> {
         let Navigate { tab, timeout_s, .. } = navigate;
-        self.turn(tab.as_ref(), false, *timeout_s).await?.navigate(navigate).await
+        let fill = navigate.url.is_some();
+        self.turn(tab.as_ref(), false, fill, *timeout_s).await?.navigate(navigate).await
     }
 
     /// Reads the page or an element of it.
@@ -312,7 +317,7 @@ impl Browser {
         accept_dialogs: bool,
         patience: Patience,
     ) -> Result<Turn, BrowserError> {
-        let turn = self.turn(tab, accept_dialogs, patience).await?;
+        let turn = self.turn(tab, accept_dialogs, false, patience).await?;
         if turn.page.with(|state| state.crashed) { Err(BrowserError::PageGone) } else { Ok(turn) }
     }
 
@@ -320,16 +325,31 @@ impl Browser {
         &self,
         tab: Option<&TabId>,
         accept_dialogs: bool,
+        fill: bool,
         patience: Patience,
     ) -> Result<Turn, BrowserError> {
         let deadline = due(patience);
-        let running = self.running(deadline).await?;
-        if self.hands == Hands::Off {
-            let page = running.shown(tab, deadline).await?;
-            return Turn::begin_looking(running, page, deadline);
+        loop {
+            let running = self.running(deadline).await?;
+            let off = self.hands == Hands::Off;
+            let page = async {
+                if off {
+                    running.shown(tab, deadline).await
+                } else {
+                    running.page(tab, fill, deadline).await
+                }
+            };
+            let page = select! {
+                biased;
+                page = page => page?,
+                // Its last page was closed: the next browser has one.
+                () = self.left(&running), if tab.is_none() && running.owner == Owner::Agent => continue,
+            };
+            if off {
+                return Turn::begin_looking(running, page, deadline);
+            }
+            return Ok(Turn::begin(running, page, accept_dialogs, deadline).await);
         }
-        let page = running.page(tab, deadline).await?;
-        Ok(Turn::begin(running, page, accept_dialogs, deadline).await)
     }
 }
 

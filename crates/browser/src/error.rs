@@ -9,6 +9,17 @@ pub enum BrowserError {
     /// There is no browser, and none came in time.
     #[error("the session's browser cannot be reached now: try again in a few seconds")]
     Unavailable,
+    /// There is no browser, and it is known when the next is tried.
+    #[error(
+        "the session's browser ended ({how}) again and again; it is started again in {seconds} s: \
+         try again then"
+    )]
+    Absent {
+        /// How the last one ended.
+        how: String,
+        /// Until the next is tried.
+        seconds: u64,
+    },
     /// The browser died under the call.
     #[error("the browser died during the call and is being started again: try again")]
     Restarted,
@@ -103,7 +114,7 @@ impl BrowserError {
     pub fn code(&self) -> ErrorCode {
         // No `_` arm: a new variant must choose its public code.
         match self {
-            Self::Unavailable => ErrorCode::CdpUnavailable,
+            Self::Unavailable | Self::Absent { .. } => ErrorCode::CdpUnavailable,
             Self::Restarted => ErrorCode::BrowserRestarted,
             Self::PageGone => ErrorCode::PageCrashed,
             Self::TabNotFound(_) => ErrorCode::TabNotFound,

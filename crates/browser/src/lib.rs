@@ -4,6 +4,7 @@
 //! reply. It speaks to Chromium by [`helmdeck_cdp`] and survives its restarts; it knows no HTTP and
 //! no sandbox. Clients from outside may use the same browser at the same time.
 
+mod any_tab;
 mod attach;
 mod browser;
 mod cast;
@@ -38,6 +39,7 @@ mod turn;
 mod wait;
 mod world;
 
+pub use any_tab::AnyTab;
 pub use browser::Browser;
 pub use cast::{Glance, Hands, Said, Screen};
 pub use error::BrowserError;

@@ -56,7 +56,7 @@ pub(crate) struct Running {
     pub cdp: Cdp,
     pub known: Arc<Known>,
     pub casts: Casts,
-    owner: Owner,
+    pub owner: Owner,
     follower: AbortHandle,
     /// Whoever waits until the follower has seen everything that was told.
     abreast: mpsc::UnboundedSender<oneshot::Sender<()>>,
@@ -162,7 +162,11 @@ impl Running {
         let page = match tab {
             Some(tab) => self.find(tab)?,
             None => {
-                let active = self.active(deadline).await?;
+                let until = match self.owner {
+                    Owner::Session => Instant::now() + FIRST_PAGE,
+                    Owner::Somebody | Owner::Agent => deadline,
+                };
+                let active = self.active(until).await?;
                 active.ok_or_else(|| BrowserError::TabNotFound("active".to_owned()))?
             }
         };
@@ -170,13 +174,25 @@ impl Running {
         Ok(page)
     }
 
-    /// The tab that is named, or the active one. Without any, one is opened, or waited for.
-    pub async fn page(&self, tab: Option<&TabId>, deadline: Instant) -> Result<Page, BrowserError> {
+    /// The tab that is named, or the active one. Without any, one is opened, or waited for: in
+    /// somebody's browser, it is opened for whoever brings an address to `fill` it with.
+    pub async fn page(
+        &self,
+        tab: Option<&TabId>,
+        fill: bool,
+        deadline: Instant,
+    ) -> Result<Page, BrowserError> {
+        let opens = match self.owner {
+            Owner::Session => true,
+            Owner::Somebody => fill,
+            Owner::Agent => false,
+        };
+        let until = if opens { Instant::now() + FIRST_PAGE } else { deadline };
         let page = match tab {
             Some(tab) => self.find(tab)?,
-            None => match self.active(deadline).await? {
+            None => match self.active(until).await? {
                 Some(page) => page,
-                None if self.owner == Owner::Session => self.open(None, deadline).await?,
+                None if opens => self.open(None, deadline).await?,
                 None => return Err(BrowserError::TabNotFound("active".to_owned())),
             },
         };
@@ -189,11 +205,7 @@ impl Running {
         found.ok_or_else(|| BrowserError::TabNotFound(tab.0.clone()))
     }
 
-    async fn active(&self, deadline: Instant) -> Result<Option<Page>, BrowserError> {
-        let until = match self.owner {
-            Owner::Session => Instant::now() + FIRST_PAGE,
-            Owner::Somebody | Owner::Agent => deadline,
-        };
+    async fn active(&self, until: Instant) -> Result<Option<Page>, BrowserError> {
         loop {
             let news = self.known.news.notified();
             if let Some(page) = self.known.tabs.lock().active() {
@@ -242,6 +254,15 @@ impl Running {
         self.of_tab("Target.activateTarget", tab, deadline).await?;
         self.choose(tab);
         Ok(())
+    }
+
+    /// Goes back to the tab where the agent was before a person used the browser, if it is there.
+    pub async fn go_back(&self, deadline: Instant) {
+        let left = self.known.tabs.lock().left();
+        if let Some(tab) = left {
+            // One that is closed by now is not gone back to.
+            let _ = self.activate(&tab, deadline).await;
+        }
     }
 
     /// Looks at all tabs again: of their titles, the browser tells nothing by itself.

@@ -49,6 +49,8 @@ pub(crate) struct Tabs {
     pages: Vec<Known>,
     /// The one that was opened or activated last, by us.
     chosen: Option<TabId>,
+    /// The one that was meant when a person began to use the browser.
+    agents: Option<TabId>,
 }
 
 struct Known {
@@ -81,6 +83,21 @@ impl Tabs {
 
     pub fn choose(&mut self, tab: &TabId) {
         self.chosen = Some(tab.clone());
+    }
+
+    /// A person uses the browser from now on.
+    pub fn remember(&mut self) {
+        if self.agents.is_none() {
+            self.agents = self.active().map(|page| page.tab().clone());
+        }
+    }
+
+    /// The agent uses it again: the tab that it goes back to, if that is still there and another one is
+    /// active.
+    pub fn left(&mut self) -> Option<TabId> {
+        let tab = self.agents.take()?;
+        self.find(&tab)?;
+        self.active().filter(|page| *page.tab() != tab).map(|_| tab)
     }
 
     pub fn find(&self, tab: &TabId) -> Option<Page> {

@@ -1,7 +1,7 @@
 //! The connection to the browser of the moment: the session's own, which may be started again, or one
 //! that somebody else has started since.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::{select, sync::watch, time::timeout};
 
@@ -15,9 +15,20 @@ pub struct Current {
     stack: watch::Sender<Stack>,
 }
 
+/// Why there is no browser of the session's own for a while.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Absence {
+    /// How the last one ended.
+    pub how: String,
+    /// When the next one is tried.
+    pub next: Instant,
+}
+
 #[derive(Default)]
 struct Stack {
     own: Option<Cdp>,
+    /// While it is known that there is none before some time.
+    absence: Option<Absence>,
     /// Oldest first.
     others: Vec<Cdp>,
 }
@@ -30,6 +41,10 @@ impl Stack {
     fn own(&self) -> Option<&Cdp> {
         self.own.as_ref().filter(|cdp| !cdp.is_closed())
     }
+
+    fn absent_until(&self, until: Instant) -> bool {
+        self.absence.as_ref().is_some_and(|absence| absence.next > until)
+    }
 }
 
 impl Current {
@@ -40,12 +55,23 @@ impl Current {
 
     /// There is a new browser of the session's own; the one before is let go.
     pub fn set(&self, cdp: Cdp) {
-        self.stack.send_modify(|stack| stack.own = Some(cdp));
+        self.stack.send_modify(|stack| (stack.own, stack.absence) = (Some(cdp), None));
     }
 
     /// There is no browser of the session's own, until the next is set.
     pub fn clear(&self) {
-        self.stack.send_modify(|stack| stack.own = None);
+        self.stack.send_modify(|stack| (stack.own, stack.absence) = (None, None));
+    }
+
+    /// There is no browser of the session's own, and none before some time: whoever has less time is
+    /// told at once.
+    pub fn pause(&self, absence: Absence) {
+        self.stack.send_modify(|stack| (stack.own, stack.absence) = (None, Some(absence)));
+    }
+
+    /// Why there is no browser of the session's own, if it is known when the next is tried.
+    pub fn absence(&self) -> Option<Absence> {
+        self.stack.borrow().absence.clone()
     }
 
     /// There is another browser, which is that of the moment until it is gone or a newer one comes.
@@ -99,7 +125,9 @@ impl Current {
         which: impl Fn(&Stack) -> Option<&Cdp>,
     ) -> Result<Cdp, CdpError> {
         let mut watched = self.stack.subscribe();
-        let found = timeout(deadline, watched.wait_for(|stack| which(stack).is_some())).await;
+        let until = Instant::now() + deadline;
+        let settled = |stack: &Stack| which(stack).is_some() || stack.absent_until(until);
+        let found = timeout(deadline, watched.wait_for(settled)).await;
         let stack = found.ok().and_then(Result::ok).ok_or(CdpError::BrowserGone)?;
         which(&stack).cloned().ok_or(CdpError::BrowserGone)
     }

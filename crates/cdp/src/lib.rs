@@ -25,7 +25,7 @@ mod tree;
 
 pub use cdp::Cdp;
 pub use client::{Client, Ended};
-pub use current::Current;
+pub use current::{Absence, Current};
 pub use error::CdpError;
 pub use events::{Event, EventStream, Lagged};
 pub use peek::{Malformed, Peek, refusal};

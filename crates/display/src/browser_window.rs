@@ -33,6 +33,8 @@ const QUIET: Duration = Duration::from_secs(3600);
 pub struct BrowserWindows {
     x: Arc<Connection>,
     events: Events,
+    /// The browser's process, if it is one of several browsers.
+    process: Option<u32>,
     /// The browser's window that had the keyboard last.
     recent: Option<Window>,
     /// What was told; nothing before the first time.
@@ -46,14 +48,30 @@ impl Display {
             let x = Arc::new(Connection::open(&self.shared.name)?);
             listen(&x, x.root, EventMask::PROPERTY_CHANGE)?;
             x.round_trip()?;
-            Ok(BrowserWindows { events: Events::of(&x)?, x, recent: None, told: None })
+            Ok(BrowserWindows {
+                events: Events::of(&x)?,
+                x,
+                process: None,
+                recent: None,
+                told: None,
+            })
         })
     }
 }
 
 impl BrowserWindows {
+    /// From now on it is the windows of this process that count; without one, those of every browser.
+    pub fn of(&mut self, process: Option<u32>) {
+        self.process = process;
+    }
+
+    /// What was told is told again.
+    pub fn forget(&mut self) {
+        self.told = None;
+    }
+
     /// The window of the browser that was used last, else the largest one; nothing if none is to be
-    /// seen. Returns at first, and then when it is another or elsewhere.
+    /// seen. Returns at first, and then when it is another or elsewhere. Cancel-safe.
     pub async fn next(&mut self) -> Result<Option<BrowserWindow>, DisplayError> {
         loop {
             let now = block_in_place(|| self.look())?;
@@ -94,7 +112,7 @@ impl BrowserWindows {
         let mut seen = Vec::new();
         for window in client_list(&self.x)? {
             // Windows may go away at any moment.
-            match browser_window(&self.x, window) {
+            match browser_window(&self.x, window, self.process) {
                 Ok(Some(facts)) => {
                     if active == Some(window) {
                         self.recent = active;
@@ -120,16 +138,26 @@ fn listen(x: &Connection, window: Window, mask: EventMask) -> Result<(), Display
     Ok(())
 }
 
-/// Where a window is, if it is a browser's and to be seen. One of a browser's is listened to from now
-/// on, seen or not; a dialog is not a window of its own.
-fn browser_window(x: &Connection, window: Window) -> Result<Option<BrowserWindow>, DisplayError> {
+/// Where a window is, if it is a browser's, of that process, and to be seen. One of a browser's is
+/// listened to from now on, seen or not; a dialog is not a window of its own.
+fn browser_window(
+    x: &Connection,
+    window: Window,
+    process: Option<u32>,
+) -> Result<Option<BrowserWindow>, DisplayError> {
+    let pid = x.get_property(false, window, x.atoms._NET_WM_PID, AtomEnum::CARDINAL, 0, 1)?;
     let class = x.get_property(false, window, AtomEnum::WM_CLASS, AtomEnum::STRING, 0, 256)?;
     let owner =
         x.get_property(false, window, AtomEnum::WM_TRANSIENT_FOR, AtomEnum::WINDOW, 0, 1)?;
-    let (class, owner) = (class.reply()?, owner.reply()?);
+    let (pid, class, owner) = (pid.reply(), class.reply(), owner.reply()?);
+    let (pid, class) = (pid?, class?);
     let class = class_of(&class).1.to_lowercase();
     let owned = owner.value32().and_then(|mut ids| ids.next()).is_some_and(|id| id != 0);
     if owned || !CLASSES.contains(&class.as_str()) {
+        return Ok(None);
+    }
+    let theirs = pid.value32().and_then(|mut pids| pids.next());
+    if process.is_some() && process != theirs {
         return Ok(None);
     }
     listen(x, window, EventMask::STRUCTURE_NOTIFY)?;

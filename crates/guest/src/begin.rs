@@ -193,13 +193,13 @@ impl Guest {
         {
             log.line("guest", &format!("browsers of the agent's stay unseen: {error}"));
         }
-        let display = session.display.clone();
+        let (display, current) = (session.display.clone(), session.cdp.clone());
         *self.state.lock() = State::Ready(session);
         reports.tell(Progress::Ready);
         if let Some(xvnc) = xvnc {
             tokio::spawn(supervise::watch_display(xvnc, reports.clone(), log.clone()));
             if let Some(display) = display.clone() {
-                tokio::spawn(desktop::follow_browser(display, reports.clone()));
+                tokio::spawn(desktop::follow_browser(display, current, reports.clone()));
             }
             desktop::start_extras(&nest, &log).await;
         }
@@ -232,7 +232,7 @@ impl Guest {
 
         *stage = Stage::Browser;
         display.wait_until_painted(browser::WINDOW_CLASS, deadline).await?;
-        browser::present(&display).await?;
+        browser.present(&display).await?;
         self.reports.tell(Progress::Done(Stage::Browser));
         let agent_env = Arc::new(begin.env.clone());
         let passwords = Some(passwords);

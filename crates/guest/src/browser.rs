@@ -2,18 +2,18 @@
 
 use std::{fs, io, os::fd::OwnedFd, path::Path, sync::Arc, time::Duration};
 
-use helmdeck_cdp::{Cdp, CdpError, Current};
+use helmdeck_cdp::{Absence, Cdp, CdpError, Current};
 use helmdeck_display::Display;
 use helmdeck_wire::{
     guest::Begin,
     session::Mode,
     window::{Focus, ListWindows, WindowId},
 };
-use serde::de::IgnoredAny;
+use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Value, json};
 use tokio::{
     net::unix::pipe,
-    time::{Instant, sleep},
+    time::{Instant, sleep, sleep_until},
 };
 
 use crate::{
@@ -31,6 +31,8 @@ const PRESENT_DEADLINE: Duration = Duration::from_secs(20);
 /// Tabs, buttons and letters have more colours than this.
 const DRAWN: usize = 16;
 const PRESENT_PAUSE: Duration = Duration::from_millis(10);
+/// A browser knows its processes by heart.
+const PROCESS_DEADLINE: Duration = Duration::from_secs(5);
 /// Where the browser keeps its profile.
 pub const PROFILE: &str = "/home/agent/.config/chromium";
 /// What Chromium shows as its window's class.
@@ -51,6 +53,19 @@ NetworkTimeServiceQuerying,MediaRouter,Translate";
 /// starts, and so had one frame in a new desktop and another after a restart.
 const PREFERENCES: &str =
     r#"{"search": {"suggest_enabled": false}, "browser": {"custom_chrome_frame": false}}"#;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Processes {
+    process_info: Vec<Process>,
+}
+
+#[derive(Deserialize)]
+struct Process {
+    #[serde(rename = "type")]
+    kind: String,
+    id: u32,
+}
 
 /// The browser: the one that runs, and where whoever talks to it finds the one of the moment.
 pub struct Browser {
@@ -78,9 +93,24 @@ impl Browser {
         Ok(())
     }
 
+    /// Makes its window fill the screen and gives it the keyboard, as a person would expect of a
+    /// browser that just opened. It may have been mapped before the window manager was there, or have
+    /// forgotten its place when it was killed.
+    pub async fn present(&self, display: &Display) -> Result<(), GuestError> {
+        present(display, self.process.pid).await
+    }
+
     /// Where its debugging pipe is found, also after a restart.
     pub fn current(&self) -> Arc<Current> {
         self.current.clone()
+    }
+
+    /// There is none for so long, because the last one ended like that. Returns when it is over.
+    pub async fn pause(&self, how: &str, pause: Duration) {
+        let next = Instant::now() + pause;
+        self.current.pause(Absence { how: how.to_owned(), next: next.into() });
+        sleep_until(next).await;
+        self.current.clear();
     }
 
     /// Waits for its end, and says how it ended.
@@ -164,15 +194,23 @@ fn arguments(begin: &Begin) -> Vec<String> {
     args
 }
 
-/// Makes Chromium's window fill the screen and gives it the keyboard, as a person would expect of a
-/// browser that just opened. It may have been mapped before the window manager was there, or have
-/// forgotten its place when it was killed.
-pub async fn present(display: &Display) -> Result<(), GuestError> {
+/// A browser's process, as programs inside see it; nothing if it does not say.
+pub async fn process(cdp: &Cdp) -> Option<u32> {
+    let method = "SystemInfo.getProcessInfo";
+    let processes = cdp.call::<Processes>(None, method, json!({}), PROCESS_DEADLINE).await.ok()?;
+    let browser = processes.process_info.into_iter().find(|process| process.kind == "browser");
+    browser.map(|process| process.id)
+}
+
+async fn present(display: &Display, process: u32) -> Result<(), GuestError> {
     let deadline = Instant::now() + PRESENT_DEADLINE;
     loop {
         let (screen_width, _) = display.size().await?;
         let windows = display.windows(&ListWindows {}).await?.windows;
-        let browser = windows.iter().find(|w| w.class.eq_ignore_ascii_case(WINDOW_CLASS));
+        // The agent's programs may show browsers of their own.
+        let browser = windows
+            .iter()
+            .find(|w| w.class.eq_ignore_ascii_case(WINDOW_CLASS) && w.pid == Some(process));
         let id = browser.and_then(|window| window.id.parse().ok()).map(WindowId);
         if let (Some(window), Some(window_id)) = (browser, id) {
             let maximized = window.width == u32::from(screen_width);

@@ -1,8 +1,8 @@
 //! The browser's debugging protocol for somebody outside: Playwright, Puppeteer, any client.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use helmdeck_cdp::{Cdp, CdpError, Client, Current, MAX_REQUEST};
+use helmdeck_cdp::{Absence, Cdp, CdpError, Client, Current, MAX_REQUEST};
 use helmdeck_wire::{ErrorBody, ErrorCode, error::with_causes};
 use serde::de::IgnoredAny;
 use serde_json::json;
@@ -19,7 +19,14 @@ pub async fn open(browser: &Current) -> Result<(Cdp, Client), GuestError> {
         let message = format!("the browser cannot be reached now: {}", with_causes(&error));
         GuestError::Refused(ErrorBody::new(ErrorCode::CdpUnavailable, message))
     };
-    let cdp = browser.get(OPEN_DEADLINE).await.map_err(unavailable)?;
+    let cdp = browser.get(OPEN_DEADLINE).await.map_err(|error| match browser.absence() {
+        Some(Absence { how, next }) => {
+            let seconds = next.saturating_duration_since(Instant::now()).as_secs() + 1;
+            let message = format!("the browser ended ({how}); it is started again in {seconds} s");
+            GuestError::Refused(ErrorBody::new(ErrorCode::CdpUnavailable, message))
+        }
+        None => unavailable(error),
+    })?;
     let client = cdp.client(OPEN_DEADLINE).await.map_err(unavailable)?;
     Ok((cdp, client))
 }

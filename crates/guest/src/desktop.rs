@@ -1,15 +1,18 @@
 //! The desktop's own programs: session bus, accessibility, window manager, panel.
 
-use std::{fs, io, os::fd::OwnedFd, path::Path, time::Duration};
+use std::{fs, io, os::fd::OwnedFd, path::Path, sync::Arc, time::Duration};
 
-use helmdeck_display::Display;
+use helmdeck_cdp::Current;
+use helmdeck_display::{BrowserWindows, Display, DisplayError};
 use tokio::{
     io::AsyncReadExt,
     net::unix::pipe,
+    select,
     time::{sleep, timeout},
 };
 
 use crate::{
+    browser,
     error::GuestError,
     log::Log,
     nest::{HOME, Nest, RUNTIME_DIR, Start},
@@ -20,6 +23,8 @@ use crate::{
 const BUS_DEADLINE: Duration = Duration::from_secs(10);
 /// Whoever is told where a window is gets to know it this often at most.
 const FOLLOW_PAUSE: Duration = Duration::from_millis(500);
+/// A browser that is away is waited for so long, and then again.
+const FOLLOW_DEADLINE: Duration = Duration::from_secs(60);
 /// Room that maximised windows leave for the panel.
 const PANEL_HEIGHT: u32 = 28;
 /// The desktop's own parts need not be in the accessibility tree, and start faster without it.
@@ -158,16 +163,36 @@ fn channel(name: &str, properties: &str) -> String {
     )
 }
 
-/// Tells where the browser's window is, for the life of the guest.
-pub async fn follow_browser(display: Display, reports: Reports) {
+/// Tells where the window of the browser of the moment is, for the life of the guest.
+pub async fn follow_browser(display: Display, current: Arc<Current>, reports: Reports) {
     loop {
         if let Ok(mut windows) = display.follow_browser() {
-            while let Ok(window) = windows.next().await {
-                reports.tell_window(window);
-                sleep(FOLLOW_PAUSE).await;
-            }
+            while follow_one(&mut windows, &current, &reports).await.is_ok() {}
         }
         // Any program on the display may have had the server cut our connection.
+        sleep(FOLLOW_PAUSE).await;
+    }
+}
+
+/// Tells where the window of one browser is, while that is the one of the moment.
+async fn follow_one(
+    windows: &mut BrowserWindows,
+    current: &Current,
+    reports: &Reports,
+) -> Result<(), DisplayError> {
+    let Ok(cdp) = current.get(Duration::ZERO).await else {
+        reports.tell_window(None);
+        // One that does not come in this time is waited for again.
+        let _ = current.get(FOLLOW_DEADLINE).await;
+        windows.forget();
+        return Ok(());
+    };
+    windows.of(browser::process(&cdp).await);
+    loop {
+        select! {
+            window = windows.next() => reports.tell_window(window?),
+            () = current.changed(&cdp) => return Ok(()),
+        }
         sleep(FOLLOW_PAUSE).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Browsers that the agent's own programs start: while one runs, it is the browser of the session.
+//! Browsers that the agent's own programs start: while one has a page, it is the browser of the session.
 //!
 //! In the browser's places the agent's programs find a wrapper of ours (`passthrough/places.rs`), which
 //! tells the guest of each browser and becomes it (`passthrough/wrapper.rs`). Nothing that arrives here
@@ -9,6 +9,7 @@ mod wrapper;
 
 use std::{fmt, io, num::NonZeroU16, sync::Arc, time::Duration};
 
+use helmdeck_browser::AnyTab;
 use helmdeck_cdp::{Cdp, Current};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::{
@@ -119,13 +120,21 @@ async fn message<T: DeserializeOwned>(reader: &mut (impl AsyncBufRead + Unpin)) 
     serde_json::from_slice(&line).ok()
 }
 
-/// Has a browser among those of the session until it cannot be reached any more.
+/// Has a browser among those of the session while it has a tab, until it cannot be reached any more.
 async fn show(port: NonZeroU16, current: &Current) {
     let address = format!("http://127.0.0.1:{port}");
     while let Some(cdp) = reach(&address).await {
-        current.add(cdp.clone());
         let shown = Shown { current, cdp };
-        shown.cdp.closed().await;
+        if let Ok(mut tabs) = AnyTab::of(&shown.cdp, ATTEMPT_DEADLINE).await {
+            while let Some(any) = tabs.next().await {
+                // One that lives on without a page is nothing to look at or to use.
+                if any {
+                    current.add(shown.cdp.clone());
+                } else {
+                    current.remove(&shown.cdp);
+                }
+            }
+        }
         drop(shown);
         sleep(ATTEMPT_PAUSE).await;
     }

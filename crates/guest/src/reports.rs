@@ -24,6 +24,8 @@ struct Shared {
     count: watch::Sender<usize>,
     /// Where the browser's window is. Only the last word counts; none if there was none.
     window: watch::Sender<Option<Progress>>,
+    /// The same of whether there is a browser.
+    browser: watch::Sender<Option<Progress>>,
     readers: Mutex<Readers>,
 }
 
@@ -41,6 +43,7 @@ impl Default for Reports {
                 reports: Mutex::default(),
                 count: watch::Sender::new(0),
                 window: watch::Sender::new(None),
+                browser: watch::Sender::new(None),
                 readers: Mutex::new(readers),
             }),
         }
@@ -50,9 +53,13 @@ impl Default for Reports {
 impl Reports {
     /// Tells everybody who reads, and will read.
     pub fn tell(&self, report: Progress) {
+        if matches!(report, Progress::BrowserEnded(_) | Progress::BrowserBack) {
+            self.shared.browser.send_replace(Some(report));
+            return;
+        }
         let mut reports = self.shared.reports.lock();
-        // Events may be many; what ends a session, or something that was told, is always told.
-        let event = matches!(report, Progress::Event(_) | Progress::BrowserEnded(_));
+        // Events may be many; what ends a session is always told.
+        let event = matches!(report, Progress::Event(_));
         if reports.len() < MAX_REPORTS || !event {
             reports.push(report);
             self.shared.count.send_replace(reports.len());
@@ -74,10 +81,13 @@ impl Reports {
     pub fn lines(&self) -> impl Stream<Item = Result<Bytes, Infallible>> + Send + use<> {
         self.shared.readers.lock().now += 1;
         let (count, mut window) = (self.shared.count.subscribe(), self.shared.window.subscribe());
-        if window.borrow().is_some() {
-            window.mark_changed();
+        let mut browser = self.shared.browser.subscribe();
+        for latest in [&mut window, &mut browser] {
+            if latest.borrow().is_some() {
+                latest.mark_changed();
+            }
         }
-        let reader = Reader { reports: self.clone(), count, window, next: 0 };
+        let reader = Reader { reports: self.clone(), count, window, browser, next: 0 };
         stream::unfold(reader, |mut reader| async {
             let line = reader.line().await?;
             Some((Ok(line), reader))
@@ -90,6 +100,7 @@ struct Reader {
     reports: Reports,
     count: watch::Receiver<usize>,
     window: watch::Receiver<Option<Progress>>,
+    browser: watch::Receiver<Option<Progress>>,
     next: usize,
 }
 
@@ -102,6 +113,10 @@ impl Reader {
                 let report = self.reports.shared.reports.lock().get(next).cloned();
                 self.next += 1;
                 report.filter(|_| there)?
+            }
+            changed = self.browser.changed() => {
+                changed.ok()?;
+                self.browser.borrow_and_update().clone()?
             }
             moved = self.window.changed() => {
                 moved.ok()?;

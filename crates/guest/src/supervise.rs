@@ -7,23 +7,18 @@ use helmdeck_wire::{
     error::with_causes,
     guest::{Begin, Part, Progress},
 };
-use tokio::{
-    process::Child,
-    time::{Instant, sleep},
-};
+use time::OffsetDateTime;
+use tokio::{process::Child, time::Instant};
 
-use crate::{
-    browser::{self, Browser},
-    log::Log,
-    nest::Nest,
-    profile::Leaving,
-    reports::Reports,
-};
+use crate::{browser::Browser, log::Log, nest::Nest, profile::Leaving, reports::Reports};
 
-/// Chromium is brought back this often before the session is given up.
+/// Without a screen, Chromium is brought back this often before the session is given up.
 const MAX_TRIES: u32 = 3;
 /// The pause before the second try; it doubles with each further one.
 const BACK_OFF: Duration = Duration::from_millis(500);
+/// The same on a desktop, which is worth keeping without a browser, and the longest pause there.
+const DESKTOP_BACK_OFF: Duration = Duration::from_secs(1);
+const DESKTOP_PAUSE: Duration = Duration::from_secs(30);
 /// A browser that lived this long has earned its tries anew.
 const STABLE: Duration = Duration::from_secs(60);
 /// Lines of the log that go with a loss.
@@ -52,42 +47,83 @@ pub struct Parts {
     pub leaving: Leaving,
 }
 
-/// Brings Chromium back when it ends, a few times, unless it was closed for good.
+/// The pause before Chromium is tried again after so many tries; nothing if it is not any more.
+fn pause(tries: u32, desktop: bool) -> Option<Duration> {
+    let doubled = |first: Duration| match tries {
+        0 => Duration::ZERO,
+        tries => first.saturating_mul(2_u32.saturating_pow(tries - 1)),
+    };
+    if desktop {
+        return Some(doubled(DESKTOP_BACK_OFF).min(DESKTOP_PAUSE));
+    }
+    (tries < MAX_TRIES).then(|| doubled(BACK_OFF))
+}
+
+/// How Chromium ended, and when the next is tried.
+fn told(how: &str, pause: Duration) -> Progress {
+    if pause.is_zero() {
+        return Progress::BrowserEnded(how.to_owned());
+    }
+    let (hour, minute, second) = (OffsetDateTime::now_utc() + pause).to_hms();
+    let next = format!("{how}; the next try is at {hour:02}:{minute:02}:{second:02} UTC");
+    Progress::BrowserEnded(next)
+}
+
+/// Brings Chromium back when it ends, unless it was closed for good: without a screen a few times, on
+/// a desktop as often as it takes.
 pub async fn keep_browser(mut browser: Browser, parts: Parts, reports: Reports, log: Log) {
     let Parts { nest, display, begin, leaving } = parts;
     let mut tries = 0;
     loop {
         let began = Instant::now();
-        let how = browser.ended().await;
+        let mut how = browser.ended().await;
         log.line("guest", &format!("Chromium ended: {how}"));
         if leaving.is_set() {
             leaving.gone();
             return;
         }
-        reports.tell(Progress::BrowserEnded(how.clone()));
         if began.elapsed() > STABLE {
             tries = 0;
         }
         loop {
-            if tries == MAX_TRIES {
+            let Some(pause) = pause(tries, display.is_some()) else {
                 tell_lost(Part::Browser, &reports, &log);
                 return;
-            }
-            if tries > 0 {
-                sleep(BACK_OFF * 2_u32.pow(tries - 1)).await;
+            };
+            reports.tell(told(&how, pause));
+            if !pause.is_zero() {
+                browser.pause(&how, pause).await;
             }
             tries += 1;
             match browser.restart(&nest, &begin).await {
                 Ok(()) => break,
-                Err(error) => log.line("guest", &with_causes(&error)),
+                Err(error) => {
+                    how = with_causes(&error);
+                    log.line("guest", &how);
+                }
             }
         }
         if let Some(display) = &display
-            && let Err(error) = browser::present(display).await
+            && let Err(error) = browser.present(display).await
         {
             log.line("guest", &with_causes(&error));
         }
         reports.tell(Progress::BrowserBack);
         reports.tell(Progress::Event(format!("Chromium ended ({how}) and was restarted")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_desktop_is_never_given_up_and_a_headless_session_is() {
+        let seconds = |tries| pause(tries, true).map(|pause| pause.as_secs());
+        let pauses = [0, 1, 2, 3, 4, 5, 6, 7, u32::MAX].map(seconds);
+        assert_eq!(pauses, [0, 1, 2, 4, 8, 16, 30, 30, 30].map(Some));
+        let pauses = [0, 1, 2].map(|tries| pause(tries, false));
+        assert_eq!(pauses, [0, 500, 1000].map(|ms| Some(Duration::from_millis(ms))));
+        assert_eq!(pause(MAX_TRIES, false), None);
     }
 }

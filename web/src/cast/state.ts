@@ -74,13 +74,16 @@ export type Scene =
   | { kind: "wait"; text: string }
   | { kind: "notice"; title: string; text: string; reason: string | null };
 
-export function sceneOf({ status, reason, painted }: CastState): Scene {
+export function sceneOf({ status, reason, painted, tabs }: CastState): Scene {
   switch (status) {
     case null:
     case "unspecified":
     case "starting":
       return { kind: "wait", text: "The browser is starting…" };
     case "ready":
+      if (reason !== null && tabs.length === 0) {
+        return { kind: "notice", title: "The browser has no tab", text: "Open one, or wait until the agent does.", reason: null };
+      }
       if (reason !== null) {
         return { kind: "notice", title: "There is no such tab", text: "Choose another tab, or follow the agent.", reason };
       }

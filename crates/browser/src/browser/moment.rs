@@ -6,7 +6,7 @@ use std::{
 };
 
 use futures_util::future::join_all;
-use helmdeck_cdp::Cdp;
+use helmdeck_cdp::{Absence, Cdp};
 use helmdeck_wire::control::Hands;
 use tokio::{
     sync::OnceCell,
@@ -64,6 +64,27 @@ impl Browser {
         self.shared.current.get(Duration::ZERO).await.is_ok()
     }
 
+    /// Why there is none.
+    pub(crate) fn unavailable(&self) -> BrowserError {
+        match self.shared.current.absence() {
+            Some(Absence { how, next }) => {
+                let left = next.saturating_duration_since(Instant::now());
+                BrowserError::Absent { how, seconds: left.as_secs() + 1 }
+            }
+            None => BrowserError::Unavailable,
+        }
+    }
+
+    /// The same for somebody who watches; it does not change while they do.
+    pub(crate) fn why_absent(&self) -> String {
+        match self.shared.current.absence() {
+            Some(Absence { how, .. }) => {
+                format!("the browser ended ({how}) again and again, and is started again later")
+            }
+            None => "the browser ended, and is being started again".to_owned(),
+        }
+    }
+
     /// The browser of the moment, if we know it.
     pub(crate) fn known_running(&self) -> Option<Arc<Running>> {
         let met = self.shared.met.lock();
@@ -89,20 +110,26 @@ impl Browser {
             // Whose pages it is does not change by what they do.
             Hands::Person => {}
         }
-        self.watched(deadline).await
+        let running = self.watched(deadline).await?;
+        match self.hands {
+            Hands::Agent => running.go_back(deadline).await,
+            Hands::Person => running.known.tabs.lock().remember(),
+            Hands::Off => {}
+        }
+        Ok(running)
     }
 
     /// The same for somebody who only watches.
     pub(crate) async fn watched(&self, deadline: Instant) -> Result<Arc<Running>, BrowserError> {
         let left = deadline.saturating_duration_since(Instant::now()).max(LEAST);
-        let cdp = self.shared.current.get(left).await.map_err(|_| BrowserError::Unavailable)?;
+        let cdp = self.shared.current.get(left).await.map_err(|_| self.unavailable())?;
         self.meet(cdp, left).await
     }
 
     /// The session's own browser, whoever else is there.
     async fn own(&self, deadline: Instant) -> Result<Arc<Running>, BrowserError> {
         let left = deadline.saturating_duration_since(Instant::now()).max(LEAST);
-        let cdp = self.shared.current.own(left).await.map_err(|_| BrowserError::Unavailable)?;
+        let cdp = self.shared.current.own(left).await.map_err(|_| self.unavailable())?;
         self.meet(cdp, left).await
     }
 
@@ -135,6 +162,13 @@ impl Browser {
 }
 
 impl Shared {
+    /// Notes where the agent is, in every browser.
+    pub(super) fn remember(&self) {
+        for running in self.met.lock().iter().filter_map(|known| known.running.get()) {
+            running.known.tabs.lock().remember();
+        }
+    }
+
     /// What is known of this browser, or will be.
     fn met(&self, cdp: &Cdp) -> Arc<OnceCell<Arc<Running>>> {
         let mut met = self.met.lock();

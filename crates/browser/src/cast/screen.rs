@@ -133,12 +133,13 @@ impl Screen {
                 let page = view.tab.as_ref().map_or_else(|| tabs.active(), |tab| tabs.find(tab));
                 (tabs.list(), page)
             };
+            let any = !list.is_empty();
             if let Some(said) = self.told.tabs(list) {
                 return said;
             }
             let Some(page) = page else {
                 self.seat = None;
-                let status = no_tab(view.tab.as_ref());
+                let status = no_tab(view.tab.as_ref().filter(|_| any));
                 if let Some(said) = self.told.dialog(None).or_else(|| self.told.status(status)) {
                     return said;
                 }
@@ -195,7 +196,7 @@ impl Screen {
         let status = if self.browser.is_there().await {
             ViewStatus::Ready.plainly()
         } else {
-            ViewStatus::NoBrowser.because("the browser ended, and is being started again")
+            ViewStatus::NoBrowser.because(self.browser.why_absent())
         };
         if let Some(said) = self.told.dialog(None).or_else(|| self.told.status(status)) {
             return Some(said);

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use helmdeck_browser::Browser;
+use helmdeck_browser::{AnyTab, Browser};
 use helmdeck_cdp::Current;
 use helmdeck_wire::ErrorCode;
 use serde_json::json;
@@ -76,6 +76,23 @@ async fn another_browser_is_that_of_the_moment_while_it_runs_and_what_was_known_
     desk.current.add(other.cdp.clone());
     assert_eq!(desk.go("data:text/html,<title>theirs</title>").await.title, "theirs");
     assert_eq!(desk.tabs(json!({})).await.len(), 1);
+
+    // It lives on without a page: whoever waits for one has that of the browser below.
+    let mut any = AnyTab::of(&other.cdp, SOON).await.unwrap();
+    assert_eq!(any.next().await, Some(true));
+    desk.tabs(json!({ "action": "close" })).await;
+    let put_away = async {
+        assert_eq!(any.next().await, Some(false));
+        desk.current.remove(&other.cdp);
+    };
+    let (read, ()) = join!(desk.extract(json!({ "selector": "button" })), put_away);
+    assert_eq!(read.unwrap().content, "ours");
+    let page = json!({ "url": "data:text/html,theirs again" });
+    let method = "Target.createTarget";
+    other.cdp.call::<serde_json::Value>(None, method, page, SOON).await.unwrap();
+    assert_eq!(any.next().await, Some(true));
+    desk.current.add(other.cdp.clone());
+    desk.wait_for(json!({ "text": "theirs again" })).await.unwrap();
 
     other.kill();
     other.cdp.closed().await;

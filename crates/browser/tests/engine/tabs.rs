@@ -1,6 +1,6 @@
 //! Tabs, and windows that pages open.
 
-use helmdeck_wire::ErrorCode;
+use helmdeck_wire::{ErrorCode, control::Hands};
 use serde_json::json;
 
 use crate::{
@@ -33,6 +33,21 @@ async fn tabs_are_opened_listed_activated_and_closed() {
     assert_eq!(code, ErrorCode::TabNotFound);
     let (code, _) = failure(desk.extract(json!({ "tab": "nonsense" })).await);
     assert_eq!(code, ErrorCode::TabNotFound);
+
+    // A person opens a tab of their own; afterwards the agent is where it was.
+    let person = desk.browser.in_hands(Hands::Person);
+    desk.browser.handed_over();
+    let open = json!({ "action": "open", "url": server.url("/person") });
+    let theirs = person.tabs(&request(open)).await.unwrap().tabs;
+    assert_eq!(theirs.iter().map(|tab| tab.active).collect::<Vec<_>>(), [false, true]);
+    desk.browser.handed_over();
+    assert_eq!(desk.value("document.title").await, "/b");
+    // If its tab is gone, it is in another.
+    desk.browser.handed_over();
+    let close = json!({ "action": "close", "tab": theirs[0].id });
+    person.tabs(&request(close)).await.unwrap();
+    desk.browser.handed_over();
+    assert_eq!(desk.value("document.title").await, "/person");
 }
 
 #[tokio::test]

@@ -76,6 +76,11 @@ async fn the_browsers_window_is_followed_wherever_it_goes() {
     let first = next(&mut windows).await.expect("a window");
     let listed = world.window("one").await;
     assert_eq!(first.id, listed.id);
+    // Of several browsers, it is the window of the one that is meant.
+    windows.of(Some(1));
+    assert_eq!(next(&mut windows).await, None);
+    windows.of(listed.pid);
+    assert_eq!(next(&mut windows).await.expect("a window").id, first.id);
 
     world.display.maximize(WindowId(first.id.parse().unwrap())).await.unwrap();
     loop {

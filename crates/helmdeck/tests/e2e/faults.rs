@@ -110,6 +110,37 @@ async fn a_killed_browser_comes_back() {
     eventually(HEALING, back).await.expect("Chromium is back");
     assert_eq!(desk.act("click", json!({ "x": 300, "y": 300 })).await["ok"], true);
     assert_eq!(desk.describe().await["status"], "running");
+
+    // However often it is killed, the desktop stays, and says when the browser is tried again.
+    let mut killed = vec![old.pid];
+    for _ in 0..3 {
+        let alive = async || {
+            let found = Process::in_sandboxes(&server.run_dir());
+            let new = |process: &Process| {
+                process.command.starts_with(CHROMIUM) && !killed.contains(&process.pid)
+            };
+            found.into_iter().find(new)
+        };
+        let new = eventually(HEALING, alive).await.expect("Chromium is started again");
+        new.kill();
+        killed.push(new.pid);
+    }
+    let told = async || {
+        let answer = desk.browser("extract", json!({ "timeout_s": 0.5 })).await.json();
+        let said = answer["message"].as_str()?.contains("it is started again in");
+        (said && answer["error"] == "cdp_unavailable").then_some(())
+    };
+    eventually(HEALING, told).await.expect("a call says when there is a browser");
+    let view = desk.describe().await["browser_view"].clone();
+    assert_eq!(view["status"], "no_browser", "{view}");
+    assert!(view["reason"].as_str().unwrap().contains("the next try is at"), "{view}");
+    assert_eq!(desk.act("click", json!({ "x": 300, "y": 300 })).await["ok"], true);
+    let page = json!({ "url": "data:text/html,<title>back</title>", "timeout_s": 30 });
+    let there = desk.browser("navigate", page).await.expect(200).json();
+    assert_eq!(
+        (&there["title"], &desk.describe().await["status"]),
+        (&json!("back"), &json!("running"))
+    );
 }
 
 #[tokio::test]

@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 /// Browsers start on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// The profile of the session's own browser.
+const OWN: &str = "/home/agent/.config/chromium";
+
 const ON: (&str, &str) = ("HELMDECK_BROWSER_PASSTHROUGH", "true");
 
 /// Starts a browser as Playwright does: with a profile of its own, and a pipe that it asks something.
@@ -100,7 +103,7 @@ async fn a_browser_that_a_script_starts_is_the_sessions_while_it_runs() {
     assert!(logged(&desk, "piped ").await.contains("\"product\":\"Chrome/"));
     let theirs = browser(&server, "/tmp/theirs");
     assert!(theirs.command.contains("--remote-debugging-port=0"), "{}", theirs.command);
-    let own = browser(&server, "/home/agent/.config/chromium");
+    let own = browser(&server, OWN);
     assert!(!own.command.contains("--remote-debugging-port"), "{}", own.command);
 
     theirs.kill();
@@ -111,8 +114,31 @@ async fn a_browser_that_a_script_starts_is_the_sessions_while_it_runs() {
     let again = json!(["--user-data-dir=/tmp/theirs", "--no-first-run", site.url("/theirs")]);
     desk.act("launch", json!({ "command": "/opt/google/chrome/chrome", "args": again })).await;
     tab(&desk, "/theirs").await;
+
+    // The session's own is used by hand and then killed: calls are about the other one, and it keeps
+    // its place while the own one is put back into its own.
+    let theirs = desk.titled("theirs").await;
+    let ours = desk.titled("handed over").await;
+    desk.act("focus", json!({ "window_id": ours["id"] })).await;
+    browser(&server, OWN).kill();
+    let back = async || {
+        let windows = desk.windows().await;
+        let other = |window: &&Value| window["class"] == "Chromium" && window["id"] != theirs["id"];
+        let found = windows.iter().find(other)?;
+        let new = found["id"] != ours["id"] && found["width"] == ours["width"];
+        new.then(|| (found["x"].clone(), found["height"].clone()))
+    };
+    let place = eventually(PATIENCE, back).await.expect("it is back and as large as before");
+    assert_eq!(place, (ours["x"].clone(), ours["height"].clone()));
+    let kept = desk.titled("theirs").await;
+    for side in ["x", "y", "width", "height"] {
+        assert_eq!(kept[side], theirs[side], "{side}");
+    }
+    let told =
+        async || (desk.describe().await["browser_window"]["id"] == theirs["id"]).then_some(());
+    eventually(PATIENCE, told).await.expect("the window of the browser that calls are about");
     browser(&server, "/tmp/theirs").kill();
-    tab(&desk, "/handed-over").await;
+    tab(&desk, "about:blank").await;
 }
 
 #[tokio::test]
@@ -127,6 +153,17 @@ async fn headless_ones_are_seen_too_and_a_guest_that_does_not_answer_costs_no_br
     desk.act("launch", json!({ "command": "/usr/bin/chromium", "args": args })).await;
     tab(&desk, "/theirs").await;
     assert!(logged(&desk, "the headless browser chromium").await.contains("was started"));
+    // Without any page it is not what calls are about, and with one it is again.
+    desk.browser("tabs", json!({ "action": "close" })).await.expect(200);
+    tab(&desk, "about:blank").await;
+    desk.browser("navigate", json!({ "url": site.url("/ours") })).await.expect(200);
+    tab(&desk, "/ours").await;
+    desk.shell(&format!(
+        "curl -sS -X PUT 'http://127.0.0.1:9333/json/new?{}'",
+        site.url("/theirs")
+    ))
+    .await;
+    tab(&desk, "/theirs").await;
     let deaf = "rm /run/user/1000/helmdeck-browsers; chromium --headless --user-data-dir=/tmp/p \
                 --dump-dom 'data:text/html,<p>alone'";
     assert!(desk.shell(deaf).await.contains("<p>alone</p>"));
