@@ -1,5 +1,7 @@
 //! Pictures of the screen: the frame bus takes them, here they are cut and encoded.
 
+use std::ops::Range;
+
 use bytes::Bytes;
 use helmdeck_wire::screen::{Format, Picture, Screenshot, Zoom};
 use tokio::task::block_in_place;
@@ -52,12 +54,15 @@ impl Display {
         Ok(self.picture(region, size, format, bytes))
     }
 
-    /// How many different colours the screen shows, counted as far as `enough`. A window that is
-    /// mapped and not yet drawn has one or two.
-    pub async fn colours(&self, enough: usize) -> Result<usize, DisplayError> {
+    /// How many different colours these lines of the screen show, counted as far as `enough`. A window
+    /// that is mapped and not yet drawn has one or two.
+    pub async fn colours(&self, lines: Range<u32>, enough: usize) -> Result<usize, DisplayError> {
         let shot = self.still().await?;
+        let pixels = shot.pixels();
+        let width = pixels.width as usize;
+        let colours = pixels.rgb.chunks_exact(3);
         let mut seen = Vec::with_capacity(enough);
-        for colour in shot.pixels().rgb.chunks_exact(3) {
+        for colour in colours.skip(lines.start as usize * width).take(lines.len() * width) {
             if !seen.contains(&colour) {
                 seen.push(colour);
             }

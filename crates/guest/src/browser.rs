@@ -215,7 +215,10 @@ async fn present(display: &Display, process: u32) -> Result<(), GuestError> {
         if let (Some(window), Some(window_id)) = (browser, id) {
             let maximized = window.width == u32::from(screen_width);
             let placed = maximized && window.focused;
-            if placed && display.colours(DRAWN).await? == DRAWN {
+            // Without its frame, which is there before it is drawn.
+            let top = window.y.max(0).unsigned_abs();
+            let lines = top..top + window.height;
+            if placed && display.colours(lines, DRAWN).await? == DRAWN {
                 return Ok(());
             }
             if !maximized {
