@@ -114,8 +114,26 @@ step("tabs are opened, addressed, looked at and closed", async () => {
   const { page } = person;
   await page.getByRole("button", { name: "New tab" }).click();
   await until("there are two tabs", async () => (await page.locator(".browser-tab").count()) === 2);
-  await page.getByLabel("Address").fill(dataUrl("<title>second</title><body style='background:#0000c0'>"));
+  const address = page.getByLabel("Address");
+  await until("the address is to be typed", () => address.evaluate((field) => field === document.activeElement));
+  await page.keyboard.type("what is the weather");
   await page.keyboard.press("Enter");
+  await page.getByRole("alert").getByText("This is no address").waitFor();
+  assert.equal(await address.inputValue(), "what is the weather");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("127.0.0.1:60999");
+  person.forgive(/browser\/navigate/);
+  await page.keyboard.press("Enter");
+  const told = page.getByRole("alert").getByText(/^https:\/\/127\.0\.0\.1:60999 could not be loaded: .* \(net::ERR_\w+\)\.$/);
+  await told.waitFor();
+  const [buttons, message] = await Promise.all([person.strip.boundingBox(), told.boundingBox()]);
+  assert.ok(message.y > buttons.y + buttons.height + 100, "what went wrong is said below the buttons and tabs");
+  await page.getByRole("button", { name: "Dismiss" }).click();
+
+  await address.click();
+  await page.keyboard.insertText(dataUrl("<title>second</title><body style='background:#0000c0'>"));
+  await page.keyboard.press("Enter");
+  await person.strip.getByText("Keyboard goes to the page").waitFor();
   await tab("second").getByText("Agent").waitFor();
   const blue = async () => (await person.colourAt(600, 400))[2] > 120;
   await until("the second tab is shown", blue);
@@ -160,7 +178,8 @@ step("the server is killed: the last picture stays, and lives again with the ser
   const { page } = person;
   person.forgive(/./);
   await server.kill();
-  await page.locator(".stage-state").getByText("Reconnecting").waitFor();
+  await page.locator(".stage-state").getByText("The connection to the server is lost").waitFor();
+  assert.equal(await page.getByText(/Reconnecting|does not answer/).count(), 1, "it is said once");
   assert.ok(red(await person.colourAt(600, 400)), "the last picture is there");
   await server.restart();
   await page.locator('.stage[data-connected="true"]').waitFor();

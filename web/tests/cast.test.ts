@@ -66,6 +66,13 @@ describe("what stands over the picture", () => {
     expect(sceneOf(state)).toMatchObject({ kind: "wait" });
   });
 
+  it("does not promise to start a browser that is somebody's own", () => {
+    const gone = { ...nothingCast, status: "no_browser", reason: "it is being started again" } as const;
+    const scene = sceneOf(gone, { status: "no_browser", reason: "it is looked for until it is back" });
+    expect(scene).toMatchObject({ kind: "notice", reason: "it is looked for until it is back" });
+    expect(scene).not.toMatchObject({ text: expect.stringContaining("by itself") });
+  });
+
   it("has words for every status", () => {
     for (const status of ["unspecified", "starting", "ready", "no_browser", "passthrough", "unavailable"] as const) {
       expect(sceneOf({ ...nothingCast, status }), status).not.toEqual({ kind: "picture" });

@@ -7,7 +7,11 @@ interface KeyboardHintProps {
 /** Says where the keyboard goes, and the way out. A touch screen has no keys to lose. */
 export function KeyboardHint({ focused, to = "desktop" }: KeyboardHintProps) {
   return (
-    <span className="keys-only">
+    <span
+      className="keys-only"
+      // Lists and file dialogs are windows of the browser, and the picture is the page's.
+      title={to === "page" ? "Lists open with the arrow keys. Files are chosen on the desktop, or by the agent." : undefined}
+    >
       {focused ? (
         <>
           Keyboard goes to the {to}; <kbd>Ctrl</kbd>+<kbd>Alt</kbd>+<kbd>Shift</kbd> gets it back
