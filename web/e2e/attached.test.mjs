@@ -34,7 +34,7 @@ step("a display without a browser: what is not there is not offered, and why is 
   const { program, id } = await attach(["--display", `:${await firstLine(x)}`, "--label", "a display"]);
   await person.logIn(`/sessions/${id}`);
   await page.locator(".badge").getByText("Attached").waitFor();
-  await page.locator(".theatre-head").getByText("no browser was attached").waitFor();
+  await page.locator(".theatre-head").getByText("No browser was attached").waitFor();
   assert.equal(await page.getByRole("button", { name: "Resize" }).count(), 0);
 
   // On a phone the panel comes when it is asked for.

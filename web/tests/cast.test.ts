@@ -85,7 +85,7 @@ describe("what stands over the picture", () => {
   });
 
   it("says why there is nothing to look at", () => {
-    expect(blockedBecause("unavailable", "of another version")).toContain("of another version");
+    expect(blockedBecause("unavailable", "it is of another version")).toBe("It is of another version.");
     expect(blockedBecause(undefined, null)).toBeDefined();
     expect(blockedBecause("no_browser", "it ended")).toBeUndefined();
   });

@@ -1,4 +1,5 @@
 import type { BrowserStatus, BrowserView, Session, Tab } from "../api/wire";
+import { sentence } from "../format";
 import type { CastMessage, Frame, PageDialog } from "./message";
 
 /** What is known of the browser that is watched. */
@@ -140,7 +141,7 @@ export function blockedBecause(status: BrowserStatus | undefined, reason: string
     case "unspecified":
       return "It is not known yet whether the browser can be watched.";
     case "unavailable":
-      return `The browser cannot be watched here${reason ? `: ${reason}` : "."}`;
+      return reason ? sentence(reason) : "The browser cannot be watched here.";
     case "starting":
     case "ready":
     case "streaming":
