@@ -11,12 +11,14 @@ import { until } from "./until.mjs";
 // A page that tells in its title what it felt. It is red, and green after an odd number of clicks.
 const feeling = dataUrl(`<body style="background:#d00000;margin:0;height:4000px">
   <textarea autofocus style="position:fixed;top:10px;left:10px;width:300px;height:60px"></textarea>
-  <button style="position:fixed;top:10px;left:400px;width:200px;height:60px">Ask</button><script>
+  <button style="position:fixed;top:10px;left:400px;width:200px;height:60px">Ask</button>
+  <select onmousedown="event.stopPropagation()" style="position:fixed;top:10px;left:700px;width:100px;height:60px"><option>one<option>two</select><script>
   let [c, d, r, t, y, a] = [0, 0, 0, 0, 0, ""], f = document.querySelector("textarea");
   let tell = () => document.title = \`felt \${c} clicks \${d} doubles \${r} rights \${t} touches \${y > 0 ? "scrolled" : "top"} [\${f.value}] \${a}\`;
   onmousedown = (e) => { if (e.button === 0) document.body.style.background = ++c % 2 ? "#00a000" : "#d00000"; tell(); };
   ondblclick = () => { d++; tell() }; oncontextmenu = () => { r++; tell(); return false };
   addEventListener("touchstart", () => { t++; tell() }); onscroll = () => { y = scrollY; tell() }; oninput = tell;
+  document.querySelector("select").onchange = (e) => { a = "chose " + e.target.value; tell() };
   document.querySelector("button").onclick = () => { a = prompt("How many?", "1"); tell() }; tell()
 </script>`);
 const red = ([r, g]) => r > 150 && g < 80;
@@ -77,6 +79,14 @@ step("who drives clicks, double-clicks, scrolls and types, also what no key has"
   await clickAt(100, 40);
   await page.keyboard.press("Control+Alt+Shift");
   await person.strip.getByText("Click the picture to type there").waitFor();
+});
+
+step("a list that the page opens is chosen from by keys", async () => {
+  const { page } = person;
+  await clickAt(750, 40);
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await tab("chose two").waitFor();
 });
 
 step("a question of the page is answered by the driver", async () => {

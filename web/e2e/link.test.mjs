@@ -93,7 +93,7 @@ step("where a link to drive takes control and hands it back, too", async () => {
   await alone.inBrowser("execute", { script: "document.title = 'the agent goes on'" });
   await guest.page.locator(".browser-tab", { hasText: "the agent goes on" }).waitFor();
   await alone.end();
-  await guest.page.getByText("The session is over").waitFor();
+  await guest.page.getByText("The session is over. It was ended on request.").waitFor();
   await guest.leave();
 });
 

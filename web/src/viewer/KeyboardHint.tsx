@@ -4,13 +4,16 @@ interface KeyboardHintProps {
   to?: string;
 }
 
+const noWindows =
+  "A list that is opened is not in the picture: choose with the arrow keys and Enter. Files are chosen on the desktop.";
+
 /** Says where the keyboard goes, and the way out. A touch screen has no keys to lose. */
 export function KeyboardHint({ focused, to = "desktop" }: KeyboardHintProps) {
   return (
     <span
       className="keys-only"
       // Lists and file dialogs are windows of the browser, and the picture is the page's.
-      title={to === "page" ? "Lists open with the arrow keys. Files are chosen on the desktop, or by the agent." : undefined}
+      title={to === "page" ? noWindows : undefined}
     >
       {focused ? (
         <>
