@@ -16,7 +16,7 @@ import { Toolbar } from "../session/Toolbar";
 import { useUploads } from "../session/useUploads";
 import { Watch } from "../session/Watch";
 import { WatchBrowser } from "../session/WatchBrowser";
-import { nameOf } from "../sessions/name";
+import { nameOf, sentenceOf } from "../sessions/name";
 import { useSessions } from "../sessions/provider";
 import { ended, endOf, type End } from "../sessions/end";
 import { isOver } from "../sessions/state";
@@ -160,7 +160,9 @@ function useSession(id: string): Found {
     if (!unknown) return;
     client.session(id).then(setLast, (error: unknown) => {
       const none = error instanceof ApiError && error.status === 404;
-      setMissing(none ? "There is no such session, or it is not yours." : explain(error));
+      const why = none && sentenceOf(error.body.end_reason);
+      if (why) setMissing(`The session is over. ${why}`);
+      else setMissing(none ? "There is no such session, or it is not yours." : explain(error));
     });
   }, [unknown, id]);
 
