@@ -11,12 +11,14 @@ import { until } from "./until.mjs";
 // A page that tells in its title what it felt. It is red, and green after an odd number of clicks.
 const feeling = dataUrl(`<body style="background:#d00000;margin:0;height:4000px">
   <textarea autofocus style="position:fixed;top:10px;left:10px;width:300px;height:60px"></textarea>
-  <button style="position:fixed;top:10px;left:400px;width:200px;height:60px">Ask</button><script>
+  <button style="position:fixed;top:10px;left:400px;width:200px;height:60px">Ask</button>
+  <select onmousedown="event.stopPropagation()" style="position:fixed;top:10px;left:700px;width:100px;height:60px"><option>one<option>two</select><script>
   let [c, d, r, t, y, a] = [0, 0, 0, 0, 0, ""], f = document.querySelector("textarea");
   let tell = () => document.title = \`felt \${c} clicks \${d} doubles \${r} rights \${t} touches \${y > 0 ? "scrolled" : "top"} [\${f.value}] \${a}\`;
   onmousedown = (e) => { if (e.button === 0) document.body.style.background = ++c % 2 ? "#00a000" : "#d00000"; tell(); };
   ondblclick = () => { d++; tell() }; oncontextmenu = () => { r++; tell(); return false };
   addEventListener("touchstart", () => { t++; tell() }); onscroll = () => { y = scrollY; tell() }; oninput = tell;
+  document.querySelector("select").onchange = (e) => { a = "chose " + e.target.value; tell() };
   document.querySelector("button").onclick = () => { a = prompt("How many?", "1"); tell() }; tell()
 </script>`);
 const red = ([r, g]) => r > 150 && g < 80;
@@ -79,6 +81,14 @@ step("who drives clicks, double-clicks, scrolls and types, also what no key has"
   await person.strip.getByText("Click the picture to type there").waitFor();
 });
 
+step("a list that the page opens is chosen from by keys", async () => {
+  const { page } = person;
+  await clickAt(750, 40);
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await tab("chose two").waitFor();
+});
+
 step("a question of the page is answered by the driver", async () => {
   await clickAt(500, 40);
   const dialog = person.page.getByRole("dialog");
@@ -114,8 +124,26 @@ step("tabs are opened, addressed, looked at and closed", async () => {
   const { page } = person;
   await page.getByRole("button", { name: "New tab" }).click();
   await until("there are two tabs", async () => (await page.locator(".browser-tab").count()) === 2);
-  await page.getByLabel("Address").fill(dataUrl("<title>second</title><body style='background:#0000c0'>"));
+  const address = page.getByLabel("Address");
+  await until("the address is to be typed", () => address.evaluate((field) => field === document.activeElement));
+  await page.keyboard.type("what is the weather");
   await page.keyboard.press("Enter");
+  await page.getByRole("alert").getByText("This is no address").waitFor();
+  assert.equal(await address.inputValue(), "what is the weather");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("127.0.0.1:60999");
+  person.forgive(/browser\/navigate/);
+  await page.keyboard.press("Enter");
+  const told = page.getByRole("alert").getByText(/^https:\/\/127\.0\.0\.1:60999 could not be loaded: .* \(net::ERR_\w+\)\.$/);
+  await told.waitFor();
+  const [buttons, message] = await Promise.all([person.strip.boundingBox(), told.boundingBox()]);
+  assert.ok(message.y > buttons.y + buttons.height + 100, "what went wrong is said below the buttons and tabs");
+  await page.getByRole("button", { name: "Dismiss" }).click();
+
+  await address.click();
+  await page.keyboard.insertText(dataUrl("<title>second</title><body style='background:#0000c0'>"));
+  await page.keyboard.press("Enter");
+  await person.strip.getByText("Keyboard goes to the page").waitFor();
   await tab("second").getByText("Agent").waitFor();
   const blue = async () => (await person.colourAt(600, 400))[2] > 120;
   await until("the second tab is shown", blue);
@@ -160,7 +188,8 @@ step("the server is killed: the last picture stays, and lives again with the ser
   const { page } = person;
   person.forgive(/./);
   await server.kill();
-  await page.locator(".stage-state").getByText("Reconnecting").waitFor();
+  await page.locator(".stage-state").getByText("The connection to the server is lost").waitFor();
+  assert.equal(await page.getByText(/Reconnecting|does not answer/).count(), 1, "it is said once");
   assert.ok(red(await person.colourAt(600, 400)), "the last picture is there");
   await server.restart();
   await page.locator('.stage[data-connected="true"]').waitFor();

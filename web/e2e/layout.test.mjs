@@ -57,6 +57,8 @@ for (const [name, viewport] of Object.entries(screens)) {
       await until("the thumbnail is painted", async () => (await coloursOf(canvas)) > 8);
     }
     await look("wall");
+    const counted = page.locator(".bar").getByText("2 sessions");
+    assert.ok(await counted.evaluate((text) => text.scrollWidth <= text.clientWidth), "the count is not cut off");
     await page.locator(".bar").getByRole("button", { name: "New session" }).click();
     await page.getByRole("dialog").waitFor();
     await look("new");
@@ -71,6 +73,10 @@ for (const [name, viewport] of Object.entries(screens)) {
     await page.locator(".tile h2 a", { hasText: "invoices" }).click();
     await person.seesPicture();
     await page.locator(".agent-banner").getByText("Downloading").waitFor();
+    if (name === "phone") {
+      await look("picture");
+      await page.getByRole("button", { name: "Show the panel" }).click();
+    }
     await page.getByRole("log").locator(".action", { hasText: "300, 400" }).first().waitFor();
     await look("session");
     const crop = page.getByRole("button", { name: "Show only the browser window" });
@@ -113,6 +119,12 @@ for (const [name, viewport] of Object.entries(screens)) {
     await look("browser");
     await person.takeControl();
     await look("driving-browser");
+    person.forgive(/browser\/navigate/);
+    await page.getByLabel("Address").fill("127.0.0.1:60999");
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").getByText("could not be loaded").waitFor();
+    await look("failed-browser");
+    await page.getByRole("button", { name: "Dismiss" }).click();
     await page.getByRole("tab", { name: "Desktop" }).click();
     await look("driving");
     await person.handBack();

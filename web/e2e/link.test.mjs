@@ -78,6 +78,13 @@ step("a link to a session without a desktop shows its browser", async () => {
 });
 
 step("where a link to drive takes control and hands it back, too", async () => {
+  let cut = false;
+  const pictures = [];
+  await guest.page.routeWebSocket(/cdp-stream/, (picture) => {
+    if (cut) return picture.close({ code: 1011 });
+    pictures.push(picture);
+    picture.connectToServer();
+  });
   await guest.page.goto((await alone.ticket("control")).url);
   await guest.seesPicture();
   // As above.
@@ -92,8 +99,16 @@ step("where a link to drive takes control and hands it back, too", async () => {
   await until(async () => `the agent drives again: ${JSON.stringify(await alone.control())}`, free, 5000);
   await alone.inBrowser("execute", { script: "document.title = 'the agent goes on'" });
   await guest.page.locator(".browser-tab", { hasText: "the agent goes on" }).waitFor();
+
+  cut = true;
+  for (const picture of pictures) await picture.close({ code: 1011 });
+  await guest.page.getByText("Reconnecting").waitFor();
   await alone.end();
-  await guest.page.getByText("The session is over").waitFor();
+  const read = guest.page.getByText("The session is over. It was ended on request.");
+  await read.waitFor();
+  guest.forgive(/404/);
+  await guest.page.reload();
+  await read.waitFor();
   await guest.leave();
 });
 

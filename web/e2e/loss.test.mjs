@@ -33,6 +33,7 @@ step("the server is killed: the page says so and keeps the last picture", async 
   await page.locator(".stage-state").getByText("Reconnecting").waitFor();
   assert.ok(await page.locator(".still").evaluate((still) => still.width === 1024 && still.height === 768));
   await page.getByText("The connection to the server is lost").waitFor();
+  assert.equal(await page.getByRole("button", { name: /Reconnect|Retry/ }).count(), 1, "one message, one button");
 });
 
 step("it is started again: the picture is back and lives, without a reload", async () => {

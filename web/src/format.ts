@@ -67,8 +67,9 @@ export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** A sentence of what a program said: with a capital, and an end. */
+/** A sentence of what a program said: with a capital, unless it begins with an address, and an end. */
 export function sentence(said: string): string {
-  const text = said.charAt(0).toUpperCase() + said.slice(1);
+  const address = /^[a-z][a-z0-9+.-]*:\S|^[^\s.]+\.[^\s.]/i.test(said);
+  const text = address ? said : said.charAt(0).toUpperCase() + said.slice(1);
   return text === "" || /[.!?…]$/.test(text) ? text : `${text}.`;
 }

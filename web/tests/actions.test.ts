@@ -20,6 +20,19 @@ it("says what was done", () => {
   expect(whatOf(action("some_new_thing"))).toBe("Some new thing");
 });
 
+it("says where the browser went, and which element was used", () => {
+  expect(whatOf(action("browser_navigate", { url: "https://a.example/", history: null }))).toBe("Go to https://a.example/");
+  expect(whatOf(action("browser_navigate", { url: null, history: "reload" }))).toBe("Reload");
+  expect(whatOf(action("browser_tabs", { action: "list" }))).toBe("List tabs");
+  expect(whatOf(action("browser_tabs", { action: "open", url: null }))).toBe("Open a tab");
+  expect(whatOf(action("browser_tabs", { action: "activate", tab: "A" }))).toBe("Switch to another tab");
+  expect(whatOf(action("browser_click", { selector: "text=Buy" }))).toBe("Click text=Buy");
+  expect(whatOf(action("browser_type", { selector: "#name", characters: 3 }))).toBe("Type 3 characters into #name");
+  expect(whatOf(action("browser_press", { selector: null, keys: "Enter" }))).toBe("Press Enter");
+  expect(whatOf(action("browser_wait_for", { network_idle: true }))).toBe("Browser wait for");
+  expect(whatOf(action("browser_interact", { selector: "#a", action: "focus" }))).toBe("Focus #a");
+});
+
 it("folds what is asked again and again into one line, but no two clicks", () => {
   const click = { x: 1, y: 2 };
   const all = ["windows", "windows", "windows", "click", "click", "windows"].map((name, seq) =>

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { curlCreate, curlShow } from "../src/curl";
 import { api, page, socket } from "../src/prefix";
 import { routeOf } from "../src/router";
+import { isAddress } from "../src/session/destination";
 import { acknowledging, pictureUrl, readViewerAddress, taking } from "../src/viewer/address";
 
 const root = new URL("http://host:3000/");
@@ -76,4 +77,12 @@ describe("the stand-alone viewer's address", () => {
     expect(taking(url, true)).toBe("ws://host/api/v1/sessions/s1/vnc?ticket=t&take=true");
     expect(taking(new URL(taking(url, true)), false)).toBe("ws://host/api/v1/sessions/s1/vnc?ticket=t&take=false");
   });
+});
+
+it("tells where to go from what to search for", () => {
+  const some = ["example.org", "https://a", "localhost", "localhost:3000/x", "[::1]:80", "10.0.0.1/a?b=c+d"];
+  for (const text of [...some, "about:blank", "data:text/html,<h1>a b"]) expect(isAddress(text), text).toBe(true);
+  for (const text of ["weather", "how are you?", "what is example.org", "https://not a host", "a/b.c", "https://"]) {
+    expect(isAddress(text), text).toBe(false);
+  }
 });

@@ -73,6 +73,13 @@ describe("what stands over the picture", () => {
     expect(sceneOf({ ...state, tabs })).toMatchObject({ kind: "notice", title: "There is no such tab" });
   });
 
+  it("does not promise to start a browser that is somebody's own", () => {
+    const gone = { ...nothingCast, status: "no_browser", reason: "it is being started again" } as const;
+    const scene = sceneOf(gone, { status: "no_browser", reason: "it is looked for until it is back" });
+    expect(scene).toMatchObject({ kind: "notice", reason: "it is looked for until it is back" });
+    expect(scene).not.toMatchObject({ text: expect.stringContaining("by itself") });
+  });
+
   it("has words for every status", () => {
     for (const status of ["unspecified", "starting", "ready", "no_browser", "passthrough", "unavailable"] as const) {
       expect(sceneOf({ ...nothingCast, status }), status).not.toEqual({ kind: "picture" });
@@ -85,7 +92,7 @@ describe("what stands over the picture", () => {
   });
 
   it("says why there is nothing to look at", () => {
-    expect(blockedBecause("unavailable", "of another version")).toContain("of another version");
+    expect(blockedBecause("unavailable", "it is of another version")).toBe("It is of another version.");
     expect(blockedBecause(undefined, null)).toBeDefined();
     expect(blockedBecause("no_browser", "it ended")).toBeUndefined();
   });

@@ -4,7 +4,12 @@ import { parseEvent } from "../src/events/event";
 describe("parseEvent", () => {
   it("reads every event of the stream", () => {
     expect(parseEvent("session", '{"id":"s","status":"running"}')).toMatchObject({ kind: "session" });
-    expect(parseEvent("session_gone", '{"id":"s"}')).toEqual({ kind: "session_gone", id: "s" });
+    expect(parseEvent("session_gone", '{"id":"s"}')).toEqual({ kind: "session_gone", id: "s", end: null });
+    expect(parseEvent("session_gone", '{"id":"s","end_reason":"idle","ended_at":"2026-01-01T00:00:00Z"}')).toEqual({
+      kind: "session_gone",
+      id: "s",
+      end: { end_reason: "idle", ended_at: "2026-01-01T00:00:00Z" },
+    });
     expect(parseEvent("agent_status", '{"session_id":"s","status":"busy"}')).toEqual({
       kind: "agent_status",
       sessionId: "s",

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { explain } from "../src/api/client";
 import { backoff } from "../src/backoff";
 import { bytes, count, countdown, moment, sentence, span, timeOfDay, took } from "../src/format";
 
@@ -43,7 +44,21 @@ it("tells a moment of today by its time, and any other by its date", () => {
 it("makes a sentence of what a program said", () => {
   expect(sentence("the disk is full: remove something")).toBe("The disk is full: remove something.");
   expect(sentence("Really?")).toBe("Really?");
+  expect(sentence("attached: nothing is ours")).toBe("Attached: nothing is ours.");
+  for (const address of ["https://not a host", "example.org", "localhost:3000"]) {
+    expect(sentence(`${address} could not be loaded`)).toBe(`${address} could not be loaded.`);
+  }
   expect(sentence("")).toBe("");
+});
+
+it("says in words what the browser calls by a name", () => {
+  const said = (code: string) => explain(new Error(`https://a.example could not be loaded: ${code}`));
+  expect(said("net::ERR_NAME_NOT_RESOLVED")).toBe(
+    "https://a.example could not be loaded: its name was not found (net::ERR_NAME_NOT_RESOLVED).",
+  );
+  expect(said("net::ERR_TUNNEL_CONNECTION_FAILED")).toContain("policy");
+  expect(said("net::ERR_CERT_OF_A_NEW_KIND")).toContain("certificate is not good (net::ERR_CERT_OF_A_NEW_KIND)");
+  expect(said("net::ERR_OF_A_NEW_KIND")).toBe("https://a.example could not be loaded: net::ERR_OF_A_NEW_KIND.");
 });
 
 it("waits longer each time, up to ten seconds", () => {

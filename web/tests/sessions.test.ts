@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Control, Session } from "../src/api/wire";
+import { lossOf } from "../src/session/loss";
+import { ended, endOf } from "../src/sessions/end";
 import { driverOf, endingOf, nameOf } from "../src/sessions/name";
 import { changeSessions, forWall, noSessions, type Sessions, type SessionsChange } from "../src/sessions/state";
 
@@ -57,7 +59,7 @@ describe("sessions", () => {
     };
     expect(ids(after(listed))).toEqual(["a", "ccc", "bb"]);
     expect(ids(after(listed, { kind: "dismiss", id: "ccc" }))).toEqual(["a", "bb"]);
-    expect(ids(after(listed, { kind: "event", event: { kind: "session_gone", id: "bb" } }))).toEqual(["a", "ccc"]);
+    expect(ids(after(listed, { kind: "event", event: { kind: "session_gone", id: "bb", end: null } }))).toEqual(["a", "ccc"]);
   });
 
   it("takes the later change of control, whatever the order it comes in", () => {
@@ -95,5 +97,25 @@ describe("words about a session", () => {
   it("says why it is over", () => {
     expect(endingOf(session("a", { end_reason: "idle" }))).toContain("too long");
     expect(endingOf(session("a"))).toBe("It was ended.");
+    const attached = { display: ":0", live_view: true };
+    expect(endingOf(session("a", { attached, end_reason: "guest_lost" }))).toContain("program that attached it is gone");
+    expect(endingOf(session("a", { attached, end_reason: "requested" }))).toContain("on request");
+  });
+
+  it("never says that one runs which is gone", () => {
+    expect(ended(session("a"), null)).toMatchObject({ status: "terminated" });
+    const end = endOf({ end_reason: "out_of_memory", ended_at: "2026-01-01T00:00:00Z" });
+    expect(ended(session("a"), end)).toMatchObject({ status: "error", end_reason: "out_of_memory" });
+    expect(ended(session("a", { status: "terminated", end_reason: "idle" }), end).end_reason).toBe("idle");
+    expect(endOf({ end_reason: "of a new kind" })).toBeNull();
+  });
+
+  it("says why a picture is lost: by the server, by whoever attached it, or as it was told", () => {
+    const lost = { kind: "reconnecting", text: "The session's display was lost.", attempt: 0 } as const;
+    const attached = session("a", { attached: { display: ":0", live_view: true } });
+    expect(lossOf(lost, session("a"), "live")).toBe(lost);
+    expect(lossOf(lost, attached, "live")).toMatchObject({ text: expect.stringContaining("helmdeck attach") });
+    expect(lossOf(lost, attached, "lost")).toMatchObject({ text: expect.stringContaining("connection to the server") });
+    expect(lossOf({ kind: "connected" }, attached, "lost")).toEqual({ kind: "connected" });
   });
 });

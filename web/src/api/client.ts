@@ -1,6 +1,7 @@
 import { sentence } from "../format";
 import { api } from "../prefix";
 import { home } from "../session/files";
+import { inWords } from "./failure";
 import type {
   ActionRecord,
   ChangeSettings,
@@ -127,7 +128,7 @@ export const client = {
 
 /** What to tell a person about anything that was thrown. */
 export function explain(error: unknown): string {
-  return sentence(error instanceof Error ? error.message : String(error));
+  return sentence(inWords(error instanceof Error ? error.message : String(error)));
 }
 
 /** Whether these scopes allow an operation of that scope. */

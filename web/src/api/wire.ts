@@ -21,6 +21,7 @@ export type Entry = Schemas["FileEntry"];
 export type Tab = Schemas["Tab"];
 export type History = Schemas["History"];
 export type TabAction = Schemas["TabAction"];
+export type BrowserView = Schemas["BrowserView"];
 export type BrowserStatus = Schemas["ViewStatus"];
 
 export interface Point {
@@ -44,6 +45,11 @@ export interface ActionDetail {
   geometry?: string;
   seconds?: number;
   status?: string;
+  /** Of the browser's calls: which element, where to, and what to do. */
+  selector?: string | null;
+  url?: string | null;
+  history?: History | null;
+  action?: string;
   [other: string]: unknown;
 }
 

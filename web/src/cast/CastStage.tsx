@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import type { BrowserView } from "../api/wire";
 import { StageState } from "../viewer/StageState";
 import { PageQuestion } from "./PageQuestion";
 import { SceneCard } from "./SceneCard";
@@ -8,6 +9,8 @@ import type { Cast } from "./useCast";
 interface CastStageProps {
   cast: Cast;
   driving: boolean;
+  /** What the server says of a browser that is somebody's own. */
+  attached?: BrowserView | null;
   /** Offered when access was refused. */
   whenRefused?: ReactNode;
   /** Offered when the session is over. */
@@ -16,8 +19,8 @@ interface CastStageProps {
 }
 
 /** The browser's picture with everything that may lie over it. */
-export function CastStage({ cast, driving, whenRefused, whenOver, children }: CastStageProps) {
-  const scene = sceneOf(cast);
+export function CastStage({ cast, driving, attached = null, whenRefused, whenOver, children }: CastStageProps) {
+  const scene = sceneOf(cast, attached);
   const live = cast.connection.kind === "connected" && scene.kind === "picture";
   const host = hostOf(cast.tabs.find(({ id }) => id === cast.frame?.tab)?.url);
   return (

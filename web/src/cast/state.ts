@@ -1,4 +1,5 @@
-import type { BrowserStatus, Tab } from "../api/wire";
+import type { BrowserStatus, BrowserView, Session, Tab } from "../api/wire";
+import { sentence } from "../format";
 import type { CastMessage, Frame, PageDialog } from "./message";
 
 /** What is known of the browser that is watched. */
@@ -74,7 +75,12 @@ export type Scene =
   | { kind: "wait"; text: string }
   | { kind: "notice"; title: string; text: string; reason: string | null };
 
-export function sceneOf({ status, reason, painted, tabs }: CastState): Scene {
+/** What the server says of a session's browser, if it is somebody's own. */
+export function attachedBrowser(session: Session | null): BrowserView | null {
+  return (session?.attached && session.browser_view) ?? null;
+}
+
+export function sceneOf({ status, reason, painted, tabs }: CastState, attached: BrowserView | null = null): Scene {
   switch (status) {
     case null:
     case "unspecified":
@@ -89,19 +95,22 @@ export function sceneOf({ status, reason, painted, tabs }: CastState): Scene {
       }
       return { kind: "wait", text: "Waiting for the first picture…" };
     case "streaming":
+    case "passthrough":
       return painted ? { kind: "picture" } : { kind: "wait", text: "Waiting for the first picture…" };
     case "no_browser":
+      // Nobody starts it but who attached it, whatever the stream says.
+      if (attached !== null) {
+        return {
+          kind: "notice",
+          title: "The browser is not running",
+          text: "It is somebody's own, and not started from here. Its picture is back when it is.",
+          reason: attached.reason ?? null,
+        };
+      }
       return {
         kind: "notice",
         title: "The browser is not running",
         text: "It is brought back by itself, and its picture appears here. There is nothing to do but to wait.",
-        reason,
-      };
-    case "passthrough":
-      return {
-        kind: "notice",
-        title: "The browser has a screen of its own",
-        text: "Its picture is not sent here. Watch it where it runs, or on the session's desktop.",
         reason,
       };
     case "unavailable":
@@ -120,6 +129,14 @@ export function unwatchable(reason: string | null): Scene {
   return { kind: "notice", title: "The browser cannot be shown", text, reason };
 }
 
+/** What stands where the picture would be, of a display that somebody attached without what sends it. */
+export const withoutLiveView: Scene = {
+  kind: "notice",
+  title: "The display cannot be watched live",
+  reason: "TigerVNC's X0tigervnc (Debian: tigervnc-scraping-server) is missing where the display is",
+  text: "Screenshots and actions work. What the agent does is in the panel, under Actions.",
+};
+
 /** Why there is no use in looking at a session's browser now; undefined if there is. */
 export function blockedBecause(status: BrowserStatus | undefined, reason: string | null | undefined): string | undefined {
   switch (status) {
@@ -127,7 +144,7 @@ export function blockedBecause(status: BrowserStatus | undefined, reason: string
     case "unspecified":
       return "It is not known yet whether the browser can be watched.";
     case "unavailable":
-      return `The browser cannot be watched here${reason ? `: ${reason}` : "."}`;
+      return reason ? sentence(reason) : "The browser cannot be watched here.";
     case "starting":
     case "ready":
     case "streaming":

@@ -1,10 +1,11 @@
 import type { ActionRecord, Control, Session } from "../api/wire";
+import { endOf, type End } from "../sessions/end";
 import { parseObject } from "../json";
 
 /** What the event stream tells, one case per name of the contract. */
 export type LiveEvent =
   | { kind: "session"; session: Session }
-  | { kind: "session_gone"; id: string }
+  | { kind: "session_gone"; id: string; end: End | null }
   | { kind: "action"; action: ActionRecord }
   | { kind: "agent_status"; sessionId: string; status: string }
   | { kind: "control"; sessionId: string; control: Control }
@@ -31,7 +32,7 @@ export function parseEvent(name: EventName, data: string): LiveEvent | null {
         ? { kind: "session", session: body as unknown as Session }
         : null;
     case "session_gone":
-      return typeof body.id === "string" ? { kind: "session_gone", id: body.id } : null;
+      return typeof body.id === "string" ? { kind: "session_gone", id: body.id, end: endOf(body) } : null;
     case "action":
       return typeof body.session_id === "string" && typeof body.seq === "number"
         ? { kind: "action", action: { detail: {}, ...body } as unknown as ActionRecord }

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { CastStage } from "../cast/CastStage";
+import { attachedBrowser } from "../cast/state";
 import { useCast, type Cast } from "../cast/useCast";
 import { sentence } from "../format";
 import { AddressBar } from "../session/AddressBar";
@@ -46,15 +47,17 @@ export function LinkedBrowser({ address }: { address: ViewerAddress }) {
       button={button}
       more={driving && <TouchKeyboard to="page" onEdit={cast.edit} />}
     >
-      <ErrorBanner text={error} onDismiss={() => setError(null)} />
       {tabs.length > 0 && connection.kind !== "over" && connection.kind !== "refused" && (
         <div className="browser-bars" data-live={connected}>
           <TabStrip tabs={tabs} shown={viewed} following={cast.tab === null} onShow={cast.show} />
           <AddressBar url={tabs.find(({ id }) => id === viewed)?.url ?? ""} />
         </div>
       )}
-      <CastStage cast={cast} driving={driving} {...waysOn(address.sessionId)}>
+      <CastStage cast={cast} driving={driving} attached={attachedBrowser(session)} {...waysOn(address.sessionId)}>
         {!driving && <AgentBanner status={session?.agent_status ?? ""} />}
+        <div className="messages">
+          <ErrorBanner text={error} onDismiss={() => setError(null)} />
+        </div>
       </CastStage>
     </LinkFrame>
   );

@@ -2,6 +2,7 @@ import { useEffect, useReducer, useState } from "react";
 import type { Session } from "../api/wire";
 import { EventStream } from "../events/stream";
 import { api } from "../prefix";
+import { ended, type End } from "../sessions/end";
 import { endingOf } from "../sessions/name";
 import { changeSessions, isOver, noSessions } from "../sessions/state";
 import type { ViewerAddress } from "../viewer/address";
@@ -39,11 +40,14 @@ export function useLink(address: ViewerAddress): SharedLink {
 
 function useSession({ sessionId, ticket }: ViewerAddress): Session | null {
   const [sessions, change] = useReducer(changeSessions, noSessions);
+  const [last, setLast] = useState<Session | null>(null);
+  const [gone, setGone] = useState<{ end: End | null } | null>(null);
   useEffect(() => {
     const query = new URLSearchParams({ session_id: sessionId, ...(ticket === null ? {} : { ticket }) });
     const stream = new EventStream(api(`events?${query}`), {
       event: (event) => {
         change({ kind: "event", event });
+        if (event.kind === "session_gone" && event.id === sessionId) setGone(event);
         // A new stream begins with the session as it is.
         if (event.kind === "reset") stream.retry();
       },
@@ -53,5 +57,10 @@ function useSession({ sessionId, ticket }: ViewerAddress): Session | null {
     });
     return () => stream.close();
   }, [sessionId, ticket]);
-  return sessions.list?.find(({ id }) => id === sessionId) ?? null;
+  const live = sessions.list?.find(({ id }) => id === sessionId);
+  if (live !== undefined && live !== last) {
+    setLast(live);
+    setGone(null);
+  }
+  return live ?? (last && gone && ended(last, gone.end));
 }

@@ -16,11 +16,11 @@ import { Toolbar } from "../session/Toolbar";
 import { useUploads } from "../session/useUploads";
 import { Watch } from "../session/Watch";
 import { WatchBrowser } from "../session/WatchBrowser";
-import { nameOf } from "../sessions/name";
+import { nameOf, sentenceOf } from "../sessions/name";
 import { useSessions } from "../sessions/provider";
+import { ended, endOf, type End } from "../sessions/end";
 import { isOver } from "../sessions/state";
 import { IconButton } from "../ui/IconButton";
-import { StreamBanner } from "../wall/StreamBanner";
 import type { Scaling } from "../viewer/connection";
 import type { Quality } from "../viewer/quality";
 
@@ -28,7 +28,8 @@ import type { Quality } from "../viewer/quality";
 export function SessionPage({ id }: { id: string }) {
   const { session, gone, missing } = useSession(id);
   const { scopes } = useIdentity();
-  const [panel, setPanel] = useState(true);
+  // On a phone it would take the picture's room.
+  const [panel, setPanel] = useState(() => !window.matchMedia("(max-width: 720px)").matches);
   const [ending, setEnding] = useState(false);
   const [scaling, setScaling] = useState<Scaling>("fit");
   const [crop, setCrop] = useState(false);
@@ -79,6 +80,7 @@ export function SessionPage({ id }: { id: string }) {
                 <ScalingButtons
                   scaling={crop && browserWindow !== null ? null : scaling}
                   driving={driving}
+                  fixed={Boolean(session.attached)}
                   onChange={(size) => {
                     // Sizes are of the whole screen.
                     setCrop(false);
@@ -110,7 +112,6 @@ export function SessionPage({ id }: { id: string }) {
           onClick={() => setPanel(!panel)}
         />
       </Toolbar>
-      <StreamBanner />
       <main className="session-body" data-panel={panel}>
         <Theatre
           element={theatre}
@@ -138,11 +139,20 @@ interface Found {
 
 /** The session as the events tell it; once it is gone, as it was last. */
 function useSession(id: string): Found {
-  const { list, error } = useSessions();
+  const { list, error, subscribe } = useSessions();
   const live = list?.find((session) => session.id === id);
   const [last, setLast] = useState<Session | null>(null);
   const [missing, setMissing] = useState<string | null>(null);
-  if (live !== undefined && live !== last) setLast(live);
+  const [end, setEnd] = useState<End | null>(null);
+  if (live !== undefined && live !== last) {
+    setLast(live);
+    setEnd(null);
+  }
+
+  useEffect(
+    () => subscribe((event) => event.kind === "session_gone" && event.id === id && setEnd(event.end)),
+    [subscribe, id],
+  );
 
   // A session that is not in the list may still be one that the server knows.
   const unknown = list !== null && live === undefined && last === null;
@@ -150,11 +160,22 @@ function useSession(id: string): Found {
     if (!unknown) return;
     client.session(id).then(setLast, (error: unknown) => {
       const none = error instanceof ApiError && error.status === 404;
-      setMissing(none ? "There is no such session, or it is not yours." : explain(error));
+      const why = none && sentenceOf(error.body.end_reason);
+      if (why) setMissing(`The session is over. ${why}`);
+      else setMissing(none ? "There is no such session, or it is not yours." : explain(error));
     });
   }, [unknown, id]);
 
-  return { session: live ?? last, gone: list !== null && live === undefined && last !== null, missing: missing ?? error };
+  const gone = list !== null && live === undefined && last !== null;
+  // It may have gone while nobody told us: the server remembers for a while how it ended.
+  const untold = gone && end === null && !isOver(last);
+  useEffect(() => {
+    if (!untold) return;
+    client.session(id).then(setLast, (error: unknown) => setEnd(error instanceof ApiError ? endOf(error.body) : null));
+  }, [untold, id]);
+
+  const session = live ?? (gone ? ended(last, end) : last);
+  return { session, gone, missing: missing ?? error };
 }
 
 function Missing({ text }: { text: string | null }) {

@@ -22,6 +22,8 @@ export function Wall({ onLogOut }: { onLogOut: () => void }) {
   const [creating, setCreating] = useState(false);
   const shown = forWall(sessions);
   const running = shown.filter((session) => !isOver(session)).length;
+  // Without the server, the banner says so.
+  const failed = sessions.error !== null && sessions.stream !== "lost";
   const mayCreate = allows(identity.scopes, "sessions:write");
 
   useEffect(() => {
@@ -58,14 +60,14 @@ export function Wall({ onLogOut }: { onLogOut: () => void }) {
       </header>
       <StreamBanner />
       <main>
-        {sessions.list === null && sessions.error === null && (
+        {sessions.list === null && !failed && (
           <div className="grid" aria-busy="true" aria-label="Loading">
             <div className="tile skeleton" />
             <div className="tile skeleton" />
             <div className="tile skeleton" />
           </div>
         )}
-        {sessions.list === null && sessions.error !== null && (
+        {sessions.list === null && failed && (
           <div className="notice" role="alert">
             {sessions.error}
           </div>

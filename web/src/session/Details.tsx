@@ -10,7 +10,7 @@ import { Share } from "./Share";
 
 /** Everything the server tells about a session. */
 export function Details({ session }: { session: Session }) {
-  const { spec, resources, egress } = session;
+  const { spec, resources, egress, attached } = session;
   const over = isOver(session);
   return (
     <div className="details">
@@ -46,13 +46,20 @@ export function Details({ session }: { session: Session }) {
         </Facts>
       )}
 
-      <Facts title="Network connections">
-        <Fact name="Made">{egress.allowed}</Fact>
-        <Fact name="Refused by policy">{egress.denied}</Fact>
-        <Fact name="Failed">{egress.failed}</Fact>
-      </Facts>
+      {attached ? (
+        <Facts title="Attached">
+          {attached.display && <Fact name="Display">{attached.display}</Fact>}
+          {attached.cdp && <Fact name="Browser">{attached.cdp}</Fact>}
+        </Facts>
+      ) : (
+        <Facts title="Network connections">
+          <Fact name="Made">{egress.allowed}</Fact>
+          <Fact name="Refused by policy">{egress.denied}</Fact>
+          <Fact name="Failed">{egress.failed}</Fact>
+        </Facts>
+      )}
 
-      {resources && (
+      {resources && !attached && (
         <Facts title="Resources">
           {typeof resources.memory_bytes === "number" && (
             <Fact name="Memory">

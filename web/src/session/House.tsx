@@ -1,5 +1,7 @@
 import type { ReactNode } from "react";
 import type { Session } from "../api/wire";
+import { ErrorBanner } from "../ui/ErrorBanner";
+import { StreamBanner } from "../wall/StreamBanner";
 import { DropHere } from "./DropHere";
 import { useDrop } from "./drop";
 import { Ending } from "./Ending";
@@ -12,15 +14,21 @@ interface HouseProps {
   session: Session;
   driver: Driver;
   uploads: Uploads;
+  /** The picture says already that the connection is lost, and has the button: nothing more is to say. */
+  away: boolean;
+  /** What just could not be done. */
+  error: string | null;
+  onDismiss: () => void;
   /** The picture, once there is one to connect to. */
   children: ReactNode;
 }
 
 /** What lies below the strip: the picture or why there is none, and where files can be dropped. */
-export function House({ session, driver, uploads, children }: HouseProps) {
+export function House({ session, driver, uploads, away, error, onDismiss, children }: HouseProps) {
   const desktop = session.mode === "desktop";
-  // Whoever drives: a file that is put there disturbs nobody.
-  const drop = useDrop((dropped) => uploads.put(desktop ? "Desktop" : home, dropped), driver.watchable && driver.mayDrive);
+  // Whoever drives: a file that is put there disturbs nobody. The files of an attached one are somebody's own.
+  const welcome = driver.watchable && driver.mayDrive && !session.attached;
+  const drop = useDrop((dropped) => uploads.put(desktop ? "Desktop" : home, dropped), welcome);
   return (
     <div className="house" {...drop.listeners}>
       {driver.over ? (
@@ -37,6 +45,12 @@ export function House({ session, driver, uploads, children }: HouseProps) {
         </div>
       )}
       <UploadTray uploads={uploads} />
+      {(driver.over || !away) && (
+        <div className="messages">
+          <ErrorBanner text={error} onDismiss={onDismiss} />
+          <StreamBanner />
+        </div>
+      )}
       {drop.over &&
         (desktop ? (
           <DropHere text="Drop to put on the desktop" hint="in the folder Desktop of the session's home" />

@@ -22,7 +22,9 @@ interface PanelProps {
 /** The side panel of a session: what was done, what it holds, what it is, what it wrote. */
 export function Panel({ session, over, uploads }: PanelProps) {
   const { scopes } = useIdentity();
-  const tabs = allTabs.filter((name) => name !== "Files" || allows(scopes, "sessions:act"));
+  // The files of an attached session are somebody's own.
+  const files = allows(scopes, "sessions:act") && !session.attached;
+  const tabs = allTabs.filter((name) => name !== "Files" || files);
   const [tab, setTab] = useState<Tab>("Actions");
   // Here, so that another tab does not lead back to the beginning.
   const [place, setPlace] = useState<Place>({ folder: home, hidden: false });

@@ -12,13 +12,16 @@ interface ScalingButtonsProps {
   /** Null while something else decides. */
   scaling: Scaling | null;
   driving: boolean;
+  /** The screen has a size that is not ours to change. */
+  fixed: boolean;
   onChange: (scaling: Scaling) => void;
 }
 
-export function ScalingButtons({ scaling, driving, onChange }: ScalingButtonsProps) {
+export function ScalingButtons({ scaling, driving, fixed, onChange }: ScalingButtonsProps) {
   return (
     <div className="segments" role="group" aria-label="Size of the picture">
       {choices.map((choice) => {
+        if (fixed && choice.scaling === "remote") return null;
         const blocked = choice.scaling === "remote" && !driving;
         return (
           <IconButton

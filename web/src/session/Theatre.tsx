@@ -17,17 +17,22 @@ export function Theatre({ element, views, view, onView }: TheatreProps) {
   const [used, setUsed] = useState<ReadonlySet<View>>(new Set());
   if (!used.has(view)) setUsed(new Set(used).add(view));
   const only = views.length === 1;
+  const why = views.find(({ blocked }) => blocked !== undefined)?.blocked;
   return (
     <div className="theatre" ref={element}>
       {!only && (
-        <TabList
-          id={id}
-          label="What to watch"
-          tabs={views}
-          chosen={view}
-          onChoose={onView}
-          panelOf={(name) => `${id}-${name}-panel`}
-        />
+        <div className="theatre-head">
+          <TabList
+            id={id}
+            label="What to watch"
+            tabs={views}
+            chosen={view}
+            onChoose={onView}
+            panelOf={(name) => `${id}-${name}-panel`}
+          />
+          {/* Not as a tooltip only: fingers have none. */}
+          {why !== undefined && <p className="muted">{why}</p>}
+        </div>
       )}
       <div className="views">
         {views.map(({ name, show }) => {

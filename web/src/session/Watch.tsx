@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from "react";
 import { client } from "../api/client";
 import type { Session } from "../api/wire";
+import { SceneCard } from "../cast/SceneCard";
+import { withoutLiveView } from "../cast/state";
 import { useSessions } from "../sessions/provider";
-import { ErrorBanner } from "../ui/ErrorBanner";
 import { pictureUrl } from "../viewer/address";
 import type { Scaling } from "../viewer/connection";
 import { keysOf } from "../viewer/keysym";
@@ -17,6 +18,7 @@ import { DriverStrip } from "./DriverStrip";
 import { LeaveFullScreen, type FullScreen } from "./fullscreen";
 import { House } from "./House";
 import { KeysMenu } from "./KeysMenu";
+import { lossOf } from "./loss";
 import { TouchKeyboard } from "./TouchKeyboard";
 import { useDriver } from "./useDriver";
 import type { Uploads } from "./useUploads";
@@ -39,16 +41,18 @@ interface WatchProps {
 /** The live desktop of a session: watched by default, driven once control was taken. */
 export function Watch(props: WatchProps) {
   const { session, gone, shown, crop, quality, fullScreen, uploads, onDriving } = props;
-  const { subscribe } = useSessions();
+  const { subscribe, stream, retry } = useSessions();
   const driver = useDriver(session, gone);
   const { driving, onlyWatch } = driver;
   const [error, setError] = useState<string | null>(null);
   const buttons = useRef<HTMLDivElement>(null);
 
   const part = crop ? (session.browser_window ?? null) : null;
+  // A display that somebody attached, where nothing sends its picture.
+  const hopeless = session.attached?.live_view === false;
   const scaling = part === null ? props.scaling : "fit";
   const viewer = useViewer({
-    url: driver.watchable ? pictureUrl(session.id, driver.role) : null,
+    url: driver.watchable && !hopeless ? pictureUrl(session.id, driver.role) : null,
     driving,
     scaling,
     quality: desktopQuality[quality],
@@ -102,17 +106,36 @@ export function Watch(props: WatchProps) {
           <LeaveFullScreen fullScreen={fullScreen} />
         </div>
       </DriverStrip>
-      <ErrorBanner text={error} onDismiss={() => setError(null)} />
-      <House session={session} driver={driver} uploads={uploads}>
-        <Stage
-          viewer={viewer}
-          driving={driving}
-          scaling={scaling}
-          part={part}
-          marks={<MarkLayer sessionId={session.id} subscribe={subscribe} picture={viewer.picture} />}
-        >
-          {!driving && <AgentBanner status={session.agent_status} />}
-        </Stage>
+      <House
+        session={session}
+        driver={driver}
+        uploads={uploads}
+        away={viewer.state.kind === "reconnecting"}
+        error={error}
+        onDismiss={() => setError(null)}
+      >
+        {hopeless ? (
+          <div className="stage" role="status">
+            <SceneCard scene={withoutLiveView} />
+          </div>
+        ) : (
+          <Stage
+            viewer={{
+              ...viewer,
+              state: lossOf(viewer.state, session, stream),
+              retry: () => {
+                retry();
+                viewer.retry();
+              },
+            }}
+            driving={driving}
+            scaling={scaling}
+            part={part}
+            marks={<MarkLayer sessionId={session.id} subscribe={subscribe} picture={viewer.picture} />}
+          >
+            {!driving && <AgentBanner status={session.agent_status} />}
+          </Stage>
+        )}
       </House>
     </>
   );

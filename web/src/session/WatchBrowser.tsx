@@ -3,10 +3,10 @@ import { client, explain } from "../api/client";
 import type { Session } from "../api/wire";
 import { CastStage } from "../cast/CastStage";
 import { SceneCard } from "../cast/SceneCard";
-import { unwatchable } from "../cast/state";
+import { attachedBrowser, unwatchable } from "../cast/state";
 import { useCast } from "../cast/useCast";
 import { sentence } from "../format";
-import { ErrorBanner } from "../ui/ErrorBanner";
+import { useSessions } from "../sessions/provider";
 import { castUrl } from "../viewer/address";
 import { castQuality, type Quality } from "../viewer/quality";
 import { AddressBar } from "./AddressBar";
@@ -15,6 +15,7 @@ import { ControlButtons } from "./ControlButtons";
 import { DriverStrip } from "./DriverStrip";
 import { LeaveFullScreen, type FullScreen } from "./fullscreen";
 import { House } from "./House";
+import { lossOf } from "./loss";
 import { TabStrip } from "./TabStrip";
 import { TouchKeyboard } from "./TouchKeyboard";
 import { useDriver } from "./useDriver";
@@ -34,10 +35,14 @@ interface WatchBrowserProps {
 /** The live browser of a session, with or without a desktop around it. */
 export function WatchBrowser({ session, gone, shown, quality, fullScreen, uploads }: WatchBrowserProps) {
   const driver = useDriver(session, gone);
+  const { stream, retry } = useSessions();
   const { driving, onlyWatch } = driver;
   const [error, setError] = useState<string | null>(null);
   const [busy, setBusy] = useState(0);
   const buttons = useRef<HTMLDivElement>(null);
+  const address = useRef<HTMLInputElement>(null);
+  /** A tab that was just opened, until it is looked at. */
+  const [opened, setOpened] = useState<string | null>(null);
 
   const hopeless = session.browser_view?.status === "unavailable";
   const cast = useCast({
@@ -82,9 +87,17 @@ export function WatchBrowser({ session, gone, shown, quality, fullScreen, upload
     attempt(async () => {
       const now = await client.tabs(session.id, "open");
       // Whoever looks at a tab of their own choice wants to see the new one, and not lose it to the agent.
-      const opened = now.find(({ active }) => active)?.id;
-      if (chosen !== null && opened !== undefined) show(opened);
+      const opened = now.find(({ active }) => active)?.id ?? null;
+      if (chosen !== null && opened !== null) show(opened);
+      setOpened(opened);
     });
+  // Not before: an address that is typed is for the tab that is looked at.
+  const arrived = driving && opened !== null && opened === viewed;
+  useEffect(() => {
+    if (!arrived) return;
+    setOpened(null);
+    address.current?.focus();
+  }, [arrived]);
 
   return (
     <>
@@ -106,7 +119,6 @@ export function WatchBrowser({ session, gone, shown, quality, fullScreen, upload
           <LeaveFullScreen fullScreen={fullScreen} />
         </div>
       </DriverStrip>
-      <ErrorBanner text={error} onDismiss={() => setError(null)} />
       {driver.watchable && !closed && !hopeless && (
         <div className="browser-bars" data-live={connected}>
           <TabStrip
@@ -123,17 +135,40 @@ export function WatchBrowser({ session, gone, shown, quality, fullScreen, upload
             url={tabs.find(({ id }) => id === viewed)?.url ?? ""}
             driving={driving}
             busy={busy > 0}
-            onGo={(to) => void attempt(() => client.navigate(session.id, viewed, to))}
+            field={address}
+            onError={setError}
+            onGo={(to) => {
+              if ("url" in to) focus();
+              void attempt(() => client.navigate(session.id, viewed, to));
+            }}
           />
         </div>
       )}
-      <House session={session} driver={driver} uploads={uploads}>
+      <House
+        session={session}
+        driver={driver}
+        uploads={uploads}
+        away={connection.kind === "reconnecting"}
+        error={error}
+        onDismiss={() => setError(null)}
+      >
         {hopeless ? (
           <div className="stage" role="status">
             <SceneCard scene={unwatchable(session.browser_view?.reason ?? null)} />
           </div>
         ) : (
-          <CastStage cast={cast} driving={driving}>
+          <CastStage
+            cast={{
+              ...cast,
+              connection: lossOf(connection, session, stream),
+              retry: () => {
+                retry();
+                cast.retry();
+              },
+            }}
+            driving={driving}
+            attached={attachedBrowser(session)}
+          >
             {!driving && <AgentBanner status={session.agent_status} />}
           </CastStage>
         )}

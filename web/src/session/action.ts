@@ -1,4 +1,4 @@
-import type { ActionRecord } from "../api/wire";
+import type { ActionDetail, ActionRecord } from "../api/wire";
 import { bytes, count } from "../format";
 import type { IconName } from "../ui/Icon";
 
@@ -27,6 +27,15 @@ const icons: Record<string, IconName> = {
   file_download: "download",
   take_control: "hand",
   release_control: "hand",
+  browser_navigate: "web",
+  browser_tabs: "web",
+  browser_click: "pointer",
+  browser_hover: "pointer",
+  browser_type: "type",
+  browser_press: "key",
+  browser_screenshot: "camera",
+  browser_wait_for: "clock",
+  browser_upload: "upload",
 };
 
 export function iconOf(action: ActionRecord): IconName {
@@ -59,7 +68,49 @@ export function whatOf({ action, detail }: ActionRecord): string {
     case "wait":
       return detail.seconds === undefined ? "Wait" : `Wait ${detail.seconds} s`;
     default:
-      return capital(action.replaceAll("_", " "));
+      return inBrowser(action, detail) ?? capital(action.replaceAll("_", " "));
+  }
+}
+
+/** What was done in the browser: where to, or to which element. Null for what has neither. */
+function inBrowser(action: string, detail: ActionDetail): string | null {
+  const { selector, url } = detail;
+  switch (action) {
+    case "browser_navigate":
+      return detail.history ? capital(detail.history) : url ? `Go to ${url}` : null;
+    case "browser_tabs":
+      return ofTabs(detail);
+    case "browser_type": {
+      const typed = detail.characters === undefined ? "Type" : `Type ${count(detail.characters, "character")}`;
+      return selector ? `${typed} into ${selector}` : typed;
+    }
+    case "browser_press":
+      return ["Press", detail.keys || "a key", selector && `in ${selector}`].filter(Boolean).join(" ");
+    case "browser_interact":
+      return selector ? `${capital(detail.action ?? "use")} ${selector}` : null;
+    case "browser_click":
+    case "browser_hover":
+    case "browser_select":
+    case "browser_extract":
+    case "browser_wait_for":
+      return selector ? `${capital(action.slice("browser_".length).replaceAll("_", " "))} ${selector}` : null;
+    case "browser_upload":
+      return selector ? `Upload into ${selector}` : null;
+    default:
+      return null;
+  }
+}
+
+function ofTabs({ action, url }: ActionDetail): string {
+  switch (action) {
+    case "open":
+      return url ? `Open a tab with ${url}` : "Open a tab";
+    case "close":
+      return "Close a tab";
+    case "activate":
+      return "Switch to another tab";
+    default:
+      return "List tabs";
   }
 }
 

@@ -19,9 +19,14 @@ const endings: Record<EndReason, string> = {
   out_of_memory: "It used more memory than it may.",
 };
 
+/** Of a session that somebody attached: what is lost with the program that did. */
+export const programGone = "The program that attached it is gone. It comes back when `helmdeck attach` runs again.";
+
 /** Why a session is over, in a sentence. One that the server forgot at once was ended by somebody. */
-export function endingOf(session: Session): string {
-  return sentenceOf(session.end_reason) ?? "It was ended.";
+export function endingOf({ attached, end_reason: reason }: Session): string {
+  // It has no sandbox; and a server that was restarted knows it only from its program.
+  if (attached && (reason == null || reason === "guest_lost")) return programGone;
+  return sentenceOf(reason) ?? "It was ended.";
 }
 
 /** The sentence for a reason; null for one that we do not know. */

@@ -13,6 +13,11 @@ export function StatusBadge({ session }: { session: Session }) {
     <span className="badge" data-status={session.status}>
       <span className="light" />
       {words[session.status]}
+      {session.attached && (
+        <span className="mark" title="Somebody's own display or browser, attached by `helmdeck attach`">
+          Attached
+        </span>
+      )}
     </span>
   );
 }

@@ -4,10 +4,17 @@ interface KeyboardHintProps {
   to?: string;
 }
 
+const noWindows =
+  "A list that is opened is not in the picture: choose with the arrow keys and Enter. Files are chosen on the desktop.";
+
 /** Says where the keyboard goes, and the way out. A touch screen has no keys to lose. */
 export function KeyboardHint({ focused, to = "desktop" }: KeyboardHintProps) {
   return (
-    <span className="keys-only">
+    <span
+      className="keys-only"
+      // Lists and file dialogs are windows of the browser, and the picture is the page's.
+      title={to === "page" ? noWindows : undefined}
+    >
       {focused ? (
         <>
           Keyboard goes to the {to}; <kbd>Ctrl</kbd>+<kbd>Alt</kbd>+<kbd>Shift</kbd> gets it back

@@ -1,3 +1,4 @@
+import { sentenceOf } from "../sessions/name";
 import type { Closing } from "./closing";
 
 /**
@@ -9,11 +10,11 @@ export async function probe(socketUrl: string): Promise<Closing | null> {
   url.protocol = url.protocol === "wss:" ? "https:" : "http:";
   const response = await fetch(url, { credentials: "same-origin" }).catch(() => null);
   if (response === null) return null;
-  const body = (await response.json().catch(() => ({}))) as { error?: unknown };
-  return closingOfAnswer(response.status, body.error);
+  const body = (await response.json().catch(() => ({}))) as Record<string, unknown>;
+  return closingOfAnswer(response.status, body.error, body.end_reason);
 }
 
-export function closingOfAnswer(status: number, code: unknown): Closing | null {
+export function closingOfAnswer(status: number, code: unknown, endReason?: unknown): Closing | null {
   if (code === "invalid_ticket") {
     return { kind: "refused", text: "This link is not valid, or not any more. Ask for a new one." };
   }
@@ -27,8 +28,10 @@ export function closingOfAnswer(status: number, code: unknown): Closing | null {
     case 403:
       return { kind: "refused", text: "You may not watch this session." };
     case 404:
-    case 410:
-      return { kind: "over", text: "There is no such session any more." };
+    case 410: {
+      const why = sentenceOf(endReason);
+      return { kind: "over", text: why === null ? "There is no such session any more." : `The session is over. ${why}` };
+    }
     default:
       return null;
   }
