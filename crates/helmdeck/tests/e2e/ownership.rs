@@ -5,7 +5,7 @@ use serde_json::json;
 
 #[tokio::test]
 async fn a_session_does_not_exist_for_anyone_but_its_owner_and_admins() {
-    let server = Server::start();
+    let mut server = Server::start();
     let (owner, other) = (server.client("alice", "sessions:*"), server.client("bob", "sessions:*"));
     let desk = Desk::create(&owner, &json!({})).await;
     assert_eq!(desk.describe().await["owner"], "alice");
@@ -38,4 +38,9 @@ async fn a_session_does_not_exist_for_anyone_but_its_owner_and_admins() {
     let gone = owner.get(&path).await.expect(404).json();
     assert_eq!((&gone["error"], &gone["end_reason"]), (&json!("not_found"), &json!("requested")));
     assert!(other.get(&path).await.expect(404).json()["end_reason"].is_null());
+    server.kill();
+    server.restart();
+    let after = server.client("alice", "sessions:*").get(&path).await.expect(404).json();
+    assert_eq!(after, gone, "the next server knows it, too");
+    assert!(gone["ended_at"].is_string(), "{gone}");
 }
