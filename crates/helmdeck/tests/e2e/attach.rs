@@ -143,6 +143,18 @@ async fn becomes(client: &Client, id: &str, patience: Duration, field: &str, val
     }
 }
 
+/// Waits until the session says that its program is waited for.
+async fn waits(client: &Client, id: &str) {
+    let look = async || {
+        let shown = session(client, id).await;
+        (shown["browser_view"]["status"] == "unavailable"
+            && shown["browser_view"]["reason"] == shown["notes"][1])
+            .then(|| shown["notes"][1].as_str().unwrap_or_default().to_owned())
+    };
+    let waits = eventually(SOON, look).await.expect("it says that it waits");
+    assert!(waits.contains("is not connected since") && waits.contains("to come back"), "{waits}");
+}
+
 fn entries(dir: &Path) -> usize {
     fs::read_dir(dir).unwrap().count()
 }
@@ -220,14 +232,7 @@ async fn a_display_of_somebodys_own_is_watched_driven_and_left_as_it_was() {
     // for is said.
     attached.signal(Signal::KILL);
     assert!(!attached.ended().await);
-    let waits = async || {
-        let shown = session(&client, &id).await;
-        (shown["browser_view"]["status"] == "unavailable"
-            && shown["browser_view"]["reason"] == shown["notes"][1])
-            .then(|| shown["notes"][1].as_str().unwrap_or_default().to_owned())
-    };
-    let waits = eventually(SOON, waits).await.expect("it says that it waits");
-    assert!(waits.contains("is not connected since") && waits.contains("to come back"), "{waits}");
+    waits(&client, &id).await;
     let gone = async || scrapers(&desktop.name).is_empty().then_some(());
     eventually(SOON, gone).await.expect("the scraper ends with it");
     assert_eq!(entries(private.path()), 1);
