@@ -77,10 +77,18 @@ pub async fn launch(session: &Session, launch: Launch) -> Result<Launched, Guest
         Err(SpawnError::NestGone) => Err(GuestError::NestGone),
         Err(SpawnError::Io(error)) => {
             let body = match error.kind() {
-                std::io::ErrorKind::NotFound => ErrorBody::new(
-                    ErrorCode::CommandNotFound,
-                    format!("{command:?} does not exist in the session: check the name or path"),
-                ),
+                std::io::ErrorKind::NotFound => {
+                    // No shell reads it: a line with arguments is the name of no program.
+                    let spaced = command.contains(' ');
+                    let hint = if spaced { "; arguments go in `args`" } else { "" };
+                    ErrorBody::new(
+                        ErrorCode::CommandNotFound,
+                        format!(
+                            "{command:?} does not exist in the session: check the name or \
+                             path{hint}"
+                        ),
+                    )
+                }
                 _ => ErrorBody::new(
                     ErrorCode::CommandFailed,
                     format!("{command:?} cannot be started: {error}"),

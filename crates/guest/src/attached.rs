@@ -5,7 +5,7 @@ use std::{io, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use axum::body::Body;
 use helmdeck_cdp::{Cdp, Current};
-use helmdeck_display::Display;
+use helmdeck_display::{Display, DisplayError};
 use helmdeck_wire::{
     ErrorBody, ErrorCode,
     error::with_causes,
@@ -99,7 +99,8 @@ impl Attachment {
         let mut attached = Attached { display: None, passwords: None, browser: None };
         let mut kept = None;
         if let Some(name) = display {
-            attached.display = Some(Display::connect(name)?);
+            let reached = Display::connect(name).map_err(|error| no_display(name, error));
+            attached.display = Some(reached?);
             attached.passwords = watchable(name, place.path(), &log, &mut tasks).await?;
         }
         if let Some(address) = cdp {
@@ -161,6 +162,20 @@ impl Connections {
         // A server that hangs up is everyday life.
         let _ = connection.with_upgrades().await;
     }
+}
+
+/// Why a display cannot be attached: it was never there, so it is not lost.
+fn no_display(name: &str, error: DisplayError) -> GuestError {
+    let DisplayError::Lost(why) = error else { return error.into() };
+    // The library's own words are about a server that answered, or a name that is none.
+    let said = match why.kind() {
+        io::ErrorKind::Other => format!("the display {name} cannot be used: {why}"),
+        _ => format!(
+            "there is no X server at {name}: {why}; `echo $DISPLAY` in a terminal on the display \
+             tells its name"
+        ),
+    };
+    GuestError::Refused(ErrorBody::new(ErrorCode::DisplayLost, said))
 }
 
 /// Makes the display one that can be watched, if this machine has what that needs.

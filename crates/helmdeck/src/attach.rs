@@ -8,11 +8,12 @@ mod streams;
 use std::{error::Error, io::Write, sync::Arc, time::Duration};
 
 use futures_util::{SinkExt, StreamExt};
-use helmdeck_guest::Attachment;
+use helmdeck_guest::{Attachment, GuestError};
 use helmdeck_server::Config;
 use helmdeck_wire::{
     ErrorCode,
     attach::{Attach, AttachReply, Attached, CONTROL, GOODBYE},
+    error::with_causes,
     session::EndReason,
 };
 use http::Uri;
@@ -68,6 +69,16 @@ enum Ended {
     Here,
 }
 
+/// How it came to a good end.
+enum Done {
+    /// Somebody asked the server for it; in the server's words.
+    Asked(String),
+    /// Somebody here asked, and the server knows.
+    Told,
+    /// Somebody here asked while the server was away.
+    Untold,
+}
+
 /// Serves until the session is over or somebody stops it.
 pub fn run(config: &Config, args: Args) -> Result<(), Box<dyn Error>> {
     let server = Arc::new(Remote::new(config, args.url.as_deref(), args.token.as_ref())?);
@@ -83,9 +94,11 @@ async fn serve(server: Arc<Remote>, args: Args) -> Result<(), Box<dyn Error>> {
     let display = display_of(&args)?;
     let (mut interrupt, mut terminate) =
         (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    let guest = Attachment::start(display.as_deref(), args.cdp.as_deref()).await?;
+    let started = Attachment::start(display.as_deref(), args.cdp.as_deref()).await;
+    let guest = started.map_err(in_words)?;
     let attached =
         Attached { display, live_view: guest.live_view, cdp: args.cdp.as_deref().map(place_of) };
+    let left = as_it_was(&attached);
     let mut visit = Visit {
         server,
         guest: &guest,
@@ -100,7 +113,37 @@ async fn serve(server: Arc<Remote>, args: Args) -> Result<(), Box<dyn Error>> {
     };
     let done = visit.keep(stop).await;
     guest.let_go().await;
-    done
+    match done? {
+        Done::Asked(why) => say(&format!("{why}; {left}")),
+        Done::Told => say(&format!("The session is ended; {left}")),
+        Done::Untold if visit.announced => {
+            say(&format!("The server is away, and ends the session by itself; {left}"));
+        }
+        Done::Untold => {}
+    }
+    Ok(())
+}
+
+/// A failure without the code, which is for programs.
+fn in_words(error: GuestError) -> String {
+    match error {
+        GuestError::Refused(body) => body.message,
+        other => with_causes(&other),
+    }
+}
+
+/// What is left behind, and how.
+fn as_it_was(attached: &Attached) -> String {
+    let browser = |place: &String| format!("the browser at {place}");
+    match (&attached.display, &attached.cdp) {
+        (Some(display), Some(place)) => {
+            format!("display {display} and {} are as they were", browser(place))
+        }
+        (Some(display), None) => format!("display {display} is as it was"),
+        (None, place) => {
+            format!("{} is as it was", place.as_ref().map(browser).unwrap_or_default())
+        }
+    }
 }
 
 /// The display that is meant, if one is.
@@ -135,13 +178,13 @@ struct Visit<'a> {
 
 impl Visit<'_> {
     /// Is there for the server, however often that goes away, until `stop`.
-    async fn keep(&mut self, stop: impl Future<Output = ()>) -> Result<(), Box<dyn Error>> {
+    async fn keep(&mut self, stop: impl Future<Output = ()>) -> Result<Done, Box<dyn Error>> {
         let mut stop = std::pin::pin!(stop);
         let mut pause = PAUSES.0;
         loop {
             let connected = tokio::select! {
                 connected = self.connect() => connected,
-                () = &mut stop => return Ok(()),
+                () = &mut stop => return Ok(Done::Untold),
             };
             let why = match connected {
                 Ok(mut socket) => {
@@ -152,13 +195,12 @@ impl Visit<'_> {
                     match ended {
                         // As somebody asked the server.
                         Ended::Session(why) if why.ends_with(EndReason::Requested.as_str()) => {
-                            say(&why);
-                            return Ok(());
+                            return Ok(Done::Asked(why));
                         }
                         Ended::Session(why) => return Err(why.into()),
                         Ended::Here => {
-                            say_goodbye(socket).await;
-                            return Ok(());
+                            let told = say_goodbye(socket).await;
+                            return Ok(if told { Done::Told } else { Done::Untold });
                         }
                         Ended::Server(why) => {
                             pause = PAUSES.0;
@@ -174,7 +216,7 @@ impl Visit<'_> {
             eprintln!("{why}; trying again");
             tokio::select! {
                 () = sleep(pause) => {}
-                () = &mut stop => return Ok(()),
+                () = &mut stop => return Ok(Done::Untold),
             }
             pause = (pause * 2).min(PAUSES.1);
         }
@@ -217,7 +259,10 @@ impl Visit<'_> {
                     }
                 }
                 AttachReply::Ready => {
-                    if let Some((_, url)) = streams.as_ref().filter(|_| !self.announced) {
+                    let Some((_, url)) = &streams else { continue };
+                    if self.announced {
+                        say(&format!("connected again; watch it at {url}"));
+                    } else {
                         say(&format!("watch it at {url}; Ctrl-C ends the session"));
                     }
                     self.announced = true;
@@ -244,12 +289,30 @@ fn say(line: &str) {
     let _ = writeln!(std::io::stdout(), "{line}");
 }
 
-/// Tells the server that the session shall end, and waits until it knows.
-async fn say_goodbye(mut socket: Socket) {
+/// Tells the server that the session shall end, and waits until it knows; whether it does.
+async fn say_goodbye(mut socket: Socket) -> bool {
     let frame = CloseFrame { code: CloseCode::Normal, reason: GOODBYE.into() };
     let said = async {
-        let _ = socket.send(Message::Close(Some(frame))).await;
+        let sent = socket.send(Message::Close(Some(frame))).await;
         while let Some(Ok(_)) = socket.next().await {}
+        sent.is_ok()
     };
-    let _ = timeout(GOODBYE_DEADLINE, said).await;
+    timeout(GOODBYE_DEADLINE, said).await.unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_is_named() {
+        let left = |display: Option<&str>, cdp: Option<&str>| {
+            let (display, cdp) = (display.map(Into::into), cdp.map(Into::into));
+            as_it_was(&Attached { display, cdp, live_view: false })
+        };
+        assert_eq!(left(Some(":0"), None), "display :0 is as it was");
+        assert_eq!(left(None, Some("a:1")), "the browser at a:1 is as it was");
+        let both = "display :0 and the browser at a:1 are as they were";
+        assert_eq!(left(Some(":0"), Some("a:1")), both);
+    }
 }

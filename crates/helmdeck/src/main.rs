@@ -10,7 +10,13 @@ mod serve;
 mod token;
 mod vnc;
 
-use std::{error::Error, ffi::OsString, path::PathBuf, process::ExitCode};
+use std::{
+    error::Error,
+    ffi::OsString,
+    io::{Write, stderr},
+    path::PathBuf,
+    process::ExitCode,
+};
 
 use clap::{Parser, Subcommand};
 use helmdeck_server::Config;
@@ -82,13 +88,22 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
-    let load = || Config::load(cli.config.as_deref(), environment());
+    let read = || Config::load(cli.config.as_deref(), environment());
+    let load = || {
+        read().inspect(|config| {
+            for warning in &config.warnings {
+                // That nobody reads it is no reason to stop.
+                let _ = writeln!(stderr(), "helmdeck: {warning}");
+            }
+        })
+    };
     match cli.command {
         Command::Serve => {
             // Before there are threads, so that all of them have it.
             helmdeck_spawn::be_prompt();
             helmdeck_spawn::raise_descriptors();
-            serve::run(load()?)?;
+            // Its log has the warnings.
+            serve::run(read()?)?;
         }
         Command::Doctor => {
             let config = load()?;

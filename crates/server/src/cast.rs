@@ -5,7 +5,7 @@ mod message;
 
 use std::{pin::pin, time::Duration};
 
-use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
+use axum::extract::ws::{Message, Utf8Bytes, WebSocket};
 use bytes::Bytes;
 use futures_util::{
     SinkExt, StreamExt,
@@ -23,7 +23,10 @@ use tokio::{
     time::{Instant, interval, sleep_until, timeout},
 };
 
-use crate::{by_hand::Gathered, closing::Closing};
+use crate::{
+    by_hand::Gathered,
+    closing::{Closing, close},
+};
 
 /// A viewer that takes nothing for this long is gone.
 const SEND_DEADLINE: Duration = Duration::from_secs(30);
@@ -37,6 +40,8 @@ const PING_EVERY: Duration = Duration::from_secs(20);
 const SILENCE: Duration = Duration::from_secs(60);
 /// No more refusals are told than one in this time.
 const REFUSE_EVERY: Duration = Duration::from_millis(100);
+/// What somebody is told whose input does not pass.
+const ONLY_WATCHES: &str = "you only watch: take control first";
 
 /// Relays until either side ends, or `ended` says why it must.
 pub async fn relay(
@@ -45,7 +50,7 @@ pub async fn relay(
     stream: Box<dyn ByteStream>,
     ended: impl Future<Output = Closing>,
 ) {
-    let (mut to_viewer, from_viewer) = socket.split();
+    let (mut to_viewer, mut from_viewer) = socket.split();
     let (from_guest, mut to_guest) = tokio::io::split(stream);
     let (drives, mut may_drive) = watch::channel(viewer.drives());
     may_drive.mark_changed();
@@ -54,7 +59,7 @@ pub async fn relay(
     let mut ended = pin!(ended);
     let mut reason = tokio::select! {
         reason = down(from_guest, &mut to_viewer, own) => reason,
-        reason = up(from_viewer, &mut to_guest, &mut viewer, &drives, &refusals) => reason,
+        reason = up(&mut from_viewer, &mut to_guest, &mut viewer, &drives, &refusals) => reason,
         reason = &mut ended => reason,
     };
     // A picture is lost because the session ends; a moment later it is known why.
@@ -64,9 +69,8 @@ pub async fn relay(
         reason = why;
     }
     // With the connection, the guest lets go whatever the viewer held down.
-    drop(to_guest);
-    let frame = CloseFrame { code: reason.code(), reason: reason.sentence().into() };
-    let _ = timeout(WRITE_DEADLINE, to_viewer.send(Message::Close(Some(frame)))).await;
+    drop((to_guest, viewer));
+    close(to_viewer, from_viewer, &reason).await;
 }
 
 /// What the viewer is told by us, and not by the guest.
@@ -115,7 +119,7 @@ fn words(told: &Told) -> Message {
 
 /// What the viewer sends, as far as it may.
 async fn up(
-    mut from_viewer: SplitStream<WebSocket>,
+    from_viewer: &mut SplitStream<WebSocket>,
     to_guest: &mut WriteHalf<Box<dyn ByteStream>>,
     viewer: &mut CastViewer,
     drives: &watch::Sender<bool>,
@@ -123,6 +127,7 @@ async fn up(
 ) -> Closing {
     let (mut done, mut key_is_down) = (Gathered::default(), false);
     let (mut heard, mut refused) = (Instant::now(), None::<Instant>);
+    let mut knows = false;
     loop {
         let asked = tokio::select! {
             message = from_viewer.next() => {
@@ -160,9 +165,15 @@ async fn up(
                 continue;
             }
         };
-        // Nobody is told: whoever may not drive knows.
-        if message::drives(&asked) && asked != Asked::LetGo && !viewer.drives() {
-            continue;
+        if message::drives(&asked) && asked != Asked::LetGo {
+            if !viewer.drives() {
+                // Once: input comes by the dozen. What was under way when control went is no news.
+                if !knows && message::begins(&asked) {
+                    knows = refusals.try_send(ONLY_WATCHES.to_owned()).is_ok();
+                }
+                continue;
+            }
+            knows = false;
         }
         note(&asked, &mut done, &mut key_is_down, viewer);
         let message = Cast::asking(&asked);

@@ -5,7 +5,7 @@ mod policy;
 
 use std::{future::pending, pin::pin, time::Duration};
 
-use axum::extract::ws::{CloseFrame, Message, WebSocket};
+use axum::extract::ws::{Message, WebSocket};
 use bytes::Bytes;
 use futures_util::{
     SinkExt, StreamExt,
@@ -23,7 +23,7 @@ use tokio::{
 };
 
 use crate::{
-    closing::Closing,
+    closing::{Closing, close},
     error::{ApiError, ApiResult},
 };
 
@@ -47,14 +47,14 @@ pub async fn relay(
     stream: Box<dyn ByteStream>,
     ended: impl Future<Output = Closing>,
 ) {
-    let (mut to_client, from_client) = socket.split();
+    let (mut to_client, mut from_client) = socket.split();
     let (from_browser, mut to_browser) = tokio::io::split(stream);
     // What we answer in the browser's place.
     let (answers, mut answered) = mpsc::channel(16);
     let mut ended = pin!(ended);
     let mut reason = tokio::select! {
         reason = down(from_browser, &mut to_client, &mut answered) => reason,
-        reason = up(from_client, &mut to_browser, &client, answers) => reason,
+        reason = up(&mut from_client, &mut to_browser, &client, answers) => reason,
         reason = &mut ended => reason,
     };
     if reason == Closing::BrowserLost
@@ -62,8 +62,8 @@ pub async fn relay(
     {
         reason = why;
     }
-    let frame = CloseFrame { code: reason.code(), reason: reason.sentence().into() };
-    let _ = timeout(SEND_DEADLINE, to_client.send(Message::Close(Some(frame)))).await;
+    drop((to_browser, client));
+    close(to_client, from_client, &reason).await;
 }
 
 async fn down(
@@ -107,7 +107,7 @@ async fn down(
 }
 
 async fn up(
-    mut from_client: SplitStream<WebSocket>,
+    from_client: &mut SplitStream<WebSocket>,
     to_browser: &mut WriteHalf<Box<dyn ByteStream>>,
     client: &CdpClient,
     answers: mpsc::Sender<String>,

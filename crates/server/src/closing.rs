@@ -2,11 +2,38 @@
 
 use std::{future::pending, time::Duration};
 
+use axum::extract::ws::{CloseFrame, Message, WebSocket};
+use futures_util::{
+    SinkExt, StreamExt,
+    stream::{SplitSink, SplitStream},
+};
 use helmdeck_wire::session::EndReason;
 use time::OffsetDateTime;
+use tokio::time::timeout;
 
 /// How often the clock is asked whether a moment has come: it may be set meanwhile.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
+
+/// How long the other side may take to hear of the end, and to agree.
+const GOODBYE_DEADLINE: Duration = Duration::from_secs(2);
+
+/// Ends a WebSocket as the protocol has it: with a frame of each side.
+pub async fn close(
+    mut to: SplitSink<WebSocket, Message>,
+    mut from: SplitStream<WebSocket>,
+    reason: &Closing,
+) {
+    let frame = CloseFrame { code: reason.code(), reason: reason.sentence().into() };
+    let goodbye = async {
+        // Refused if the other side was first.
+        let _ = to.send(Message::Close(Some(frame))).await;
+        // Sends the answer that the other side waits for then.
+        let _ = to.close().await;
+        // What is not read when we hang up would make the frame get lost.
+        while let Some(Ok(_)) = from.next().await {}
+    };
+    let _ = timeout(GOODBYE_DEADLINE, goodbye).await;
+}
 
 /// Waits until that moment; for ever, if there is none.
 pub async fn until(moment: Option<OffsetDateTime>) {

@@ -7,6 +7,7 @@ mod action_log;
 mod defaults;
 mod layers;
 mod live;
+mod nearest;
 mod show;
 
 use std::{net::SocketAddr, path::PathBuf, str::FromStr};

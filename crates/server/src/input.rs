@@ -29,8 +29,14 @@ fn refusal(error: &serde_path_to_error::Error<serde_json::Error>, also_known: &[
         _ => None,
     });
     if let Some(unknown) = quoted(&reason, "unknown field ") {
+        // Its own name is the last of the path.
+        let path = error.path().to_string();
+        let within = path.strip_suffix(unknown).and_then(|path| path.strip_suffix('.'));
+        let also_known = if within.is_some() { &[] } else { also_known };
         let known = also_known.iter().copied().chain(names(&reason).skip(1)).collect::<Vec<_>>();
-        let message = format!("unknown field {unknown:?}: known fields are {}", known.join(", "));
+        let within = within.map(|place| format!(" in {place}")).unwrap_or_default();
+        let message =
+            format!("unknown field {unknown:?}{within}: known fields are {}", known.join(", "));
         return ApiError::new(ErrorCode::InvalidInput, message);
     }
     match (field, quoted(&reason, "missing field ")) {
@@ -62,7 +68,7 @@ fn names(reason: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Says "a number" where serde names a Rust type.
-fn plain(reason: &str) -> String {
+pub fn plain(reason: &str) -> String {
     let Some((got, expected)) = reason.rsplit_once("expected ") else { return reason.to_owned() };
     let expected = match expected {
         "f64" | "f32" => "a number",
@@ -104,6 +110,9 @@ mod tests {
         let (code, message) = refused::<Click>(json!({"x": 1, "y": 1, "buton": "left"}));
         assert_eq!(code, "invalid_input");
         assert_eq!(message, "unknown field \"buton\": known fields are session_id, x, y, button");
+        let (_, message) = refused::<SessionSpec>(json!({"cdp_stream": {"fps": 3}}));
+        let known = "known fields are quality, max_width, max_height, max_fps";
+        assert_eq!(message, format!("unknown field \"fps\" in cdp_stream: {known}"));
         let (_, message) = refused::<CursorPosition>(json!({"x": 1}));
         assert_eq!(message, "unknown field \"x\": known fields are session_id");
     }

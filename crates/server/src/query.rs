@@ -1,8 +1,11 @@
 //! What stands after the question mark, and in the path.
 
+mod refusal;
+
 use axum::extract::{FromRequestParts, Path, Query};
 use helmdeck_wire::{ErrorCode, SessionId, extension::ExtensionName, session::ProfileName};
 use http::request::Parts;
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use crate::{
@@ -13,13 +16,17 @@ use crate::{
 /// The query string as a `T`.
 pub struct Params<T>(pub T);
 
-impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
+impl<T: DeserializeOwned + JsonSchema> FromRequestParts<App> for Params<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> ApiResult<Self> {
         match Query::try_from_uri(&parts.uri) {
             Ok(Query(params)) => Ok(Self(params)),
-            Err(rejection) => Err(ApiError::new(ErrorCode::InvalidInput, rejection.body_text())),
+            Err(rejection) => {
+                let query = parts.uri.query().unwrap_or_default();
+                let message = refusal::sentence::<T>(query, &rejection.body_text());
+                Err(ApiError::new(ErrorCode::InvalidInput, message))
+            }
         }
     }
 }

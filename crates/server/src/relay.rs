@@ -3,7 +3,7 @@
 
 use std::{pin::pin, time::Duration};
 
-use axum::extract::ws::{CloseFrame, Message, WebSocket};
+use axum::extract::ws::{Message, WebSocket};
 use bytes::{Bytes, BytesMut};
 use futures_util::{
     SinkExt, StreamExt,
@@ -17,7 +17,10 @@ use tokio::{
     time::{Instant, interval, sleep_until, timeout},
 };
 
-use crate::{by_hand::Gathered, closing::Closing};
+use crate::{
+    by_hand::Gathered,
+    closing::{Closing, close},
+};
 
 /// What is read from the X server at once.
 const CHUNK: usize = 64 << 10;
@@ -43,7 +46,7 @@ pub async fn relay(
     stream: Box<dyn ByteStream>,
     ended: impl Future<Output = Closing>,
 ) {
-    let (mut to_viewer, from_viewer) = socket.split();
+    let (mut to_viewer, mut from_viewer) = socket.split();
     let (from_x, mut to_x) = tokio::io::split(stream);
     let mut gate = Gate::new(view.role());
     // What the handshake answers; the picture comes after it, on the same way.
@@ -51,7 +54,7 @@ pub async fn relay(
     let mut ended = pin!(ended);
     let mut reason = tokio::select! {
         reason = down(from_x, &mut to_viewer, &mut answered) => reason,
-        reason = up(from_viewer, &mut to_x, &mut gate, &mut view, answers) => reason,
+        reason = up(&mut from_viewer, &mut to_x, &mut gate, &mut view, answers) => reason,
         reason = &mut ended => reason,
     };
     // A picture is lost because the session ends; a moment later it is known why.
@@ -62,8 +65,8 @@ pub async fn relay(
     }
     // Whatever the viewer held down is let go, on the connection on which it was pressed.
     let _ = timeout(WRITE_DEADLINE, to_x.write_all(&gate.release())).await;
-    let frame = CloseFrame { code: reason.code(), reason: reason.sentence().into() };
-    let _ = timeout(WRITE_DEADLINE, to_viewer.send(Message::Close(Some(frame)))).await;
+    drop((to_x, view));
+    close(to_viewer, from_viewer, &reason).await;
 }
 
 /// The picture, on its way to the viewer.
@@ -99,13 +102,13 @@ async fn down(
 
 /// What the viewer sends, as far as it may.
 async fn up(
-    mut from_viewer: SplitStream<WebSocket>,
+    from_viewer: &mut SplitStream<WebSocket>,
     to_x: &mut WriteHalf<Box<dyn ByteStream>>,
     gate: &mut Gate,
     view: &mut View,
     answers: mpsc::Sender<Bytes>,
 ) -> Closing {
-    let rest = match timeout(HANDSHAKE_DEADLINE, shake_hands(&mut from_viewer, &answers)).await {
+    let rest = match timeout(HANDSHAKE_DEADLINE, shake_hands(from_viewer, &answers)).await {
         Ok(Ok((client_init, rest))) => {
             if to_x.write_all(&client_init).await.is_err() {
                 return Closing::PictureLost;

@@ -263,15 +263,7 @@ fn watching() -> Vec<Operation> {
             .query::<live::ViewQuery>()
             .upgrades(),
         get("/api/v1/sessions/{id}/cdp-stream", Watches, "watch_browser", cast::stream)
-            .doc(
-                "The session's browser, headless or not, over a WebSocket: each binary message is a \
-                 JPEG of the page, each text message an object with one key: `frame` (what the \
-                 pictures show, in CSS pixels of the page), `tabs`, `status`, `control`, `dialog` or \
-                 `error`. Send `{\"method\": …, \"params\": …}`: `Input.dispatchMouseEvent`, \
-                 `Input.dispatchKeyEvent`, `Input.dispatchTouchEvent` and `dialog` pass while this \
-                 viewer drives; `view` and `ack` always. A browser that died comes back on the same \
-                 connection.",
-            )
+            .doc(cast::STREAM)
             .query::<cast::CastQuery>()
             .upgrades(),
         get("/api/sessions/{id}/cdp-stream", Watches, "watch_browser_alias", cast::stream)

@@ -20,14 +20,14 @@ use helmdeck_wire::{
     session::{EndReason, Mode, SessionSpec},
 };
 use parking_lot::Mutex;
-use time::OffsetDateTime;
+use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use tokio::{
     io::{DuplexStream, duplex},
     sync::{Notify, oneshot, watch},
     time::{Instant, timeout_at},
 };
 
-use crate::{Session, SessionError, session::Driven};
+use crate::{Session, SessionError, events::What, lifecycle::Phase, session::Driven};
 use allowance::Allowance;
 
 /// A program that is there brings a connection within its round trip.
@@ -93,7 +93,30 @@ struct Shared {
     brought: AtomicBool,
     /// What its guest may still report.
     allowance: Mutex<Allowance>,
+    /// While the program is waited for.
+    away: Mutex<Option<Away>>,
     over: watch::Sender<bool>,
+}
+
+/// A program that is not connected.
+#[derive(Debug, Clone, Copy)]
+struct Away {
+    since: OffsetDateTime,
+    /// How long it is waited for.
+    until: Instant,
+}
+
+impl Away {
+    fn sentence(self, now: Instant) -> String {
+        let since = self.since.replace_nanosecond(0).unwrap_or(self.since);
+        let since = since.format(&Rfc3339).unwrap_or_default();
+        let left = self.until.saturating_duration_since(now);
+        let seconds = left.as_secs_f64().ceil();
+        format!(
+            "the program that attached it is not connected since {since}; it has {seconds} s to \
+             come back"
+        )
+    }
 }
 
 /// The right to bring a session, which one program has at a time. Dropping it gives it back.
@@ -110,7 +133,9 @@ impl Attachment {
         let (offers, offered, over) = (Mutex::default(), Notify::new(), watch::Sender::new(false));
         let brought = AtomicBool::new(false);
         let allowance = Mutex::new(Allowance::new(Instant::now().into_std()));
-        Self { shared: Arc::new(Shared { sandbox, offers, offered, brought, allowance, over }) }
+        let away = Mutex::default();
+        let shared = Shared { sandbox, offers, offered, brought, allowance, away, over };
+        Self { shared: Arc::new(shared) }
     }
 
     /// Makes the caller the one who brings it, unless somebody is.
@@ -127,6 +152,17 @@ impl Attachment {
     /// Whether its guest may be there, perhaps again.
     pub(crate) fn may_come(&self) -> bool {
         self.shared.allowance.lock().come(Instant::now().into_std())
+    }
+
+    /// Its guest is gone, and waited for until then.
+    pub(crate) fn wait_until(&self, until: Instant) {
+        let since = OffsetDateTime::now_utc();
+        *self.shared.away.lock() = Some(Away { since, until });
+    }
+
+    /// Its guest is there.
+    pub(crate) fn wait_no_more(&self) {
+        *self.shared.away.lock() = None;
     }
 
     /// Whether its guest has reported more than it may.
@@ -224,6 +260,19 @@ impl Session {
         self.ensure_alive()
     }
 
+    /// Since when the program that attached it is gone and how long it is waited for, in words.
+    pub(crate) fn away(&self) -> Option<String> {
+        let away = *self.attachment()?.shared.away.lock();
+        let runs = *self.inner.life.lock().phase() == Phase::Running;
+        away.filter(|_| runs).map(|away| away.sentence(Instant::now()))
+    }
+
+    /// Lets everybody know that the program that attached it is gone, and waited for until then.
+    pub(crate) fn lost_its_guest(&self, attachment: &Attachment, until: Instant) {
+        attachment.wait_until(until);
+        self.tell(What::Changed);
+    }
+
     /// Ends it soon, as the program that attached it asks.
     pub fn detach(&self) {
         self.request_end(EndReason::Requested);
@@ -299,6 +348,16 @@ mod tests {
         assert!(first.is_some() && attachment.bring().is_none());
         drop(first);
         assert!(attachment.bring().is_some());
+    }
+
+    #[test]
+    fn how_long_a_program_is_waited_for_is_counted_down() {
+        let since = OffsetDateTime::UNIX_EPOCH + Duration::from_millis(1500);
+        let gone = Instant::now();
+        let away = Away { since, until: gone + Duration::from_secs(30) };
+        let expected = "the program that attached it is not connected since \
+                        1970-01-01T00:00:01Z; it has 21 s to come back";
+        assert_eq!(away.sentence(gone + Duration::from_millis(9500)), expected);
     }
 
     #[test]

@@ -72,6 +72,9 @@ impl Session {
 
     /// Whether its browser can be watched.
     pub(crate) fn browser_view(&self) -> BrowserView {
+        if let Some(away) = self.away() {
+            return ViewStatus::Unavailable.because(away);
+        }
         let phase = self.inner.life.lock().phase().clone();
         match phase {
             Phase::Starting => ViewStatus::Starting.plainly(),

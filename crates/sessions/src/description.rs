@@ -43,7 +43,7 @@ impl Session {
             control: self.control(caller),
             browser_view: self.browser_view(),
             attached: inner.record.attached.clone(),
-            notes: spec::notes(&inner.record),
+            notes: spec::notes(&inner.record).into_iter().chain(self.away()).collect(),
             spec: spec::for_reply(&inner.record.spec),
         }
     }

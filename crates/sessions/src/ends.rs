@@ -3,8 +3,9 @@
 use std::{collections::VecDeque, time::Duration};
 
 use helmdeck_store::{End, Store, StoreError};
-use helmdeck_wire::{SessionId, error::with_causes};
+use helmdeck_wire::{SessionId, error::with_causes, session::EndReason};
 use parking_lot::Mutex;
+use time::OffsetDateTime;
 use tokio::time::timeout;
 use tracing::warn;
 
@@ -34,6 +35,15 @@ impl Ends {
         let end = known.iter().find(|end| end.session_id == *id)?;
         let visible = caller.is_admin() || caller.subject == end.owner;
         visible.then_some(Ending { reason: end.reason, at: end.ended_at })
+    }
+
+    /// Remembers a session that ended while there was no server, unless it is known how.
+    pub async fn add_found(&self, session_id: SessionId, owner: String) {
+        let known = self.known.lock().iter().any(|end| end.session_id == session_id);
+        if !known {
+            let (reason, ended_at) = (EndReason::GuestLost, OffsetDateTime::now_utc());
+            self.add(End { session_id, owner, reason, ended_at }).await;
+        }
     }
 
     async fn add(&self, end: End) {
@@ -69,9 +79,6 @@ impl Session {
 
 #[cfg(test)]
 mod tests {
-    use helmdeck_wire::session::EndReason;
-    use time::OffsetDateTime;
-
     use super::*;
 
     #[tokio::test]
@@ -87,5 +94,7 @@ mod tests {
         assert_eq!(ends.of(&caller("ann"), &id), Some(Ending { reason, at }));
         assert_eq!(ends.of(&caller("bob"), &id), None);
         assert_eq!(ends.of(&caller("ann"), &SessionId::new("t")), None);
+        ends.add_found(id.clone(), "ann".into()).await;
+        assert_eq!(ends.of(&caller("ann"), &id), Some(Ending { reason, at }), "it was known");
     }
 }

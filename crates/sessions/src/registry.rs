@@ -105,6 +105,10 @@ impl Sessions {
         for sandbox in self.runtime().list().await? {
             if !sandbox.running {
                 info!(sandbox = %sandbox.id, "Clearing away a sandbox that has ended");
+                if let Some(record) = Record::from_labels(&sandbox.labels) {
+                    let id = SessionId::new(sandbox.id.as_str());
+                    self.shared.common.journal.ends().add_found(id, record.owner).await;
+                }
                 if let Err(error) = self.runtime().stop(&sandbox.id).await {
                     warn!(sandbox = %sandbox.id, %error, "Sandbox could not be cleared away");
                 }

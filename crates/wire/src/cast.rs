@@ -227,7 +227,8 @@ pub enum ViewStatus {
     NoBrowser,
     /// It is somebody's own, attached by `helmdeck attach`, and can be watched.
     Passthrough,
-    /// It cannot: the session is over, or of another version, or the page crashed.
+    /// It cannot: the session is over, or of another version, or the page crashed, or the program
+    /// that attached it is not connected.
     Unavailable,
 }
 

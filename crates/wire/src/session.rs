@@ -263,7 +263,8 @@ pub struct Session {
     /// What of somebody's own it is, if it was not started by the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attached: Option<Attached>,
-    /// Remarks about the request, for example an image that this runtime does not use.
+    /// Remarks, for example about an image that this runtime does not use, or a program that
+    /// attached the session and is not connected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// The session as it was asked for, defaults filled in.

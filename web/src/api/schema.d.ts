@@ -1294,8 +1294,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The session's browser, headless or not, over a WebSocket: each binary message is a JPEG of the page, each text message an object with one key: `frame` (what the pictures show, in CSS pixels of the page), `tabs`, `status`, `control`, `dialog` or `error`
-         * @description The session's browser, headless or not, over a WebSocket: each binary message is a JPEG of the page, each text message an object with one key: `frame` (what the pictures show, in CSS pixels of the page), `tabs`, `status`, `control`, `dialog` or `error`. Send `{"method": …, "params": …}`: `Input.dispatchMouseEvent`, `Input.dispatchKeyEvent`, `Input.dispatchTouchEvent` and `dialog` pass while this viewer drives; `view` and `ack` always. A browser that died comes back on the same connection.
+         * The session's browser, headless or not, over a WebSocket: each binary message is a JPEG of the page, each text message an object with one key: `frame` (what the pictures after it show: `tab`, `width`, `height`, `page_scale`, `offset_top`, `scroll_x`, `scroll_y` in CSS pixels, and `seq`, the number of the next picture), `tabs` (all there are), `status` (`status` and `reason`, as `browser_view` of the session), `control` (`may_drive`), `dialog` (`kind`, `message`, `proposal`; null when it is answered) or `error` (`message`: why something sent was refused)
+         * @description The session's browser, headless or not, over a WebSocket: each binary message is a JPEG of the page, each text message an object with one key: `frame` (what the pictures after it show: `tab`, `width`, `height`, `page_scale`, `offset_top`, `scroll_x`, `scroll_y` in CSS pixels, and `seq`, the number of the next picture), `tabs` (all there are), `status` (`status` and `reason`, as `browser_view` of the session), `control` (`may_drive`), `dialog` (`kind`, `message`, `proposal`; null when it is answered) or `error` (`message`: why something sent was refused). Send `{"method": …, "params": …}`. While this viewer drives: `Input.dispatchMouseEvent`, `Input.dispatchKeyEvent` and `Input.dispatchTouchEvent` with the params of the debugging protocol, and `dialog` (`accept`, and `text` for a prompt). Always: `view` (`tab`, null for the active one, `quality`, `max_width`, `max_height`, `max_fps`; what is not given stays) and, if the connection was opened with `ack=true`, `ack` (`seq`, the number of the last picture that arrived). A browser that died comes back on the same connection.
          */
         get: operations["watch_browser"];
         put?: never;
@@ -3553,7 +3553,10 @@ export interface components {
             id: components["schemas"]["SessionId"];
             /** @description Whether people can watch it. */
             mode: components["schemas"]["Mode"];
-            /** @description Remarks about the request, for example an image that this runtime does not use. */
+            /**
+             * @description Remarks, for example about an image that this runtime does not use, or a program that
+             *     attached the session and is not connected.
+             */
             notes?: string[];
             /** @description The token subject that created it. */
             owner: string;

@@ -2,8 +2,15 @@
 
 use std::time::Duration;
 
-use helmdeck_testkit::{Caster, Client, Desk, Process, Refused, Server, eventually, jpeg_size};
+use futures_util::{SinkExt, StreamExt};
+use helmdeck_testkit::{
+    Caster, Client, Desk, Process, Refused, Server, Watcher, eventually, jpeg_size,
+};
 use serde_json::{Value, json};
+use tokio_tungstenite::tungstenite::{
+    Message,
+    protocol::{CloseFrame, frame::coding::CloseCode},
+};
 
 const CHROMIUM: &str = "/usr/lib/chromium/chromium --show";
 const SOON: Duration = Duration::from_secs(20);
@@ -37,6 +44,47 @@ async fn comes_true(desk: &Desk<'_>, expression: &str) {
     assert!(eventually(SOON, look).await.is_some(), "{expression}");
 }
 
+/// Connects, and closes the connection as one should: the code that it is closed with in turn.
+async fn leave(server: &Server, path: &str, bearer: &str) -> u16 {
+    let headers = [("authorization", bearer)];
+    let mut socket = Watcher::socket(server, path, &headers).await.unwrap();
+    socket.next().await.expect("something is said first").unwrap();
+    let frame = CloseFrame { code: CloseCode::Normal, reason: "".into() };
+    socket.send(Message::Close(Some(frame))).await.unwrap();
+    loop {
+        match socket.next().await.expect("a frame that closes it") {
+            Ok(Message::Close(frame)) => return frame.map_or(1005, |frame| frame.code.into()),
+            Ok(_) => {}
+            Err(error) => panic!("{path}: {error}"),
+        }
+    }
+}
+
+/// Whoever closes a connection hears that it is closed.
+async fn everybody_leaves(server: &Server, desk: &Desk<'_>, bearer: &str) {
+    let vnc = (desk.describe().await["mode"] == "desktop").then_some("/vnc");
+    for way in ["/cdp-stream", "/cdp"].into_iter().chain(vnc) {
+        let path = format!("/api/v1/sessions/{}{way}", desk.id);
+        assert_eq!(leave(server, &path, bearer).await, 1000, "{way}");
+    }
+    assert_eq!(leave(server, "/api/v1/wall", bearer).await, 1000);
+}
+
+/// Sends input that does not pass, and is told so once.
+async fn only_watches(view: &mut Caster) {
+    view.click(20, 20, 1).await;
+    let refusal = json!({ "message": "you only watch: take control first" });
+    view.until(|view| view.last("error") == &refusal).await;
+    view.told.remove("error");
+    view.send("Input.dispatchKeyEvent", json!({ "type": "char", "text": "x" })).await;
+    view.send("dialog", json!({ "accept": true })).await;
+    view.send_text(json!({ "method": "ack" }).to_string()).await;
+    view.until(|view| !view.last("error").is_null()).await;
+    let ack = json!({ "message": "ack: params.seq is missing" });
+    assert_eq!(view.last("error"), &ack, "that it only watches was said once");
+    tokio::time::sleep(Duration::from_millis(150)).await;
+}
+
 /// Watches, drives and lets go in a session. Who drives has the token of the session's client, whose
 /// calls pass meanwhile.
 async fn watch_and_drive(server: &Server, spec: Value) {
@@ -53,9 +101,7 @@ async fn watch_and_drive(server: &Server, spec: Value) {
     assert_eq!(view.last("status")["status"], "streaming");
     assert_eq!(view.last("frame")["tab"], view.last("tabs")[0]["id"]);
     assert_eq!(desk.describe().await["browser_view"]["status"], "streaming");
-    view.click(20, 20, 1).await;
-    view.send("Input.dispatchKeyEvent", json!({ "type": "char", "text": "x" })).await;
-    view.send("dialog", json!({ "accept": true })).await;
+    only_watches(&mut view).await;
     for forged in [
         json!({ "method": "Page.navigate", "params": { "url": "about:blank" } }).to_string(),
         json!({ "method": "let_go", "params": {} }).to_string(),
@@ -102,6 +148,8 @@ async fn watch_and_drive(server: &Server, spec: Value) {
     comes_true(desk, "seen.slice(-2).join() == 'mouseup,keyup'").await;
     let actions = client.get(&format!("/api/v1/sessions/{}/actions", desk.id)).await.text();
     assert!(actions.contains(r#""characters":3"#) && !actions.contains('🦀'), "{actions}");
+
+    everybody_leaves(server, desk, &bearer).await;
 
     // A browser that dies comes back on the same connection.
     let processes = Process::in_sandboxes(&server.run_dir());

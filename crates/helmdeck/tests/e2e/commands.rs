@@ -43,6 +43,10 @@ fn the_effective_configuration_is_shown_without_secrets() {
     assert!(outcome.stdout.contains("jwt_secret = \"••••\""), "{outcome:?}");
     assert!(outcome.stdout.contains("admin_password = \"••••\""), "{outcome:?}");
     assert!(!outcome.stdout.contains("0123456789") && !outcome.stdout.contains("sesame"));
+    assert!(outcome.stderr.is_empty(), "{outcome:?}");
+    let outcome = installation.attempt(["config"], &[("HELMDECK_MAX_SESSION", "7")]);
+    assert!(outcome.success && outcome.stdout.contains("max_sessions ="), "{outcome:?}");
+    assert!(outcome.stderr.contains("did you mean HELMDECK_MAX_SESSIONS?"), "{outcome:?}");
     let data_dir = installation.run(["config", "--get", "data_dir"]);
     assert_eq!(data_dir, installation.data_dir().to_str().unwrap());
 

@@ -1,11 +1,13 @@
 //! A session belongs to whoever created it.
 
-use helmdeck_testkit::{Desk, Server};
+use std::time::Duration;
+
+use helmdeck_testkit::{Desk, Process, Server, eventually};
 use serde_json::json;
 
 #[tokio::test]
 async fn a_session_does_not_exist_for_anyone_but_its_owner_and_admins() {
-    let server = Server::start();
+    let mut server = Server::start();
     let (owner, other) = (server.client("alice", "sessions:*"), server.client("bob", "sessions:*"));
     let desk = Desk::create(&owner, &json!({})).await;
     assert_eq!(desk.describe().await["owner"], "alice");
@@ -38,4 +40,18 @@ async fn a_session_does_not_exist_for_anyone_but_its_owner_and_admins() {
     let gone = owner.get(&path).await.expect(404).json();
     assert_eq!((&gone["error"], &gone["end_reason"]), (&json!("not_found"), &json!("requested")));
     assert!(other.get(&path).await.expect(404).json()["end_reason"].is_null());
+    assert!(gone["ended_at"].is_string(), "{gone}");
+
+    // The next server knows it, too, and of one that ended while there was none.
+    let lost = Desk::create(&owner, &json!({})).await.id;
+    server.kill();
+    let inside = || Process::in_sandboxes(&server.run_dir());
+    inside().into_iter().for_each(|process| process.kill());
+    let ended = eventually(Duration::from_secs(10), async || inside().is_empty().then_some(()));
+    ended.await.expect("the sandbox ends");
+    server.restart();
+    let owner = server.client("alice", "sessions:*");
+    assert_eq!(owner.get(&path).await.expect(404).json(), gone);
+    let lost = owner.get(&format!("/api/v1/sessions/{lost}")).await.expect(404).json();
+    assert_eq!(lost["end_reason"], "guest_lost", "{lost}");
 }

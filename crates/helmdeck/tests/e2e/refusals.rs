@@ -98,6 +98,9 @@ async fn what_does_not_exist_is_not_found() {
     desk.ask("launch", json!({ "command": "/no/such/file" }))
         .await
         .expect_error(404, "command_not_found");
+    let line = desk.ask("launch", json!({ "command": "xterm -bg red" })).await;
+    let message = line.expect_error(404, "command_not_found");
+    assert!(message.ends_with("arguments go in `args`"), "{message}");
     let no_program = desk.ask("launch", json!({ "command": "/etc/passwd" })).await;
     no_program.expect_error(502, "command_failed");
     desk.ask("focus", json!({ "window_id": "4294967295" }))

@@ -5,7 +5,9 @@ use helmdeck_wire::cast::{
     Asked, KeyInput, KeyKind, MouseButton, MouseInput, MouseKind, Place, TouchInput, TouchKind,
 };
 use serde::{Deserialize, de::DeserializeOwned};
-use serde_json::Value;
+use serde_json::{Map, Value};
+
+use crate::input::plain;
 
 /// So much of a name that nobody knows is told back.
 const MAX_NAME: usize = 40;
@@ -24,12 +26,12 @@ pub fn read(text: &str) -> Result<Asked, String> {
     let Envelope { method, params } =
         envelope.map_err(|error| format!("expected {{\"method\", \"params\"}}: {error}"))?;
     match method.as_str() {
-        "Input.dispatchMouseEvent" => fields(params).map(Asked::Mouse),
-        "Input.dispatchKeyEvent" => fields(params).map(Asked::Key),
-        "Input.dispatchTouchEvent" => fields(params).map(Asked::Touch),
-        "dialog" => fields(params).map(Asked::Dialog),
-        "view" => fields(params).map(Asked::View),
-        "ack" => fields(params).map(Asked::Ack),
+        "Input.dispatchMouseEvent" => fields(&method, params).map(Asked::Mouse),
+        "Input.dispatchKeyEvent" => fields(&method, params).map(Asked::Key),
+        "Input.dispatchTouchEvent" => fields(&method, params).map(Asked::Touch),
+        "dialog" => fields(&method, params).map(Asked::Dialog),
+        "view" => fields(&method, params).map(Asked::View),
+        "ack" => fields(&method, params).map(Asked::Ack),
         other => {
             let other: String = other.chars().take(MAX_NAME).collect();
             Err(format!(
@@ -40,10 +42,20 @@ pub fn read(text: &str) -> Result<Asked, String> {
     }
 }
 
-fn fields<T: DeserializeOwned>(params: Value) -> Result<T, String> {
-    serde_path_to_error::deserialize(params).map_err(|error| match error.path().to_string() {
-        path if path == "." => format!("params: {}", error.inner()),
-        path => format!("params.{path}: {}", error.inner()),
+fn fields<T: DeserializeOwned>(method: &str, params: Value) -> Result<T, String> {
+    // None are as good as an empty object.
+    let params = if params.is_null() { Value::Object(Map::new()) } else { params };
+    serde_path_to_error::deserialize(params).map_err(|error| {
+        let place = match error.path().to_string() {
+            path if path == "." => "params".to_owned(),
+            path => format!("params.{path}"),
+        };
+        let reason = error.inner().to_string();
+        let missing = reason.strip_prefix("missing field `").and_then(|it| it.strip_suffix('`'));
+        match missing {
+            Some(field) => format!("{method}: {place}.{field} is missing"),
+            None => format!("{method}: {place}: {}", plain(&reason)),
+        }
     })
 }
 
@@ -52,6 +64,20 @@ pub fn drives(asked: &Asked) -> bool {
     match asked {
         Asked::Mouse(_) | Asked::Key(_) | Asked::Touch(_) | Asked::Dialog(_) | Asked::LetGo => true,
         Asked::View(_) | Asked::Ack(_) => false,
+    }
+}
+
+/// Whether something is done by it, and not only let go or passed over.
+pub fn begins(asked: &Asked) -> bool {
+    match asked {
+        Asked::Mouse(MouseInput { kind, .. }) => match kind {
+            MouseKind::MousePressed | MouseKind::MouseWheel => true,
+            MouseKind::MouseMoved | MouseKind::MouseReleased => false,
+        },
+        Asked::Key(KeyInput { kind, .. }) => *kind != KeyKind::KeyUp,
+        Asked::Touch(TouchInput { kind, .. }) => *kind == TouchKind::TouchStart,
+        Asked::Dialog(_) => true,
+        Asked::View(_) | Asked::Ack(_) | Asked::LetGo => false,
     }
 }
 
@@ -140,8 +166,14 @@ mod tests {
             ("autoRepeat", json!("yes")),
         ] {
             let refused = key(field, value);
-            assert!(refused.starts_with("params") && refused.contains(field), "{refused}");
+            assert!(refused.starts_with("Input.dispatchKeyEvent: params"), "{refused}");
+            assert!(refused.contains(field), "{refused}");
         }
+        assert!(matches!(read(r#"{"method":"view"}"#), Ok(Asked::View(_))));
+        let refused = |text: &str| read(text).unwrap_err();
+        assert_eq!(refused(r#"{"method":"ack"}"#), "ack: params.seq is missing");
+        let number = refused(r#"{"method":"ack","params":3}"#);
+        assert!(number.starts_with("ack: params: ") && number.ends_with("an object"), "{number}");
         assert!(read(&format!("{CLICK}{CLICK}")).is_err());
         assert!(read(r#"{"method":"ack","params":{"seq":1},"sessionId":"S"}"#).is_err());
     }

@@ -7,7 +7,7 @@ use std::{
 
 use secrecy::SecretString;
 
-use super::defaults;
+use super::{defaults, nearest::nearest};
 
 const PREFIX: &str = "HELMDECK_";
 /// Variables that other parts of helmdeck read.
@@ -156,7 +156,12 @@ impl Layers {
             .env
             .into_keys()
             .filter(|name| name.starts_with(PREFIX) && !ours(name))
-            .map(|name| format!("{name} is set, but helmdeck does not know it"))
+            .map(|name| {
+                let ours = known.iter().map(String::as_str).chain(READ_ELSEWHERE);
+                let meant = nearest(&name, ours).map(|it| format!(": did you mean {it}?"));
+                let meant = meant.unwrap_or_default();
+                format!("{name} is set, but helmdeck does not know it{meant}")
+            })
             .collect();
         Ok((self.origins, warnings))
     }

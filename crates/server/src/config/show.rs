@@ -16,7 +16,7 @@ impl Config {
             };
             // Writing to a String cannot fail.
             let _ = match self.rendered(key) {
-                Some(value) => writeln!(out, "{key} = {value}  # {origin}"),
+                Some(value) => writeln!(out, "{key} = {value}  # {origin}{}", also(key)),
                 None => writeln!(out, "# {key} is not set: {}", without(key)),
             };
         }
@@ -60,6 +60,14 @@ impl Config {
             "log_format" => text(self.log_format.as_str()),
             _ => return None,
         })
+    }
+}
+
+/// What else has a say in a value.
+fn also(key: &str) -> &'static str {
+    match key {
+        "browser_passthrough" => "; an admin may turn it on in Settings, which is not shown here",
+        _ => "",
     }
 }
 

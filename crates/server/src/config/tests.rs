@@ -84,7 +84,9 @@ fn an_unknown_key_is_an_error_and_an_unknown_variable_a_warning() {
     assert!(error.contains("unknown key \"adr\"") && error.contains("addr, data_dir"), "{error}");
 
     let config = load(None, &[("HELMDECK_ADRR", ":1"), ("HELMDECK_TOKEN", "t")]).unwrap();
-    assert_eq!(config.warnings, ["HELMDECK_ADRR is set, but helmdeck does not know it"]);
+    let warning =
+        "HELMDECK_ADRR is set, but helmdeck does not know it: did you mean HELMDECK_ADDR?";
+    assert_eq!(config.warnings, [warning]);
 }
 
 #[test]
@@ -104,6 +106,8 @@ fn the_effective_configuration_shows_origins_and_hides_secrets() {
     assert!(shown.contains("max_sessions = 3  # from /"), "{shown}");
     assert!(shown.contains("jwt_secret = \"••••\"  # from HELMDECK_JWT_SECRET"), "{shown}");
     assert!(shown.contains("# admin_password is not set"), "{shown}");
+    let passthrough = "browser_passthrough = false  # default; an admin may turn it on in Settings";
+    assert!(shown.contains(passthrough), "{shown}");
     assert_eq!(config.jwt_secret.as_ref().unwrap().expose_secret(), secret);
     assert!(!shown.contains(secret) && !format!("{config:?}").contains(secret));
     shown.parse::<toml::Table>().unwrap();

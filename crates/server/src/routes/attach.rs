@@ -6,11 +6,12 @@ use axum::{
     Extension,
     extract::{
         State,
-        ws::{CloseFrame, Message, WebSocket},
+        ws::{Message, WebSocket},
     },
     response::Response,
 };
 use bytes::Bytes;
+use futures_util::StreamExt;
 use helmdeck_sessions::{Brought, Caller, Session, ToAttach};
 use helmdeck_wire::{
     ErrorCode,
@@ -24,7 +25,7 @@ use super::live::{must_end, upgrade};
 use crate::{
     App,
     attach::{PING_EVERY, SEND_DEADLINE, SILENCE, Secret, serve},
-    closing::Closing,
+    closing::{Closing, close},
     error::{ApiError, ApiResult},
     public::Address,
     query::Named,
@@ -66,8 +67,8 @@ pub async fn attach(
                     Closing::Nonsense("refused".to_owned())
                 }
             };
-            let frame = CloseFrame { code: reason.code(), reason: reason.sentence().into() };
-            let _ = timeout(SEND_DEADLINE, socket.send(Message::Close(Some(frame)))).await;
+            let (to, from) = socket.split();
+            close(to, from, &reason).await;
         };
         live.track_future(work).await;
     }))

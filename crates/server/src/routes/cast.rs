@@ -23,6 +23,22 @@ use crate::{
 /// The largest message of a viewer.
 const MAX_MESSAGE: usize = 64 << 10;
 
+/// What is sent and what may be, for those who write a viewer.
+pub const STREAM: &str = "The session's browser, headless or not, over a WebSocket: each binary message is a \
+    JPEG of the page, each text message an object with one key: `frame` (what the \
+    pictures after it show: `tab`, `width`, `height`, `page_scale`, `offset_top`, \
+    `scroll_x`, `scroll_y` in CSS pixels, and `seq`, the number of the next picture), \
+    `tabs` (all there are), `status` (`status` and `reason`, as `browser_view` of the \
+    session), `control` (`may_drive`), `dialog` (`kind`, `message`, `proposal`; null \
+    when it is answered) or `error` (`message`: why something sent was refused). \
+    Send `{\"method\": …, \"params\": …}`. While this viewer drives: \
+    `Input.dispatchMouseEvent`, `Input.dispatchKeyEvent` and \
+    `Input.dispatchTouchEvent` with the params of the debugging protocol, and `dialog` \
+    (`accept`, and `text` for a prompt). Always: `view` (`tab`, null for the active \
+    one, `quality`, `max_width`, `max_height`, `max_fps`; what is not given stays) and, \
+    if the connection was opened with `ack=true`, `ack` (`seq`, the number of the last \
+    picture that arrived). A browser that died comes back on the same connection.";
+
 /// How a viewer connects, and what it wants to see.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -232,7 +232,11 @@ pub async fn vnc_url(
         }
     };
     let session = app.sessions.get(&caller, &id)?;
-    session.ensure_desktop()?;
+    session.ensure_desktop().map_err(|error| {
+        let refused = ApiError::from(error);
+        let also = format!("for its browser, make a ticket: POST /api/v1/sessions/{id}/tickets");
+        ApiError { message: format!("{}; {also}", refused.message), ..refused }
+    })?;
     let wanted = NewTicket { role, ..NewTicket::default() };
     let (ticket, claims) = ticket::issue(&app.signer, &token, &id, &wanted)?;
     let address = Address::of(&app, &headers);

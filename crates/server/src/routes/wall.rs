@@ -6,7 +6,7 @@ use axum::{
     Extension,
     extract::{
         State,
-        ws::{CloseFrame, Message, WebSocket},
+        ws::{Message, WebSocket},
     },
     response::Response,
 };
@@ -25,7 +25,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::{
     App,
-    closing::{Closing, until},
+    closing::{Closing, close, until},
     error::ApiResult,
     token::Claims,
 };
@@ -110,8 +110,8 @@ async fn serve(app: App, caller: Caller, expires: OffsetDateTime, socket: WebSoc
             Ok(Err(_)) | Err(_) => break Closing::ViewerLeft,
         }
     };
-    let frame = CloseFrame { code: reason.code(), reason: reason.sentence().into() };
-    let _ = timeout(SEND_DEADLINE, to_page.send(Message::Close(Some(frame)))).await;
+    drop(watched);
+    close(to_page, from_page, &reason).await;
 }
 
 /// Starts and stops pictures so that those that are wanted come.

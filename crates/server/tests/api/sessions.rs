@@ -64,9 +64,11 @@ async fn a_bad_query_is_refused() {
     let path = "/api/v1/sessions/s/logs?tail=all";
     server.get(path, &token).await.assert_error(400, "invalid_input");
     // Of those who watch, whatever they watch.
-    for (query, part) in
-        [("take=maybe", "true or false"), ("role=boss", "boss"), ("tkae=1", "tkae")]
-    {
+    for (query, part) in [
+        ("take=maybe", "true or false"),
+        ("role=boss", "role: expected view or control"),
+        ("tkae=1", "tkae"),
+    ] {
         for what in ["vnc", "cdp-stream"] {
             let path = format!("/api/v1/sessions/s/{what}?{query}");
             let message = server.get(&path, &token).await.assert_error(400, "invalid_input");

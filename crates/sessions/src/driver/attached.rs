@@ -37,11 +37,13 @@ async fn attend(session: &Session, attachment: &Attachment) -> (EndReason, Failu
         let adopted = timeout_at(deadline, adopt(session, attachment)).await;
         let failed = match adopted {
             Ok(Ok(Adopted::Current(Started { mut reports, .. }))) if attachment.may_come() => {
+                attachment.wait_no_more();
                 begin_life(session);
                 if let Some((end, reason, log_tail)) = heard(session, &mut reports).await {
                     return (end, Failure { stage: None, reason, log_tail });
                 }
                 deadline = Moment::now() + GRACE;
+                session.lost_its_guest(attachment, deadline);
                 None
             }
             Ok(Ok(Adopted::Outdated)) => {
