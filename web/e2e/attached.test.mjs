@@ -65,13 +65,20 @@ step("a browser that is closed is not said to be started again", async () => {
   await agent.post("browser/navigate", { session_id: id, url: "data:text/html,<title>mine</title>" });
   await page.goto(`/sessions/${id}`);
   await page.locator(".browser-tab", { hasText: "mine" }).waitFor();
+  const other = await Person.arrive(browser, server);
+  await other.page.goto((await agent.post(`sessions/${id}/tickets`, { role: "view", reusable: true })).url);
+  await other.page.locator(".browser-tab", { hasText: "mine" }).waitFor();
 
   chromium.kill("SIGKILL");
-  await page.locator(".stage").getByText("it is looked for until it is back").waitFor();
+  for (const each of [page, other.page]) {
+    await each.locator(".stage").getByText("it is looked for until it is back").waitFor();
+  }
   assert.equal(await page.getByText(/by itself|started again/).count(), 0);
 
   program.kill("SIGKILL");
-  await page.locator(".stage").getByText("The program that attached it is gone").waitFor();
+  for (const each of [page, other.page]) {
+    await each.locator(".stage").getByText("The program that attached it is gone").waitFor();
+  }
   assert.equal(await page.getByText("It was ended").count(), 0);
 });
 

@@ -5,6 +5,7 @@ import { useCast, type Cast } from "../cast/useCast";
 import { sentence } from "../format";
 import { AddressBar } from "../session/AddressBar";
 import { AgentBanner } from "../session/AgentBanner";
+import { lossOf } from "../session/loss";
 import { TabStrip } from "../session/TabStrip";
 import { TouchKeyboard } from "../session/TouchKeyboard";
 import { ErrorBanner } from "../ui/ErrorBanner";
@@ -16,7 +17,7 @@ import { useLink } from "./useLink";
 /** The browser of one session, for whoever has a link. Tabs can be looked at; where they go is the page's affair. */
 export function LinkedBrowser({ address }: { address: ViewerAddress }) {
   const link = useLink(address);
-  const { session, over, started, take } = link;
+  const { session, stream, over, started, take } = link;
   const [error, setError] = useState<string | null>(null);
   const button = useRef<HTMLButtonElement>(null);
 
@@ -29,7 +30,10 @@ export function LinkedBrowser({ address }: { address: ViewerAddress }) {
     onWayOut: () => button.current?.focus(),
     onError: (text) => setError(sentence(text)),
   });
-  const cast: Cast = over === null ? watched : { ...watched, connection: { kind: "over", text: over } };
+  const cast: Cast = {
+    ...watched,
+    connection: over === null ? lossOf(watched.connection, session, stream) : { kind: "over", text: over },
+  };
   const { connection, focus, tabs, viewed } = cast;
   const connected = connection.kind === "connected";
   const driving = take && connected && cast.mayDrive;

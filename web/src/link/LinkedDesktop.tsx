@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "react";
 import { AgentBanner } from "../session/AgentBanner";
+import { lossOf } from "../session/loss";
 import { taking, type ViewerAddress } from "../viewer/address";
 import type { Scaling } from "../viewer/connection";
 import { Stage } from "../viewer/Stage";
@@ -12,7 +13,7 @@ const scalings: Record<ViewerAddress["resize"], Scaling> = { scale: "fit", remot
 /** The desktop of one session, for whoever has a link. */
 export function LinkedDesktop({ address }: { address: ViewerAddress }) {
   const link = useLink(address);
-  const { session, over, started, take } = link;
+  const { session, stream, over, started, take } = link;
   const button = useRef<HTMLButtonElement>(null);
   const scaling = scalings[address.resize];
 
@@ -23,7 +24,10 @@ export function LinkedDesktop({ address }: { address: ViewerAddress }) {
     quality: 6,
     onWayOut: () => button.current?.focus(),
   });
-  const viewer: Viewer = over === null ? watched : { ...watched, state: { kind: "over", text: over } };
+  const viewer: Viewer = {
+    ...watched,
+    state: over === null ? lossOf(watched.state, session, stream) : { kind: "over", text: over },
+  };
   const { state, connection } = viewer;
   const driving = take && state.kind === "connected";
   useEffect(() => {

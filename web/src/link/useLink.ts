@@ -1,6 +1,6 @@
 import { useEffect, useReducer, useState } from "react";
 import type { Session } from "../api/wire";
-import { EventStream } from "../events/stream";
+import { EventStream, type StreamState } from "../events/stream";
 import { api } from "../prefix";
 import { ended, type End } from "../sessions/end";
 import { endingOf } from "../sessions/name";
@@ -11,6 +11,8 @@ export interface SharedLink {
   address: ViewerAddress;
   /** The session, as far as the link lets us hear of it. */
   session: Session | null;
+  /** Whether that is still heard of. */
+  stream: StreamState;
   /** That it is over, and why; null while it is not. */
   over: string | null;
   started: boolean;
@@ -27,7 +29,7 @@ export function useLink(address: ViewerAddress): SharedLink {
   const [started, setStarted] = useState(address.autoconnect);
   // A ticket takes control and hands it back by how it connects.
   const [take, setTake] = useState(false);
-  const session = useSession(address);
+  const { session, stream } = useSession(address);
   // A socket that does not open cannot tell why; the session can.
   const over = session && isOver(session) ? `The session is over. ${endingOf(session)}` : null;
   const taken = session?.control.driver === "human" && !session.control.yours;
@@ -35,10 +37,10 @@ export function useLink(address: ViewerAddress): SharedLink {
   useEffect(() => {
     if (taken) setTake(false);
   }, [taken]);
-  return { address, session, over, started, start: () => setStarted(true), take, setTake, taken };
+  return { address, session, stream, over, started, start: () => setStarted(true), take, setTake, taken };
 }
 
-function useSession({ sessionId, ticket }: ViewerAddress): Session | null {
+function useSession({ sessionId, ticket }: ViewerAddress): Pick<SharedLink, "session" | "stream"> {
   const [sessions, change] = useReducer(changeSessions, noSessions);
   const [last, setLast] = useState<Session | null>(null);
   const [gone, setGone] = useState<{ end: End | null } | null>(null);
@@ -51,7 +53,7 @@ function useSession({ sessionId, ticket }: ViewerAddress): Session | null {
         // A new stream begins with the session as it is.
         if (event.kind === "reset") stream.retry();
       },
-      state: () => {},
+      state: (state) => change({ kind: "stream", state }),
       // Not for this ticket: the picture works without.
       refused: () => stream.close(),
     });
@@ -62,5 +64,5 @@ function useSession({ sessionId, ticket }: ViewerAddress): Session | null {
     setLast(live);
     setGone(null);
   }
-  return live ?? (last && gone && ended(last, gone.end));
+  return { session: live ?? (last && gone && ended(last, gone.end)), stream: sessions.stream };
 }
