@@ -33,6 +33,8 @@ const SEND_DEADLINE: Duration = Duration::from_secs(30);
 const WRITE_DEADLINE: Duration = Duration::from_secs(35);
 /// How long the reason of a lost browser is waited for.
 const WHY_DEADLINE: Duration = Duration::from_millis(300);
+/// The same in a session that is known to be over, and only has to say how.
+const OVER_DEADLINE: Duration = Duration::from_secs(3);
 /// Keeps connections through proxies alive, and makes clients answer.
 const PING_EVERY: Duration = Duration::from_secs(20);
 /// A client that does not even answer pings for this long is gone.
@@ -57,10 +59,12 @@ pub async fn relay(
         reason = up(&mut from_client, &mut to_browser, &client, answers) => reason,
         reason = &mut ended => reason,
     };
-    if reason == Closing::BrowserLost
-        && let Ok(why) = timeout(WHY_DEADLINE, ended).await
-    {
-        reason = why;
+    if reason == Closing::BrowserLost {
+        let over = !client.session().is_alive();
+        let patience = if over { OVER_DEADLINE } else { WHY_DEADLINE };
+        if let Ok(why) = timeout(patience, ended).await {
+            reason = why;
+        }
     }
     drop((to_browser, client));
     close(to_client, from_client, &reason).await;

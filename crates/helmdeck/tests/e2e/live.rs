@@ -205,7 +205,10 @@ async fn the_address_of_a_desktop_has_the_fields_of_old_and_works_without_a_logi
     ask("session_id=sess-none").await.expect_error(404, "not_found");
     ask(&format!("session_id={}&role=king", desk.id)).await.expect_error(400, "invalid_role");
     let headless = Desk::create(&client, &json!({})).await;
-    ask(&format!("session_id={}", headless.id)).await.expect_error(400, "not_desktop_mode");
+    let none = ask(&format!("session_id={}", headless.id)).await;
+    let hint = none.expect_error(400, "not_desktop_mode");
+    let instead = format!("POST /api/v1/sessions/{}/tickets", headless.id);
+    assert!(hint.ends_with(&instead), "{hint}");
 
     // A ticket has an address all the same, where the browser is seen.
     let ticket = ticket(&client, &headless.id, json!({ "role": "control" })).await;
