@@ -125,10 +125,12 @@ async fn a_browser_that_a_script_starts_is_the_sessions_while_it_runs() {
         let windows = desk.windows().await;
         let other = |window: &&Value| window["class"] == "Chromium" && window["id"] != theirs["id"];
         let found = windows.iter().find(other)?;
-        let new = found["id"] != ours["id"] && found["width"] == ours["width"];
+        let new = found["pid"] != ours["pid"] && found["width"] == ours["width"];
         new.then(|| (found["x"].clone(), found["height"].clone()))
     };
-    let place = eventually(PATIENCE, back).await.expect("it is back and as large as before");
+    let Some(place) = eventually(PATIENCE, back).await else {
+        panic!("it is not back in its place: {:?}\n{}", desk.windows().await, desk.log().await);
+    };
     assert_eq!(place, (ours["x"].clone(), ours["height"].clone()));
     let kept = desk.titled("theirs").await;
     for side in ["x", "y", "width", "height"] {
