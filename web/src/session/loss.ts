@@ -9,5 +9,5 @@ export function lossOf(state: ViewerState, session: Session | null, stream: Stre
   if (stream === "lost") {
     return { ...state, text: "The connection to the server is lost; what you see may be old." };
   }
-  return session?.attached ? { ...state, text: programGone } : state;
+  return session?.attached ? { ...state, text: `${programGone} Unless it is back within half a minute, the session ends.` } : state;
 }

@@ -20,7 +20,7 @@ const endings: Record<EndReason, string> = {
 };
 
 /** Of a session that somebody attached: what is lost with the program that did. */
-export const programGone = "The program that attached it is gone. It comes back when `helmdeck attach` runs again.";
+export const programGone = "The program that attached it is gone.";
 
 /** Why a session is over, in a sentence. One that the server forgot at once was ended by somebody. */
 export function endingOf({ attached, end_reason: reason }: Session): string {
