@@ -114,7 +114,7 @@ describe("words about a session", () => {
     const lost = { kind: "reconnecting", text: "The session's display was lost.", attempt: 0 } as const;
     const attached = session("a", { attached: { display: ":0", live_view: true } });
     expect(lossOf(lost, session("a"), "live")).toBe(lost);
-    expect(lossOf(lost, attached, "live")).toMatchObject({ text: expect.stringContaining("helmdeck attach") });
+    expect(lossOf(lost, attached, "live")).toMatchObject({ text: expect.stringContaining("the session ends") });
     expect(lossOf(lost, attached, "lost")).toMatchObject({ text: expect.stringContaining("connection to the server") });
     expect(lossOf({ kind: "connected" }, attached, "lost")).toEqual({ kind: "connected" });
   });

@@ -47,6 +47,10 @@ const QUIET: &str = "--no-first-run --no-default-browser-check --password-store=
     --disable-features=OptimizationHints,OptimizationGuideModelDownloading,\
 NetworkTimeServiceQuerying,MediaRouter,Translate";
 
+/// A page takes input from when it can be asked, not only after it was painted: what is clicked before
+/// is lost otherwise, and nobody is told.
+pub const EARLY_INPUT: &str = "--allow-pre-commit-input";
+
 /// Settings of a new profile: what is typed in the address bar is nobody's business before Enter.
 ///
 /// Windows have the window manager's frame. Left to itself, Chromium looks for a manager when it
@@ -174,6 +178,7 @@ fn nonblocking(fd: OwnedFd) -> Result<OwnedFd, GuestError> {
 fn arguments(begin: &Begin) -> Vec<String> {
     let mut args: Vec<String> = QUIET.split_whitespace().map(str::to_owned).collect();
     args.push("--remote-debugging-pipe".into());
+    args.push(EARLY_INPUT.into());
     args.push(format!("--proxy-server={}", egress::PROXY));
     args.push(format!("--user-data-dir={PROFILE}"));
     let (width, height) = (begin.geometry.width, begin.geometry.height);

@@ -23,7 +23,10 @@ use rustix::{
 use serde::Serialize;
 
 use super::{Hello, Listening, SEEN, SOCKET, places::REAL};
-use crate::{browser::PROFILE, egress};
+use crate::{
+    browser::{EARLY_INPUT, PROFILE},
+    egress,
+};
 
 /// A guest that does not answer by then is not waited for.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(1);
@@ -113,6 +116,9 @@ impl Asked {
     /// What the caller left out. Nobody looks for the port of one that is not `seen`.
     fn additions(&self, seen: bool) -> Vec<String> {
         let mut additions = Vec::new();
+        if self.is_seen() {
+            additions.push(EARLY_INPUT.to_owned());
+        }
         if seen && self.port.is_none() {
             additions.push("--remote-debugging-port=0".to_owned());
         }
@@ -244,17 +250,17 @@ mod tests {
     fn a_browser_with_a_profile_of_its_own_gets_what_the_caller_left_out() {
         let port = "--remote-debugging-port=0";
         for dir in ["--user-data-dir=/tmp/p", "-user-data-dir=p", "about:blank --user-data-dir=p"] {
-            assert_eq!(additions(dir), [port, PROXY], "{dir}");
+            assert_eq!(additions(dir), [EARLY_INPUT, port, PROXY], "{dir}");
         }
         let pipe = "--remote-debugging-pipe --headless --user-data-dir=/tmp/p --no-startup-window";
-        assert_eq!(additions(pipe), [port, PROXY]);
+        assert_eq!(additions(pipe), [EARLY_INPUT, port, PROXY]);
         for given in ["--proxy-server=x:1", "--no-proxy-server", "--proxy-pac-url=x"] {
-            assert_eq!(additions(&format!("--user-data-dir=p {given}")), [port]);
+            assert_eq!(additions(&format!("--user-data-dir=p {given}")), [EARLY_INPUT, port]);
         }
         for given in ["--remote-debugging-port=0", "--remote-debugging-port=9222"] {
-            assert_eq!(additions(&format!("--user-data-dir=p {given}")), [PROXY]);
+            assert_eq!(additions(&format!("--user-data-dir=p {given}")), [EARLY_INPUT, PROXY]);
         }
-        assert_eq!(additions("--headless --remote-debugging-port=9222"), [PROXY]);
+        assert_eq!(additions("--headless --remote-debugging-port=9222"), [EARLY_INPUT, PROXY]);
     }
 
     #[test]
