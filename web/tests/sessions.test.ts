@@ -112,9 +112,11 @@ describe("words about a session", () => {
 
   it("says why a picture is lost: by the server, by whoever attached it, or as it was told", () => {
     const lost = { kind: "reconnecting", text: "The session's display was lost.", attempt: 0 } as const;
-    const attached = session("a", { attached: { display: ":0", live_view: true } });
+    const there = session("a", { attached: { display: ":0", live_view: true }, notes: ["attached: no limits"] });
+    const attached = { ...there, notes: ["the program that attached it is not connected since 12:00"] };
     expect(lossOf(lost, session("a"), "live")).toBe(lost);
-    expect(lossOf(lost, attached, "live")).toMatchObject({ text: expect.stringContaining("the session ends") });
+    expect(lossOf(lost, there, "live")).toBe(lost);
+    expect(lossOf(lost, attached, "live")).toMatchObject({ text: expect.stringContaining("The program that attached it is not connected") });
     expect(lossOf(lost, attached, "lost")).toMatchObject({ text: expect.stringContaining("connection to the server") });
     expect(lossOf({ kind: "connected" }, attached, "lost")).toEqual({ kind: "connected" });
   });

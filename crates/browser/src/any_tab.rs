@@ -8,6 +8,9 @@ use serde_json::json;
 
 use crate::tabs::Target;
 
+/// More tabs than this are not told apart: what tells them may be no browser.
+const MAX_TABS: usize = 10_000;
+
 /// Follows whether a browser has any tab, in a session of its own with the browser.
 pub struct AnyTab {
     events: EventStream,
@@ -66,7 +69,7 @@ impl AnyTab {
             "Target.targetCreated" | "Target.targetInfoChanged" => {
                 let Ok(Described { target_info }) = event.read() else { return };
                 // What was a tab once stays one, whatever it shows later.
-                if target_info.is_tab() {
+                if target_info.is_tab() && self.tabs.len() < MAX_TABS {
                     self.tabs.insert(target_info.target_id);
                 }
             }

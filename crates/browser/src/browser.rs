@@ -22,6 +22,7 @@ use helmdeck_wire::{
         Tabs, TypeInto, UploadFiles, WaitFor, Waited,
     },
     control::Hands,
+    guest::HandedOver,
     pointer::Button,
     screen::Picture,
 };
@@ -104,9 +105,11 @@ impl Browser {
     /// Control of the session changed hands. Until an agent that may drive uses this browser again,
     /// what is posted in it is a person's, and not recorded; the agent then finds itself in the tab
     /// where it was.
-    pub fn handed_over(&self) {
+    pub fn handed_over(&self, HandedOver { to_person }: HandedOver) {
         self.shared.records.lock().network.private = true;
-        self.shared.remember();
+        if to_person {
+            self.shared.remember();
+        }
     }
 
     /// Goes to an address, or a step in the history.
@@ -264,6 +267,9 @@ impl Browser {
     pub async fn tabs(&self, tabs: &Tabs) -> Result<TabList, BrowserError> {
         let deadline = due(tabs.timeout_s);
         let running = self.running(deadline).await?;
+        if tabs.action != TabAction::List && self.hands == Hands::Person {
+            running.known.tabs.lock().remember();
+        }
         match tabs.action {
             TabAction::List => {}
             TabAction::Open => {
@@ -274,6 +280,9 @@ impl Browser {
             TabAction::Activate => {
                 running.activate(running.meant(tabs)?.tab(), deadline).await?;
             }
+        }
+        if tabs.action != TabAction::List && self.hands == Hands::Agent {
+            running.known.tabs.lock().forget();
         }
         running.look_again().await;
         let list = running.known.tabs.lock().list();

@@ -260,8 +260,8 @@ impl Running {
     pub async fn go_back(&self, deadline: Instant) {
         let left = self.known.tabs.lock().left();
         if let Some(tab) = left {
-            // One that is closed by now is not gone back to.
-            let _ = self.activate(&tab, deadline).await;
+            // It is the one that calls are about in any case.
+            let _ = self.of_tab("Target.activateTarget", &tab, deadline).await;
         }
     }
 

@@ -92,12 +92,19 @@ impl Tabs {
         }
     }
 
-    /// The agent uses it again: the tab that it goes back to, if that is still there and another one is
+    /// The agent chose where it is.
+    pub fn forget(&mut self) {
+        self.agents = None;
+    }
+
+    /// The agent uses it again, in the tab that it left: that one, if it is still there and another was
     /// active.
     pub fn left(&mut self) -> Option<TabId> {
         let tab = self.agents.take()?;
         self.find(&tab)?;
-        self.active().filter(|page| *page.tab() != tab).map(|_| tab)
+        self.active().filter(|page| *page.tab() != tab)?;
+        self.choose(&tab);
+        Some(tab)
     }
 
     pub fn find(&self, tab: &TabId) -> Option<Page> {

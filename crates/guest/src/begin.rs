@@ -232,7 +232,7 @@ impl Guest {
 
         *stage = Stage::Browser;
         display.wait_until_painted(browser::WINDOW_CLASS, deadline).await?;
-        browser.present(&display).await?;
+        browser.present(&display, true).await?;
         self.reports.tell(Progress::Done(Stage::Browser));
         let agent_env = Arc::new(begin.env.clone());
         let passwords = Some(passwords);

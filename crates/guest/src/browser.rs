@@ -13,6 +13,7 @@ use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Value, json};
 use tokio::{
     net::unix::pipe,
+    select,
     time::{Instant, sleep, sleep_until},
 };
 
@@ -100,8 +101,15 @@ impl Browser {
     /// Makes its window fill the screen and gives it the keyboard, as a person would expect of a
     /// browser that just opened. It may have been mapped before the window manager was there, or have
     /// forgotten its place when it was killed.
-    pub async fn present(&self, display: &Display) -> Result<(), GuestError> {
-        present(display, self.process.pid).await
+    ///
+    /// `keyboard` is whether it gets that, too: one that keeps ending would take it from others.
+    pub async fn present(&self, display: &Display, keyboard: bool) -> Result<(), GuestError> {
+        let cdp =
+            self.current.own(Duration::ZERO).await.map_err(|_| GuestError::Ended("chromium"))?;
+        select! {
+            presented = present(display, self.process.pid, keyboard) => presented,
+            () = cdp.closed() => Err(GuestError::Ended("chromium")),
+        }
     }
 
     /// Where its debugging pipe is found, also after a restart.
@@ -207,7 +215,7 @@ pub async fn process(cdp: &Cdp) -> Option<u32> {
     browser.map(|process| process.id)
 }
 
-async fn present(display: &Display, process: u32) -> Result<(), GuestError> {
+async fn present(display: &Display, process: u32, keyboard: bool) -> Result<(), GuestError> {
     let deadline = Instant::now() + PRESENT_DEADLINE;
     loop {
         let (screen_width, _) = display.size().await?;
@@ -219,7 +227,8 @@ async fn present(display: &Display, process: u32) -> Result<(), GuestError> {
         let id = browser.and_then(|window| window.id.parse().ok()).map(WindowId);
         if let (Some(window), Some(window_id)) = (browser, id) {
             let maximized = window.width == u32::from(screen_width);
-            let placed = maximized && window.focused;
+            let focused = window.focused || !keyboard;
+            let placed = maximized && focused;
             // Without its frame, which is there before it is drawn.
             let top = window.y.max(0).unsigned_abs();
             let lines = top..top + window.height;
@@ -229,7 +238,7 @@ async fn present(display: &Display, process: u32) -> Result<(), GuestError> {
             if !maximized {
                 display.maximize(window_id).await?;
             }
-            if !window.focused {
+            if !focused {
                 // Refused by a window manager that is still busy; it is asked again.
                 let _ = display.focus(&Focus { window_id }).await;
             }

@@ -125,10 +125,13 @@ pub async fn save(
     leaving: &Leaving,
     last: bool,
 ) -> Result<impl Stream<Item = io::Result<Bytes>> + use<>, GuestError> {
+    if last {
+        // Also one that is about to be started again is not any more.
+        leaving.set.store(true, Ordering::Release);
+    }
     if let Ok(cdp) = current.own(CALL_DEADLINE).await {
         let _ = keep_cookies(&cdp).await;
         if last {
-            leaving.set.store(true, Ordering::Release);
             let closing = json!({});
             let _ = cdp.call::<IgnoredAny>(None, "Browser.close", closing, CALL_DEADLINE).await;
             // One that hangs is packed as it is.

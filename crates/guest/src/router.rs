@@ -21,7 +21,7 @@ use helmdeck_wire::{
     clipboard::Clipboard,
     control::Hands,
     file::{FileList, FileStored},
-    guest::{Begin, Frames, Hello, LINK_VERSION, OneExtension, OneFile, SaveProfile},
+    guest::{Begin, Frames, HandedOver, Hello, LINK_VERSION, OneExtension, OneFile, SaveProfile},
     keyboard::{HoldKey, Key, Type},
     pointer::{
         Click, CursorPosition, DoubleClick, Drag, ModifierClick, MouseDown, MouseMove, MouseUp,
@@ -264,9 +264,12 @@ async fn show(
     Ok((StatusCode::SWITCHING_PROTOCOLS, headers).into_response())
 }
 
-async fn let_go(State(guest): State<Guest>) -> Result<(), GuestError> {
+async fn let_go(
+    State(guest): State<Guest>,
+    Json(handed_over): Json<HandedOver>,
+) -> Result<(), GuestError> {
     if let Ok(browser) = guest.browser() {
-        browser.handed_over();
+        browser.handed_over(handed_over);
     }
     // Without a screen, nothing is held down but in the browser, by viewers who let go themselves.
     match guest.display() {

@@ -10,7 +10,9 @@ use helmdeck_wire::{
 use time::OffsetDateTime;
 use tokio::{process::Child, time::Instant};
 
-use crate::{browser::Browser, log::Log, nest::Nest, profile::Leaving, reports::Reports};
+use crate::{
+    browser::Browser, error::GuestError, log::Log, nest::Nest, profile::Leaving, reports::Reports,
+};
 
 /// Without a screen, Chromium is brought back this often before the session is given up.
 const MAX_TRIES: u32 = 3;
@@ -93,20 +95,31 @@ pub async fn keep_browser(mut browser: Browser, parts: Parts, reports: Reports, 
             reports.tell(told(&how, pause));
             if !pause.is_zero() {
                 browser.pause(&how, pause).await;
+                if leaving.is_set() {
+                    leaving.gone();
+                    return;
+                }
             }
             tries += 1;
             match browser.restart(&nest, &begin).await {
                 Ok(()) => break,
+                Err(GuestError::NestGone) if tries >= MAX_TRIES => {
+                    tell_lost(Part::Nest, &reports, &log);
+                    return;
+                }
                 Err(error) => {
                     how = with_causes(&error);
                     log.line("guest", &how);
                 }
             }
         }
-        if let Some(display) = &display
-            && let Err(error) = browser.present(display).await
-        {
-            log.line("guest", &with_causes(&error));
+        if let Some(display) = &display {
+            match browser.present(display, tries == 1).await {
+                Ok(()) => {}
+                // Its end is what is told next.
+                Err(GuestError::Ended(_)) => continue,
+                Err(error) => log.line("guest", &with_causes(&error)),
+            }
         }
         reports.tell(Progress::BrowserBack);
         reports.tell(Progress::Event(format!("Chromium ended ({how}) and was restarted")));

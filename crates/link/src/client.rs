@@ -8,7 +8,7 @@ use helmdeck_wire::{
     Action, ErrorBody, ErrorCode,
     cast::CastView,
     control::Hands,
-    guest::{Begin, Frames, Hello},
+    guest::{Begin, Frames, HandedOver, Hello},
     ticket::Role,
 };
 use http::{
@@ -136,9 +136,9 @@ impl Link {
         within(CONNECT_DEADLINE, self.upgrade(&path, route::CAST_PROTOCOL)).await
     }
 
-    /// Lets go all keys and buttons.
-    pub async fn let_go(&self) -> Result<(), LinkError> {
-        self.call(post(route::LET_GO, &())?, CONNECT_DEADLINE).await.map(|_| ())
+    /// Lets go all keys and buttons, because control changed hands.
+    pub async fn let_go(&self, handed_over: HandedOver) -> Result<(), LinkError> {
+        self.call(post(route::LET_GO, &handed_over)?, CONNECT_DEADLINE).await.map(|_| ())
     }
 
     async fn upgrade(

@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 use tokio::time::timeout;
 use tracing::warn;
 
-use crate::{Caller, Session, lifecycle::Ending};
+use crate::{Caller, Session, lifecycle::Ending, record::Record};
 
 /// Of more sessions than this, the first are forgotten.
 const KEPT: u32 = 1000;
@@ -37,12 +37,18 @@ impl Ends {
         visible.then_some(Ending { reason: end.reason, at: end.ended_at })
     }
 
-    /// Remembers a session that ended while there was no server, unless it is known how.
-    pub async fn add_found(&self, session_id: SessionId, owner: String) {
+    /// Remembers a session that ended while there was no server, unless it is known how: at its limit,
+    /// if that is past, else now that it is found.
+    pub async fn add_found(&self, session_id: SessionId, record: Record) {
         let known = self.known.lock().iter().any(|end| end.session_id == session_id);
         if !known {
-            let (reason, ended_at) = (EndReason::GuestLost, OffsetDateTime::now_utc());
-            self.add(End { session_id, owner, reason, ended_at }).await;
+            let (age, now) = (record.age(), OffsetDateTime::now_utc());
+            let limit = record.spec.timeout_seconds.map(Duration::from_secs);
+            let (reason, ended_at) = match limit.and_then(|limit| age.checked_sub(limit)) {
+                Some(ago) => (EndReason::WallClock, now - ago),
+                None => (EndReason::GuestLost, now),
+            };
+            self.add(End { session_id, owner: record.owner, reason, ended_at }).await;
         }
     }
 
@@ -79,6 +85,8 @@ impl Session {
 
 #[cfg(test)]
 mod tests {
+    use helmdeck_wire::session::SessionSpec;
+
     use super::*;
 
     #[tokio::test]
@@ -94,7 +102,20 @@ mod tests {
         assert_eq!(ends.of(&caller("ann"), &id), Some(Ending { reason, at }));
         assert_eq!(ends.of(&caller("bob"), &id), None);
         assert_eq!(ends.of(&caller("ann"), &SessionId::new("t")), None);
-        ends.add_found(id.clone(), "ann".into()).await;
+        let record = |timeout_seconds| {
+            let spec = SessionSpec { timeout_seconds, ..SessionSpec::default() };
+            Record::new("ann".into(), spec)
+        };
+        ends.add_found(id.clone(), record(None)).await;
         assert_eq!(ends.of(&caller("ann"), &id), Some(Ending { reason, at }), "it was known");
+        for (timeout, reason) in [
+            (None, EndReason::GuestLost),
+            (Some(900), EndReason::GuestLost),
+            (Some(0), EndReason::WallClock),
+        ] {
+            let id = SessionId::new(format!("found {timeout:?}"));
+            ends.add_found(id.clone(), record(timeout)).await;
+            assert_eq!(ends.of(&caller("ann"), &id).unwrap().reason, reason);
+        }
     }
 }

@@ -107,7 +107,7 @@ impl Sessions {
                 info!(sandbox = %sandbox.id, "Clearing away a sandbox that has ended");
                 if let Some(record) = Record::from_labels(&sandbox.labels) {
                     let id = SessionId::new(sandbox.id.as_str());
-                    self.shared.common.journal.ends().add_found(id, record.owner).await;
+                    self.shared.common.journal.ends().add_found(id, record).await;
                 }
                 if let Err(error) = self.runtime().stop(&sandbox.id).await {
                     warn!(sandbox = %sandbox.id, %error, "Sandbox could not be cleared away");

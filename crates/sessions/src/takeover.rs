@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use helmdeck_wire::{
     control::Control,
+    guest::HandedOver,
     history::{Actor, ActorKind},
 };
 use time::OffsetDateTime;
@@ -114,8 +115,9 @@ impl Session {
         self.inner.changed.notify_one();
         // Goes on when whoever asked for it goes: half a change of hands would leave keys down.
         let session = self.clone();
+        let handed_over = HandedOver { to_person: lease.holder().is_some() };
         let letting_go = tokio::spawn(async move {
-            if let Err(error) = session.inner.link.let_go().await {
+            if let Err(error) = session.inner.link.let_go(handed_over).await {
                 // Then the guest is about to be lost, which is told elsewhere.
                 info!(session.id = session.id().as_str(), %error, "Keys could not be let go");
             }

@@ -134,6 +134,13 @@ pub enum Part {
     Nest,
 }
 
+/// Control of the session changed hands: what is held down is let go.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct HandedOver {
+    /// Whether a person has it now.
+    pub to_person: bool,
+}
+
 /// The stages of a start, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

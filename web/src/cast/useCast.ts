@@ -97,8 +97,11 @@ export function useCast(options: CastOptions): Cast {
 
   const { tabs } = state;
   const viewed = tab ?? tabs.find(({ active }) => active)?.id ?? null;
-  // A tab that was closed cannot be looked at.
-  const lost = tab !== null && tabs.length > 0 && tabs.every(({ id }) => id !== tab);
+  // A tab that was closed cannot be looked at. One that was just opened may not have been told of yet.
+  const there = tabs.some(({ id }) => id === tab);
+  const met = useRef<string | null>(null);
+  if (there) met.current = tab;
+  const lost = tab !== null && met.current === tab && tabs.length > 0 && !there;
   useEffect(() => {
     if (lost) show(null);
   }, [lost]);

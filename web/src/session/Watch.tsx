@@ -124,7 +124,7 @@ export function Watch(props: WatchProps) {
               ...viewer,
               state: lossOf(viewer.state, session, stream),
               retry: () => {
-                retry();
+                if (stream === "lost") retry();
                 viewer.retry();
               },
             }}

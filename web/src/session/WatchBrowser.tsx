@@ -92,7 +92,7 @@ export function WatchBrowser({ session, gone, shown, quality, fullScreen, upload
       setOpened(opened);
     });
   // Not before: an address that is typed is for the tab that is looked at.
-  const arrived = driving && opened !== null && opened === viewed;
+  const arrived = driving && opened !== null && opened === viewed && tabs.some(({ id }) => id === opened);
   useEffect(() => {
     if (!arrived) return;
     setOpened(null);
@@ -162,7 +162,7 @@ export function WatchBrowser({ session, gone, shown, quality, fullScreen, upload
               ...cast,
               connection: lossOf(connection, session, stream),
               retry: () => {
-                retry();
+                if (stream === "lost") retry();
                 cast.retry();
               },
             }}

@@ -1,7 +1,7 @@
 import type { Session } from "../api/wire";
 import type { StreamState } from "../events/stream";
 import type { ViewerState } from "../viewer/state";
-import { programGone } from "../sessions/name";
+import { sentence } from "../format";
 
 /** Where the connection to the picture is, and why it is lost by all that is known beside it. */
 export function lossOf(state: ViewerState, session: Session | null, stream: StreamState): ViewerState {
@@ -9,5 +9,7 @@ export function lossOf(state: ViewerState, session: Session | null, stream: Stre
   if (stream === "lost") {
     return { ...state, text: "The connection to the server is lost; what you see may be old." };
   }
-  return session?.attached ? { ...state, text: `${programGone} Unless it is back within half a minute, the session ends.` } : state;
+  // The server's word for it: a picture may be lost, or refused, for other reasons.
+  const gone = session?.attached && session.notes?.find((note) => note.startsWith("the program that attached it"));
+  return gone ? { ...state, text: sentence(gone) } : state;
 }

@@ -13,7 +13,7 @@ const endings: Record<EndReason, string> = {
   max_tasks: "It has done all actions it was allowed.",
   server_stopped: "The server stopped.",
   start_failed: "It could not be started.",
-  guest_lost: "Its sandbox stopped answering.",
+  guest_lost: "What ran it stopped answering.",
   display_lost: "Its display was lost.",
   browser_lost: "Its browser was lost and could not be brought back.",
   out_of_memory: "It used more memory than it may.",

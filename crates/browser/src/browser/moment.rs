@@ -111,10 +111,8 @@ impl Browser {
             Hands::Person => {}
         }
         let running = self.watched(deadline).await?;
-        match self.hands {
-            Hands::Agent => running.go_back(deadline).await,
-            Hands::Person => running.known.tabs.lock().remember(),
-            Hands::Off => {}
+        if self.hands == Hands::Agent {
+            running.go_back(deadline).await;
         }
         Ok(running)
     }

@@ -21,7 +21,7 @@ use super::{
 use crate::{Browser, page::Page, running::Running};
 
 /// A browser that has died is back within this, or is looked for again.
-const BROWSER: Duration = Duration::from_secs(30);
+const BROWSER: Duration = Duration::from_secs(2);
 /// Between two tries at something that failed.
 const PAUSE: Duration = Duration::from_millis(250);
 /// How often somebody who watches learns of new titles.

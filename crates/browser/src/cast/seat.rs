@@ -121,10 +121,10 @@ impl Casts {
         Seat { cast, latest, cut, pace, seen: 0 }
     }
 
-    /// Whether a tab that is cast is behind another.
+    /// Whether a tab that is cast is behind another. A cast that rests does not know.
     pub fn hidden(&self, tab: &TabId) -> bool {
         let open = self.shared.open.lock();
-        let mut casts = open.iter().filter(|(cut, _)| cut.tab == *tab);
+        let mut casts = open.iter().filter(|(cut, _)| cut.tab == *tab && !cut.in_passing);
         casts.any(|(_, cast)| cast.hidden.load(Ordering::Relaxed))
     }
 }

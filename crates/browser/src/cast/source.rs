@@ -39,8 +39,10 @@ const NUDGE_EVERY: Duration = Duration::from_secs(1);
 const NUDGE_IN_PASSING: Duration = Duration::from_secs(10);
 /// After a burst of pictures, so long nothing must come before the last one is asked for again.
 const QUIET: Duration = Duration::from_millis(120);
-/// A cast that begins sends a picture in this time, or begins again.
+/// A cast that begins sends a picture in this time, or begins again: then with twice the patience, in
+/// case the machine is only slow.
 const OWED: Duration = Duration::from_secs(2);
+const MOST_PATIENCE: Duration = Duration::from_secs(30);
 /// Chromium sends more than this before it waits for us, and loses what comes then.
 const IN_FLIGHT: usize = 1;
 
@@ -81,6 +83,7 @@ pub(super) async fn run(shared: Arc<Shared>, cut: Cut, cast: Arc<Cast>) {
             acknowledged: Instant::now(),
             held_back: false,
             owed: None,
+            patience: OWED,
             reloaded: false,
             visible: true,
             nudged: Instant::now(),
@@ -113,6 +116,8 @@ struct Source<'a> {
     held_back: bool,
     /// Since when Chromium owes a picture.
     owed: Option<Instant>,
+    /// How long it may owe it.
+    patience: Duration,
     /// The page crashed and is loaded again: viewers wait for a picture, even if it is the one they had.
     reloaded: bool,
     visible: bool,
@@ -181,13 +186,14 @@ impl Source<'_> {
     }
 
     async fn start(&mut self) -> Result<(), CdpError> {
-        self.owed = Some(Instant::now());
         let Cut { quality, max_width, max_height, .. } = self.cut;
         let params = json!({
             "format": "jpeg", "quality": quality, "everyNthFrame": 1,
             "maxWidth": max_width, "maxHeight": max_height,
         });
-        self.ask("Page.startScreencast", params).await
+        let started = self.ask("Page.startScreencast", params).await;
+        self.owed = Some(Instant::now());
+        started
     }
 
     async fn ask(&self, method: &str, params: serde_json::Value) -> Result<(), CdpError> {
@@ -200,7 +206,7 @@ impl Source<'_> {
             "Page.screencastFrame" => {
                 let Ok(frame) = event.read::<Frame<'_>>() else { return false };
                 let (id, came) = (frame.session_id, Instant::now());
-                self.owed = None;
+                (self.owed, self.patience) = (None, OWED);
                 let before = self.newest();
                 let number = self.publish(frame);
                 self.unacknowledged.push_back(Unacknowledged { id, number, came });
@@ -285,13 +291,16 @@ impl Source<'_> {
     fn refresh_at(&self) -> Option<Instant> {
         let due = self.held_back && self.unacknowledged.is_empty();
         let lost = due.then(|| self.acknowledged + self.cast.period().max(QUIET));
-        let owed = self.owed.map(|since| since + OWED);
+        let owed = self.owed.map(|since| since + self.patience);
         lost.into_iter().chain(owed).min()
     }
 
     /// A cast that begins sends the page as it is. A page that is about to be another refuses: then
     /// it is asked again soon.
     async fn refresh(&mut self) {
+        if self.owed.is_some() {
+            self.patience = (self.patience * 2).min(MOST_PATIENCE);
+        }
         // Another cast waits for none of these.
         self.unacknowledged.clear();
         self.resting = None;

@@ -1,12 +1,15 @@
 //! Tabs, and windows that pages open.
 
-use helmdeck_wire::{ErrorCode, control::Hands};
+use helmdeck_wire::{ErrorCode, control::Hands, guest::HandedOver};
 use serde_json::json;
 
 use crate::{
     desk::{Desk, failure, request},
     server::{Reply, Server},
 };
+
+const TO_PERSON: HandedOver = HandedOver { to_person: true };
+const TO_AGENT: HandedOver = HandedOver { to_person: false };
 
 #[tokio::test]
 async fn tabs_are_opened_listed_activated_and_closed() {
@@ -36,17 +39,24 @@ async fn tabs_are_opened_listed_activated_and_closed() {
 
     // A person opens a tab of their own; afterwards the agent is where it was.
     let person = desk.browser.in_hands(Hands::Person);
-    desk.browser.handed_over();
+    desk.browser.handed_over(TO_PERSON);
     let open = json!({ "action": "open", "url": server.url("/person") });
     let theirs = person.tabs(&request(open)).await.unwrap().tabs;
     assert_eq!(theirs.iter().map(|tab| tab.active).collect::<Vec<_>>(), [false, true]);
-    desk.browser.handed_over();
+    desk.browser.handed_over(TO_AGENT);
     assert_eq!(desk.value("document.title").await, "/b");
+    // Who only looks changes nothing about where the agent is.
+    person.tabs(&request(json!({}))).await.unwrap();
+    let open = json!({ "action": "open", "url": server.url("/agent") });
+    let opened = desk.tabs(open).await;
+    assert_eq!(desk.value("document.title").await, "/agent");
+    desk.tabs(json!({ "action": "close", "tab": opened[2].id })).await;
+    desk.tabs(json!({ "action": "activate", "tab": opened[0].id })).await;
     // If its tab is gone, it is in another.
-    desk.browser.handed_over();
+    desk.browser.handed_over(TO_PERSON);
     let close = json!({ "action": "close", "tab": theirs[0].id });
     person.tabs(&request(close)).await.unwrap();
-    desk.browser.handed_over();
+    desk.browser.handed_over(TO_AGENT);
     assert_eq!(desk.value("document.title").await, "/person");
 }
 
