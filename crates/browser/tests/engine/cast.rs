@@ -321,11 +321,20 @@ async fn a_button_that_is_down_in_a_tab_that_is_gone_keeps_the_pointer_from_no_o
     let press = json!({ "mouse": {
         "type": "mousePressed", "x": 400, "y": 300, "button": "left", "clickCount": 1,
     } });
-    desk.tabs(json!({ "action": "open", "url": format!("data:text/html,{page}") })).await;
+    let open = json!({ "action": "open", "url": format!("data:text/html,{page}") });
+    let tabs = desk.tabs(open).await;
+    // People press what they see.
+    let sees = |tab: &Tab| {
+        let id = tab.id.clone();
+        move |viewer: &Viewer| viewer.shown.as_ref().is_some_and(|shown| shown.tab == id)
+    };
+    comes_true(&desk, "globalThis.downs === 0").await;
+    viewer.until(sees(&tabs[1])).await;
     viewer.ask(press.clone());
     comes_true(&desk, "downs == 1").await;
     desk.tabs(json!({ "action": "close" })).await;
     assert_eq!(desk.value("downs").await, 0);
+    viewer.until(sees(&tabs[0])).await;
     viewer.ask(press);
     comes_true(&desk, "downs == 1").await;
 }
