@@ -45,8 +45,10 @@ test    scrot                      what screenshots are compared with
 test    xclip                      a foreign clipboard owner
 test    imagemagick                what zoom is compared with
 test    git                        goes through the proxy of a session
+test    python3-pip                a package manager inside a session
 test    tigervnc-viewer            a viewer that is not ours
 test    mousepad                   a GTK program to type into
+test    openbox                    a window manager other than ours
 test    procps                     ps, to see that nothing is left running
 PACKAGES
 }

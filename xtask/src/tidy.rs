@@ -11,6 +11,7 @@ mod decisions;
 mod layers;
 mod length;
 mod names;
+mod programs;
 mod quoted;
 mod repository;
 mod routes;
@@ -100,6 +101,7 @@ fn check_repository(repository: &Repository, report: &mut Report) {
     layers::check(repository, report);
     length::check(repository, report);
     names::check(repository, report);
+    programs::check(repository, report);
     architecture::check(repository, report);
     routes::check(repository, report);
     quoted::check(repository, report);
