@@ -33,11 +33,11 @@ const PACKAGES: [(&str, &[&str]); 13] = [
 
 /// What every Debian system has: programs of packages of priority "required", and apt.
 #[rustfmt::skip]
-const REQUIRED: [&str; 76] = [
-    "apt-get", "awk", "basename", "bash", "cat", "chmod", "chown", "cmp", "cp", "cut", "date", "dd",
+const REQUIRED: [&str; 78] = [
+    "apt-get", "awk", "basename", "bash", "cat", "chmod", "chown", "chroot", "cmp", "cp", "cut", "date", "dd",
     "df", "dirname", "dpkg-query", "du", "env", "find", "flock", "getent", "grep", "groupdel", "gzip",
     "head", "hostname", "id", "install", "kill", "ln", "ls", "mkdir", "mkfifo", "mktemp", "mount",
-    "mountpoint", "mv", "nohup", "nproc", "nsenter", "od", "perl", "prlimit", "readlink", "realpath",
+    "mountpoint", "mv", "nohup", "nproc", "nsenter", "od", "perl", "pivot_root", "prlimit", "readlink", "realpath",
     "rm", "rmdir", "sed", "seq", "setpriv", "setsid", "sh", "sha256sum", "sleep", "sort", "split",
     "stat", "stty", "su", "tail", "tar", "tee", "test", "timeout", "touch", "tr", "truncate", "true",
     "umount", "uname", "uniq", "unshare", "useradd", "userdel", "wc", "whoami", "xargs",
@@ -45,8 +45,16 @@ const REQUIRED: [&str; 76] = [
 
 /// The toolchain that README asks for, our own binary under its names, and names that tests use
 /// because there is no such program.
-const OURS: [&str; 7] =
-    ["cargo", "chromium-browser", "google-chrome", "helmdeck", "no-such-program", "rustup", "sudo"];
+const OURS: [&str; 8] = [
+    "cargo",
+    "chromium-browser",
+    "google-chrome",
+    "helmdeck",
+    "no-such-program",
+    "rustc",
+    "rustup",
+    "sudo",
+];
 
 pub(super) fn check(repository: &Repository, report: &mut Report) {
     let list = repository.text(LIST).unwrap_or_default();
