@@ -45,8 +45,9 @@ const REQUIRED: [&str; 78] = [
 
 /// The toolchain that README asks for, our own binary under its names, and names that tests use
 /// because there is no such program.
-const OURS: [&str; 8] = [
+const OURS: [&str; 9] = [
     "cargo",
+    "cargo-nextest",
     "chromium-browser",
     "google-chrome",
     "helmdeck",
