@@ -11,6 +11,7 @@ mod decisions;
 mod layers;
 mod length;
 mod names;
+mod promises;
 mod quoted;
 mod repository;
 mod routes;
@@ -103,6 +104,7 @@ fn check_repository(repository: &Repository, report: &mut Report) {
     architecture::check(repository, report);
     routes::check(repository, report);
     quoted::check(repository, report);
+    promises::check(repository, report);
     decisions::check(repository, report);
     todo::check(repository, report);
     words::check(repository, report);
