@@ -9,6 +9,7 @@ use xtask::tidy;
 
 mod bench;
 mod clients;
+mod fresh;
 mod soak;
 
 const USAGE: &str = "\
@@ -18,6 +19,7 @@ Usage: cargo xtask COMMAND
   bench ...    Measure actions on a real display (bench --help says more)
   soak ...     Create and end many sessions, and see that nothing grows
   clients      Generate clients from docs/openapi.json, and drive a server with them
+  fresh ...    Run make up and make test on a new minimal Debian (fresh --help says more)
   ci           Run everything that CI runs";
 
 fn main() -> ExitCode {
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
         Some("bench") => bench::run(rest),
         Some("soak") => soak::run(rest),
         Some("clients") => clients::run(&root(), &rest),
+        Some("fresh") => fresh::run(&root(), rest),
         Some("ci") if rest.is_empty() => ci(),
         Some("help" | "--help" | "-h") => {
             println!("{USAGE}");

@@ -12,6 +12,7 @@ mod layers;
 mod length;
 mod names;
 mod promises;
+mod programs;
 mod quoted;
 mod repository;
 mod routes;
@@ -101,6 +102,7 @@ fn check_repository(repository: &Repository, report: &mut Report) {
     layers::check(repository, report);
     length::check(repository, report);
     names::check(repository, report);
+    programs::check(repository, report);
     architecture::check(repository, report);
     routes::check(repository, report);
     quoted::check(repository, report);
