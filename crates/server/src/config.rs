@@ -8,6 +8,7 @@ mod defaults;
 mod layers;
 mod live;
 mod nearest;
+mod running;
 mod show;
 
 use std::{net::SocketAddr, path::PathBuf, str::FromStr};
@@ -19,6 +20,7 @@ pub use action_log::ActionLog;
 pub use layers::{ConfigError, Origin};
 use layers::{Layers, Origins};
 pub use live::Live;
+pub use running::Change;
 
 /// The settings in effect.
 #[derive(Debug, Clone)]

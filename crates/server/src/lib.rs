@@ -47,7 +47,7 @@ mod ticket;
 pub mod token;
 
 pub use app::{App, Shutdown, Started, run};
-pub use config::Config;
+pub use config::{Change, Config};
 pub use error::ServerError;
 pub use instance::Instance;
 pub use operation::{Access, Operation};

@@ -36,6 +36,7 @@ mod leftovers;
 mod lifetimes;
 mod limits;
 mod live;
+mod make_up;
 mod metrics;
 mod network;
 mod openapi;

@@ -24,7 +24,7 @@ impl Config {
     }
 
     /// A value as TOML, or nothing if it is not set.
-    fn rendered(&self, key: &str) -> Option<String> {
+    pub(super) fn rendered(&self, key: &str) -> Option<String> {
         let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
         let dots = |secret: &secrecy::SecretString| {
             let _ = secret;
