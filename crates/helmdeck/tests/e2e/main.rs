@@ -13,6 +13,7 @@
 mod attach;
 mod auth;
 mod browser;
+mod browser_containment;
 mod cancel;
 mod cast;
 mod cdp;
@@ -31,6 +32,7 @@ mod extensions;
 mod faults;
 mod files;
 mod health;
+mod inheritance;
 mod isolation;
 mod leftovers;
 mod lifetimes;
