@@ -213,7 +213,9 @@ pub fn status(code: ErrorCode) -> StatusCode {
         E::InvalidCredentials | E::MissingBearer | E::InvalidToken | E::InvalidTicket => {
             StatusCode::UNAUTHORIZED
         }
-        E::Forbidden | E::Csrf | E::ForeignOrigin | E::FileDenied => StatusCode::FORBIDDEN,
+        E::Forbidden | E::PersonRequired | E::Csrf | E::ForeignOrigin | E::FileDenied => {
+            StatusCode::FORBIDDEN
+        }
         E::NotFound
         | E::CommandNotFound
         | E::WindowNotFound
@@ -234,8 +236,10 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::ControlHeld
         | E::ControlTaken => StatusCode::CONFLICT,
         E::SessionEnded => StatusCode::GONE,
-        E::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-        E::TooManyAttempts | E::QuotaReached => StatusCode::TOO_MANY_REQUESTS,
+        E::PayloadTooLarge | E::PictureTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        E::TooManyAttempts | E::TooManyConnections | E::QuotaReached => {
+            StatusCode::TOO_MANY_REQUESTS
+        }
         E::CreateFailed | E::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         E::GuestLost
         | E::DisplayLost

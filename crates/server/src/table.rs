@@ -154,7 +154,7 @@ fn lifecycle() -> Vec<Operation> {
             .doc("One session.")
             .returns::<Session>(),
         delete("/api/v1/sessions/{id}", Needs(SessionsWrite), "end_session", sessions::end_session)
-            .doc("End a session. Succeeds if there is none, or none of the caller's.")
+            .doc("End a session. Succeeds for one that has ended; 404 if there never was one of the caller's.")
             .status(StatusCode::NO_CONTENT),
         get(
             "/api/v1/sessions/{id}/logs",
