@@ -21,6 +21,7 @@ use crate::{
     desktop,
     egress::{self, Egress},
     error::GuestError,
+    forwards::Forwards,
     log::Log,
     nest::{HOME, Nest, NestSpec, RUNTIME_DIR},
     passthrough,
@@ -50,6 +51,7 @@ pub struct Guest {
     pub reports: Reports,
     pub activity: Activity,
     pub egress: Egress,
+    pub forwards: Forwards,
     pub measured: Measured,
     pub leaving: Leaving,
     /// Of the profile that was loaded, until the browser has them.

@@ -24,6 +24,7 @@ mod egress;
 mod error;
 mod extension;
 mod files;
+mod forwards;
 mod frames;
 mod log;
 mod nest;

@@ -213,7 +213,12 @@ pub fn status(code: ErrorCode) -> StatusCode {
         E::InvalidCredentials | E::MissingBearer | E::InvalidToken | E::InvalidTicket => {
             StatusCode::UNAUTHORIZED
         }
-        E::Forbidden | E::Csrf | E::ForeignOrigin | E::FileDenied => StatusCode::FORBIDDEN,
+        E::Forbidden
+        | E::Csrf
+        | E::ForeignOrigin
+        | E::FileDenied
+        | E::EgressDenied
+        | E::ForwardDenied => StatusCode::FORBIDDEN,
         E::NotFound
         | E::CommandNotFound
         | E::WindowNotFound
@@ -228,6 +233,7 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::TicketInUse
         | E::AlreadyAttached
         | E::ProfileInUse
+        | E::PortInUse
         | E::FileExists
         | E::NotAFile
         | E::ElementNotActionable
@@ -243,6 +249,8 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::OutOfMemory
         | E::CommandFailed
         | E::NavigationFailed
+        | E::HostNotFound
+        | E::ConnectionRefused
         | E::PageCrashed
         | E::BrowserRestarted => StatusCode::BAD_GATEWAY,
         E::CdpUnavailable | E::CapacityReached | E::Overloaded | E::Unavailable => {

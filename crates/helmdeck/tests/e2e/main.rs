@@ -30,6 +30,7 @@ mod events;
 mod extensions;
 mod faults;
 mod files;
+mod forwards;
 mod health;
 mod isolation;
 mod leftovers;

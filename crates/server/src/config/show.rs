@@ -46,6 +46,14 @@ impl Config {
                     self.egress_allowlist.iter().map(ToString::to_string).collect();
                 text(&ranges.join(","))
             }
+            "forward_allow" => {
+                let range =
+                    |range: &std::ops::RangeInclusive<u16>| match (range.start(), range.end()) {
+                        (first, last) if first == last => first.to_string(),
+                        (first, last) => format!("{first}-{last}"),
+                    };
+                text(&self.forward_allow.iter().map(range).collect::<Vec<_>>().join(","))
+            }
             "action_log_days" => self.action_log.days.to_string(),
             "action_log_per_session" => self.action_log.per_session.to_string(),
             "vnc_public_base" => {
