@@ -23,6 +23,7 @@ mod cookie;
 mod error;
 mod field;
 mod figures;
+mod forward;
 mod housekeeping;
 mod input;
 mod instance;

@@ -31,6 +31,7 @@ mod events;
 mod extensions;
 mod faults;
 mod files;
+mod forwards;
 mod health;
 mod inheritance;
 mod isolation;
