@@ -1238,7 +1238,7 @@ export interface paths {
         post?: never;
         /**
          * End a session
-         * @description End a session. Succeeds if there is none, or none of the caller's.
+         * @description End a session. Succeeds for one that has ended; 404 if there never was one of the caller's.
          */
         delete: operations["end_session"];
         options?: never;
@@ -1908,19 +1908,22 @@ export interface components {
         };
         /** @description Who did something. */
         Actor: {
-            /** @description An agent's call, or a person's hand. */
+            /** @description An agent, a person who logged in, or the holder of a link. */
             kind: components["schemas"]["ActorKind"];
-            /** @description The token subject. */
+            /** @description The label of the token or link, if it has one. */
+            label?: string | null;
+            /** @description The token subject; for a link, the subject that made it. */
             subject: string;
         };
         /**
          * @description What kind of actor.
          *
-         *     - `agent`: By a call of the API.
-         *     - `human`: By hand, in the live view.
+         *     - `agent`: A program with a token of its own.
+         *     - `human`: A person who logged in, or whose token was made with `helmdeck token --human`.
+         *     - `link`: Anyone with a ticket: the address of a live view, or of the browser's debugging protocol.
          * @enum {string}
          */
-        ActorKind: "agent" | "human";
+        ActorKind: "agent" | "human" | "link";
         /** @description Say what the agent is doing, for the banner over the live view. An empty text clears it. */
         AgentStatus: {
             /** @description The session that performs the action. */
@@ -2138,6 +2141,11 @@ export interface components {
         };
         /** @description Who drives, as a caller sees it. */
         Control: {
+            /**
+             * @description Who took control: an agent, a person, or the holder of a link.
+             * @default null
+             */
+            by?: components["schemas"]["Actor"] | null;
             /** @description Who may send input. */
             driver: components["schemas"]["Driver"];
             /**
@@ -2145,7 +2153,7 @@ export interface components {
              * @description Grows whenever control changes hands.
              */
             epoch: number;
-            /** @description The person who took control. */
+            /** @description The token subject that took control. */
             holder?: string | null;
             /** @description What the last person to drive left for the agent. */
             message?: string | null;
@@ -2395,8 +2403,8 @@ export interface components {
         /**
          * @description Who may send input.
          *
-         *     - `agent`: Any agent that may act in the session; nobody has taken control.
-         *     - `human`: A person who took control.
+         *     - `agent`: Agents: the one in `holder` if it took control, else all that may act in the session.
+         *     - `human`: The person in `holder`, who took control.
          *     - `nobody`: The session is not running.
          * @enum {string}
          */
@@ -2520,6 +2528,8 @@ export interface components {
          *     - `invalid_role`: No such role: view or control.
          *     - `control_held`: A person drives the session; look, wait, and try again.
          *     - `control_taken`: A person took control while the action was under way.
+         *     - `person_required`: Only a person may do this, and the token is an agent's.
+         *     - `too_many_connections`: The token, ticket or address has as many connections open as it may.
          *     - `too_many_attempts`: Too many failed logins; wait and try again.
          *     - `not_found`: There is nothing here, or it is not yours.
          *     - `method_not_allowed`: The path exists, this method does not.
@@ -2554,6 +2564,7 @@ export interface components {
          *     - `invalid_text`: The text holds a character that no key can type.
          *     - `invalid_seconds`: A duration is zero or negative.
          *     - `invalid_geometry`: The screen size is outside what is supported.
+         *     - `picture_too_large`: The picture is larger than 32 MiB: ask for a smaller one, or for JPEG.
          *     - `invalid_format`: No such picture format.
          *     - `missing_command`: There is no command to launch.
          *     - `command_not_found`: The command does not exist in the session.
@@ -2585,7 +2596,7 @@ export interface components {
          *     - `internal`: A failure on our side; the log has the details under the request id.
          * @enum {string}
          */
-        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "control_taken" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
+        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "control_taken" | "person_required" | "too_many_connections" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "picture_too_large" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
         /** @description Run JavaScript in the page, and answer with what it yields; promises are awaited. */
         Execute: {
             /** @description An expression, or statements with `return`. */
@@ -3279,8 +3290,16 @@ export interface components {
         };
         /** @description Ask for a ticket. */
         NewTicket: {
+            /** @description Who it is for, shown in the action log with what its holder does. */
+            label?: string | null;
             /**
-             * @description Whether several connections may use it at once.
+             * Format: uint64
+             * @description Seconds after which a connection made with it ends; it may last as long as the session if not
+             *     given.
+             */
+            max_connection_s?: number | null;
+            /**
+             * @description Whether several viewers may use it at once. Otherwise each kind of stream can be open once.
              * @default false
              */
             reusable?: boolean;
@@ -4041,7 +4060,8 @@ export interface components {
         /** @description Take control of a session. */
         TakeControl: {
             /**
-             * @description Also from another person who has it.
+             * @description Also from another person who has it. Only people may: a token of a login, or one made with
+             *     `helmdeck token --human`.
              * @default false
              */
             force?: boolean;
@@ -4069,7 +4089,7 @@ export interface components {
         };
         /** @description A token that was made, without the token itself. */
         TokenInfo: {
-            /** @description The program it was made for, if that is known. */
+            /** @description Its label: the program it was made for, if that is known. */
             client?: string | null;
             /**
              * Format: date-time
@@ -4081,6 +4101,11 @@ export interface components {
              * @description Until when it is good.
              */
             expires_at: string;
+            /**
+             * @description Whether a person uses it: made by a login, or with `helmdeck token --human`.
+             * @default false
+             */
+            human?: boolean;
             /** @description Names it, to revoke it. */
             id: string;
             /**
