@@ -46,6 +46,7 @@ test    xclip                      a foreign clipboard owner
 test    imagemagick                what zoom is compared with
 test    git                        goes through the proxy of a session
 test    tigervnc-viewer            a viewer that is not ours
+test    x11-utils                  names an accessibility bus on a display
 test    mousepad                   a GTK program to type into
 test    procps                     ps, to see that nothing is left running
 PACKAGES
