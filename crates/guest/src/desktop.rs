@@ -27,6 +27,7 @@ const FOLLOW_PAUSE: Duration = Duration::from_millis(500);
 const FOLLOW_DEADLINE: Duration = Duration::from_secs(60);
 /// Without it, Chromium asks for a bus again and again.
 const BROWSER_BUS: &str = "<busconfig><type>session</type><auth>EXTERNAL</auth>\
+    <listen>unix:path=/run/user/1000/bus</listen>\
     <policy context=\"default\"><allow send_destination=\"*\"/><allow receive_sender=\"*\"/>\
     <allow own=\"*\"/></policy></busconfig>";
 /// Room that maximised windows leave for the panel.

@@ -101,9 +101,13 @@ async fn the_sessions_browser_does_not_exist_for_the_agents_programs() {
     };
     eventually(PATIENCE, back).await.expect("it comes back");
     desk.titled("other").await;
-    let names = "dbus-send --address=unix:abstract=trap --print-reply --dest=org.freedesktop.DBus / \
+    let names = "dbus-send --bus=unix:abstract=trap --print-reply --dest=org.freedesktop.DBus / \
                  org.freedesktop.DBus.ListNames | grep -c string";
     assert_eq!(desk.shell(names).await.trim(), "2", "the bus itself, and who asks");
+    // A program that is not held back comes.
+    desk.act("launch", json!({ "command": "mousepad" })).await;
+    let came = async || (desk.shell(names).await.trim() != "2").then_some(());
+    eventually(PATIENCE, came).await.expect("the trap works");
 }
 
 fn find_chromium(server: &Server) -> Process {
