@@ -21,6 +21,7 @@ use crate::{
     desktop,
     egress::Egress,
     error::GuestError,
+    forwards::Forwards,
     handover,
     log::Log,
     nest::{self, HOME, Nest},
@@ -48,6 +49,7 @@ pub struct Guest {
     pub reports: Reports,
     pub activity: Activity,
     pub egress: Egress,
+    pub forwards: Forwards,
     pub measured: Measured,
     pub leaving: Leaving,
     /// Of the profile that was loaded, until the browser has them.

@@ -25,6 +25,7 @@ mod egress;
 mod error;
 mod extension;
 mod files;
+mod forwards;
 mod frames;
 mod handover;
 mod log;

@@ -21,7 +21,10 @@ use helmdeck_wire::{
     clipboard::Clipboard,
     control::Hands,
     file::{FileList, FileStored},
-    guest::{Begin, Frames, HandedOver, Hello, LINK_VERSION, OneExtension, OneFile, SaveProfile},
+    guest::{
+        Begin, ForwardedPorts, Frames, HandedOver, Hello, LINK_VERSION, OneExtension, OneFile,
+        SaveProfile,
+    },
     keyboard::{HoldKey, Key, Type},
     pointer::{
         Click, CursorPosition, DoubleClick, Drag, ModifierClick, MouseDown, MouseMove, MouseUp,
@@ -138,6 +141,7 @@ pub fn router(guest: Guest) -> Router {
         .route(route::BEGIN, post(begin))
         .route(route::WATCH, get(watch))
         .route(route::TUNNEL, get(tunnel))
+        .route(route::FORWARDS, post(set_forwards))
         .route(route::RFB, get(view))
         .route(route::FRAMES, get(frames))
         .route(route::CDP, get(cdp))
@@ -181,15 +185,29 @@ async fn watch(State(guest): State<Guest>) -> Body {
 async fn tunnel(State(guest): State<Guest>, mut request: Request) -> Result<Response, GuestError> {
     let upgrade = hyper::upgrade::on(&mut request);
     let mut client = guest.egress.next_client().await.ok_or(GuestError::NotBegun)?;
+    let forwarded_port = client.forwarded_port;
     // Ends when either side does.
     tokio::spawn(async move {
         if let Ok(upgraded) = upgrade.await {
-            let mut server = TokioIo::new(upgraded);
-            let _ = copy_bidirectional_with_sizes(&mut client, &mut server, RELAY, RELAY).await;
+            let (program, mut server) = (&mut client.stream, TokioIo::new(upgraded));
+            let _ = copy_bidirectional_with_sizes(program, &mut server, RELAY, RELAY).await;
         }
     });
     let headers = [(CONNECTION, "upgrade"), (UPGRADE, route::TUNNEL_PROTOCOL)];
-    Ok((StatusCode::SWITCHING_PROTOCOLS, headers).into_response())
+    let mut response = (StatusCode::SWITCHING_PROTOCOLS, headers).into_response();
+    if let Some(port) = forwarded_port {
+        response.headers_mut().insert(route::FORWARDED_PORT, port.into());
+    }
+    Ok(response)
+}
+
+/// The ports that are forwarded from now on; those of an attached machine are not ours to take.
+async fn set_forwards(
+    State(guest): State<Guest>,
+    Json(wanted): Json<ForwardedPorts>,
+) -> Result<(), GuestError> {
+    guest.ensure_own()?;
+    guest.forwards.set(&wanted, &guest.egress).await
 }
 
 /// The X server's picture, for somebody of the role in the query.

@@ -5,7 +5,9 @@ mod attach;
 mod config;
 mod doctor;
 mod egress;
+mod forward;
 mod remote;
+mod rest;
 mod serve;
 mod token;
 mod vnc;
@@ -51,6 +53,12 @@ enum Command {
     /// Make a display or a browser that runs already a session of a server; Ctrl-C ends the session
     /// and leaves both as they were.
     Attach(attach::Args),
+    /// Open a port of this machine inside a session: http://localhost:PORT there is the server that
+    /// runs here. Ctrl-C ends it.
+    Forward(forward::Args),
+    /// Work with one session.
+    #[command(subcommand)]
+    Session(SessionCommand),
     /// Look after the admin account.
     #[command(subcommand)]
     Admin(admin::Action),
@@ -86,6 +94,12 @@ enum Command {
         #[arg(long)]
         oom_score: u32,
     },
+}
+
+#[derive(Subcommand)]
+enum SessionCommand {
+    /// The same as `helmdeck forward`.
+    Forward(forward::Args),
 }
 
 fn main() -> ExitCode {
@@ -126,8 +140,11 @@ fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
         Command::Token(args) => token::run(&load()?, &args)?,
         Command::Vnc(args) => vnc::run(&load()?, &args)?,
         Command::Attach(args) => attach::run(&load()?, args)?,
+        Command::Forward(args) | Command::Session(SessionCommand::Forward(args)) => {
+            forward::run(&load()?, args)?;
+        }
         Command::Admin(action) => admin::run(&load()?, &action)?,
-        Command::Egress(action) => return egress::run(&load()?, &action),
+        Command::Egress(action) => return egress::run(&load()?, action),
         Command::Browser { line } => {
             return Ok(not_started(&helmdeck_guest::run_wrapper(line)));
         }
