@@ -47,6 +47,7 @@ test    imagemagick                what zoom is compared with
 test    git                        goes through the proxy of a session
 test    python3-pip                a package manager inside a session
 test    tigervnc-viewer            a viewer that is not ours
+test    x11-utils                  names an accessibility bus on a display
 test    mousepad                   a GTK program to type into
 test    openbox                    a window manager other than ours
 test    procps                     ps, to see that nothing is left running

@@ -18,7 +18,7 @@ use tokio::{
 };
 
 use crate::{
-    egress,
+    desktop, egress,
     error::GuestError,
     extension,
     log::Log,
@@ -167,6 +167,9 @@ async fn launch(
     namespace.set(nest.process_namespace());
     let started = async {
         nest.restrict().await?;
+        if begin.mode == Mode::Desktop {
+            desktop::start_browser_bus(&nest).await?;
+        }
         start(&nest, begin, current, cookies).await
     };
     match started.await {
