@@ -27,6 +27,7 @@ mod files;
 mod frames;
 mod log;
 mod nest;
+mod network;
 mod passthrough;
 mod place;
 mod profile;
@@ -35,6 +36,7 @@ mod rfb;
 mod router;
 mod scraper;
 mod supervise;
+mod transfers;
 mod watchdog;
 mod xvnc;
 
@@ -56,6 +58,8 @@ pub fn run(listen_fd: RawFd) -> io::Result<()> {
     // SAFETY: the runtime passed this descriptor for us alone to own.
     let listener = unsafe { OwnedFd::from_raw_fd(listen_fd) };
     helmdeck_spawn::set_cloexec(&listener)?;
+    // Before there are threads, as namespaces need.
+    let unlinked = network::enter()?;
     let listener = UnixListener::from(listener);
     listener.set_nonblocking(true)?;
     // Two workers: one may wait for the X server while the other answers.
@@ -64,6 +68,9 @@ pub fn run(listen_fd: RawFd) -> io::Result<()> {
     runtime.block_on(async {
         let listener = tokio::net::UnixListener::from_std(listener)?;
         let guest = begin::Guest::default();
+        if let Some(why) = unlinked {
+            guest.log.line("guest", &why);
+        }
         tokio::spawn(guest.clone().end_unless_begun());
         axum::serve(listener, router::router(guest)).await
     })

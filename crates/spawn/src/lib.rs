@@ -14,7 +14,7 @@ use std::{io, process::Command};
 pub use descriptors::{keep_fd, memory_file, place_fd, reserve_low_descriptors, set_cloexec};
 pub use detach::detach;
 pub use limits::{join_groups, limit_processes, raise_descriptors, usual_descriptors};
-pub use privilege::drop_to;
+pub use privilege::{drop_capabilities, drop_to};
 pub use slice::{be_ordinary, be_prompt};
 
 use std::os::unix::process::CommandExt;

@@ -21,7 +21,7 @@ pub const FROM_HOST: [&str; 20] = [
     "mime.types",
     "dbus-1",
     "X11",
-    "chromium",
+    "chromium/master_preferences",
     "chromium.d",
     "services",
     "protocols",
@@ -31,8 +31,20 @@ pub const FROM_HOST: [&str; 20] = [
 ];
 
 /// The files that [`generate`] makes.
-pub const GENERATED: [&str; 7] =
-    ["passwd", "group", "nsswitch.conf", "hosts", "resolv.conf", "machine-id", "hostname"];
+pub const GENERATED: [&str; 8] = [
+    "passwd",
+    "group",
+    "nsswitch.conf",
+    "hosts",
+    "resolv.conf",
+    "machine-id",
+    "hostname",
+    CHROMIUM_POLICY,
+];
+
+/// Where Chromium looks for what it must and must not do. Every browser of a session obeys it,
+/// also those that the agent's programs start.
+const CHROMIUM_POLICY: &str = "chromium/policies/managed/helmdeck.json";
 
 /// The sandbox's host name.
 pub const HOST_NAME: &str = "helmdeck";
@@ -42,7 +54,12 @@ pub fn generate(dir: &Path) -> Result<(), RuntimeError> {
     fs::create_dir(dir).doing("create", dir)?;
     fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).doing("protect", dir)?;
     for name in GENERATED {
-        super::public_file(&dir.join(name), content(name)?.as_bytes())?;
+        let path = dir.join(name);
+        let above: Vec<_> = path.ancestors().skip(1).take_while(|above| *above != dir).collect();
+        for parent in above.into_iter().rev() {
+            super::make_dir(parent, 0o755)?;
+        }
+        super::public_file(&path, content(name)?.as_bytes())?;
     }
     Ok(())
 }
@@ -60,6 +77,7 @@ fn content(name: &str) -> Result<String, RuntimeError> {
         "hosts" => format!("127.0.0.1 localhost\n::1 localhost\n127.0.1.1 {HOST_NAME}\n"),
         "hostname" => format!("{HOST_NAME}\n"),
         "machine-id" => machine_id()?,
+        CHROMIUM_POLICY => include_str!("chromium_policy.json").into(),
         // There is no name server: names are resolved outside, by the proxy.
         _ => String::new(),
     })
