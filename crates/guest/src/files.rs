@@ -192,7 +192,7 @@ fn make_folders(path: &str) -> Result<OwnedFd, Errno> {
 }
 
 /// Opens something beneath the home. Links may lead around in it, and not out.
-fn open(path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+pub fn open(path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
     let folder = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let home = openat(rustix::fs::CWD, HOME, folder, Mode::empty())?;
     let path = if path.is_empty() { "." } else { path };
