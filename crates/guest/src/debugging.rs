@@ -15,7 +15,7 @@ use tokio::{
     sync::mpsc,
 };
 
-use crate::{error::GuestError, nest::HOME, transfers};
+use crate::{error::GuestError, handover, nest::HOME, transfers};
 
 /// A browser that has died is back within this, or not at all.
 const OPEN_DEADLINE: Duration = Duration::from_secs(25);
@@ -79,6 +79,7 @@ pub async fn serve(
                 }
                 continue;
             }
+            handover::named_in(text);
             if client.send(text).await.is_err() {
                 return;
             }

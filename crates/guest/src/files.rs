@@ -209,7 +209,7 @@ pub fn open(path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
     opened
 }
 
-fn refusal(errno: Errno, path: &HomePath) -> GuestError {
+pub fn refusal(errno: Errno, path: &HomePath) -> GuestError {
     let shown = if path.as_str().is_empty() { "the home" } else { path.as_str() };
     let (code, message) = match errno {
         Errno::NOENT => (ErrorCode::FileNotFound, format!("{shown} does not exist in the session")),
