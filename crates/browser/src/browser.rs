@@ -31,7 +31,7 @@ use tokio::select;
 
 use self::moment::Met;
 use crate::{
-    BrowserError,
+    BrowserError, Incoming,
     address::addressed,
     emulation::Emulating,
     record::{self, Records},
@@ -52,7 +52,7 @@ pub struct Browser {
 struct Shared {
     current: Arc<Current>,
     /// Nothing if the browser is somebody's own.
-    home: Option<PathBuf>,
+    incoming: Option<Arc<Incoming>>,
     /// The browsers that we know, each made out by the first call that needs it.
     met: Mutex<Vec<Met>>,
     pictures: AtomicU64,
@@ -91,8 +91,9 @@ impl Browser {
         let (met, pictures) = (Mutex::default(), AtomicU64::new(0));
         let (records, emulating) = (Arc::default(), Arc::new(emulating));
         let followed = AtomicBool::new(false);
+        let incoming = home.map(|home| Arc::new(Incoming::new(home)));
         let shared =
-            Arc::new(Shared { current, home, met, pictures, records, emulating, followed });
+            Arc::new(Shared { current, incoming, met, pictures, records, emulating, followed });
         Self { shared, hands: Hands::Agent }
     }
 
@@ -110,6 +111,11 @@ impl Browser {
         if to_person {
             self.shared.remember();
         }
+    }
+
+    /// Where its downloads arrive; nothing if it is somebody's own.
+    pub fn incoming(&self) -> Option<Arc<Incoming>> {
+        self.shared.incoming.clone()
     }
 
     /// Goes to an address, or a step in the history.
@@ -190,7 +196,7 @@ impl Browser {
     pub async fn upload(&self, upload: &UploadFiles) -> Result<Acted, BrowserError> {
         let UploadFiles { tab, timeout_s, .. } = upload;
         let mut turn = self.alive(tab.as_ref(), false, *timeout_s).await?;
-        let home = self.shared.home.as_deref();
+        let home = self.shared.incoming.as_deref().map(Incoming::home);
         let home = home.ok_or(BrowserError::Invalid("somebody's own browser has no files here"))?;
         turn.upload(home, upload).await
     }

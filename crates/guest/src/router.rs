@@ -251,9 +251,10 @@ async fn cdp(State(guest): State<Guest>, mut request: Request) -> Result<Respons
     let current = guest.cdp()?;
     let (browser, client) = debugging::open(&current).await?;
     let sandboxed = guest.attached().is_none();
+    let incoming = guest.browser()?.incoming().filter(|_| current.is_own(&browser));
     tokio::spawn(async move {
         if let Ok(upgraded) = upgrade.await {
-            debugging::serve(&client, TokioIo::new(upgraded)).await;
+            debugging::serve(&client, incoming, TokioIo::new(upgraded)).await;
         }
         drop(client);
         // One that the agent started has said itself where downloads go.

@@ -78,6 +78,7 @@ pub fn complete(mut spec: SessionSpec, default_idle_s: u64) -> Result<SessionSpe
     }
     let mode = mode.unwrap_or_default();
     spec.mode = Some(mode);
+    spec.announce_automation.get_or_insert(mode == Mode::Headless);
     spec.geometry = Some(geometry.unwrap_or(match mode {
         Mode::Desktop => Geometry::default(),
         Mode::Headless => HEADLESS,
@@ -125,6 +126,7 @@ pub fn for_guest(spec: &SessionSpec) -> Begin {
         extensions: spec.extensions.clone(),
         proxy: spec.proxy.clone(),
         browser_passthrough: spec.browser_passthrough.unwrap_or_default(),
+        announce_automation: spec.announce_automation.unwrap_or_default(),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Server and guest understand each other only if this is equal on both sides.
-pub const LINK_VERSION: u32 = 5;
+pub const LINK_VERSION: u32 = 6;
 
 /// What a guest needs to know to become a session. It never touches a disk or a command line,
 /// because `env` and `proxy` may hold secrets.
@@ -49,6 +49,8 @@ pub struct Begin {
     pub proxy: Option<Proxy>,
     /// Whether browsers that the agent's programs start are browsers of the session.
     pub browser_passthrough: bool,
+    /// Whether the browser tells pages that a program drives it.
+    pub announce_automation: bool,
     /// When the guest ends by itself while no server is there to do it.
     pub alone: Alone,
 }

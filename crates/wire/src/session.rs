@@ -104,6 +104,11 @@ pub struct SessionSpec {
     /// answer the browser's calls while they run; as the server is set if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub browser_passthrough: Option<bool>,
+    /// Whether the browser tells pages that a program drives it: `navigator.webdriver` is true, and
+    /// the user agent of a headless browser says `HeadlessChrome`. If not given: true for headless
+    /// sessions, false for desktops, where pages see an ordinary Chromium.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub announce_automation: Option<bool>,
     /// The pictures of `/api/v1/sessions/{id}/cdp-stream`, for viewers that do not ask for others;
     /// quality 70, 1280x800 and 15 a second if not given.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -2214,6 +2214,12 @@ export interface components {
          */
         CreateSession: {
             /**
+             * @description Whether the browser tells pages that a program drives it: `navigator.webdriver` is true, and
+             *     the user agent of a headless browser says `HeadlessChrome`. If not given: true for headless
+             *     sessions, false for desktops, where pages see an ordinary Chromium.
+             */
+            announce_automation?: boolean | null;
+            /**
              * @description Whether browsers that the agent's own programs start, by Playwright or Puppeteer for example,
              *     answer the browser's calls while they run; as the server is set if not given.
              */
@@ -3829,6 +3835,12 @@ export interface components {
          *     The same fields may also stand one level deeper, in an object called `spec`.
          */
         SessionSpec: {
+            /**
+             * @description Whether the browser tells pages that a program drives it: `navigator.webdriver` is true, and
+             *     the user agent of a headless browser says `HeadlessChrome`. If not given: true for headless
+             *     sessions, false for desktops, where pages see an ordinary Chromium.
+             */
+            announce_automation?: boolean | null;
             /**
              * @description Whether browsers that the agent's own programs start, by Playwright or Puppeteer for example,
              *     answer the browser's calls while they run; as the server is set if not given.

@@ -46,6 +46,7 @@ mod openapi;
 mod outdated;
 mod ownership;
 mod packages;
+mod pages;
 mod passthrough;
 mod pictures;
 mod pointing;
