@@ -9,6 +9,7 @@ mod admin;
 mod ends;
 mod error;
 mod instance;
+mod migrations;
 mod moment;
 mod settings;
 mod store;
