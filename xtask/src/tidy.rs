@@ -12,6 +12,7 @@ mod layers;
 mod length;
 mod names;
 mod programs;
+mod promises;
 mod quoted;
 mod repository;
 mod routes;
@@ -105,6 +106,7 @@ fn check_repository(repository: &Repository, report: &mut Report) {
     architecture::check(repository, report);
     routes::check(repository, report);
     quoted::check(repository, report);
+    promises::check(repository, report);
     decisions::check(repository, report);
     todo::check(repository, report);
     words::check(repository, report);

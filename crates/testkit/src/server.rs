@@ -86,6 +86,12 @@ impl Server {
         self.client("admin", "admin")
     }
 
+    /// A person who may do everything.
+    pub fn person(&self) -> Client {
+        let token = self.run(["token", "--sub", "admin", "--scopes", "admin", "--human"]);
+        self.bearer(token.trim().to_owned())
+    }
+
     /// A caller with this token.
     pub fn bearer(&self, token: String) -> Client {
         Client::new(self.address, Some(token))

@@ -185,6 +185,20 @@ fn a_quoted_path_that_does_not_exist_is_refused() {
 }
 
 #[test]
+fn a_promise_whose_test_does_not_exist_is_refused() {
+    let planted = Planted::new()
+        .file("SECURITY.md", "| a | `e2e/a.rs::is_kept` | `e2e/a.rs::is_broken`, `e2e/b.rs::c` |\n")
+        .file("crates/helmdeck/tests/e2e/a.rs", "//! A.\nfn is_kept() {}\n");
+    assert_eq!(
+        planted.violations(),
+        [
+            "SECURITY.md:1: there is no test `e2e/a.rs::is_broken`",
+            "SECURITY.md:1: there is no test `e2e/b.rs::c`",
+        ]
+    );
+}
+
+#[test]
 fn decision_records_have_a_number_of_their_own() {
     let planted = Planted::new()
         .file("docs/adr/0001-first.md", "")

@@ -13,6 +13,7 @@
 mod attach;
 mod auth;
 mod browser;
+mod browser_containment;
 mod cancel;
 mod cast;
 mod cdp;
@@ -30,7 +31,9 @@ mod events;
 mod extensions;
 mod faults;
 mod files;
+mod forwards;
 mod health;
+mod inheritance;
 mod isolation;
 mod leftovers;
 mod lifetimes;
