@@ -11,6 +11,7 @@ mod ends;
 mod error;
 mod forwards;
 mod instance;
+mod migrations;
 mod moment;
 mod settings;
 mod store;
