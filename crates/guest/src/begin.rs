@@ -23,6 +23,7 @@ use crate::{
     error::GuestError,
     log::Log,
     nest::{HOME, Nest, NestSpec, RUNTIME_DIR},
+    panel::Panel,
     passthrough,
     profile::Leaving,
     reports::Reports,
@@ -52,6 +53,7 @@ pub struct Guest {
     pub egress: Egress,
     pub measured: Measured,
     pub leaving: Leaving,
+    pub panel: Panel,
     /// Of the profile that was loaded, until the browser has them.
     pub cookies: Arc<Mutex<Option<serde_json::Value>>>,
     /// Held for the server that comes after this one; nothing in here uses it.
@@ -194,6 +196,7 @@ impl Guest {
             log.line("guest", &format!("browsers of the agent's stay unseen: {error}"));
         }
         let (display, current) = (session.display.clone(), session.cdp.clone());
+        let panel = display.is_some().then(|| self.panel.begin());
         *self.state.lock() = State::Ready(session);
         reports.tell(Progress::Ready);
         if let Some(xvnc) = xvnc {
@@ -202,6 +205,9 @@ impl Guest {
                 tokio::spawn(desktop::follow_browser(display, current, reports.clone()));
             }
             desktop::start_extras(&nest, &log).await;
+            if let Some((panel, display)) = panel.zip(display.clone()) {
+                tokio::spawn(panel.watch(display));
+            }
         }
         let parts = supervise::Parts { nest, display, begin, leaving: self.leaving.clone() };
         supervise::keep_browser(browser, parts, reports, log).await;

@@ -27,6 +27,7 @@ mod files;
 mod frames;
 mod log;
 mod nest;
+mod panel;
 mod passthrough;
 mod place;
 mod profile;

@@ -35,6 +35,11 @@ pub async fn viewer() -> Response {
     file("/vnc.html")
 }
 
+/// The API reference.
+pub async fn docs() -> Response {
+    file("/docs.html")
+}
+
 /// Where a session is watched inside another page, by ticket.
 pub async fn embed(Named(id): Named, request: Request) -> Redirect {
     let query = request.uri().query().unwrap_or_default();
