@@ -54,6 +54,7 @@ mod processes;
 mod profiles;
 mod proxy;
 mod rebinding;
+mod readme;
 mod refusals;
 mod runtime;
 mod sessions;
