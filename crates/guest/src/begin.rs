@@ -26,6 +26,7 @@ use crate::{
     log::Log,
     nest::{self, HOME, Nest},
     owners::BrowserNamespace,
+    panel::Panel,
     passthrough,
     profile::Leaving,
     reports::Reports,
@@ -52,6 +53,7 @@ pub struct Guest {
     pub forwards: Forwards,
     pub measured: Measured,
     pub leaving: Leaving,
+    pub panel: Panel,
     /// Of the profile that was loaded, until the browser has them.
     pub cookies: Arc<Mutex<Option<serde_json::Value>>>,
     /// Held for the server that comes after this one; nothing in here uses it.
@@ -189,6 +191,7 @@ impl Guest {
         }
         tokio::spawn(handover::tidy());
         let (display, current) = (session.display.clone(), session.cdp.clone());
+        let panel = display.is_some().then(|| self.panel.begin());
         *self.state.lock() = State::Ready(session);
         reports.tell(Progress::Ready);
         if let Some(xvnc) = xvnc {
@@ -197,6 +200,9 @@ impl Guest {
                 tokio::spawn(desktop::follow_browser(display, current, reports.clone()));
             }
             desktop::start_extras(&nest, &log).await;
+            if let Some((panel, display)) = panel.zip(display.clone()) {
+                tokio::spawn(panel.watch(display));
+            }
         }
         let parts = supervise::Parts { display, begin, leaving: self.leaving.clone() };
         supervise::keep_browser(browser, parts, reports, log).await;

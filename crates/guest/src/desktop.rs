@@ -110,7 +110,7 @@ pub async fn start_extras(nest: &Nest, log: &Log) {
     };
     let args = vec!["--disable-wm-check".to_owned()];
     let panel = Start { program: "xfce4-panel", args, env: NO_BRIDGE, ..Start::default() };
-    for extra in [launcher, panel] {
+    for extra in [panel, launcher] {
         if let Err(error) = nest.require(extra).await {
             log.line("guest", &error.to_string());
         }

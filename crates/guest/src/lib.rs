@@ -32,6 +32,7 @@ mod log;
 mod nest;
 mod network;
 mod owners;
+mod panel;
 mod passthrough;
 mod place;
 mod profile;

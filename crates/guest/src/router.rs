@@ -91,6 +91,7 @@ pub fn router(guest: Guest) -> Router {
         .route(&route::act(Wait::NAME), post(wait))
         .route(&route::act(Resize::NAME), post(resize))
         .route(&route::act(UploadFiles::NAME), post(upload))
+        .route(&route::act(Screenshot::NAME), post(screenshot))
         .route(&route::act(Navigate::NAME), post(navigate))
         .route(&route::act(Tabs::NAME), post(tabs));
     let router = on_display!(router,
@@ -110,7 +111,6 @@ pub fn router(guest: Guest) -> Router {
         Clipboard => clipboard() as Json,
         ListWindows => windows() as Json,
         Focus => focus() as Json,
-        Screenshot => screenshot(Format::default()) as bytes,
         Zoom => zoom(Format::default()) as bytes,
     );
     let router = on_browser!(router,
@@ -354,6 +354,15 @@ async fn save_profile(
 
 async fn log(State(guest): State<Guest>) -> String {
     guest.log.text()
+}
+
+/// A picture of the whole desktop, with its panel.
+async fn screenshot(
+    State(guest): State<Guest>,
+    Json(action): Json<Screenshot>,
+) -> Result<impl IntoResponse, GuestError> {
+    guest.panel.drawn().await;
+    Ok(bytes(guest.display()?.screenshot(&action, Format::default()).await?))
 }
 
 async fn launch(

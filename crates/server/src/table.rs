@@ -69,6 +69,9 @@ fn server_itself() -> Vec<Operation> {
         get("/settings", Open, "settings_page", pages::app)
             .doc("The web page, where an admin changes settings.")
             .returns_text("text/html"),
+        get("/docs", Open, "docs_page", pages::docs)
+            .doc("The API reference, for reading.")
+            .returns_text("text/html"),
         get("/vnc.html", Open, "viewer_page", pages::viewer)
             .doc("A session's desktop on a page of its own, by ticket.")
             .returns_text("text/html"),

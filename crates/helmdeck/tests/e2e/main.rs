@@ -55,6 +55,7 @@ mod processes;
 mod profiles;
 mod proxy;
 mod rebinding;
+mod readme;
 mod refusals;
 mod runtime;
 mod sessions;

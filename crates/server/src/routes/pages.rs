@@ -40,6 +40,11 @@ pub async fn viewer() -> Response {
     file("/vnc.html")
 }
 
+/// The API reference.
+pub async fn docs() -> Response {
+    file("/docs.html")
+}
+
 /// Where a session is watched inside another page, by ticket.
 pub async fn embed(Named(id): Named, request: Request) -> ApiResult<Redirect> {
     let in_id = |b: u8| b.is_ascii_alphanumeric() || b"-_".contains(&b);

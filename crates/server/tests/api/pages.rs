@@ -5,7 +5,7 @@ use crate::client::TestServer;
 #[tokio::test]
 async fn pages_may_load_nothing_from_elsewhere_and_nobody_may_frame_them() {
     let server = TestServer::start().await;
-    for path in ["/", "/login", "/sessions/sess-any", "/vnc.html", "/embed.html"] {
+    for path in ["/", "/login", "/sessions/sess-any", "/docs", "/vnc.html", "/embed.html"] {
         let page = server.get(path, "").await;
         assert_eq!(page.header("content-type"), "text/html; charset=utf-8", "{path}");
         assert!(page.text().contains("helmdeck"), "{path}");

@@ -46,6 +46,7 @@ fn once() -> u8 {
 
 /// What a click hit.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ElementClicked")]
 pub struct Clicked {
     /// What else happened.
     #[serde(flatten)]

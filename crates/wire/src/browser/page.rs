@@ -247,6 +247,7 @@ action!(browser WaitFor, "browser_wait_for", Waited,
 
 /// What was waited for has come.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "PageWaited")]
 pub struct Waited {
     /// What else happened.
     #[serde(flatten)]
