@@ -22,7 +22,6 @@ use helmdeck_wire::{
         Tabs, TypeInto, UploadFiles, WaitFor, Waited,
     },
     control::Hands,
-    guest::HandedOver,
     pointer::Button,
     screen::Picture,
 };
@@ -105,7 +104,7 @@ impl Browser {
     /// Control of the session changed hands. Until an agent that may drive uses this browser again,
     /// what is posted in it is a person's, and not recorded; the agent then finds itself in the tab
     /// where it was.
-    pub fn handed_over(&self, HandedOver { to_person }: HandedOver) {
+    pub fn handed_over(&self, to_person: bool) {
         self.shared.records.lock().network.private = true;
         if to_person {
             self.shared.remember();
@@ -273,7 +272,7 @@ impl Browser {
         match tabs.action {
             TabAction::List => {}
             TabAction::Open => {
-                let url = tabs.url.as_deref().map(addressed);
+                let url = tabs.url.as_deref().map(addressed).transpose()?;
                 running.open(url.as_deref(), deadline).await?;
             }
             TabAction::Close => running.close(&running.meant(tabs)?, deadline).await?,

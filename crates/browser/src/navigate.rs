@@ -118,7 +118,7 @@ impl Turn {
                 return Err(BrowserError::Invalid("expected url or history, not both"));
             }
             (Some(url), None) => {
-                let gone = self.go(&addressed(url), &mut arrival).await;
+                let gone = self.go(&addressed(url)?, &mut arrival).await;
                 if matches!(gone, Err(BrowserError::Navigation { .. })) {
                     self.show_failure(&mut events, &mut arrival).await;
                 }
@@ -344,8 +344,19 @@ impl Arrival {
     }
 }
 
-/// An address with a scheme.
-pub(crate) fn addressed(url: &str) -> String {
+/// An address with a scheme; an error if it controls the browser itself.
+pub(crate) fn addressed(url: &str) -> Result<String, BrowserError> {
+    let url = with_scheme(url);
+    if helmdeck_cdp::controls_browser(&url) {
+        let field = "url".to_owned();
+        let why = "this address controls the browser: expected a page of the web, about:blank, \
+                   data:, blob: or file:";
+        return Err(BrowserError::Field { field, why: why.to_owned() });
+    }
+    Ok(url)
+}
+
+fn with_scheme(url: &str) -> String {
     let url = url.trim();
     let has_scheme = url.split_once("://").is_some_and(|(scheme, _)| {
         scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
@@ -372,7 +383,10 @@ mod tests {
             ("data:text/html,a", "data:text/html,a"),
             ("file:///etc/hosts", "file:///etc/hosts"),
         ] {
-            assert_eq!(addressed(given), address);
+            assert_eq!(addressed(given).unwrap(), address);
+        }
+        for given in ["chrome://quit", " CHROME://restart", "about:quit"] {
+            assert!(matches!(addressed(given), Err(BrowserError::Field { .. })), "{given}");
         }
     }
 }

@@ -194,6 +194,7 @@ impl Guest {
             log.line("guest", &format!("browsers of the agent's stay unseen: {error}"));
         }
         let (display, current) = (session.display.clone(), session.cdp.clone());
+        let tabs = current.clone();
         *self.state.lock() = State::Ready(session);
         reports.tell(Progress::Ready);
         if let Some(xvnc) = xvnc {
@@ -203,6 +204,7 @@ impl Guest {
             }
             desktop::start_extras(&nest, &log).await;
         }
+        tokio::spawn(supervise::keep_a_tab(tabs, self.leaving.clone()));
         let parts = supervise::Parts { nest, display, begin, leaving: self.leaving.clone() };
         supervise::keep_browser(browser, parts, reports, log).await;
     }

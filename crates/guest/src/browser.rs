@@ -201,6 +201,8 @@ fn arguments(begin: &Begin) -> Vec<String> {
         Mode::Desktop => {
             args.extend(["--start-maximized", "--window-position=0,0"].map(str::to_owned));
             args.push("--force-renderer-accessibility".into());
+            // It does not end with its last window; the session opens another.
+            args.push("--keep-alive-for-test".into());
         }
     }
     args.push("about:blank".into());

@@ -21,7 +21,10 @@ use helmdeck_wire::{
     clipboard::Clipboard,
     control::Hands,
     file::{FileList, FileStored},
-    guest::{Begin, Frames, HandedOver, Hello, LINK_VERSION, OneExtension, OneFile, SaveProfile},
+    guest::{
+        Begin, Frames, HandedOver, Hello, LINK_VERSION, OneClient, OneExtension, OneFile,
+        SaveProfile,
+    },
     keyboard::{HoldKey, Key, Type},
     pointer::{
         Click, CursorPosition, DoubleClick, Drag, ModifierClick, MouseDown, MouseMove, MouseUp,
@@ -228,10 +231,14 @@ async fn frames(
 }
 
 /// The browser's debugging protocol, for one client of its own.
-async fn cdp(State(guest): State<Guest>, mut request: Request) -> Result<Response, GuestError> {
+async fn cdp(
+    State(guest): State<Guest>,
+    Query(whose): Query<OneClient>,
+    mut request: Request,
+) -> Result<Response, GuestError> {
     let upgrade = hyper::upgrade::on(&mut request);
     let current = guest.cdp()?;
-    let (browser, client) = debugging::open(&current).await?;
+    let (browser, client) = debugging::open(&current, &whose).await?;
     let sandboxed = guest.attached().is_none();
     tokio::spawn(async move {
         if let Ok(upgraded) = upgrade.await {
@@ -268,8 +275,12 @@ async fn let_go(
     State(guest): State<Guest>,
     Json(handed_over): Json<HandedOver>,
 ) -> Result<(), GuestError> {
+    let HandedOver { to_person, key } = handed_over;
+    if let Ok(current) = guest.cdp() {
+        current.hand_over(key.as_deref().filter(|_| to_person));
+    }
     if let Ok(browser) = guest.browser() {
-        browser.handed_over(handed_over);
+        browser.handed_over(to_person);
     }
     // Without a screen, nothing is held down but in the browser, by viewers who let go themselves.
     match guest.display() {

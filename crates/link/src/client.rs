@@ -8,7 +8,7 @@ use helmdeck_wire::{
     Action, ErrorBody, ErrorCode,
     cast::CastView,
     control::Hands,
-    guest::{Begin, Frames, HandedOver, Hello},
+    guest::{Begin, Frames, HandedOver, Hello, OneClient},
     ticket::Role,
 };
 use http::{
@@ -126,8 +126,9 @@ impl Link {
     }
 
     /// The browser's debugging protocol, for one client.
-    pub async fn cdp(&self) -> Result<Box<dyn ByteStream>, LinkError> {
-        within(BROWSER_DEADLINE, self.upgrade(route::CDP, route::CDP_PROTOCOL)).await
+    pub async fn cdp(&self, client: &OneClient) -> Result<Box<dyn ByteStream>, LinkError> {
+        let path = address(route::CDP, client)?;
+        within(BROWSER_DEADLINE, self.upgrade(&path, route::CDP_PROTOCOL)).await
     }
 
     /// The browser's page as pictures, for one viewer: [`crate::cast`] reads and writes them.
@@ -136,7 +137,8 @@ impl Link {
         within(CONNECT_DEADLINE, self.upgrade(&path, route::CAST_PROTOCOL)).await
     }
 
-    /// Lets go all keys and buttons, because control changed hands.
+    /// Control changed hands: all keys and buttons are let go, and what clients of the debugging
+    /// protocol have set in a person's way is undone while a person drives.
     pub async fn let_go(&self, handed_over: HandedOver) -> Result<(), LinkError> {
         self.call(post(route::LET_GO, &handed_over)?, CONNECT_DEADLINE).await.map(|_| ())
     }

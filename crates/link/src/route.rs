@@ -29,7 +29,8 @@ pub const FRAMES: &str = "/frames";
 /// What the connection of [`FRAMES`] becomes.
 pub const FRAMES_PROTOCOL: &str = "helmdeck-frames";
 /// `GET` with an upgrade to [`CDP_PROTOCOL`]: the browser's debugging protocol for one client, as on
-/// the pipe: JSON both ways, each message ended by a NUL.
+/// the pipe: JSON both ways, each message ended by a NUL. The query is a
+/// [`helmdeck_wire::guest::OneClient`].
 pub const CDP: &str = "/cdp";
 /// What the connection of [`CDP`] becomes.
 pub const CDP_PROTOCOL: &str = "helmdeck-cdp";
@@ -38,7 +39,8 @@ pub const CDP_PROTOCOL: &str = "helmdeck-cdp";
 pub const CAST: &str = "/cast";
 /// What the connection of [`CAST`] becomes.
 pub const CAST_PROTOCOL: &str = "helmdeck-cast";
-/// `POST`: lets go all keys and buttons that are held down.
+/// `POST` [`helmdeck_wire::guest::HandedOver`]: lets go all keys and buttons that are held down, and
+/// keeps what clients of the debugging protocol have set out of the way of a person who drives.
 pub const LET_GO: &str = "/let_go";
 
 /// `GET` a folder of the query's path: a [`helmdeck_wire::file::FileList`].

@@ -13,7 +13,7 @@ use helmdeck_egress::{Policy, Via};
 use helmdeck_runtime::{Runtime, SandboxSpec, Usage};
 use helmdeck_wire::{
     error::with_causes,
-    guest::{LINK_VERSION, Progress, Stage},
+    guest::{HandedOver, LINK_VERSION, Progress, Stage},
     proxy::Proxy,
     session::{EndReason, StageTiming},
 };
@@ -203,6 +203,9 @@ async fn adopt(session: &Session, runtime: &dyn Runtime) -> Result<Adopted, Fail
     let mut reports = Reports::new(stream, inner.attachment.clone());
     let begun = timeout(START_DEADLINE, ready(session, runtime, &mut reports, |_| {})).await;
     begun.unwrap_or_else(|_| Err(failure(Stage::Browser, "not ready in time".into())))?;
+    // Whoever drove under the server before this one drives no more.
+    let to_agents = HandedOver { to_person: false, key: None };
+    inner.link.let_go(to_agents).await.map_err(|e| failed(&e))?;
     info!(session.id = inner.id.as_str(), owner = inner.record.owner, "Session is adopted");
     // The record has no credentials; the guest was given them when it began.
     Ok(Adopted::Current(Started { reports, via: leaving(hello.proxy.as_ref())? }))

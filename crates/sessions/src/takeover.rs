@@ -115,7 +115,8 @@ impl Session {
         self.inner.changed.notify_one();
         // Goes on when whoever asked for it goes: half a change of hands would leave keys down.
         let session = self.clone();
-        let handed_over = HandedOver { to_person: lease.holder().is_some() };
+        let key = lease.holder().map(|holder| holder.key.clone());
+        let handed_over = HandedOver { to_person: key.is_some(), key };
         let letting_go = tokio::spawn(async move {
             if let Err(error) = session.inner.link.let_go(handed_over).await {
                 // Then the guest is about to be lost, which is told elsewhere.

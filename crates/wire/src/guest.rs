@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Server and guest understand each other only if this is equal on both sides.
-pub const LINK_VERSION: u32 = 4;
+pub const LINK_VERSION: u32 = 5;
 
 /// What a guest needs to know to become a session. It never touches a disk or a command line,
 /// because `env` and `proxy` may hold secrets.
@@ -135,10 +135,20 @@ pub enum Part {
 }
 
 /// Control of the session changed hands: what is held down is let go.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct HandedOver {
     /// Whether a person has it now.
     pub to_person: bool,
+    /// The key of the one who has it: [`OneClient::key`] of their own connections.
+    #[serde(default)]
+    pub key: Option<String>,
+}
+
+/// Whose connection is opened.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct OneClient {
+    /// The token or ticket that was used.
+    pub key: String,
 }
 
 /// The stages of a start, in order.
