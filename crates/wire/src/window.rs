@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::action::action;
 
-/// List the windows of programs on the VISIBLE desktop, at most 1024; the panel is not one.
+/// List the windows of programs on the desktop, at most 1024; the panel is not one.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListWindows {}
