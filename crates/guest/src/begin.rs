@@ -24,6 +24,7 @@ use crate::{
     log::Log,
     nest::{HOME, Nest, NestSpec, RUNTIME_DIR},
     passthrough,
+    private::Private,
     profile::Leaving,
     reports::Reports,
     rfb::{self, Passwords},
@@ -56,6 +57,7 @@ pub struct Guest {
     pub cookies: Arc<Mutex<Option<serde_json::Value>>>,
     /// Held for the server that comes after this one; nothing in here uses it.
     pub proxy: Arc<Mutex<Option<Proxy>>>,
+    pub private: Private,
     state: Arc<Mutex<State>>,
 }
 
@@ -144,6 +146,7 @@ impl Guest {
             *state = State::Begun;
         }
         *self.proxy.lock() = begin.proxy.take();
+        self.private.prepare(&begin);
         let (reports, activity) = (self.reports.clone(), self.activity.clone());
         let alone = alone::must_end(begin.alone, reports, activity, self.log.clone());
         // The guest's end is the sandbox's.

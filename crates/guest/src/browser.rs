@@ -36,6 +36,8 @@ const PRESENT_PAUSE: Duration = Duration::from_millis(10);
 const PROCESS_DEADLINE: Duration = Duration::from_secs(5);
 /// Where the browser keeps its profile.
 pub const PROFILE: &str = "/home/agent/.config/chromium";
+/// The same for a browser that a person has for themselves, until it ends.
+pub const PRIVATE_PROFILE: &str = "/home/agent/.config/chromium-private";
 /// What Chromium shows as its window's class.
 pub const WINDOW_CLASS: &str = "chromium";
 
@@ -133,17 +135,39 @@ impl Browser {
     }
 }
 
+/// Starts a browser that a person has for themselves.
+pub async fn launch_private(
+    nest: &Nest,
+    begin: &Begin,
+    current: &Current,
+) -> Result<Spawned, GuestError> {
+    let (process, cdp) = connect(nest, begin, PRIVATE_PROFILE).await?;
+    current.set(cdp);
+    Ok(process)
+}
+
 async fn launch(
     nest: &Nest,
     begin: &Begin,
     current: &Current,
     cookies: Option<Value>,
 ) -> Result<Spawned, GuestError> {
+    let (process, cdp) = connect(nest, begin, PROFILE).await?;
+    extension::load(&cdp, &begin.extensions).await?;
+    if let Some(cookies) = cookies {
+        profile::restore_cookies(&cdp, cookies).await;
+    }
+    current.set(cdp);
+    Ok(process)
+}
+
+/// Starts Chromium with a profile, and waits until it answers.
+async fn connect(nest: &Nest, begin: &Begin, profile: &str) -> Result<(Spawned, Cdp), GuestError> {
     let pipes = |e: io::Error| GuestError::Io("pipe of the browser", e);
     let (their_input, our_output) = std::io::pipe().map_err(pipes)?;
     let (our_input, their_output) = std::io::pipe().map_err(pipes)?;
     let descriptors = vec![(their_input.into(), 3), (their_output.into(), 4)];
-    let args = arguments(begin);
+    let args = arguments(begin, profile);
     let real = [("PATH", passthrough::REAL_FIRST)];
     let env: &[_] = if begin.browser_passthrough { &real } else { &[] };
     let process = nest.require(Start { program: "chromium", args, env, descriptors }).await?;
@@ -158,12 +182,7 @@ async fn launch(
         }
         Err(_) => return Err(GuestError::Ended("chromium")),
     }
-    extension::load(&cdp, &begin.extensions).await?;
-    if let Some(cookies) = cookies {
-        profile::restore_cookies(&cdp, cookies).await;
-    }
-    current.set(cdp);
-    Ok(process)
+    Ok((process, cdp))
 }
 
 /// Writes the settings of a profile that does not exist yet.
@@ -183,12 +202,12 @@ fn nonblocking(fd: OwnedFd) -> Result<OwnedFd, GuestError> {
     }
 }
 
-fn arguments(begin: &Begin) -> Vec<String> {
+fn arguments(begin: &Begin, profile: &str) -> Vec<String> {
     let mut args: Vec<String> = QUIET.split_whitespace().map(str::to_owned).collect();
     args.push("--remote-debugging-pipe".into());
     args.push(EARLY_INPUT.into());
     args.push(format!("--proxy-server={}", egress::PROXY));
-    args.push(format!("--user-data-dir={PROFILE}"));
+    args.push(format!("--user-data-dir={profile}"));
     let (width, height) = (begin.geometry.width, begin.geometry.height);
     args.push(format!("--window-size={width},{height}"));
     if let Some(locale) = &begin.locale {

@@ -29,6 +29,7 @@ mod log;
 mod nest;
 mod passthrough;
 mod place;
+mod private;
 mod profile;
 mod reports;
 mod rfb;

@@ -35,13 +35,19 @@ pub const CDP: &str = "/cdp";
 /// What the connection of [`CDP`] becomes.
 pub const CDP_PROTOCOL: &str = "helmdeck-cdp";
 /// `GET` with an upgrade to [`CAST_PROTOCOL`]: the browser's page as pictures, and input into it. The
-/// query is a [`helmdeck_wire::cast::CastView`]; the messages are those of [`crate::cast`].
+/// query is a [`helmdeck_wire::cast::CastView`] and a [`helmdeck_wire::guest::OneClient`]; the messages are those of [`crate::cast`].
 pub const CAST: &str = "/cast";
 /// What the connection of [`CAST`] becomes.
 pub const CAST_PROTOCOL: &str = "helmdeck-cast";
 /// `POST` [`helmdeck_wire::guest::HandedOver`]: lets go all keys and buttons that are held down, and
 /// keeps what clients of the debugging protocol have set out of the way of a person who drives.
 pub const LET_GO: &str = "/let_go";
+
+/// `POST` [`helmdeck_wire::guest::StartPrivate`]: gives a person a browser for themselves.
+pub const PRIVATE: &str = "/private";
+/// `POST` [`helmdeck_wire::guest::EndPrivate`]: ends that; answers a
+/// [`helmdeck_wire::private::PrivateEnded`].
+pub const END_PRIVATE: &str = "/private/end";
 
 /// `GET` a folder of the query's path: a [`helmdeck_wire::file::FileList`].
 pub const FOLDER: &str = "/folder";

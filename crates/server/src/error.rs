@@ -232,6 +232,8 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::NotAFile
         | E::ElementNotActionable
         | E::ControlHeld
+        | E::NotDriving
+        | E::Private
         | E::ControlTaken => StatusCode::CONFLICT,
         E::SessionEnded => StatusCode::GONE,
         E::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,

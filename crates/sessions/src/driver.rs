@@ -232,7 +232,12 @@ async fn ready(
                 on_stage(stage);
             }
             Ok(Some(Progress::Ready)) => return Ok(()),
-            Ok(Some(Progress::Event(_) | Progress::BrowserEnded(_) | Progress::BrowserBack)) => {}
+            Ok(Some(
+                Progress::Event(_)
+                | Progress::BrowserEnded(_)
+                | Progress::BrowserBack
+                | Progress::PrivateEnded,
+            )) => {}
             Ok(Some(Progress::BrowserWindow(window))) => moved(session, window),
             Ok(Some(Progress::Failed { stage, reason, log_tail })) => {
                 return Err(Failure { stage: Some(stage), reason, log_tail });

@@ -137,6 +137,14 @@ pub enum SessionError {
         /// Who drives.
         holder: String,
     },
+    /// A person must drive for this, and the caller does not.
+    #[error("you do not drive session {0}: take control first")]
+    NotDriving(SessionId),
+    /// Only a person may.
+    #[error(
+        "only a person may sign in privately in session {0}: use the page, not an agent's token"
+    )]
+    PersonRequired(SessionId),
     /// A viewer that may only look wants control.
     #[error("this viewer may only look: connect with a token, or with a ticket of role control")]
     ViewOnly,
@@ -204,7 +212,8 @@ impl SessionError {
             Self::StartFailed { .. } | Self::Runtime(_) => ErrorCode::CreateFailed,
             Self::ControlHeld { .. } => ErrorCode::ControlHeld,
             Self::ControlTaken { .. } => ErrorCode::ControlTaken,
-            Self::ViewOnly => ErrorCode::Forbidden,
+            Self::NotDriving(_) => ErrorCode::NotDriving,
+            Self::ViewOnly | Self::PersonRequired(_) => ErrorCode::Forbidden,
             Self::TooManyViewers { .. } | Self::TooManyClients { .. } => ErrorCode::Overloaded,
             Self::Refused(body) => body.error,
             Self::Timeout { .. } => ErrorCode::Timeout,

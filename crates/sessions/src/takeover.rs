@@ -35,6 +35,8 @@ impl Session {
         })?;
         self.count_viewers(&key);
         if changed {
+            // Of another person, from whom it was taken.
+            self.drop_private(false).await;
             info!(session.id = self.id().as_str(), holder = subject, "A person took control");
             self.handed_over("take_control", subject).await;
         }
@@ -47,6 +49,7 @@ impl Session {
             lease.release(&holder.key, message, OffsetDateTime::now_utc())
         });
         if released {
+            self.drop_private(true).await;
             info!(session.id = self.id().as_str(), holder = holder.subject, "Control is back");
             self.handed_over("release_control", holder.subject.clone()).await;
         }
@@ -60,6 +63,7 @@ impl Session {
             .lease
             .send_if_modified(|lease| lease.expire(Instant::now(), OffsetDateTime::now_utc()));
         if let Some(holder) = holder.filter(|_| expired) {
+            self.drop_private(false).await;
             info!(
                 session.id = self.id().as_str(),
                 holder = holder.subject,

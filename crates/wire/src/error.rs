@@ -106,6 +106,8 @@ error_codes! {
     TicketInUse "ticket_in_use" "The ticket is for one connection, and there is one."
     InvalidRole "invalid_role" "No such role: view or control."
     ControlHeld "control_held" "A person drives the session; look, wait, and try again."
+    NotDriving "not_driving" "This needs control of the session: take it first."
+    Private "private" "A person signs in privately; the browser is theirs until that ends."
     ControlTaken "control_taken" "A person took control while the action was under way."
     TooManyAttempts "too_many_attempts" "Too many failed logins; wait and try again."
     NotFound "not_found" "There is nothing here, or it is not yours."
