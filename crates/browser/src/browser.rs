@@ -31,8 +31,8 @@ use tokio::{select, sync::watch};
 use self::moment::Met;
 use crate::{
     BrowserError,
+    address::addressed,
     emulation::Emulating,
-    navigate::addressed,
     private::SignIn,
     record::{self, Records},
     running::Owner,

@@ -21,8 +21,10 @@ use crate::{
     egress,
     error::GuestError,
     extension,
-    nest::{Nest, Spawned, Start},
-    passthrough, profile,
+    log::Log,
+    nest::{self, Nest, Spawned, Start},
+    owners::BrowserNamespace,
+    profile,
 };
 
 /// A cold start on a busy machine.
@@ -35,9 +37,10 @@ const PRESENT_PAUSE: Duration = Duration::from_millis(10);
 /// A browser knows its processes by heart.
 const PROCESS_DEADLINE: Duration = Duration::from_secs(5);
 /// Where the browser keeps its profile.
-pub const PROFILE: &str = "/home/agent/.config/chromium";
-/// The same for a browser that a person has for themselves, until it ends.
-pub const PRIVATE_PROFILE: &str = "/home/agent/.config/chromium-private";
+pub const PROFILE: &str = "/home/browser/.config/chromium";
+/// What one run of the browser leaves there for the next: with process numbers of a namespace that is
+/// gone, it would take another process for the old browser.
+const SINGLETON: [&str; 3] = ["SingletonLock", "SingletonSocket", "SingletonCookie"];
 /// What Chromium shows as its window's class.
 pub const WINDOW_CLASS: &str = "chromium";
 
@@ -77,26 +80,34 @@ struct Process {
 /// The browser: the one that runs, and where whoever talks to it finds the one of the moment.
 pub struct Browser {
     current: Arc<Current>,
-    process: Spawned,
+    launched: Launched,
+    namespace: BrowserNamespace,
+    log: Log,
+}
+
+/// A browser that runs, in a nested sandbox that ends with it.
+pub struct Launched {
+    pub nest: Nest,
+    pub process: Spawned,
 }
 
 impl Browser {
     /// Starts Chromium and waits until it answers on its debugging pipe.
     pub async fn start(
-        nest: &Nest,
         begin: &Begin,
         cookies: Option<Value>,
+        namespace: BrowserNamespace,
+        log: Log,
     ) -> Result<Self, GuestError> {
-        // Not again later: the agent's programs may have put a link in its place by then.
         write_preferences().map_err(|e| GuestError::Io("browser settings", e))?;
         let current = Arc::new(Current::new());
-        let process = launch(nest, begin, &current, cookies).await?;
-        Ok(Self { current, process })
+        let launched = launch(begin, &current, cookies, &namespace, &log).await?;
+        Ok(Self { current, launched, namespace, log })
     }
 
     /// Starts Chromium again in the place of the one that has ended.
-    pub async fn restart(&mut self, nest: &Nest, begin: &Begin) -> Result<(), GuestError> {
-        self.process = launch(nest, begin, &self.current, None).await?;
+    pub async fn restart(&mut self, begin: &Begin) -> Result<(), GuestError> {
+        self.launched = launch(begin, &self.current, None, &self.namespace, &self.log).await?;
         Ok(())
     }
 
@@ -109,7 +120,7 @@ impl Browser {
         let cdp =
             self.current.own(Duration::ZERO).await.map_err(|_| GuestError::Ended("chromium"))?;
         select! {
-            presented = present(display, self.process.pid, keyboard) => presented,
+            presented = present(display, keyboard) => presented,
             () = cdp.closed() => Err(GuestError::Ended("chromium")),
         }
     }
@@ -129,30 +140,74 @@ impl Browser {
 
     /// Waits for its end, and says how it ended.
     pub async fn ended(&mut self) -> String {
-        let how = (&mut self.process.ended).await;
+        let how = (&mut self.launched.process.ended).await;
         self.current.clear();
+        // Whatever it has left running goes with it.
+        self.launched.nest.end().await;
         how.unwrap_or_else(|_| "with the nested sandbox".to_owned())
     }
 }
 
-/// Starts a browser that a person has for themselves.
+/// Starts a browser that a person has for themselves, in a nested sandbox that nothing leaves.
 pub async fn launch_private(
-    nest: &Nest,
     begin: &Begin,
     current: &Current,
-) -> Result<Spawned, GuestError> {
-    let (process, cdp) = connect(nest, begin, PRIVATE_PROFILE).await?;
-    current.set(cdp);
-    Ok(process)
+    log: &Log,
+) -> Result<Launched, GuestError> {
+    let ended = log.clone();
+    let nest = Nest::start(nest::private(begin), log.clone(), move || {
+        ended.line("guest", "the private browser's nested sandbox has ended");
+    })?;
+    let started = async {
+        nest.restrict().await?;
+        start(&nest, begin, current, None).await
+    };
+    match started.await {
+        Ok(process) => Ok(Launched { nest, process }),
+        Err(error) => {
+            nest.end().await;
+            Err(error)
+        }
+    }
 }
 
+/// Makes a nested sandbox and starts Chromium there.
 async fn launch(
+    begin: &Begin,
+    current: &Current,
+    cookies: Option<Value>,
+    namespace: &BrowserNamespace,
+    log: &Log,
+) -> Result<Launched, GuestError> {
+    for left in SINGLETON {
+        // Mostly there is nothing.
+        let _ = fs::remove_file(Path::new(PROFILE).join(left));
+    }
+    let ended = log.clone();
+    let nest = Nest::start(nest::browser(begin), log.clone(), move || {
+        ended.line("guest", "the browser's nested sandbox has ended");
+    })?;
+    namespace.set(nest.process_namespace());
+    let started = async {
+        nest.restrict().await?;
+        start(&nest, begin, current, cookies).await
+    };
+    match started.await {
+        Ok(process) => Ok(Launched { nest, process }),
+        Err(error) => {
+            nest.end().await;
+            Err(error)
+        }
+    }
+}
+
+async fn start(
     nest: &Nest,
     begin: &Begin,
     current: &Current,
     cookies: Option<Value>,
 ) -> Result<Spawned, GuestError> {
-    let (process, cdp) = connect(nest, begin, PROFILE).await?;
+    let (process, cdp) = connect(nest, begin).await?;
     extension::load(&cdp, &begin.extensions).await?;
     if let Some(cookies) = cookies {
         profile::restore_cookies(&cdp, cookies).await;
@@ -161,16 +216,15 @@ async fn launch(
     Ok(process)
 }
 
-/// Starts Chromium with a profile, and waits until it answers.
-async fn connect(nest: &Nest, begin: &Begin, profile: &str) -> Result<(Spawned, Cdp), GuestError> {
+/// Starts Chromium, and waits until it answers.
+async fn connect(nest: &Nest, begin: &Begin) -> Result<(Spawned, Cdp), GuestError> {
     let pipes = |e: io::Error| GuestError::Io("pipe of the browser", e);
     let (their_input, our_output) = std::io::pipe().map_err(pipes)?;
     let (our_input, their_output) = std::io::pipe().map_err(pipes)?;
     let descriptors = vec![(their_input.into(), 3), (their_output.into(), 4)];
-    let args = arguments(begin, profile);
-    let real = [("PATH", passthrough::REAL_FIRST)];
-    let env: &[_] = if begin.browser_passthrough { &real } else { &[] };
-    let process = nest.require(Start { program: "chromium", args, env, descriptors }).await?;
+    let args = arguments(begin);
+    let program = "chromium";
+    let process = nest.require(Start { program, args, descriptors, ..Start::default() }).await?;
     let commands = pipe::Sender::from_owned_fd(nonblocking(our_output.into())?).map_err(pipes)?;
     let answers = pipe::Receiver::from_owned_fd(nonblocking(our_input.into())?).map_err(pipes)?;
     let cdp = Cdp::new(answers, commands);
@@ -202,12 +256,12 @@ fn nonblocking(fd: OwnedFd) -> Result<OwnedFd, GuestError> {
     }
 }
 
-fn arguments(begin: &Begin, profile: &str) -> Vec<String> {
+fn arguments(begin: &Begin) -> Vec<String> {
     let mut args: Vec<String> = QUIET.split_whitespace().map(str::to_owned).collect();
     args.push("--remote-debugging-pipe".into());
     args.push(EARLY_INPUT.into());
     args.push(format!("--proxy-server={}", egress::PROXY));
-    args.push(format!("--user-data-dir={profile}"));
+    args.push(format!("--user-data-dir={PROFILE}"));
     let (width, height) = (begin.geometry.width, begin.geometry.height);
     args.push(format!("--window-size={width},{height}"));
     if let Some(locale) = &begin.locale {
@@ -236,15 +290,14 @@ pub async fn process(cdp: &Cdp) -> Option<u32> {
     browser.map(|process| process.id)
 }
 
-async fn present(display: &Display, process: u32, keyboard: bool) -> Result<(), GuestError> {
+async fn present(display: &Display, keyboard: bool) -> Result<(), GuestError> {
     let deadline = Instant::now() + PRESENT_DEADLINE;
     loop {
         let (screen_width, _) = display.size().await?;
         let windows = display.windows(&ListWindows {}).await?.windows;
         // The agent's programs may show browsers of their own.
-        let browser = windows
-            .iter()
-            .find(|w| w.class.eq_ignore_ascii_case(WINDOW_CLASS) && w.pid == Some(process));
+        let browser =
+            windows.iter().find(|w| w.browser && w.class.eq_ignore_ascii_case(WINDOW_CLASS));
         let id = browser.and_then(|window| window.id.parse().ok()).map(WindowId);
         if let (Some(window), Some(window_id)) = (browser, id) {
             let maximized = window.width == u32::from(screen_width);

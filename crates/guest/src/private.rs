@@ -1,7 +1,7 @@
 //! Private sign-in: a browser that a person has for themselves. It has no window on the session's
 //! screen, no extension, and no connection that agents or clients of the debugging protocol can reach.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use helmdeck_browser::{Browser, SignIn};
 use helmdeck_cdp::{Cdp, Current};
@@ -16,15 +16,16 @@ use helmdeck_wire::{
 use parking_lot::Mutex;
 use serde::de::IgnoredAny;
 use serde_json::json;
-use tokio::{fs, time::timeout};
+use tokio::time::timeout;
 
 use crate::{
     begin::Guest,
-    browser::{self, PRIVATE_PROFILE},
+    browser::{Launched, launch_private},
     error::GuestError,
+    nest::Nest,
 };
 
-/// A browser that is asked to end does so at once; else its pipe is closed.
+/// A browser that is asked to end does so at once; else it is killed.
 const END_DEADLINE: Duration = Duration::from_secs(5);
 const ASK_DEADLINE: Duration = Duration::from_secs(10);
 
@@ -42,6 +43,7 @@ struct Open {
     key: String,
     by: String,
     current: Arc<Current>,
+    nest: Nest,
     browser: Browser,
     /// Where the agent was.
     tab: TabId,
@@ -70,10 +72,12 @@ impl Guest {
         let tab = carried.tab.clone();
         let current = Arc::new(Current::new());
         let begin = Begin { mode: Mode::Headless, extensions: Vec::new(), ..begin };
-        remove_profile().await?;
-        let process = browser::launch_private(&session.nest, &begin, &current).await?;
+        let Launched { nest, process } = launch_private(&begin, &current, &self.log).await?;
         let cdp = current.own(Duration::ZERO).await.map_err(|_| GuestError::Ended("chromium"))?;
-        let (own, emulated) = (Emulation::default(), Emulation::default());
+        let (timezone, locale) = (begin.timezone.clone(), begin.locale.clone());
+        let own = Emulation { timezone, locale, ..Emulation::default() };
+        let color_scheme = begin.color_scheme;
+        let emulated = Emulation { color_scheme, ..Emulation::default() };
         let browser = Browser::private_to(Arc::clone(&current), own, emulated);
         let arrived = async {
             browser.arrive(carried, None).await?;
@@ -84,12 +88,12 @@ impl Guest {
             denied.map_err(helmdeck_browser::BrowserError::from)
         };
         if let Err(error) = arrived.await {
-            end_browser(&current).await;
+            end_browser(&current, &nest).await;
             return Err(error.into());
         }
         let sign_in = SignIn { by: by.clone(), key: key.clone(), browser: browser.clone() };
         session.browser.set_private(Some(sign_in));
-        *open = Some(Open { key, by, current, browser, tab });
+        *open = Some(Open { key, by, current, nest, browser, tab });
         let guest = self.clone();
         // Ends with the browser.
         tokio::spawn(async move {
@@ -105,7 +109,7 @@ impl Guest {
         let Some(ended) = open.take() else { return Ok(PrivateEnded::default()) };
         let session = self.session()?;
         let carried = if wanted.keep { Some(ended.browser.carried().await) } else { None };
-        end_browser(&ended.current).await;
+        end_browser(&ended.current, &ended.nest).await;
         let url = carried.as_ref().and_then(|carried| Some(carried.as_ref().ok()?.url.clone()));
         let arrived = match carried {
             Some(Ok(carried)) => session.browser.arrive(carried, Some(&ended.tab)).await,
@@ -136,7 +140,7 @@ impl Guest {
         let mut open = self.private.open.lock().await;
         let Some(ended) = open.take_if(|open| open.current.is_own(cdp)) else { return };
         ended.current.clear();
-        drop(remove_profile().await);
+        ended.nest.end().await;
         if let Ok(session) = self.session() {
             session.browser.set_private(None);
         }
@@ -144,24 +148,14 @@ impl Guest {
     }
 }
 
-/// Ends a private browser and forgets all that it kept.
-async fn end_browser(current: &Current) {
+/// Ends a private browser, and all that it kept with it.
+async fn end_browser(current: &Current, nest: &Nest) {
     if let Ok(cdp) = current.own(Duration::ZERO).await {
         let _ = cdp.call::<IgnoredAny>(None, "Browser.close", json!({}), END_DEADLINE).await;
         let _ = timeout(END_DEADLINE, cdp.closed()).await;
     }
-    // With the last handle the pipe is closed, which ends a browser that hangs.
     current.clear();
-    // What cannot be removed now goes with the session.
-    drop(remove_profile().await);
-}
-
-async fn remove_profile() -> Result<(), GuestError> {
-    if !Path::new(PRIVATE_PROFILE).exists() {
-        return Ok(());
-    }
-    let removed = fs::remove_dir_all(PRIVATE_PROFILE).await;
-    removed.map_err(|error| GuestError::Io("private profile", error))
+    nest.end().await;
 }
 
 fn taken(by: &str) -> GuestError {

@@ -1,6 +1,7 @@
 //! Every operation of the API: the table of contents.
 
 mod actions;
+mod reaching;
 
 use helmdeck_sessions::Scope::{Admin, MetricsRead, SessionsRead, SessionsWrite};
 use helmdeck_wire::{
@@ -44,6 +45,7 @@ pub fn operations() -> Vec<Operation> {
         watching(),
         driving(),
         files_of_sessions(),
+        reaching::the_network(),
         debugging(),
         actions::of_the_browser(),
         actions::of_the_desktop(),
@@ -155,7 +157,7 @@ fn lifecycle() -> Vec<Operation> {
             .doc("One session.")
             .returns::<Session>(),
         delete("/api/v1/sessions/{id}", Needs(SessionsWrite), "end_session", sessions::end_session)
-            .doc("End a session. Succeeds if there is none, or none of the caller's.")
+            .doc("End a session. Succeeds for one that has ended; 404 if there never was one of the caller's.")
             .status(StatusCode::NO_CONTENT),
         get(
             "/api/v1/sessions/{id}/logs",

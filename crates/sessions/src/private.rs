@@ -13,8 +13,7 @@ use crate::{Caller, Session, SessionError, events::What, history::Attempt, lifec
 impl Session {
     /// Gives the caller, a person who drives, a browser for themselves.
     pub async fn start_private(&self, caller: &Caller) -> Result<PrivateSignIn, SessionError> {
-        let mut attempt =
-            Attempt::named(self, self.actor(caller), "start_private_sign_in", json!({}));
+        let mut attempt = Attempt::named(self, caller.actor(), "start_private_sign_in", json!({}));
         let started = self.try_start_private(caller).await;
         attempt.outcome = started.as_ref().map_or_else(SessionError::code, |_| "ok");
         started
@@ -23,8 +22,8 @@ impl Session {
     async fn try_start_private(&self, caller: &Caller) -> Result<PrivateSignIn, SessionError> {
         self.adoption().await;
         let id = || self.id().clone();
-        if !caller.by_hand {
-            return Err(SessionError::PersonRequired(id()));
+        if !caller.actor().is_person() {
+            return Err(SessionError::PersonRequired);
         }
         let epoch = self.may_drive(caller)?;
         if !self.inner.lease.borrow().drives(&caller.token) {
@@ -64,7 +63,7 @@ impl Session {
             return Err(SessionError::NotDriving(self.id().clone()));
         }
         let detail = json!({ "discard": discard });
-        let mut attempt = Attempt::named(self, self.actor(caller), "end_private_sign_in", detail);
+        let mut attempt = Attempt::named(self, caller.actor(), "end_private_sign_in", detail);
         let ended = self.finish_private(!discard).await;
         attempt.outcome = ended.as_ref().map_or_else(SessionError::code, |_| "ok");
         ended

@@ -64,6 +64,13 @@ pub struct Alone {
     pub server_gone_ms: u64,
 }
 
+/// The ports inside that the guest listens on for the server, all of them.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct ForwardedPorts {
+    /// Others are closed.
+    pub ports: Vec<u16>,
+}
+
 /// An extension that is sent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct OneExtension {
