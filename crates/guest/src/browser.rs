@@ -148,14 +148,15 @@ impl Browser {
     }
 }
 
-/// Starts a browser that a person has for themselves, in a nested sandbox that nothing leaves.
+/// Starts a browser that a person has for themselves, in a nested sandbox that nothing leaves: agents can
+/// read the session's log, so what this browser writes is not in it.
 pub async fn launch_private(
     begin: &Begin,
     current: &Current,
     log: &Log,
 ) -> Result<Launched, GuestError> {
     let ended = log.clone();
-    let nest = Nest::start(nest::private(begin), log.clone(), move || {
+    let nest = Nest::start(nest::private(begin), Log::default(), move || {
         ended.line("guest", "the private browser's nested sandbox has ended");
     })?;
     let started = async {

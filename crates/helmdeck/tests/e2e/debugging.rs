@@ -71,7 +71,8 @@ async fn a_debugging_client_can_neither_end_the_browser_nor_hold_a_person_up() {
     let page = client.open_page(FIELD).await;
     desk.titled("field").await;
     arm(&mut client, &page).await;
-    let person = format!("Bearer {}", server.token("admin", "admin"));
+    let person = server.run(["token", "--sub", "admin", "--scopes", "admin", "--human"]);
+    let person = format!("Bearer {}", person.trim());
     let drive = format!("/api/v1/sessions/{}/cdp-stream?take=true", desk.id);
     let mut hand = Caster::open(&server, &drive, &[("authorization", &person)]).await.unwrap();
     hand.until(|hand| hand.last("control")["may_drive"] == true && !hand.pictures.is_empty()).await;

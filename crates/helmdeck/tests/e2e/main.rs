@@ -51,6 +51,7 @@ mod passthrough;
 mod pictures;
 mod pointing;
 mod portable;
+mod private;
 mod processes;
 mod profiles;
 mod proxy;
