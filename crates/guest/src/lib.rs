@@ -35,6 +35,7 @@ mod owners;
 mod panel;
 mod passthrough;
 mod place;
+mod private;
 mod profile;
 mod reports;
 mod rfb;
