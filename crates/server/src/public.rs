@@ -40,7 +40,7 @@ impl Address {
         };
         let path =
             format!("api/v1/sessions/{session}/{picture}%3Frole%3D{role}%26ticket%3D{ticket}");
-        format!("{scheme}://{authority}{page}?autoconnect=true&resize=scale&path={path}")
+        format!("{scheme}://{authority}{page}?autoconnect=true&resize=remote&path={path}")
     }
 
     /// The page of a session, for whoever is logged in.
@@ -71,5 +71,22 @@ impl Address {
 
     fn uri(&self) -> Uri {
         format!("{}://{}/", self.scheme, self.authority).parse().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_viewer_address_lets_the_page_resize_the_screen_when_asked() {
+        let address =
+            Address { scheme: "https".into(), authority: "a.example".into(), prefix: "/p".into() };
+        let url = address.viewer(&SessionId::new("s"), Mode::Desktop, "t", Role::View);
+        assert_eq!(
+            url,
+            "https://a.example/p/vnc.html?autoconnect=true&resize=remote&path=\
+             api/v1/sessions/s/vnc%3Frole%3Dview%26ticket%3Dt"
+        );
     }
 }

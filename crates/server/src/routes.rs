@@ -6,6 +6,7 @@ pub mod cast;
 pub mod cdp;
 pub mod control;
 pub mod desktop;
+pub mod ended;
 pub mod events;
 pub mod extensions;
 pub mod files;

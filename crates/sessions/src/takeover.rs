@@ -7,6 +7,7 @@ use helmdeck_wire::{
     guest::HandedOver,
     history::{Actor, ActorKind},
 };
+use serde_json::json;
 use time::OffsetDateTime;
 use tracing::info;
 
@@ -36,7 +37,7 @@ impl Session {
         self.count_viewers(&key);
         if changed {
             info!(session.id = self.id().as_str(), holder = subject, "A person took control");
-            self.handed_over("take_control", subject).await;
+            self.handed_over("take_control", subject, None).await;
         }
         Ok(())
     }
@@ -44,11 +45,11 @@ impl Session {
     /// Hands control back to the agents, if `holder` has it.
     pub async fn release_control(&self, holder: &Holder, message: Option<String>) {
         let released = self.inner.lease.send_if_modified(|lease| {
-            lease.release(&holder.key, message, OffsetDateTime::now_utc())
+            lease.release(&holder.key, message.clone(), OffsetDateTime::now_utc())
         });
         if released {
             info!(session.id = self.id().as_str(), holder = holder.subject, "Control is back");
-            self.handed_over("release_control", holder.subject.clone()).await;
+            self.handed_over("release_control", holder.subject.clone(), message).await;
         }
     }
 
@@ -65,7 +66,7 @@ impl Session {
                 holder = holder.subject,
                 "Control is back: gone"
             );
-            self.handed_over("release_control", holder.subject).await;
+            self.handed_over("release_control", holder.subject, None).await;
         }
         self.inner.lease.borrow().expires()
     }
@@ -104,10 +105,10 @@ impl Session {
         Actor { kind, subject: caller.subject.clone() }
     }
 
-    /// Lets go what is held down, and tells everybody.
-    async fn handed_over(&self, what: &str, subject: String) {
+    /// Lets go what is held down, and tells everybody, with the words that were left.
+    async fn handed_over(&self, what: &str, subject: String, message: Option<String>) {
         let by = Actor { kind: ActorKind::Human, subject };
-        let detail = serde_json::json!({});
+        let detail = message.map_or(json!({}), |message| json!({ "message": message }));
         self.record(by, what, detail, "ok", OffsetDateTime::now_utc(), Default::default());
         let lease = self.inner.lease.borrow().clone();
         let key = lease.holder().map(|holder| holder.key.clone()).unwrap_or_default();

@@ -1082,8 +1082,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What happens in the caller's sessions, as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, and `reset` if events were lost
-         * @description What happens in the caller's sessions, as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, and `reset` if events were lost. `session_gone` says `end_reason` and `ended_at`. Goes on after `Last-Event-ID`. With a ticket: of its session only.
+         * What happens in the caller's sessions, as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events were lost
+         * @description What happens in the caller's sessions, as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events were lost. `session_gone` says `end_reason` and `ended_at`; `idle` says `idle_ends_at`, null while the session is in use. Goes on after `Last-Event-ID`. With a ticket: of its session only.
          */
         get: operations["events"];
         put?: never;
@@ -1206,8 +1206,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The sessions the caller may see, oldest first
-         * @description The sessions the caller may see, oldest first.
+         * The sessions the caller may see, oldest first; or those that have ended
+         * @description The sessions the caller may see, oldest first; or those that have ended.
          */
         get: operations["list_sessions"];
         put?: never;
@@ -1446,6 +1446,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sessions/{id}/ended": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A session that has ended, as it was last; also after it is gone
+         * @description A session that has ended, as it was last; also after it is gone.
+         */
+        get: operations["show_ended"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sessions/{id}/files": {
         parameters: {
             query?: never;
@@ -1483,6 +1503,46 @@ export interface paths {
          * @description Put a file into the session's home, whole or not at all: `curl -T`. Missing folders are made.
          */
         put: operations["write_file"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/keep-alive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put off the idle end of a session, as any other call does
+         * @description Put off the idle end of a session, as any other call does.
+         */
+        post: operations["keep_alive"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/last-picture": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How a session that has ended looked at its end, where there is a picture
+         * @description How a session that has ended looked at its end, where there is a picture.
+         */
+        get: operations["last_picture"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -2139,6 +2199,8 @@ export interface components {
             holder?: string | null;
             /** @description What the last person to drive left for the agent. */
             message?: string | null;
+            /** @description The person who left the message. */
+            message_by?: string | null;
             /**
              * Format: date-time
              * @description Since when it is so; none if it never changed.
@@ -2265,6 +2327,11 @@ export interface components {
             /** @description The size of /dev/shm. */
             shm_size?: components["schemas"]["Bytes"] | null;
             spec?: components["schemas"]["SessionSpec"];
+            /**
+             * @description The page that the browser opens first; `https://` is added if there is no scheme. The session
+             *     is ready once the page is loaded, or could not be: then `notes` says why.
+             */
+            start_url?: string | null;
             /**
              * Format: uint64
              * @description Seconds from creation to the end, whatever happens; no limit if not given.
@@ -2840,6 +2907,8 @@ export interface components {
              */
             pid: number;
         };
+        /** @description What became of a session. */
+        ListState: "ended";
         /** @description A token for the one who logged in. */
         LoggedIn: {
             /**
@@ -3510,6 +3579,11 @@ export interface components {
         Selector: string;
         /** @description A session as its owner sees it. */
         Session: {
+            /**
+             * Format: date-time
+             * @description When an agent last did something in it; absent if none has.
+             */
+            agent_acted_at?: string | null;
             /** @description What the agent says it is doing; empty if it says nothing. */
             agent_status: string;
             /** @description What of somebody's own it is, if it was not started by the server. */
@@ -3551,6 +3625,16 @@ export interface components {
             expires_at?: string | null;
             /** @description Its name in every later call. */
             id: components["schemas"]["SessionId"];
+            /**
+             * Format: date-time
+             * @description When it ends unless it is used before; absent while it is in use, and without an idle limit.
+             */
+            idle_ends_at?: string | null;
+            /**
+             * @description Whether `/api/v1/sessions/{id}/last-picture` shows how it looked at its end.
+             * @default false
+             */
+            last_picture?: boolean;
             /** @description Whether people can watch it. */
             mode: components["schemas"]["Mode"];
             /**
@@ -3578,7 +3662,7 @@ export interface components {
         SessionId: string;
         /** @description All sessions the caller may see. */
         SessionList: {
-            /** @description Oldest first. */
+            /** @description Oldest first; of those that have ended, the last to end first. */
             sessions: components["schemas"]["Session"][];
         };
         /**
@@ -3656,6 +3740,11 @@ export interface components {
             proxy?: components["schemas"]["Proxy"] | null;
             /** @description The size of /dev/shm. */
             shm_size?: components["schemas"]["Bytes"] | null;
+            /**
+             * @description The page that the browser opens first; `https://` is added if there is no scheme. The session
+             *     is ready once the page is loaded, or could not be: then `notes` says why.
+             */
+            start_url?: string | null;
             /**
              * Format: uint64
              * @description Seconds from creation to the end, whatever happens; no limit if not given.
@@ -5654,7 +5743,15 @@ export interface operations {
     };
     list_sessions: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description With `state=ended`: how many; 50 if not given, 200 at most. */
+                limit?: number | null;
+                /**
+                 * @description `ended` for those that have ended, the last first, also after they are gone. If not given:
+                 *     those that are there.
+                 */
+                state?: components["schemas"]["ListState"] | null;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -6018,6 +6115,29 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    show_ended: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     list_files: {
         parameters: {
             query?: {
@@ -6095,6 +6215,52 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FileStored"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    keep_alive: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    last_picture: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/jpeg": unknown;
                 };
             };
             default: components["responses"]["Error"];

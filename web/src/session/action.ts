@@ -25,6 +25,10 @@ const icons: Record<string, IconName> = {
   windows: "window",
   file_upload: "upload",
   file_download: "download",
+  agent_status: "say",
+  keep_alive: "clock",
+  cdp_connect: "link",
+  cdp_disconnect: "link",
   take_control: "hand",
   release_control: "hand",
   browser_navigate: "web",
@@ -59,8 +63,10 @@ export function whatOf({ action, detail }: ActionRecord): string {
       return detail.geometry ? `Resize to ${detail.geometry}` : "Resize";
     case "windows":
       return "List windows";
+    case "agent_status":
+      return detail.status ? `“${detail.status}”` : "Clear the status";
     case "release_control":
-      return "Hand back";
+      return detail.message ? `Hand back: “${detail.message}”` : "Hand back";
     case "file_upload":
       return typeof detail.path === "string" ? `Upload ${detail.path}` : "Upload a file";
     case "file_download":
@@ -141,6 +147,19 @@ export function linesOf(actions: ActionRecord[]): Line[] {
     else lines.push({ action, times: 1 });
   }
   return lines;
+}
+
+/** Whether a line is words that somebody said, which are shown whole. */
+export function isSaid({ action, detail }: ActionRecord): boolean {
+  return (action === "agent_status" && Boolean(detail.status)) || (action === "release_control" && Boolean(detail.message));
+}
+
+/** Who did something, in a word, and by which name. */
+export function actorOf({ by }: ActionRecord): { kind: "Agent" | "Person" | "Link"; name: string } {
+  // A newer server tells people with a link apart, and by which token an agent came.
+  const { kind, subject, label } = by as { kind: string; subject: string; label?: string | null };
+  const word = kind === "agent" ? "Agent" : kind === "link" ? "Link" : "Person";
+  return { kind: word, name: label && label !== subject ? `${label} (${subject})` : subject };
 }
 
 function repeats(before: ActionRecord, now: ActionRecord): boolean {

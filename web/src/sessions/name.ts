@@ -9,7 +9,7 @@ export function nameOf(session: Session): string {
 const endings: Record<EndReason, string> = {
   requested: "It was ended on request.",
   wall_clock: "Its time limit was reached.",
-  idle: "Nobody called it for too long.",
+  idle: "Nothing used it for too long.",
   max_tasks: "It has done all actions it was allowed.",
   server_stopped: "The server stopped.",
   start_failed: "It could not be started.",
@@ -38,7 +38,8 @@ export function sentenceOf(reason: unknown): string | null {
 export function driverOf(session: Session): string {
   const { driver, yours, holder } = session.control;
   if (driver === "nobody") return "Nobody drives";
-  if (driver === "agent") return "Agent drives";
+  // Control is the agent's from the start, but nobody drives until one does something.
+  if (driver === "agent") return session.agent_acted_at ? "Agent drives" : "No agent yet";
   // A person may have an agent's name: "by hand" tells them apart.
   return yours ? "You drive" : `${holder ?? "A person"} drives by hand`;
 }

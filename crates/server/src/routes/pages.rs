@@ -41,7 +41,7 @@ pub async fn embed(Named(id): Named, request: Request) -> Redirect {
     let query = query.replace('&', "%26").replace('=', "%3D");
     let path = format!("api/v1/sessions/{id}/vnc%3F{query}");
     // One level up, so that it holds behind any prefix.
-    Redirect::temporary(&format!("../embed.html?autoconnect=true&resize=scale&path={path}"))
+    Redirect::temporary(&format!("../embed.html?autoconnect=true&resize=remote&path={path}"))
 }
 
 /// The live view for the frames of those who may have it there.

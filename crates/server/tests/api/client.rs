@@ -64,8 +64,13 @@ impl TestServer {
 
     /// A token with these scopes.
     pub fn token(&self, scopes: &[&str]) -> String {
+        self.token_of("agent", scopes)
+    }
+
+    /// A token of this subject with these scopes.
+    pub fn token_of(&self, subject: &str, scopes: &[&str]) -> String {
         let scopes: Vec<_> = scopes.iter().map(|scope| (*scope).to_owned()).collect();
-        self.signer.mint("agent", &scopes, Duration::from_secs(60)).unwrap().0
+        self.signer.mint(subject, &scopes, Duration::from_secs(60)).unwrap().0
     }
 
     pub async fn get(&self, path: &str, token: &str) -> Answer {
