@@ -44,8 +44,10 @@ step("the address that the agent gets shows the picture to whoever opens it", as
 step("a page that cannot open the picture says so, and can when it is asked again", async () => {
   await guest.page.addInitScript(() => {
     const Real = window.WebSocket;
-    window.WebSocket = function Blocked() {
-      throw new Error("blocked by an extension");
+    window.WebSocket = class extends Real {
+      constructor() {
+        throw new Error("blocked by an extension");
+      }
     };
     window.unblock = () => (window.WebSocket = Real);
   });

@@ -119,6 +119,12 @@ export const client = {
   release: (id: string, message: string) =>
     json<Control>("POST", `${session(id)}/control/release`, message ? { message } : {}),
 
+  /** Opens the page of the active tab where only the caller sees it, until it is ended. */
+  beginPrivate: (id: string) => request("POST", `${session(id)}/private-sign-in`),
+  /** Hands the signed-in page to the agent, or nothing of it. */
+  endPrivate: (id: string, discard: boolean) =>
+    request("DELETE", `${session(id)}/private-sign-in${discard ? "?discard=true" : ""}`),
+
   settings: () => json<Settings>("GET", "settings"),
   changeSettings: (change: ChangeSettings) => json<Settings>("PATCH", "settings", change),
 

@@ -39,7 +39,8 @@ const statuses: readonly string[] = [
   "no_browser",
   "passthrough",
   "unavailable",
-] satisfies BrowserStatus[];
+  "private",
+];
 
 /** Reads one message; null for one that makes no sense, so that a newer server breaks nothing. */
 export function parseMessage(data: string): CastMessage | null {

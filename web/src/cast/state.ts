@@ -80,7 +80,14 @@ export function attachedBrowser(session: Session | null): BrowserView | null {
   return (session?.attached && session.browser_view) ?? null;
 }
 
+/** While another person signs in: nobody else sees that tab. */
+function privateScene(reason: string | null): Scene {
+  const text = "The picture comes back when they leave. What the agent gets then is the page, not what was typed.";
+  return { kind: "notice", title: "Private sign-in", text, reason };
+}
+
 export function sceneOf({ status, reason, painted, tabs }: CastState, attached: BrowserView | null = null): Scene {
+  if ((status as string | null) === "private") return privateScene(reason);
   switch (status) {
     case null:
     case "unspecified":

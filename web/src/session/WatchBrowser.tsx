@@ -16,6 +16,7 @@ import { DriverStrip } from "./DriverStrip";
 import { LeaveFullScreen, type FullScreen } from "./fullscreen";
 import { House } from "./House";
 import { lossOf } from "./loss";
+import { PrivateSignIn } from "./PrivateSignIn";
 import { TabStrip } from "./TabStrip";
 import { TouchKeyboard } from "./TouchKeyboard";
 import { useDriver } from "./useDriver";
@@ -105,6 +106,7 @@ export function WatchBrowser({ session, gone, shown, quality, fullScreen, upload
     address.current?.focus();
   }, [arrived]);
 
+  const viewedUrl = tabs.find(({ id }) => id === viewed)?.url ?? "";
   return (
     <>
       <DriverStrip session={session} over={driver.over || closed} driving={driving} focused={cast.focused} to="page">
@@ -134,8 +136,9 @@ export function WatchBrowser({ session, gone, shown, quality, fullScreen, upload
               onOpen: () => void openTab(),
             })}
           />
+          {driving && !session.attached && <PrivateSignIn session={session} url={viewedUrl} attempt={attempt} />}
           <AddressBar
-            url={tabs.find(({ id }) => id === viewed)?.url ?? ""}
+            url={viewedUrl}
             driving={driving}
             busy={busy > 0}
             field={address}
