@@ -25,11 +25,13 @@ interface PanelProps {
 export function Panel({ session, over, gone, uploads }: PanelProps) {
   const { scopes } = useIdentity();
   // The files of an attached session are somebody's own.
-  const files = allows(scopes, "sessions:act") && !session.attached && !gone;
-  const tabs = allTabs.filter((name) => (name === "Files" ? files : name !== "Logs" || !gone));
+  const files = allows(scopes, "sessions:act") && !session.attached;
   const [chosen, setTab] = useState<Tab>("Actions");
   // Here, so that another tab does not lead back to the beginning.
   const [place, setPlace] = useState<Place>({ folder: home, hidden: false });
+  // What cannot be asked for any more is not offered; where one is already, it says so.
+  const left = (name: Tab) => !gone || name === chosen || name === "Actions" || name === "Details";
+  const tabs = allTabs.filter((name) => (name !== "Files" || files) && left(name));
   const tab = tabs.includes(chosen) ? chosen : "Actions";
   const id = useId();
 
