@@ -4,21 +4,25 @@
 //! composes and validates; where a value came from is the business of `config/layers.rs`.
 
 mod action_log;
+mod ceilings;
 mod defaults;
 mod layers;
 mod live;
 mod nearest;
+mod running;
 mod show;
 
-use std::{net::SocketAddr, path::PathBuf, str::FromStr};
+use std::{net::SocketAddr, ops::RangeInclusive, path::PathBuf, str::FromStr};
 
 use helmdeck_egress::Cidr;
+use helmdeck_sessions::Ceilings;
 use secrecy::SecretString;
 
 pub use action_log::ActionLog;
 pub use layers::{ConfigError, Origin};
 use layers::{Layers, Origins};
 pub use live::Live;
+pub use running::Change;
 
 /// The settings in effect.
 #[derive(Debug, Clone)]
@@ -44,12 +48,19 @@ pub struct Config {
     /// `HELMDECK_MAX_SESSIONS_PER_CALLER`: the most sessions of one token subject at once. Default:
     /// as many as there may be at all.
     pub max_sessions_per_caller: usize,
+    /// `HELMDECK_MAX_MEMORY_LIMIT` and `HELMDECK_MAX_CPU_LIMIT`: the most memory and cores that a
+    /// caller may ask for in one session; an admin may ask for the whole machine. Default: half of
+    /// the memory, and all cores.
+    pub ceilings: Ceilings,
     /// `HELMDECK_IDLE_TIMEOUT_S`: seconds without a call after which a session ends unless it
     /// chose otherwise; 0 for never. Default 300.
     pub idle_timeout_s: u64,
     /// `HELMDECK_EGRESS_ALLOWLIST`: addresses and ranges that sessions may reach although they are
     /// private, separated by commas. Default: none.
     pub egress_allowlist: Vec<Cidr>,
+    /// `HELMDECK_FORWARD_ALLOW`: ports of this machine's loopback that every caller may forward
+    /// into its sessions, for example `5173,8000-8099`; an admin may forward any. Default: none.
+    pub forward_allow: Vec<RangeInclusive<u16>>,
     /// `HELMDECK_PROFILE_KEY`: seals browser profiles on disk, 64 hexadecimal digits (`openssl rand
     /// -hex 32`). Default: none, and profiles are files that only the server's user can read.
     pub profile_key: Option<SecretString>,
@@ -57,6 +68,9 @@ pub struct Config {
     pub action_log: ActionLog,
     /// What concerns the live view.
     pub live: Live,
+    /// `HELMDECK_TRUSTED_PROXIES`: addresses and ranges of reverse proxies whose `X-Forwarded-For`
+    /// says where a client is, separated by commas. Default: none.
+    pub trusted_proxies: Vec<Cidr>,
     /// `HELMDECK_MAX_BODY_BYTES`: the largest request body. Default 1 MiB.
     pub max_body_bytes: usize,
     /// `HELMDECK_DRAIN_SECONDS`: how long a stopping server waits for running requests. Default 10.
@@ -134,6 +148,7 @@ impl Config {
                 |text| whole(text, 1, 10_000),
                 || 10_000,
             )?,
+            ceilings: ceilings::read(&mut layers)?,
             idle_timeout_s: layers.value(
                 "idle_timeout_s",
                 "seconds, or 0 for never",
@@ -146,11 +161,23 @@ impl Config {
                 |text| Cidr::list(text).ok(),
                 Vec::new,
             )?,
+            forward_allow: layers.value(
+                "forward_allow",
+                "ports or ranges such as 5173,8000-8099, separated by commas",
+                ports,
+                Vec::new,
+            )?,
             profile_key: layers.secret("profile_key", "64 hexadecimal digits", |text| {
                 helmdeck_sessions::SealingKey::parse(text).is_some()
             })?,
             action_log: ActionLog::read(&mut layers)?,
             live: Live::read(&mut layers)?,
+            trusted_proxies: layers.value(
+                "trusted_proxies",
+                "addresses or ranges such as 10.1.0.0/16, separated by commas",
+                |text| Cidr::list(text).ok(),
+                Vec::new,
+            )?,
             max_body_bytes: layers.value(
                 "max_body_bytes",
                 "1024 to 1073741824",
@@ -187,6 +214,17 @@ fn address(text: &str) -> Option<SocketAddr> {
         Some(("localhost", port)) => Some(SocketAddr::from(([127, 0, 0, 1], port.parse().ok()?))),
         _ => text.parse().ok(),
     }
+}
+
+/// `5173,8000-8099`, or nothing.
+fn ports(text: &str) -> Option<Vec<RangeInclusive<u16>>> {
+    let port = |text: &str| text.trim().parse::<u16>().ok().filter(|port| *port > 0);
+    let range = |text: &str| {
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        let (first, last) = (port(first)?, port(last)?);
+        (first <= last).then_some(first..=last)
+    };
+    text.split(',').filter(|part| !part.trim().is_empty()).map(range).collect()
 }
 
 fn absolute(text: &str) -> Option<PathBuf> {

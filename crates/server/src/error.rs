@@ -213,7 +213,13 @@ pub fn status(code: ErrorCode) -> StatusCode {
         E::InvalidCredentials | E::MissingBearer | E::InvalidToken | E::InvalidTicket => {
             StatusCode::UNAUTHORIZED
         }
-        E::Forbidden | E::Csrf | E::ForeignOrigin | E::FileDenied => StatusCode::FORBIDDEN,
+        E::Forbidden
+        | E::PersonRequired
+        | E::Csrf
+        | E::ForeignOrigin
+        | E::FileDenied
+        | E::EgressDenied
+        | E::ForwardDenied => StatusCode::FORBIDDEN,
         E::NotFound
         | E::CommandNotFound
         | E::WindowNotFound
@@ -228,14 +234,17 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::TicketInUse
         | E::AlreadyAttached
         | E::ProfileInUse
+        | E::PortInUse
         | E::FileExists
         | E::NotAFile
         | E::ElementNotActionable
         | E::ControlHeld
         | E::ControlTaken => StatusCode::CONFLICT,
         E::SessionEnded => StatusCode::GONE,
-        E::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-        E::TooManyAttempts | E::QuotaReached => StatusCode::TOO_MANY_REQUESTS,
+        E::PayloadTooLarge | E::PictureTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        E::TooManyAttempts | E::TooManyConnections | E::QuotaReached => {
+            StatusCode::TOO_MANY_REQUESTS
+        }
         E::CreateFailed | E::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         E::GuestLost
         | E::DisplayLost
@@ -243,6 +252,8 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::OutOfMemory
         | E::CommandFailed
         | E::NavigationFailed
+        | E::HostNotFound
+        | E::ConnectionRefused
         | E::PageCrashed
         | E::BrowserRestarted => StatusCode::BAD_GATEWAY,
         E::CdpUnavailable | E::CapacityReached | E::Overloaded | E::Unavailable => {

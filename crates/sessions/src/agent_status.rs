@@ -17,7 +17,7 @@ impl Session {
     ) -> Result<(), SessionError> {
         let status: String = status.chars().take(MAX_STATUS).collect();
         let detail = json!({ "status": status });
-        let mut attempt = Attempt::named(self, self.actor(caller), "agent_status", detail);
+        let mut attempt = Attempt::named(self, caller.actor(), "agent_status", detail);
         let set = self.change_agent_status(status).await;
         attempt.outcome = set.as_ref().map_or_else(SessionError::code, |()| "ok");
         set

@@ -16,7 +16,7 @@ impl Session {
     /// Puts the idle end off, as any call does, and does nothing else.
     pub async fn keep_alive(&self, caller: &Caller) -> Result<(), SessionError> {
         self.adoption().await;
-        let mut attempt = Attempt::named(self, self.actor(caller), "keep_alive", json!({}));
+        let mut attempt = Attempt::named(self, caller.actor(), "keep_alive", json!({}));
         let kept = self.begin(Lifecycle::begin_use).map(drop);
         attempt.outcome = kept.as_ref().map_or_else(SessionError::code, |()| "ok");
         kept

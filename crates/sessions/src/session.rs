@@ -31,9 +31,10 @@ use crate::{
     Attachment, Caller, SessionError,
     cast::Watched,
     control::Lease,
-    egress::Counts,
+    egress::Decisions,
     events::Events,
     extensions::Extensions,
+    forwards::{Forwards, Permission},
     history::Attempt,
     journal::Journal,
     lifecycle::{Ending, Lifecycle, Phase, Refusal},
@@ -59,6 +60,7 @@ pub(crate) struct Common {
     pub journal: Journal,
     pub profiles: Profiles,
     pub extensions: Extensions,
+    pub forward_permission: Permission,
 }
 
 /// A handle to one session; obtained from [`crate::Sessions::get`] only.
@@ -82,7 +84,9 @@ pub(crate) struct Inner {
     pub failure: Mutex<Option<Failure>>,
     /// The end of the log of a session that reached a limit.
     pub kept_log: Mutex<Option<String>>,
-    pub egress: Arc<Counts>,
+    pub egress: Arc<Decisions>,
+    pub forwards: Arc<Forwards>,
+    pub forward_permission: Permission,
     pub agent_status: Mutex<String>,
     /// When an agent last did something.
     pub agent_acted: Mutex<Option<OffsetDateTime>>,
@@ -182,7 +186,7 @@ impl Session {
         id: SessionId,
         sandbox: SandboxId,
         record: Record,
-        Common { runtime, events, journal, profiles, extensions }: Common,
+        Common { runtime, events, journal, profiles, extensions, forward_permission }: Common,
         Origin { creator, adopted, attachment }: Origin,
     ) -> Self {
         let link = Link::new(ToSandbox { runtime, sandbox: sandbox.clone() });
@@ -203,6 +207,8 @@ impl Session {
                 failure: Mutex::default(),
                 kept_log: Mutex::default(),
                 egress: Arc::default(),
+                forwards: Arc::default(),
+                forward_permission,
                 agent_status: Mutex::default(),
                 agent_acted: Mutex::default(),
                 creator,
@@ -235,7 +241,7 @@ impl Session {
         if A::ON_DESKTOP {
             self.ensure_desktop()?;
         }
-        let mut attempt = Attempt::begin(self, self.actor(caller), action);
+        let mut attempt = Attempt::begin(self, caller.actor(), action);
         let done = self.attempt(caller, action).await;
         attempt.outcome = done.as_ref().map_or_else(SessionError::code, |_| "ok");
         done
@@ -249,8 +255,8 @@ impl Session {
         }
         self.adoption().await;
         // Before it counts as a task: an agent that waits for a person must not use them up.
-        let theirs = match self.actor(caller).kind {
-            ActorKind::Human => Hands::Person,
+        let theirs = match caller.kind {
+            ActorKind::Human | ActorKind::Link => Hands::Person,
             ActorKind::Agent => Hands::Agent,
         };
         let (epoch, hands) = match (action.drives(), self.may_drive(caller)) {
@@ -260,11 +266,12 @@ impl Session {
         };
         let _task = self.begin(Lifecycle::begin_task)?;
         let deadline = ACTION_DEADLINE + asked;
+        let mark = self.inner.egress.mark();
         let reply = tokio::select! {
             reply = self.inner.link.act(action, hands, deadline) => reply,
             taken = self.taken(epoch) => return Err(taken),
         };
-        reply.map_err(|error| self.link_failed(error))
+        reply.map_err(|error| self.explained(mark, self.link_failed(error)))
     }
 
     /// What it means that a call to the guest failed.

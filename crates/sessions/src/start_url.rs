@@ -28,7 +28,7 @@ impl Session {
             tab: None,
             timeout_s: Default::default(),
         };
-        let mut attempt = Attempt::begin(self, self.actor(creator), &navigate);
+        let mut attempt = Attempt::begin(self, creator.actor(), &navigate);
         let opening = inner.link.act(&navigate, Hands::Agent, DEADLINE);
         let opened = match timeout(DEADLINE, opening).await {
             Ok(opened) => opened.map(drop).map_err(|error| self.link_failed(error)),

@@ -179,7 +179,7 @@ export interface paths {
         put?: never;
         /**
          * Click an element of the page, once it can be clicked
-         * @description Click an element of the page, once it can be clicked. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description Click an element of the page, once it can be clicked. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_click"];
         delete?: never;
@@ -199,7 +199,7 @@ export interface paths {
         put?: never;
         /**
          * What pages wrote to their console: calls of `console`, errors nobody caught, and complaints of the browser, of frames and workers too
-         * @description What pages wrote to their console: calls of `console`, errors nobody caught, and complaints of the browser, of frames and workers too. Recorded from the first call of the structured browser on, and what open pages said before; a few thousand lines are kept. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description What pages wrote to their console: calls of `console`, errors nobody caught, and complaints of the browser, of frames and workers too. Recorded from the first call of the structured browser on, and what open pages said before; a few thousand lines are kept. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_console"];
         delete?: never;
@@ -219,7 +219,7 @@ export interface paths {
         put?: never;
         /**
          * Make every page believe that it is elsewhere, or that its reader has other wishes: place, language, time zone, colours, motion
-         * @description Make every page believe that it is elsewhere, or that its reader has other wishes: place, language, time zone, colours, motion. What is not given stays as it is. It holds in every tab and frame, also in those opened later, and also when the browser was restarted. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description Make every page believe that it is elsewhere, or that its reader has other wishes: place, language, time zone, colours, motion. What is not given stays as it is. It holds in every tab and frame, also in those opened later, and also when the browser was restarted. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_emulate"];
         delete?: never;
@@ -239,7 +239,7 @@ export interface paths {
         put?: never;
         /**
          * Run JavaScript in the page, and answer with what it yields; promises are awaited
-         * @description Run JavaScript in the page, and answer with what it yields; promises are awaited. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description Run JavaScript in the page, and answer with what it yields; promises are awaited. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_execute"];
         delete?: never;
@@ -259,7 +259,7 @@ export interface paths {
         put?: never;
         /**
          * Read the browser's cookies and the local storage of its sites, in the shape of Playwright's `storageState`: whoever has it is signed in where this browser is
-         * @description Read the browser's cookies and the local storage of its sites, in the shape of Playwright's `storageState`: whoever has it is signed in where this browser is. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description Read the browser's cookies and the local storage of its sites, in the shape of Playwright's `storageState`: whoever has it is signed in where this browser is. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_export_state"];
         delete?: never;
@@ -279,7 +279,7 @@ export interface paths {
         put?: never;
         /**
          * Read an element of the page
-         * @description Read an element of the page. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description Read an element of the page. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_extract"];
         delete?: never;
@@ -299,7 +299,7 @@ export interface paths {
         put?: never;
         /**
          * The recorded requests as a HAR 1.2 document, for DevTools and HAR viewers: headers, cookies, timings, sizes
-         * @description The recorded requests as a HAR 1.2 document, for DevTools and HAR viewers: headers, cookies, timings, sizes. Bodies of responses are not recorded. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description The recorded requests as a HAR 1.2 document, for DevTools and HAR viewers: headers, cookies, timings, sizes. Bodies of responses are not recorded. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_har"];
         delete?: never;
@@ -319,7 +319,7 @@ export interface paths {
         put?: never;
         /**
          * Move the mouse onto an element of the page
-         * @description Move the mouse onto an element of the page. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description Move the mouse onto an element of the page. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_hover"];
         delete?: never;
@@ -339,7 +339,7 @@ export interface paths {
         put?: never;
         /**
          * Give the browser cookies and local storage that it, another session or Playwright has exported
-         * @description Give the browser cookies and local storage that it, another session or Playwright has exported. Pages that are open see the cookies with their next request; reload them. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description Give the browser cookies and local storage that it, another session or Playwright has exported. Pages that are open see the cookies with their next request; reload them. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_import_state"];
         delete?: never;
@@ -359,7 +359,7 @@ export interface paths {
         put?: never;
         /**
          * The older way to act on an element: one route for several actions
-         * @description The older way to act on an element: one route for several actions. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description The older way to act on an element: one route for several actions. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_interact"];
         delete?: never;
@@ -379,7 +379,7 @@ export interface paths {
         put?: never;
         /**
          * The page's text as Markdown, for reading
-         * @description The page's text as Markdown, for reading. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description The page's text as Markdown, for reading. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_markdown"];
         delete?: never;
@@ -399,7 +399,7 @@ export interface paths {
         put?: never;
         /**
          * Go to an address in the session's browser, and wait until it is loaded
-         * @description Go to an address in the session's browser, and wait until it is loaded. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description Go to an address in the session's browser, and wait until it is loaded. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_navigate"];
         delete?: never;
@@ -419,7 +419,7 @@ export interface paths {
         put?: never;
         /**
          * What pages asked the network for, and what came of it
-         * @description What pages asked the network for, and what came of it. Recorded from the first call of the structured browser on; a few thousand requests are kept, without their bodies. The first requests of a worker or of a frame of another site may be missing. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description What pages asked the network for, and what came of it. Recorded from the first call of the structured browser on; a few thousand requests are kept, without their bodies. The first requests of a worker or of a frame of another site may be missing. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_network"];
         delete?: never;
@@ -439,7 +439,7 @@ export interface paths {
         put?: never;
         /**
          * The page as a PDF, as it would be printed
-         * @description The page as a PDF, as it would be printed. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description The page as a PDF, as it would be printed. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_pdf"];
         delete?: never;
@@ -459,7 +459,7 @@ export interface paths {
         put?: never;
         /**
          * Press a key or chord in the page, such as `Enter`, `Control+a` or `ArrowDown`; several separated by spaces are pressed one after the other
-         * @description Press a key or chord in the page, such as `Enter`, `Control+a` or `ArrowDown`; several separated by spaces are pressed one after the other. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description Press a key or chord in the page, such as `Enter`, `Control+a` or `ArrowDown`; several separated by spaces are pressed one after the other. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_press"];
         delete?: never;
@@ -479,7 +479,7 @@ export interface paths {
         put?: never;
         /**
          * A picture of the page alone, without the browser around it
-         * @description A picture of the page alone, without the browser around it. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description A picture of the page alone, without the browser around it. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_screenshot"];
         delete?: never;
@@ -499,7 +499,7 @@ export interface paths {
         put?: never;
         /**
          * Choose options of a `<select>`, by value or label
-         * @description Choose options of a `<select>`, by value or label. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description Choose options of a `<select>`, by value or label. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_select"];
         delete?: never;
@@ -519,7 +519,7 @@ export interface paths {
         put?: never;
         /**
          * The page as a tree of what it means: roles, names, values, with refs to act on
-         * @description The page as a tree of what it means: roles, names, values, with refs to act on. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description The page as a tree of what it means: roles, names, values, with refs to act on. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_snapshot"];
         delete?: never;
@@ -539,7 +539,7 @@ export interface paths {
         put?: never;
         /**
          * List, open, close or bring to the front tabs of the session's browser
-         * @description List, open, close or bring to the front tabs of the session's browser. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description List, open, close or bring to the front tabs of the session's browser. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_tabs"];
         delete?: never;
@@ -559,7 +559,7 @@ export interface paths {
         put?: never;
         /**
          * Put text into a field of the page, in place of what is there
-         * @description Put text into a field of the page, in place of what is there. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description Put text into a field of the page, in place of what is there. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_type"];
         delete?: never;
@@ -579,7 +579,7 @@ export interface paths {
         put?: never;
         /**
          * Give files of the session's home to a file field of the page
-         * @description Give files of the session's home to a file field of the page. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description Give files of the session's home to a file field of the page. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_upload"];
         delete?: never;
@@ -599,7 +599,7 @@ export interface paths {
         put?: never;
         /**
          * Wait for something on the page
-         * @description Wait for something on the page. What is given must all hold at once. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description Wait for something on the page. What is given must all hold at once. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_wait_for"];
         delete?: never;
@@ -619,7 +619,7 @@ export interface paths {
         put?: never;
         /**
          * Say what the agent is doing, for the banner over the live view
-         * @description Say what the agent is doing, for the banner over the live view. An empty text clears it.
+         * @description Say what the agent is doing, for the banner over the live view. An empty text clears it. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_agent_status"];
         delete?: never;
@@ -638,8 +638,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Click once at a point of the VISIBLE desktop
-         * @description Click once at a point of the VISIBLE desktop.
+         * Click once at a point of the desktop
+         * @description Click once at a point of the desktop. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_click"];
         delete?: never;
@@ -659,7 +659,7 @@ export interface paths {
         put?: never;
         /**
          * Read the clipboard, or set it when `text` is given
-         * @description Read the clipboard, or set it when `text` is given.
+         * @description Read the clipboard, or set it when `text` is given. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_clipboard"];
         delete?: never;
@@ -679,7 +679,7 @@ export interface paths {
         put?: never;
         /**
          * Ask where the pointer is
-         * @description Ask where the pointer is.
+         * @description Ask where the pointer is. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_cursor_position"];
         delete?: never;
@@ -698,8 +698,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Click twice in quick succession at a point of the VISIBLE desktop
-         * @description Click twice in quick succession at a point of the VISIBLE desktop.
+         * Click twice in quick succession at a point of the desktop
+         * @description Click twice in quick succession at a point of the desktop. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_double_click"];
         delete?: never;
@@ -719,7 +719,7 @@ export interface paths {
         put?: never;
         /**
          * Press at one point, move to another in small steps, release; or follow a `path`
-         * @description Press at one point, move to another in small steps, release; or follow a `path`.
+         * @description Press at one point, move to another in small steps, release; or follow a `path`. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_drag"];
         delete?: never;
@@ -739,7 +739,7 @@ export interface paths {
         put?: never;
         /**
          * Give a window the keyboard and raise it; a minimised one is restored
-         * @description Give a window the keyboard and raise it; a minimised one is restored.
+         * @description Give a window the keyboard and raise it; a minimised one is restored. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_focus"];
         delete?: never;
@@ -759,7 +759,7 @@ export interface paths {
         put?: never;
         /**
          * Hold a key or chord down for some seconds, then let it go
-         * @description Hold a key or chord down for some seconds, then let it go.
+         * @description Hold a key or chord down for some seconds, then let it go. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_hold_key"];
         delete?: never;
@@ -781,7 +781,7 @@ export interface paths {
          * Press a key or a chord such as `Return`, `ctrl+a` or `alt+Tab`; several separated by spaces are pressed one after the other
          * @description Press a key or a chord such as `Return`, `ctrl+a` or `alt+Tab`; several separated by spaces are pressed one after the other.
          *
-         *     X keysym names, and the names models use: Enter, CTRL, ArrowLeft, cmd, PageDown and so on.
+         *     X keysym names, and the names models use: Enter, CTRL, ArrowLeft, cmd, PageDown and so on. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_key"];
         delete?: never;
@@ -803,7 +803,7 @@ export interface paths {
          * Start a program in the session, detached; it outlives the call
          * @description Start a program in the session, detached; it outlives the call.
          *
-         *     Chromium is already running on a VISIBLE desktop: there is no need to launch it.
+         *     Chromium is already running on the desktop: there is no need to launch it. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_launch"];
         delete?: never;
@@ -823,7 +823,7 @@ export interface paths {
         put?: never;
         /**
          * Click while modifier keys are held; they are released again whatever happens
-         * @description Click while modifier keys are held; they are released again whatever happens.
+         * @description Click while modifier keys are held; they are released again whatever happens. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_modifier_click"];
         delete?: never;
@@ -843,7 +843,7 @@ export interface paths {
         put?: never;
         /**
          * Press a button and keep it down until `mouse_up`, at the pointer or at the given point
-         * @description Press a button and keep it down until `mouse_up`, at the pointer or at the given point.
+         * @description Press a button and keep it down until `mouse_up`, at the pointer or at the given point. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_mouse_down"];
         delete?: never;
@@ -863,7 +863,7 @@ export interface paths {
         put?: never;
         /**
          * Move the pointer without clicking
-         * @description Move the pointer without clicking.
+         * @description Move the pointer without clicking. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_mouse_move"];
         delete?: never;
@@ -883,7 +883,7 @@ export interface paths {
         put?: never;
         /**
          * Let a button go, at the pointer or at the given point
-         * @description Let a button go, at the pointer or at the given point.
+         * @description Let a button go, at the pointer or at the given point. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_mouse_up"];
         delete?: never;
@@ -903,7 +903,7 @@ export interface paths {
         put?: never;
         /**
          * Change the size of the screen while the session runs
-         * @description Change the size of the screen while the session runs.
+         * @description Change the size of the screen while the session runs. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_resize"];
         delete?: never;
@@ -922,8 +922,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take a picture of the whole VISIBLE desktop
-         * @description Take a picture of the whole VISIBLE desktop.
+         * Take a picture of the whole desktop
+         * @description Take a picture of the whole desktop. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_screenshot"];
         delete?: never;
@@ -943,7 +943,7 @@ export interface paths {
         put?: never;
         /**
          * Turn the wheel, at a point if one is given, else where the pointer is
-         * @description Turn the wheel, at a point if one is given, else where the pointer is.
+         * @description Turn the wheel, at a point if one is given, else where the pointer is. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_scroll"];
         delete?: never;
@@ -963,7 +963,7 @@ export interface paths {
         put?: never;
         /**
          * Click three times in quick succession, which selects a line or paragraph of text
-         * @description Click three times in quick succession, which selects a line or paragraph of text.
+         * @description Click three times in quick succession, which selects a line or paragraph of text. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_triple_click"];
         delete?: never;
@@ -983,7 +983,7 @@ export interface paths {
         put?: never;
         /**
          * Type text, any Unicode, into whatever has the focus
-         * @description Type text, any Unicode, into whatever has the focus. A newline presses Return, a tab presses Tab.
+         * @description Type text, any Unicode, into whatever has the focus. A newline presses Return, a tab presses Tab. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_type"];
         delete?: never;
@@ -1023,7 +1023,7 @@ export interface paths {
         put?: never;
         /**
          * Do nothing for some seconds, inside the session
-         * @description Do nothing for some seconds, inside the session.
+         * @description Do nothing for some seconds, inside the session. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_wait"];
         delete?: never;
@@ -1040,8 +1040,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the windows of programs on the VISIBLE desktop, at most 1024; the panel is not one
-         * @description List the windows of programs on the VISIBLE desktop, at most 1024; the panel is not one.
+         * List the windows of programs on the desktop, at most 1024; the panel is not one
+         * @description List the windows of programs on the desktop, at most 1024; the panel is not one. Runs on the session's VISIBLE desktop, which people can watch.
          */
         get: operations["desktop_windows"];
         put?: never;
@@ -1065,7 +1065,7 @@ export interface paths {
          * Take a picture of a region, scaled to fit inside 1024×1024 with its aspect kept
          * @description Take a picture of a region, scaled to fit inside 1024×1024 with its aspect kept.
          *
-         *     Origin and scale are in headers. Later clicks still use coordinates of the whole screen.
+         *     Origin and scale are in headers. Later clicks still use coordinates of the whole screen. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_zoom"];
         delete?: never;
@@ -1358,26 +1358,6 @@ export interface paths {
          * @description Which browser it is, and the address to connect to, as Chromium itself answers.
          */
         get: operations["cdp_version"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/sessions/{id}/cdp/json/version/": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Which browser it is, and the address to connect to, as Chromium itself answers
-         * @description Which browser it is, and the address to connect to, as Chromium itself answers.
-         */
-        get: operations["cdp_version_slash"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1993,11 +1973,17 @@ export interface components {
             /** @description The token subject. */
             subject: string;
         };
-        /** @description What kind of actor. */
+        /**
+         * @description What kind of actor.
+         *
+         *     - `agent`: By a call of the API.
+         *     - `human`: By hand, in the live view.
+         * @enum {string}
+         */
         ActorKind: "agent" | "human";
         /** @description Say what the agent is doing, for the banner over the live view. An empty text clears it. */
         AgentStatus: {
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description One line, for example `step 3/10 · clicking Sign In`. */
             status: string;
@@ -2046,7 +2032,16 @@ export interface components {
              */
             y: number;
         };
-        /** @description A mouse button. */
+        /**
+         * @description A mouse button.
+         *
+         *     - `left`: The main button.
+         *     - `middle`: The wheel pressed down.
+         *     - `right`: The context-menu button.
+         *     - `back`: The thumb button that goes back in history.
+         *     - `forward`: The thumb button that goes forward in history.
+         * @enum {string}
+         */
         Button: "left" | "middle" | "right" | "back" | "forward";
         /** @example 512m */
         Bytes: string;
@@ -2055,14 +2050,14 @@ export interface components {
             /** @description Turn it on or off. */
             browser_passthrough?: boolean | null;
         };
-        /** @description Click once at a point of the VISIBLE desktop. */
+        /** @description Click once at a point of the desktop. */
         Click: {
             /**
              * @description Which button; left if not given.
              * @default left
              */
             button?: components["schemas"]["Button"];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Pixels from the left edge. */
             x: components["schemas"]["Px"];
@@ -2091,7 +2086,7 @@ export interface components {
             modifiers?: components["schemas"]["Modifier"][];
             /** @description Which element. */
             selector: components["schemas"]["Selector"];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Which tab; the active one if not given. */
             tab?: components["schemas"]["TabId"] | null;
@@ -2131,7 +2126,7 @@ export interface components {
         };
         /** @description Read the clipboard, or set it when `text` is given. */
         Clipboard: {
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description The new content. */
             text?: string | null;
@@ -2141,7 +2136,14 @@ export interface components {
             /** @description The text; empty if there is none. */
             text: string;
         };
-        /** @description The colours that a reader prefers. */
+        /**
+         * @description The colours that a reader prefers.
+         *
+         *     - `light`: Dark on light.
+         *     - `dark`: Light on dark.
+         *     - `no_preference`: Whatever the browser has by itself.
+         * @enum {string}
+         */
         ColorScheme: "light" | "dark" | "no_preference";
         /** @description One line of the console. */
         ConsoleEntry: {
@@ -2169,7 +2171,15 @@ export interface components {
             /** @description The script or the resource. */
             url?: string | null;
         };
-        /** @description How bad a line of the console is, worst first. */
+        /**
+         * @description How bad a line of the console is, worst first.
+         *
+         *     - `error`: `console.error`, an error nobody caught, a resource that failed.
+         *     - `warning`: `console.warn`, and what the browser advises against.
+         *     - `info`: `console.log`, `console.info` and the rest.
+         *     - `debug`: `console.debug`.
+         * @enum {string}
+         */
         ConsoleLevel: "error" | "warning" | "info" | "debug";
         /** @description What was written. */
         ConsoleLog: {
@@ -2351,7 +2361,7 @@ export interface components {
         };
         /** @description Ask where the pointer is. */
         CursorPosition: {
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
         };
         /** @description A dialog of a page. */
@@ -2363,23 +2373,39 @@ export interface components {
             /** @description What it said. */
             message: string;
         };
-        /** @description A kind of dialog. */
+        /**
+         * @description A kind of dialog.
+         *
+         *     - `alert`: Says something. Accepted.
+         *     - `confirm`: Asks a question. Dismissed, unless the action says otherwise.
+         *     - `prompt`: Asks for a text. Dismissed, unless the action says otherwise.
+         *     - `beforeunload`: Asks whether the page may be left. Accepted.
+         * @enum {string}
+         */
         DialogKind: "alert" | "confirm" | "prompt" | "beforeunload";
-        /** @description Which way the content is asked to move. */
+        /**
+         * @description Which way the content is asked to move.
+         *
+         *     - `up`: Towards the beginning.
+         *     - `down`: Towards the end.
+         *     - `left`: Towards the left edge.
+         *     - `right`: Towards the right edge.
+         * @enum {string}
+         */
         Direction: "up" | "down" | "left" | "right";
         /** @description The reply of an action that has nothing to tell. */
         Done: {
             /** @description Always true; failures are error bodies. */
             ok: boolean;
         };
-        /** @description Click twice in quick succession at a point of the VISIBLE desktop. */
+        /** @description Click twice in quick succession at a point of the desktop. */
         DoubleClick: {
             /**
              * @description Which button; left if not given.
              * @default left
              */
             button?: components["schemas"]["Button"];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Pixels from the left edge. */
             x: components["schemas"]["Px"];
@@ -2413,7 +2439,7 @@ export interface components {
             modifiers?: components["schemas"]["Modifier"][];
             /** @description The points to pass, the first is pressed and the last released: at least two. */
             path?: components["schemas"]["Point"][];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Where to press, unless `path` is given. */
             start_x?: components["schemas"]["Px"] | null;
@@ -2433,7 +2459,14 @@ export interface components {
             /** @description Where the button was pressed. */
             start_y: components["schemas"]["Px"];
         };
-        /** @description Who may send input. */
+        /**
+         * @description Who may send input.
+         *
+         *     - `agent`: Any agent that may act in the session; nobody has taken control.
+         *     - `human`: A person who took control.
+         *     - `nobody`: The session is not running.
+         * @enum {string}
+         */
         Driver: "agent" | "human" | "nobody";
         /** @description What became of the session's requests to reach the network. */
         Egress: {
@@ -2472,7 +2505,7 @@ export interface components {
              * @default false
              */
             reset?: boolean;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /**
              * @description Seconds to wait.
@@ -2497,7 +2530,21 @@ export interface components {
             /** @description The clock's place. */
             timezone?: string | null;
         };
-        /** @description Why a session is over. */
+        /**
+         * @description Why a session is over.
+         *
+         *     - `requested`: Somebody asked for it.
+         *     - `wall_clock`: `timeout_seconds` went by.
+         *     - `idle`: `idle_timeout_s` went by without a call.
+         *     - `max_tasks`: `max_tasks` were done.
+         *     - `server_stopped`: The server stopped.
+         *     - `start_failed`: It could not be started.
+         *     - `guest_lost`: The guest stopped answering.
+         *     - `display_lost`: The X server is gone.
+         *     - `browser_lost`: Chromium is gone and could not be brought back.
+         *     - `out_of_memory`: The session used more memory than it may.
+         * @enum {string}
+         */
         EndReason: "requested" | "wall_clock" | "idle" | "max_tasks" | "server_stopped" | "start_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory";
         /** @description The body of every failed request. */
         ErrorBody: {
@@ -2522,13 +2569,95 @@ export interface components {
              */
             retry_after?: number | null;
         };
-        /** @description What went wrong. */
+        /**
+         * @description What went wrong.
+         *
+         *     - `invalid_json`: The body is not JSON.
+         *     - `invalid_input`: A field is unknown, missing or has a value that is not allowed.
+         *     - `payload_too_large`: The body is larger than the server accepts.
+         *     - `missing_credentials`: Login without user name or password.
+         *     - `invalid_credentials`: User name or password is wrong.
+         *     - `missing_bearer`: No bearer token came with the request.
+         *     - `invalid_token`: The bearer token is malformed, forged or expired.
+         *     - `forbidden`: The token lacks the scope of this operation.
+         *     - `csrf`: A request by cookie came without the header that proves it is the page's own.
+         *     - `foreign_origin`: A page of another site tried to connect.
+         *     - `invalid_ticket`: The ticket is malformed, forged, expired, revoked or for another session.
+         *     - `ticket_in_use`: The ticket is for one connection, and there is one.
+         *     - `invalid_role`: No such role: view or control.
+         *     - `control_held`: A person drives the session; look, wait, and try again.
+         *     - `control_taken`: A person took control while the action was under way.
+         *     - `too_many_attempts`: Too many failed logins; wait and try again.
+         *     - `not_found`: There is nothing here, or it is not yours.
+         *     - `method_not_allowed`: The path exists, this method does not.
+         *     - `missing_session_id`: The request does not say which session.
+         *     - `not_desktop_mode`: The session has no desktop.
+         *     - `session_attached`: Not in an attached session: its programs, files and screen are somebody's own.
+         *     - `already_attached`: Another `helmdeck attach` is connected as this session.
+         *     - `session_starting`: The session is not ready yet.
+         *     - `session_ended`: The session has ended.
+         *     - `session_outdated`: The session was made by another version of the server.
+         *     - `task_limit_reached`: The session has done its `max_tasks`.
+         *     - `capacity_reached`: All sessions are in use.
+         *     - `profile_in_use`: Another session has the profile.
+         *     - `invalid_extension`: The upload is no browser extension that can be kept.
+         *     - `quota_reached`: The caller has as many sessions as it may.
+         *     - `create_failed`: The session could not be started.
+         *     - `guest_lost`: The session's guest does not answer any more.
+         *     - `display_lost`: The session's display is gone.
+         *     - `browser_lost`: The session's browser is gone and could not be brought back.
+         *     - `out_of_memory`: The session used more memory than it may, and was ended.
+         *     - `timeout`: The operation took longer than it may.
+         *     - `invalid_button`: No such mouse button.
+         *     - `invalid_coordinates`: A point is missing or not on the screen.
+         *     - `invalid_keys`: No such key.
+         *     - `missing_keys`: The request names no key.
+         *     - `invalid_direction`: No such scroll direction.
+         *     - `invalid_amount`: An amount is zero or negative.
+         *     - `invalid_region`: The region has no area or lies off the screen.
+         *     - `invalid_modifier`: No such modifier key.
+         *     - `missing_modifiers`: The request names no modifier.
+         *     - `missing_text`: There is no text to type.
+         *     - `invalid_text`: The text holds a character that no key can type.
+         *     - `invalid_seconds`: A duration is zero or negative.
+         *     - `invalid_geometry`: The screen size is outside what is supported.
+         *     - `invalid_format`: No such picture format.
+         *     - `missing_command`: There is no command to launch.
+         *     - `command_not_found`: The command does not exist in the session.
+         *     - `command_failed`: The command could not be started.
+         *     - `missing_window_id`: The request names no window.
+         *     - `invalid_window_id`: The window id is not a number.
+         *     - `window_not_found`: No window has this id.
+         *     - `focus_refused`: The window manager did not focus the window.
+         *     - `missing_url`: The request does not say where to go.
+         *     - `missing_script`: There is no script to run.
+         *     - `missing_selector`: The request names no element.
+         *     - `invalid_selector`: The selector cannot be read.
+         *     - `element_not_found`: No such element came in time; the message says what the page shows.
+         *     - `element_not_actionable`: The element is there and cannot be used: hidden, covered, disabled or moving.
+         *     - `navigation_failed`: The page could not be loaded.
+         *     - `script_failed`: The script threw an error.
+         *     - `tab_not_found`: There is no such tab.
+         *     - `page_crashed`: The page crashed or was closed during the call.
+         *     - `browser_restarted`: The browser died during the call and is being started again; try again.
+         *     - `cdp_unavailable`: The session's browser cannot be reached now.
+         *     - `invalid_path`: The path is malformed or leads out of the session's home.
+         *     - `file_not_found`: There is no such file in the session.
+         *     - `file_exists`: There is a file of this name already.
+         *     - `not_a_file`: A folder stands where a file is wanted, or the other way round.
+         *     - `file_denied`: The session's programs have locked the file away.
+         *     - `session_disk_full`: The session's disk is full.
+         *     - `overloaded`: The server has too much to do; try again.
+         *     - `unavailable`: A part of the server is not ready.
+         *     - `internal`: A failure on our side; the log has the details under the request id.
+         * @enum {string}
+         */
         ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "control_taken" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
         /** @description Run JavaScript in the page, and answer with what it yields; promises are awaited. */
         Execute: {
             /** @description An expression, or statements with `return`. */
             script: string;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Which tab; the active one if not given. */
             tab?: components["schemas"]["TabId"] | null;
@@ -2566,7 +2695,7 @@ export interface components {
              * @default false
              */
             secrets?: boolean;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /**
              * Format: uint64
@@ -2583,7 +2712,7 @@ export interface components {
         ExportState: {
             /** @description Sites to look into besides those of open pages and frames, such as `https://example.com`. */
             origins?: components["schemas"]["Origin"][];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /**
              * @description Seconds to wait.
@@ -2636,7 +2765,7 @@ export interface components {
             format?: components["schemas"]["ExtractFormat"];
             /** @description Which element; the whole page if not given. */
             selector?: components["schemas"]["Selector"] | null;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Which tab; the active one if not given. */
             tab?: components["schemas"]["TabId"] | null;
@@ -2646,7 +2775,13 @@ export interface components {
              */
             timeout_s?: components["schemas"]["Patience"];
         };
-        /** @description How an element is read. */
+        /**
+         * @description How an element is read.
+         *
+         *     - `text`: The text that can be seen.
+         *     - `html`: The HTML, the element's own tag included.
+         * @enum {string}
+         */
         ExtractFormat: "text" | "html";
         /** @description What an element holds. */
         Extracted: {
@@ -2693,7 +2828,15 @@ export interface components {
              */
             size: number;
         };
-        /** @description What something in a folder is. */
+        /**
+         * @description What something in a folder is.
+         *
+         *     - `directory`: A folder.
+         *     - `file`: A file.
+         *     - `link`: A symbolic link, wherever it leads.
+         *     - `other`: A pipe, a socket or a device.
+         * @enum {string}
+         */
         FileKind: "directory" | "file" | "link" | "other";
         /** @description What a folder holds. */
         FileList: {
@@ -2716,7 +2859,7 @@ export interface components {
         };
         /** @description Give a window the keyboard and raise it; a minimised one is restored. */
         Focus: {
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description The id that `/windows` lists. */
             window_id: components["schemas"]["WindowId"];
@@ -2728,7 +2871,14 @@ export interface components {
             /** @description The window's id. */
             window_id: components["schemas"]["WindowId"];
         };
-        /** @description How a picture is encoded. */
+        /**
+         * @description How a picture is encoded.
+         *
+         *     - `png`: Lossless, understood everywhere.
+         *     - `webp`: Lossless and about half the size of PNG.
+         *     - `jpeg`: Lossy and small.
+         * @enum {string}
+         */
         Format: "png" | "webp" | "jpeg";
         /** @description A place on earth. */
         Geolocation: {
@@ -2772,7 +2922,14 @@ export interface components {
             /** @description Seconds, after the cap. */
             seconds: components["schemas"]["Seconds"];
         };
-        /** @description A step in the history of a tab. */
+        /**
+         * @description A step in the history of a tab.
+         *
+         *     - `back`: The page before.
+         *     - `forward`: The page after.
+         *     - `reload`: The same page again.
+         * @enum {string}
+         */
         History: "back" | "forward" | "reload";
         /** @description An element that was acted on. */
         Hit: {
@@ -2797,14 +2954,14 @@ export interface components {
             keys: string;
             /** @description How long; more than 30 counts as 30. */
             seconds: components["schemas"]["Seconds"];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
         };
         /** @description Move the mouse onto an element of the page. */
         HoverElement: {
             /** @description Which element. */
             selector: components["schemas"]["Selector"];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Which tab; the active one if not given. */
             tab?: components["schemas"]["TabId"] | null;
@@ -2824,7 +2981,7 @@ export interface components {
              * @default false
              */
             replace?: boolean;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description What was exported. */
             state: components["schemas"]["StorageState"];
@@ -2855,7 +3012,7 @@ export interface components {
             action: components["schemas"]["Interaction"];
             /** @description Which element. */
             selector: components["schemas"]["Selector"];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /**
              * @description Seconds to wait.
@@ -2865,7 +3022,16 @@ export interface components {
             /** @description The text to type, or the value to select. */
             value?: string | null;
         };
-        /** @description What to do with an element. */
+        /**
+         * @description What to do with an element.
+         *
+         *     - `click`: Click it.
+         *     - `type`: Put `value` into it.
+         *     - `focus`: Give it the focus.
+         *     - `hover`: Move the mouse onto it.
+         *     - `select`: Choose the option `value`.
+         * @enum {string}
+         */
         Interaction: "click" | "type" | "focus" | "hover" | "select";
         /**
          * @description Press a key or a chord such as `Return`, `ctrl+a` or `alt+Tab`; several separated by spaces are
@@ -2876,13 +3042,13 @@ export interface components {
         Key: {
             /** @description The key or chord; must not be empty. */
             keys: string;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
         };
         /**
          * @description Start a program in the session, detached; it outlives the call.
          *
-         *     Chromium is already running on a VISIBLE desktop: there is no need to launch it.
+         *     Chromium is already running on the desktop: there is no need to launch it.
          */
         Launch: {
             /**
@@ -2892,7 +3058,7 @@ export interface components {
             args?: string[];
             /** @description A program in the session's PATH, or an absolute path. */
             command: string;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
         };
         /** @description What was started. */
@@ -2930,7 +3096,7 @@ export interface components {
             max_bytes?: number | null;
             /** @description Only this element. */
             selector?: components["schemas"]["Selector"] | null;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Which tab; the active one if not given. */
             tab?: components["schemas"]["TabId"] | null;
@@ -2973,9 +3139,23 @@ export interface components {
             /** @description The token's subject. */
             subject: string;
         };
-        /** @description Whether a session has a screen that people can watch. */
+        /**
+         * @description Whether a session has a screen that people can watch.
+         *
+         *     - `headless`: A browser without a screen: fast, for automated work.
+         *     - `desktop`: A whole Linux desktop with a visible browser: for work that people watch.
+         * @enum {string}
+         */
         Mode: "headless" | "desktop";
-        /** @description A key that changes what a click or a scroll means while it is held. */
+        /**
+         * @description A key that changes what a click or a scroll means while it is held.
+         *
+         *     - `shift`: Shift.
+         *     - `ctrl`: Control.
+         *     - `alt`: Alt.
+         *     - `super`: The Windows or command key.
+         * @enum {string}
+         */
         Modifier: "shift" | "ctrl" | "alt" | "super";
         /** @description Click while modifier keys are held; they are released again whatever happens. */
         ModifierClick: {
@@ -2986,7 +3166,7 @@ export interface components {
             button?: components["schemas"]["Button"];
             /** @description The keys to hold, at least one. */
             modifiers: components["schemas"]["Modifier"][];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Pixels from the left edge. */
             x: components["schemas"]["Px"];
@@ -3011,7 +3191,7 @@ export interface components {
              * @default left
              */
             button?: components["schemas"]["Button"];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Pixels from the left edge; with `y`, moves there first. */
             x?: components["schemas"]["Px"] | null;
@@ -3020,7 +3200,7 @@ export interface components {
         };
         /** @description Move the pointer without clicking. */
         MouseMove: {
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Pixels from the left edge. */
             x: components["schemas"]["Px"];
@@ -3034,7 +3214,7 @@ export interface components {
              * @default left
              */
             button?: components["schemas"]["Button"];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Pixels from the left edge; with `y`, moves there first. */
             x?: components["schemas"]["Px"] | null;
@@ -3068,7 +3248,7 @@ export interface components {
         Navigate: {
             /** @description Instead of an address: `back`, `forward` or `reload`. */
             history?: components["schemas"]["History"] | null;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Which tab; the active one if not given. */
             tab?: components["schemas"]["TabId"] | null;
@@ -3210,7 +3390,7 @@ export interface components {
             full_page?: boolean;
             /** @description Only this element. */
             selector?: components["schemas"]["Selector"] | null;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Which tab; the active one if not given. */
             tab?: components["schemas"]["TabId"] | null;
@@ -3220,7 +3400,17 @@ export interface components {
              */
             timeout_s?: components["schemas"]["Patience"];
         };
-        /** @description A size of paper. */
+        /**
+         * @description A size of paper.
+         *
+         *     - `letter`: 8.5 × 11 inches.
+         *     - `legal`: 8.5 × 14 inches.
+         *     - `tabloid`: 11 × 17 inches.
+         *     - `a3`: 297 × 420 mm.
+         *     - `a4`: 210 × 297 mm.
+         *     - `a5`: 148 × 210 mm.
+         * @enum {string}
+         */
         Paper: "letter" | "legal" | "tabloid" | "a3" | "a4" | "a5";
         /**
          * Format: double
@@ -3256,7 +3446,7 @@ export interface components {
              * @description How large everything is; 1 if not given.
              */
             scale?: number | null;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Which tab; the active one if not given. */
             tab?: components["schemas"]["TabId"] | null;
@@ -3305,7 +3495,7 @@ export interface components {
             keys: string;
             /** @description Which element has the focus first; what has it if not given. */
             selector?: components["schemas"]["Selector"] | null;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Which tab; the active one if not given. */
             tab?: components["schemas"]["TabId"] | null;
@@ -3383,7 +3573,7 @@ export interface components {
              * @description The most entries, 100 if not given: the first after `since`, or the last without it.
              */
             limit?: number | null;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /**
              * Format: uint64
@@ -3411,7 +3601,7 @@ export interface components {
              * @description The most requests, 100 if not given: the first after `since`, or the last without it.
              */
             limit?: number | null;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /**
              * Format: uint64
@@ -3429,7 +3619,27 @@ export interface components {
              */
             message?: string | null;
         };
-        /** @description What a page wants something for. */
+        /**
+         * @description What a page wants something for.
+         *
+         *     - `document`: A page or a frame.
+         *     - `stylesheet`: A style sheet.
+         *     - `image`: A picture.
+         *     - `media`: Sound or video.
+         *     - `font`: A font.
+         *     - `script`: A script or a worker.
+         *     - `text_track`: Subtitles.
+         *     - `xhr`: `XMLHttpRequest`.
+         *     - `fetch`: `fetch`.
+         *     - `prefetch`: Something for later.
+         *     - `event_source`: `EventSource`.
+         *     - `web_socket`: The handshake of a WebSocket.
+         *     - `manifest`: The manifest of an application.
+         *     - `ping`: A beacon.
+         *     - `preflight`: The question whether another site may be asked.
+         *     - `other`: Anything else.
+         * @enum {string}
+         */
         RequestKind: "document" | "stylesheet" | "image" | "media" | "font" | "script" | "text_track" | "xhr" | "fetch" | "prefetch" | "event_source" | "web_socket" | "manifest" | "ping" | "preflight" | "other";
         /** @description Change the size of the screen while the session runs. */
         Resize: {
@@ -3438,7 +3648,7 @@ export interface components {
              * @description New height, 200 to 4320.
              */
             height: number;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /**
              * Format: uint32
@@ -3481,11 +3691,24 @@ export interface components {
              */
             pids?: number | null;
         };
-        /** @description What a viewer may. */
+        /**
+         * @description What a viewer may.
+         *
+         *     - `view`: See.
+         *     - `control`: See, and take control.
+         * @enum {string}
+         */
         Role: "view" | "control";
-        /** @description When requests from other sites carry a cookie. */
+        /**
+         * @description When requests from other sites carry a cookie.
+         *
+         *     - `Strict`: Never.
+         *     - `Lax`: When somebody follows a link.
+         *     - `None`: Always.
+         * @enum {string}
+         */
         SameSite: "Strict" | "Lax" | "None";
-        /** @description Take a picture of the whole VISIBLE desktop. */
+        /** @description Take a picture of the whole desktop. */
         Screenshot: {
             /**
              * @description Draw the pointer into the picture.
@@ -3499,7 +3722,7 @@ export interface components {
              * @description Scale down to this width, keeping the aspect; the scale is in a header.
              */
             max_width?: number | null;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
         };
         /** @description Turn the wheel, at a point if one is given, else where the pointer is. */
@@ -3514,7 +3737,7 @@ export interface components {
             direction: components["schemas"]["Direction"];
             /** @description Keys to hold meanwhile, for example ctrl to zoom. */
             modifiers?: components["schemas"]["Modifier"][];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Pixels from the left edge; with `y`, moves there first. */
             x?: components["schemas"]["Px"] | null;
@@ -3546,7 +3769,7 @@ export interface components {
         SelectOptions: {
             /** @description Which list. */
             selector: components["schemas"]["Selector"];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Which tab; the active one if not given. */
             tab?: components["schemas"]["TabId"] | null;
@@ -3770,7 +3993,7 @@ export interface components {
             max_bytes?: number | null;
             /** @description Only this element and what is in it. */
             selector?: components["schemas"]["Selector"] | null;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /**
              * Format: uint64
@@ -3826,7 +4049,16 @@ export interface components {
             /** @description sandbox, display, desktop, browser. */
             stage: string;
         };
-        /** @description Where a session is in its life. */
+        /**
+         * @description Where a session is in its life.
+         *
+         *     - `starting`: Not ready yet.
+         *     - `running`: Ready: calls are answered.
+         *     - `outdated`: Running, but made by another version of the server: it can be watched and ended.
+         *     - `terminated`: Over, as asked or at a limit.
+         *     - `error`: Over, because something broke.
+         * @enum {string}
+         */
         Status: "starting" | "running" | "outdated" | "terminated" | "error";
         /** @description One thing that a site has stored. */
         StorageItem: {
@@ -3859,7 +4091,15 @@ export interface components {
             /** @description What it shows. */
             url: string;
         };
-        /** @description What to do with tabs. */
+        /**
+         * @description What to do with tabs.
+         *
+         *     - `list`: Say which there are.
+         *     - `open`: Open another, which becomes the active one.
+         *     - `close`: Close one.
+         *     - `activate`: Make one the active one.
+         * @enum {string}
+         */
         TabAction: "list" | "open" | "close" | "activate";
         /** @description A tab, by the browser's own name for it. */
         TabId: string;
@@ -3875,7 +4115,7 @@ export interface components {
              * @default list
              */
             action?: components["schemas"]["TabAction"];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Which tab to close or to bring to the front; the active one if not given. */
             tab?: components["schemas"]["TabId"] | null;
@@ -3955,7 +4195,7 @@ export interface components {
              * @default left
              */
             button?: components["schemas"]["Button"];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Pixels from the left edge. */
             x: components["schemas"]["Px"];
@@ -3970,7 +4210,7 @@ export interface components {
              * @default 0
              */
             delay_ms?: number;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description What to type; must not be empty. */
             text: string;
@@ -3984,7 +4224,7 @@ export interface components {
             append?: boolean;
             /** @description Which field. */
             selector: components["schemas"]["Selector"];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /**
              * @description Key by key, for pages that listen to keys, instead of at once.
@@ -4016,7 +4256,14 @@ export interface components {
             /** @description Always true. */
             ok: boolean;
         };
-        /** @description When a page counts as there. */
+        /**
+         * @description When a page counts as there.
+         *
+         *     - `load`: With its pictures and styles.
+         *     - `dom`: When its document is read.
+         *     - `network_idle`: When nothing was transferred for half a second after the load.
+         * @enum {string}
+         */
         Until: "load" | "dom" | "network_idle";
         /** @description Give files of the session's home to a file field of the page. */
         UploadFiles: {
@@ -4024,7 +4271,7 @@ export interface components {
             files: string[];
             /** @description Which field. */
             selector: components["schemas"]["Selector"];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Which tab; the active one if not given. */
             tab?: components["schemas"]["TabId"] | null;
@@ -4044,7 +4291,18 @@ export interface components {
             /** @description Its version number. */
             version: string;
         };
-        /** @description Whether a browser can be seen. */
+        /**
+         * @description Whether a browser can be seen.
+         *
+         *     - `unspecified`: Nobody knows.
+         *     - `starting`: The session is not ready yet.
+         *     - `ready`: It can.
+         *     - `streaming`: Somebody watches.
+         *     - `no_browser`: The browser is gone, and is being started again.
+         *     - `passthrough`: It is somebody's own, attached by `helmdeck attach`, and can be watched.
+         *     - `unavailable`: It cannot: the session is over, or of another version, or the page crashed, or the program that attached it is not connected.
+         * @enum {string}
+         */
         ViewStatus: "unspecified" | "starting" | "ready" | "streaming" | "no_browser" | "passthrough" | "unavailable";
         /** @description Where to watch a session's desktop. */
         VncUrl: {
@@ -4074,7 +4332,7 @@ export interface components {
         Wait: {
             /** @description How long; more than 30 counts as 30. */
             seconds: components["schemas"]["Seconds"];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
         };
         /** @description Wait for something on the page. What is given must all hold at once. */
@@ -4091,7 +4349,7 @@ export interface components {
             network_idle?: boolean;
             /** @description This element is visible. */
             selector?: components["schemas"]["Selector"] | null;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Which tab; the active one if not given. */
             tab?: components["schemas"]["TabId"] | null;
@@ -4190,7 +4448,7 @@ export interface components {
         Zoom: {
             /** @description png, webp or jpeg; else what `Accept` prefers; else png. */
             format?: components["schemas"]["Format"] | null;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description One corner. */
             x1: components["schemas"]["Px"];
@@ -4203,7 +4461,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description It did not work; the body says why and what to do next. */
+        /** @description The request failed. The body says why and what to do next. */
         Error: {
             headers: {
                 [name: string]: unknown;
@@ -4238,30 +4496,31 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     watch_browser_alias: {
         parameters: {
             query?: {
                 /** @description Whether at most two pictures are sent before the viewer acknowledges them. */
-                ack?: boolean | null;
+                ack?: boolean;
                 /** @description The most pictures in a second; as the session is set, usually 15, if not given. */
-                max_fps?: number | null;
+                max_fps?: number;
                 /** @description Higher pages are scaled down to this; as the session is set, usually 800, if not given. */
-                max_height?: number | null;
+                max_height?: number;
                 /** @description Wider pages are scaled down to this; as the session is set, usually 1280, if not given. */
-                max_width?: number | null;
+                max_width?: number;
                 /** @description Of the pictures, which are JPEG; as the session is set, usually 70, if not given. */
-                quality?: number | null;
+                quality?: number;
                 /** @description What the viewer wants to be; a ticket may allow less. With a token: `control`. */
-                role?: components["schemas"]["Role"] | null;
+                role?: components["schemas"]["Role"];
                 /** @description Which tab; if not given, the active one, whichever that is at the moment. */
-                tab?: string | null;
+                tab?: string;
                 /** @description Take control with the connection, or, with `false`, hand back what this ticket or token has. */
-                take?: boolean | null;
+                take?: boolean;
                 /** @description A ticket instead of a token. */
-                ticket?: string | null;
+                ticket?: string;
             };
             header?: never;
             path: {
@@ -4278,18 +4537,19 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     watch_session_alias: {
         parameters: {
             query?: {
                 /** @description What the viewer wants to be; a ticket may allow less. With a token: `control`. */
-                role?: components["schemas"]["Role"] | null;
+                role?: components["schemas"]["Role"];
                 /** @description Take control with the connection, or, with `false`, hand back what this ticket or token has. */
-                take?: boolean | null;
+                take?: boolean;
                 /** @description A ticket instead of a token. */
-                ticket?: string | null;
+                ticket?: string;
             };
             header?: never;
             path: {
@@ -4306,7 +4566,8 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     attach: {
@@ -4325,7 +4586,8 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     attach_stream: {
@@ -4346,7 +4608,8 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     log_in_by_cookie: {
@@ -4371,7 +4634,8 @@ export interface operations {
                     "application/json": components["schemas"]["Me"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     log_out: {
@@ -4390,7 +4654,8 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     login: {
@@ -4415,7 +4680,8 @@ export interface operations {
                     "application/json": components["schemas"]["LoggedIn"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     show_me: {
@@ -4436,7 +4702,8 @@ export interface operations {
                     "application/json": components["schemas"]["Me"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_click: {
@@ -4461,7 +4728,8 @@ export interface operations {
                     "application/json": components["schemas"]["Clicked"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_console: {
@@ -4486,7 +4754,8 @@ export interface operations {
                     "application/json": components["schemas"]["ConsoleLog"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_emulate: {
@@ -4511,7 +4780,8 @@ export interface operations {
                     "application/json": components["schemas"]["Emulated"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_execute: {
@@ -4536,7 +4806,8 @@ export interface operations {
                     "application/json": components["schemas"]["Executed"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_export_state: {
@@ -4561,7 +4832,8 @@ export interface operations {
                     "application/json": components["schemas"]["StorageState"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_extract: {
@@ -4586,7 +4858,8 @@ export interface operations {
                     "application/json": components["schemas"]["Extracted"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_har: {
@@ -4611,7 +4884,8 @@ export interface operations {
                     "application/json": components["schemas"]["Har"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_hover: {
@@ -4636,7 +4910,8 @@ export interface operations {
                     "application/json": components["schemas"]["Clicked"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_import_state: {
@@ -4661,7 +4936,8 @@ export interface operations {
                     "application/json": components["schemas"]["Imported"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_interact: {
@@ -4686,7 +4962,8 @@ export interface operations {
                     "application/json": components["schemas"]["Acted"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_markdown: {
@@ -4711,7 +4988,8 @@ export interface operations {
                     "application/json": components["schemas"]["MarkdownText"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_navigate: {
@@ -4736,7 +5014,8 @@ export interface operations {
                     "application/json": components["schemas"]["Navigated"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_network: {
@@ -4761,7 +5040,8 @@ export interface operations {
                     "application/json": components["schemas"]["NetworkLog"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_pdf: {
@@ -4783,10 +5063,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/pdf": unknown;
+                    "application/pdf": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_press: {
@@ -4811,7 +5092,8 @@ export interface operations {
                     "application/json": components["schemas"]["Acted"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_screenshot: {
@@ -4837,12 +5119,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "image/jpeg": unknown;
-                    "image/png": unknown;
-                    "image/webp": unknown;
+                    "image/jpeg": string;
+                    "image/png": string;
+                    "image/webp": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_select: {
@@ -4867,7 +5150,8 @@ export interface operations {
                     "application/json": components["schemas"]["Selected"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_snapshot: {
@@ -4892,7 +5176,8 @@ export interface operations {
                     "application/json": components["schemas"]["SnapshotText"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_tabs: {
@@ -4917,7 +5202,8 @@ export interface operations {
                     "application/json": components["schemas"]["TabList"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_type: {
@@ -4942,7 +5228,8 @@ export interface operations {
                     "application/json": components["schemas"]["Clicked"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_upload: {
@@ -4967,7 +5254,8 @@ export interface operations {
                     "application/json": components["schemas"]["Acted"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_wait_for: {
@@ -4992,7 +5280,8 @@ export interface operations {
                     "application/json": components["schemas"]["Waited"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_agent_status: {
@@ -5017,7 +5306,8 @@ export interface operations {
                     "application/json": components["schemas"]["Done"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_click: {
@@ -5042,7 +5332,8 @@ export interface operations {
                     "application/json": components["schemas"]["Clicked2"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_clipboard: {
@@ -5067,7 +5358,8 @@ export interface operations {
                     "application/json": components["schemas"]["ClipboardText"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_cursor_position: {
@@ -5092,7 +5384,8 @@ export interface operations {
                     "application/json": components["schemas"]["Point"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_double_click: {
@@ -5117,7 +5410,8 @@ export interface operations {
                     "application/json": components["schemas"]["MultiClicked"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_drag: {
@@ -5142,7 +5436,8 @@ export interface operations {
                     "application/json": components["schemas"]["Dragged"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_focus: {
@@ -5167,7 +5462,8 @@ export interface operations {
                     "application/json": components["schemas"]["Focused"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_hold_key: {
@@ -5192,7 +5488,8 @@ export interface operations {
                     "application/json": components["schemas"]["Held"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_key: {
@@ -5217,7 +5514,8 @@ export interface operations {
                     "application/json": components["schemas"]["Pressed"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_launch: {
@@ -5242,7 +5540,8 @@ export interface operations {
                     "application/json": components["schemas"]["Launched"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_modifier_click: {
@@ -5267,7 +5566,8 @@ export interface operations {
                     "application/json": components["schemas"]["ModifierClicked"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_mouse_down: {
@@ -5292,7 +5592,8 @@ export interface operations {
                     "application/json": components["schemas"]["Clicked2"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_mouse_move: {
@@ -5317,7 +5618,8 @@ export interface operations {
                     "application/json": components["schemas"]["Moved"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_mouse_up: {
@@ -5342,7 +5644,8 @@ export interface operations {
                     "application/json": components["schemas"]["Clicked2"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_resize: {
@@ -5367,7 +5670,8 @@ export interface operations {
                     "application/json": components["schemas"]["Resized"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_screenshot: {
@@ -5393,12 +5697,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "image/jpeg": unknown;
-                    "image/png": unknown;
-                    "image/webp": unknown;
+                    "image/jpeg": string;
+                    "image/png": string;
+                    "image/webp": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_scroll: {
@@ -5423,7 +5728,8 @@ export interface operations {
                     "application/json": components["schemas"]["Scrolled"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_triple_click: {
@@ -5448,7 +5754,8 @@ export interface operations {
                     "application/json": components["schemas"]["MultiClicked"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_type: {
@@ -5473,14 +5780,15 @@ export interface operations {
                     "application/json": components["schemas"]["Typed"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_vnc_url: {
         parameters: {
             query: {
                 /** @description What whoever has the address may; `view` if not given. */
-                role?: string | null;
+                role?: string;
                 /** @description Which session. */
                 session_id: string;
             };
@@ -5499,7 +5807,8 @@ export interface operations {
                     "application/json": components["schemas"]["VncUrl"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_wait: {
@@ -5524,7 +5833,8 @@ export interface operations {
                     "application/json": components["schemas"]["Waited2"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_windows: {
@@ -5548,7 +5858,8 @@ export interface operations {
                     "application/json": components["schemas"]["Windows"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_zoom: {
@@ -5574,21 +5885,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "image/jpeg": unknown;
-                    "image/png": unknown;
-                    "image/webp": unknown;
+                    "image/jpeg": string;
+                    "image/png": string;
+                    "image/webp": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     events: {
         parameters: {
             query?: {
                 /** @description Only those of one session; needed with a ticket. */
-                session_id?: string | null;
+                session_id?: string;
                 /** @description A ticket instead of a token. */
-                ticket?: string | null;
+                ticket?: string;
             };
             header?: never;
             path?: never;
@@ -5605,7 +5917,8 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     list_extensions: {
@@ -5626,7 +5939,8 @@ export interface operations {
                     "application/json": components["schemas"]["ExtensionList"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     add_extension: {
@@ -5641,7 +5955,7 @@ export interface operations {
         /** @description The file. */
         requestBody?: {
             content: {
-                "application/octet-stream": unknown;
+                "application/octet-stream": string;
             };
         };
         responses: {
@@ -5654,7 +5968,8 @@ export interface operations {
                     "application/json": components["schemas"]["Extension"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     delete_extension: {
@@ -5675,7 +5990,8 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     openapi: {
@@ -5693,10 +6009,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     list_profiles: {
@@ -5717,7 +6036,8 @@ export interface operations {
                     "application/json": components["schemas"]["ProfileList"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     delete_profile: {
@@ -5738,7 +6058,8 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     list_sessions: {
@@ -5767,7 +6088,8 @@ export interface operations {
                     "application/json": components["schemas"]["SessionList"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     create_session: {
@@ -5795,7 +6117,8 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     show_session: {
@@ -5818,7 +6141,8 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     end_session: {
@@ -5839,16 +6163,17 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     session_actions: {
         parameters: {
             query?: {
                 /** @description Only those before this number. */
-                before?: number | null;
+                before?: number;
                 /** @description So many of the last; 100 if not given, 1000 at most. */
-                limit?: number | null;
+                limit?: number;
             };
             header?: never;
             path: {
@@ -5867,14 +6192,15 @@ export interface operations {
                     "application/json": components["schemas"]["ActionList"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     cdp: {
         parameters: {
             query?: {
                 /** @description A ticket of role `control` instead of a token. */
-                ticket?: string | null;
+                ticket?: string;
             };
             header?: never;
             path: {
@@ -5891,30 +6217,31 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     watch_browser: {
         parameters: {
             query?: {
                 /** @description Whether at most two pictures are sent before the viewer acknowledges them. */
-                ack?: boolean | null;
+                ack?: boolean;
                 /** @description The most pictures in a second; as the session is set, usually 15, if not given. */
-                max_fps?: number | null;
+                max_fps?: number;
                 /** @description Higher pages are scaled down to this; as the session is set, usually 800, if not given. */
-                max_height?: number | null;
+                max_height?: number;
                 /** @description Wider pages are scaled down to this; as the session is set, usually 1280, if not given. */
-                max_width?: number | null;
+                max_width?: number;
                 /** @description Of the pictures, which are JPEG; as the session is set, usually 70, if not given. */
-                quality?: number | null;
+                quality?: number;
                 /** @description What the viewer wants to be; a ticket may allow less. With a token: `control`. */
-                role?: components["schemas"]["Role"] | null;
+                role?: components["schemas"]["Role"];
                 /** @description Which tab; if not given, the active one, whichever that is at the moment. */
-                tab?: string | null;
+                tab?: string;
                 /** @description Take control with the connection, or, with `false`, hand back what this ticket or token has. */
-                take?: boolean | null;
+                take?: boolean;
                 /** @description A ticket instead of a token. */
-                ticket?: string | null;
+                ticket?: string;
             };
             header?: never;
             path: {
@@ -5931,14 +6258,15 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     cdp_list_short: {
         parameters: {
             query?: {
                 /** @description A ticket of role `control` instead of a token. */
-                ticket?: string | null;
+                ticket?: string;
             };
             header?: never;
             path: {
@@ -5954,17 +6282,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": {
+                        [key: string]: unknown;
+                    }[];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     cdp_list: {
         parameters: {
             query?: {
                 /** @description A ticket of role `control` instead of a token. */
-                ticket?: string | null;
+                ticket?: string;
             };
             header?: never;
             path: {
@@ -5980,17 +6311,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": {
+                        [key: string]: unknown;
+                    }[];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     cdp_version: {
         parameters: {
             query?: {
                 /** @description A ticket of role `control` instead of a token. */
-                ticket?: string | null;
+                ticket?: string;
             };
             header?: never;
             path: {
@@ -6006,36 +6340,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
                 };
             };
-            default: components["responses"]["Error"];
-        };
-    };
-    cdp_version_slash: {
-        parameters: {
-            query?: {
-                /** @description A ticket of role `control` instead of a token. */
-                ticket?: string | null;
-            };
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": unknown;
-                };
-            };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     show_control: {
@@ -6058,7 +6369,8 @@ export interface operations {
                     "application/json": components["schemas"]["Control"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     release_control: {
@@ -6085,7 +6397,8 @@ export interface operations {
                     "application/json": components["schemas"]["Control"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     take_control: {
@@ -6112,7 +6425,8 @@ export interface operations {
                     "application/json": components["schemas"]["Control"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     show_ended: {
@@ -6161,7 +6475,8 @@ export interface operations {
                     "application/json": components["schemas"]["FileList"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     read_file: {
@@ -6182,10 +6497,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/octet-stream": unknown;
+                    "application/octet-stream": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     write_file: {
@@ -6204,7 +6520,7 @@ export interface operations {
         /** @description The file. */
         requestBody?: {
             content: {
-                "application/octet-stream": unknown;
+                "application/octet-stream": string;
             };
         };
         responses: {
@@ -6217,7 +6533,8 @@ export interface operations {
                     "application/json": components["schemas"]["FileStored"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     keep_alive: {
@@ -6270,7 +6587,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only this many of the last lines. */
-                tail?: number | null;
+                tail?: number;
             };
             header?: never;
             path: {
@@ -6289,7 +6606,8 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     create_ticket: {
@@ -6316,7 +6634,8 @@ export interface operations {
                     "application/json": components["schemas"]["Ticket"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     revoke_ticket: {
@@ -6338,18 +6657,19 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     watch_session: {
         parameters: {
             query?: {
                 /** @description What the viewer wants to be; a ticket may allow less. With a token: `control`. */
-                role?: components["schemas"]["Role"] | null;
+                role?: components["schemas"]["Role"];
                 /** @description Take control with the connection, or, with `false`, hand back what this ticket or token has. */
-                take?: boolean | null;
+                take?: boolean;
                 /** @description A ticket instead of a token. */
-                ticket?: string | null;
+                ticket?: string;
             };
             header?: never;
             path: {
@@ -6366,7 +6686,8 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     show_settings: {
@@ -6387,7 +6708,8 @@ export interface operations {
                     "application/json": components["schemas"]["Settings"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     change_settings: {
@@ -6412,7 +6734,8 @@ export interface operations {
                     "application/json": components["schemas"]["Settings"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     list_tokens: {
@@ -6433,7 +6756,8 @@ export interface operations {
                     "application/json": components["schemas"]["TokenList"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     revoke_token: {
@@ -6454,7 +6778,8 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     wall: {
@@ -6473,7 +6798,8 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     page_asset: {
@@ -6496,7 +6822,8 @@ export interface operations {
                     "application/octet-stream": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     embedded_page: {
@@ -6517,7 +6844,8 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     embed_session: {
@@ -6538,7 +6866,8 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     healthz: {
@@ -6559,7 +6888,8 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     login_page: {
@@ -6580,7 +6910,8 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     metrics: {
@@ -6601,7 +6932,8 @@ export interface operations {
                     "text/plain; version=0.0.4; charset=utf-8": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     readyz: {
@@ -6622,7 +6954,8 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     session_page: {
@@ -6645,7 +6978,8 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     settings_page: {
@@ -6666,7 +7000,8 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     version: {
@@ -6687,7 +7022,8 @@ export interface operations {
                     "application/json": components["schemas"]["Version"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     viewer_page: {
@@ -6708,7 +7044,8 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
 }

@@ -17,7 +17,7 @@ use helmdeck_wire::{
     ErrorCode,
     attach::{Attach, AttachReply, GOODBYE, SECRET},
 };
-use http::request::Parts;
+use http::{header, request::Parts};
 use time::OffsetDateTime;
 use tokio::time::{Instant, interval, sleep_until, timeout};
 
@@ -47,7 +47,7 @@ pub async fn attach(
     Extension(token): Extension<Claims>,
     mut parts: Parts,
 ) -> ApiResult<Response> {
-    by_token(&caller)?;
+    by_token(&parts)?;
     let upgrade = upgrade(&mut parts, &app).await?;
     let address = Address::of(&app, &parts.headers);
     Ok(upgrade.max_message_size(MAX_HELLO).on_upgrade(async move |mut socket| {
@@ -82,7 +82,7 @@ pub async fn stream(
     Named(id): Named,
     mut parts: Parts,
 ) -> ApiResult<Response> {
-    by_token(&caller)?;
+    by_token(&parts)?;
     let shown = parts.headers.get(SECRET).and_then(|value| value.to_str().ok());
     let secret = shown.and_then(|text| Secret::read(&app.signer, text, &caller.subject));
     let known = secret.filter(|secret| secret.session == id);
@@ -107,8 +107,8 @@ pub async fn stream(
 }
 
 /// Pages have no display to bring.
-fn by_token(caller: &Caller) -> ApiResult<()> {
-    if caller.by_hand {
+fn by_token(parts: &Parts) -> ApiResult<()> {
+    if !parts.headers.contains_key(header::AUTHORIZATION) {
         let message = "attach with a token: `Authorization: Bearer <token>`";
         return Err(ApiError::new(ErrorCode::MissingBearer, message));
     }

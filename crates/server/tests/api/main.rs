@@ -7,9 +7,12 @@
 mod access;
 mod auth;
 mod client;
+mod connections;
+mod control;
 mod desktop;
 mod drain;
 mod health;
+mod live;
 mod metrics;
 mod nowhere;
 mod openapi;
@@ -17,3 +20,4 @@ mod pages;
 mod paths;
 mod sessions;
 mod settings;
+mod tokens;
