@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(lease.admit("agent"), Ok(2));
         let seen = lease.describe(true, "agent");
         assert_eq!(seen.message.as_deref(), Some("logged in"));
-        assert_eq!(seen.message_by.as_deref(), Some("person ann"), "the words are the person's");
+        assert_eq!(seen.message_by.as_deref(), Some("ann"), "the words are the person's");
     }
 
     #[test]

@@ -3,7 +3,7 @@ import type { Session } from "../api/wire";
 import { EventStream, type StreamState } from "../events/stream";
 import { api } from "../prefix";
 import { ended, type End } from "../sessions/end";
-import { endingOf } from "../sessions/name";
+import { endingOf, holderOf } from "../sessions/name";
 import { changeSessions, isOver, noSessions } from "../sessions/state";
 import type { ViewerAddress } from "../viewer/address";
 
@@ -36,7 +36,7 @@ export function useLink(address: ViewerAddress): SharedLink {
   const over = session && isOver(session) ? `The session is over. ${endingOf(session)}` : null;
   const control = session?.control;
   const taken = control?.driver === "human" && !control.yours;
-  const holder = taken ? (control.holder ?? "Another person") : null;
+  const holder = taken ? holderOf(control) : null;
   const onTake = address.mayControl && !taken ? () => setTake(true) : null;
   // Whoever lost control to another person goes on watching.
   useEffect(() => {

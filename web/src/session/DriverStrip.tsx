@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import type { Session } from "../api/wire";
 import { useNow } from "../clock";
 import { span } from "../format";
-import { driverIcon } from "../sessions/name";
+import { driverIcon, holderOf } from "../sessions/name";
 import { Icon } from "../ui/Icon";
 import { KeyboardHint } from "../viewer/KeyboardHint";
 
@@ -44,7 +44,7 @@ function Others({ session }: { session: Session }) {
   if (control.driver === "human") {
     return (
       <>
-        <b>{control.holder ?? "A person"} is driving by hand</b>
+        <b>{holderOf(control)} is driving by hand</b>
         {control.since && <Since at={control.since} />}
       </>
     );

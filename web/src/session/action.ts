@@ -156,8 +156,7 @@ export function isSaid({ action, detail }: ActionRecord): boolean {
 
 /** Who did something, in a word, and by which name. */
 export function actorOf({ by }: ActionRecord): { kind: "Agent" | "Person" | "Link"; name: string } {
-  // A newer server tells people with a link apart, and by which token an agent came.
-  const { kind, subject, label } = by as { kind: string; subject: string; label?: string | null };
+  const { kind, subject, label } = by;
   const word = kind === "agent" ? "Agent" : kind === "link" ? "Link" : "Person";
   return { kind: word, name: label && label !== subject ? `${label} (${subject})` : subject };
 }

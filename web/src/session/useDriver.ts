@@ -3,6 +3,7 @@ import { allows } from "../api/client";
 import type { Control, Role, Session } from "../api/wire";
 import { useIdentity } from "../identity";
 import { useSessions } from "../sessions/provider";
+import { holderOf } from "../sessions/name";
 import { isOver } from "../sessions/state";
 
 export interface Driver {
@@ -32,7 +33,7 @@ export function useDriver(session: Session, gone: boolean): Driver {
   const watchable = !over && session.status !== "starting";
   const driving = watchable && role === "control" && session.control.driver === "human" && session.control.yours;
   const { control } = session;
-  const holder = control.driver === "human" && !control.yours ? (control.holder ?? "Another person") : null;
+  const holder = control.driver === "human" && !control.yours ? holderOf(control) : null;
   const onControl = (control: Control) => note({ kind: "control", sessionId: session.id, control });
   const onlyWatch = useCallback(() => setRole("view"), []);
   return { over, watchable, mayDrive, role, driving, holder, onControl, onlyWatch };
