@@ -27,6 +27,7 @@ use crate::{
     nest::{self, HOME, Nest},
     owners::BrowserNamespace,
     passthrough,
+    private::Private,
     profile::Leaving,
     reports::Reports,
     rfb::{self, Passwords},
@@ -56,6 +57,7 @@ pub struct Guest {
     pub cookies: Arc<Mutex<Option<serde_json::Value>>>,
     /// Held for the server that comes after this one; nothing in here uses it.
     pub proxy: Arc<Mutex<Option<Proxy>>>,
+    pub private: Private,
     state: Arc<Mutex<State>>,
 }
 
@@ -144,6 +146,7 @@ impl Guest {
             *state = State::Begun;
         }
         *self.proxy.lock() = begin.proxy.take();
+        self.private.prepare(&begin);
         let (reports, activity) = (self.reports.clone(), self.activity.clone());
         let alone = alone::must_end(begin.alone, reports, activity, self.log.clone());
         // The guest's end is the sandbox's.
@@ -189,6 +192,7 @@ impl Guest {
         }
         tokio::spawn(handover::tidy());
         let (display, current) = (session.display.clone(), session.cdp.clone());
+        let tabs = current.clone();
         *self.state.lock() = State::Ready(session);
         reports.tell(Progress::Ready);
         if let Some(xvnc) = xvnc {
@@ -198,6 +202,7 @@ impl Guest {
             }
             desktop::start_extras(&nest, &log).await;
         }
+        tokio::spawn(supervise::keep_a_tab(tabs, self.leaving.clone()));
         let parts = supervise::Parts { display, begin, leaving: self.leaving.clone() };
         supervise::keep_browser(browser, parts, reports, log).await;
     }

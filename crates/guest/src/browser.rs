@@ -86,9 +86,9 @@ pub struct Browser {
 }
 
 /// A browser that runs, in a nested sandbox that ends with it.
-struct Launched {
-    nest: Nest,
-    process: Spawned,
+pub struct Launched {
+    pub nest: Nest,
+    pub process: Spawned,
 }
 
 impl Browser {
@@ -148,6 +148,29 @@ impl Browser {
     }
 }
 
+/// Starts a browser that a person has for themselves, in a nested sandbox that nothing leaves.
+pub async fn launch_private(
+    begin: &Begin,
+    current: &Current,
+    log: &Log,
+) -> Result<Launched, GuestError> {
+    let ended = log.clone();
+    let nest = Nest::start(nest::private(begin), log.clone(), move || {
+        ended.line("guest", "the private browser's nested sandbox has ended");
+    })?;
+    let started = async {
+        nest.restrict().await?;
+        start(&nest, begin, current, None).await
+    };
+    match started.await {
+        Ok(process) => Ok(Launched { nest, process }),
+        Err(error) => {
+            nest.end().await;
+            Err(error)
+        }
+    }
+}
+
 /// Makes a nested sandbox and starts Chromium there.
 async fn launch(
     begin: &Begin,
@@ -184,6 +207,17 @@ async fn start(
     current: &Current,
     cookies: Option<Value>,
 ) -> Result<Spawned, GuestError> {
+    let (process, cdp) = connect(nest, begin).await?;
+    extension::load(&cdp, &begin.extensions).await?;
+    if let Some(cookies) = cookies {
+        profile::restore_cookies(&cdp, cookies).await;
+    }
+    current.set(cdp);
+    Ok(process)
+}
+
+/// Starts Chromium, and waits until it answers.
+async fn connect(nest: &Nest, begin: &Begin) -> Result<(Spawned, Cdp), GuestError> {
     let pipes = |e: io::Error| GuestError::Io("pipe of the browser", e);
     let (their_input, our_output) = std::io::pipe().map_err(pipes)?;
     let (our_input, their_output) = std::io::pipe().map_err(pipes)?;
@@ -202,12 +236,7 @@ async fn start(
         }
         Err(_) => return Err(GuestError::Ended("chromium")),
     }
-    extension::load(&cdp, &begin.extensions).await?;
-    if let Some(cookies) = cookies {
-        profile::restore_cookies(&cdp, cookies).await;
-    }
-    current.set(cdp);
-    Ok(process)
+    Ok((process, cdp))
 }
 
 /// Writes the settings of a profile that does not exist yet.
@@ -245,6 +274,8 @@ fn arguments(begin: &Begin) -> Vec<String> {
         Mode::Desktop => {
             args.extend(["--start-maximized", "--window-position=0,0"].map(str::to_owned));
             args.push("--force-renderer-accessibility".into());
+            // It does not end with its last window; the session opens another.
+            args.push("--keep-alive-for-test".into());
         }
     }
     args.push("about:blank".into());

@@ -33,6 +33,7 @@ mod nest;
 mod owners;
 mod passthrough;
 mod place;
+mod private;
 mod profile;
 mod reports;
 mod rfb;

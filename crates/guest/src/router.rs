@@ -22,14 +22,15 @@ use helmdeck_wire::{
     control::Hands,
     file::{FileList, FileStored},
     guest::{
-        Begin, ForwardedPorts, Frames, HandedOver, Hello, LINK_VERSION, OneExtension, OneFile,
-        SaveProfile,
+        Begin, EndPrivate, ForwardedPorts, Frames, HandedOver, Hello, LINK_VERSION, OneClient,
+        OneExtension, OneFile, SaveProfile, StartPrivate,
     },
     keyboard::{HoldKey, Key, Type},
     pointer::{
         Click, CursorPosition, DoubleClick, Drag, ModifierClick, MouseDown, MouseMove, MouseUp,
         Scroll, TripleClick,
     },
+    private::PrivateEnded,
     process::{Launch, Launched},
     screen::{Format, Resize, Screenshot, Zoom},
     status::{Wait, Waited},
@@ -147,6 +148,8 @@ pub fn router(guest: Guest) -> Router {
         .route(route::CDP, get(cdp))
         .route(route::CAST, get(show))
         .route(route::LET_GO, post(let_go))
+        .route(route::PRIVATE, post(start_private))
+        .route(route::END_PRIVATE, post(end_private))
         .route(route::FOLDER, get(folder))
         .route(route::PROFILE, get(save_profile).put(load_profile))
         .route(route::EXTENSION, put(load_extension))
@@ -246,10 +249,14 @@ async fn frames(
 }
 
 /// The browser's debugging protocol, for one client of its own.
-async fn cdp(State(guest): State<Guest>, mut request: Request) -> Result<Response, GuestError> {
+async fn cdp(
+    State(guest): State<Guest>,
+    Query(whose): Query<OneClient>,
+    mut request: Request,
+) -> Result<Response, GuestError> {
     let upgrade = hyper::upgrade::on(&mut request);
     let current = guest.cdp()?;
-    let (browser, client) = debugging::open(&current).await?;
+    let (browser, client) = debugging::open(&current, &whose).await?;
     let sandboxed = guest.attached().is_none();
     tokio::spawn(async move {
         if let Ok(upgraded) = upgrade.await {
@@ -269,13 +276,14 @@ async fn cdp(State(guest): State<Guest>, mut request: Request) -> Result<Respons
 async fn show(
     State(guest): State<Guest>,
     Query(view): Query<CastView>,
+    Query(whose): Query<OneClient>,
     mut request: Request,
 ) -> Result<Response, GuestError> {
     let upgrade = hyper::upgrade::on(&mut request);
     let browser = guest.browser()?;
     tokio::spawn(async move {
         if let Ok(upgraded) = upgrade.await {
-            cast::serve(&browser, view, TokioIo::new(upgraded)).await;
+            cast::serve(&browser, &whose.key, view, TokioIo::new(upgraded)).await;
         }
     });
     let headers = [(CONNECTION, "upgrade"), (UPGRADE, route::CAST_PROTOCOL)];
@@ -286,14 +294,36 @@ async fn let_go(
     State(guest): State<Guest>,
     Json(handed_over): Json<HandedOver>,
 ) -> Result<(), GuestError> {
-    if let Ok(browser) = guest.browser() {
-        browser.handed_over(handed_over);
+    let HandedOver { to_person, key } = handed_over;
+    if let Ok(current) = guest.cdp() {
+        current.hand_over(key.as_deref().filter(|_| to_person));
     }
+    if let Ok(browser) = guest.browser() {
+        browser.handed_over(to_person);
+    }
+    guest.end_private_of_others(key.as_deref()).await;
     // Without a screen, nothing is held down but in the browser, by viewers who let go themselves.
     match guest.display() {
         Ok(display) => Ok(display.let_go().await?),
         Err(_) => Ok(()),
     }
+}
+
+/// Goes on when the server goes: half a private sign-in would lock everybody out.
+async fn start_private(
+    State(guest): State<Guest>,
+    Json(wanted): Json<StartPrivate>,
+) -> Result<(), GuestError> {
+    let starting = tokio::spawn(async move { guest.start_private(wanted).await });
+    starting.await.unwrap_or(Err(GuestError::Ended("chromium")))
+}
+
+async fn end_private(
+    State(guest): State<Guest>,
+    Json(wanted): Json<EndPrivate>,
+) -> Result<Json<PrivateEnded>, GuestError> {
+    let ending = tokio::spawn(async move { guest.end_private(wanted).await });
+    ending.await.unwrap_or(Err(GuestError::Ended("chromium"))).map(Json)
 }
 
 async fn folder(

@@ -239,6 +239,8 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::NotAFile
         | E::ElementNotActionable
         | E::ControlHeld
+        | E::NotDriving
+        | E::Private
         | E::ControlTaken => StatusCode::CONFLICT,
         E::SessionEnded => StatusCode::GONE,
         E::PayloadTooLarge | E::PictureTooLarge => StatusCode::PAYLOAD_TOO_LARGE,

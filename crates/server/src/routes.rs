@@ -17,6 +17,7 @@ pub mod live;
 pub mod metrics;
 pub mod openapi;
 pub mod pages;
+pub mod private;
 pub mod profiles;
 pub mod sessions;
 pub mod settings;

@@ -10,6 +10,7 @@ use helmdeck_wire::{
     extension::{Extension, ExtensionList},
     file::{FileList, FileStored},
     history::ActionList,
+    private::{PrivateEnded, PrivateSignIn},
     profile::ProfileList,
     session::{Session, SessionList, SessionSpec},
     settings::{ChangeSettings, Settings},
@@ -26,7 +27,7 @@ use crate::{
     },
     routes::{
         attach, auth as login, cast, cdp, control, desktop, events, extensions, files, health,
-        live, metrics, openapi, pages, profiles, sessions, settings, tokens, wall,
+        live, metrics, openapi, pages, private, profiles, sessions, settings, tokens, wall,
     },
 };
 
@@ -333,6 +334,32 @@ fn driving() -> Vec<Operation> {
         .doc("Hand control back to agents, with a message if there is something to say.")
         .may_take::<ReleaseControl>()
         .returns::<Control>(),
+        post(
+            "/api/v1/sessions/{id}/private-sign-in",
+            desktop::ACT,
+            "start_private_sign_in",
+            private::start,
+        )
+        .doc(
+            "Sign in privately, for a person who has control: the page opens in a browser of its own \
+             that no agent, program or debugging client can reach. The person's `cdp-stream` shows \
+             it and takes their input; other viewers see `private`, and `browser/…` calls of others \
+             fail with `private` until it ends.",
+        )
+        .returns::<PrivateSignIn>(),
+        delete(
+            "/api/v1/sessions/{id}/private-sign-in",
+            desktop::ACT,
+            "end_private_sign_in",
+            private::end,
+        )
+        .doc(
+            "End a private sign-in. The agent's tab goes to the page where the person was, with the \
+             cookies and storage of the sites they visited; with `discard`, nothing is handed over. \
+             Releasing control ends it, too; losing control ends it and hands nothing over.",
+        )
+        .query::<private::EndQuery>()
+        .returns::<PrivateEnded>(),
     ]
 }
 

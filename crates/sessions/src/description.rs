@@ -52,6 +52,7 @@ impl Session {
             browser_window: inner.browser_window.lock().clone(),
             control: self.control(caller),
             browser_view: self.browser_view(),
+            private_sign_in: inner.private.lock().clone(),
             attached: inner.record.attached.clone(),
             notes: self.notes(),
             spec: spec::for_reply(&inner.record.spec),

@@ -13,7 +13,7 @@ use helmdeck_egress::{Policy, Via};
 use helmdeck_runtime::{Runtime, SandboxSpec, Usage};
 use helmdeck_wire::{
     error::with_causes,
-    guest::{LINK_VERSION, Progress, Stage},
+    guest::{HandedOver, LINK_VERSION, Progress, Stage},
     proxy::Proxy,
     session::{EndReason, StageTiming},
 };
@@ -208,6 +208,9 @@ async fn adopt(session: &Session, runtime: &dyn Runtime) -> Result<Adopted, Fail
     let mut reports = Reports::new(stream, inner.attachment.clone());
     let begun = timeout(START_DEADLINE, ready(session, runtime, &mut reports, |_| {})).await;
     begun.unwrap_or_else(|_| Err(failure(Stage::Browser, "not ready in time".into())))?;
+    // Whoever drove under the server before this one drives no more.
+    let to_agents = HandedOver { to_person: false, key: None };
+    inner.link.let_go(to_agents).await.map_err(|e| failed(&e))?;
     if inner.attachment.is_none() {
         session.adopt_forwards().await;
     }
@@ -237,7 +240,12 @@ async fn ready(
                 on_stage(stage);
             }
             Ok(Some(Progress::Ready)) => return Ok(()),
-            Ok(Some(Progress::Event(_) | Progress::BrowserEnded(_) | Progress::BrowserBack)) => {}
+            Ok(Some(
+                Progress::Event(_)
+                | Progress::BrowserEnded(_)
+                | Progress::BrowserBack
+                | Progress::PrivateEnded,
+            )) => {}
             Ok(Some(Progress::BrowserWindow(window))) => moved(session, window),
             Ok(Some(Progress::Failed { stage, reason, log_tail })) => {
                 return Err(Failure { stage: Some(stage), reason, log_tail });

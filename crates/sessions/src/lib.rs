@@ -27,6 +27,7 @@ mod lifecycle;
 mod logs;
 mod owned;
 mod pieces;
+mod private;
 mod profiles;
 mod proxy;
 mod record;

@@ -17,6 +17,7 @@ use helmdeck_wire::{
     control::Hands,
     guest::Stage,
     history::ActorKind,
+    private::PrivateSignIn,
     session::{EndReason, Mode, SessionSpec, StageTiming},
     window::BrowserWindow,
 };
@@ -105,6 +106,8 @@ pub(crate) struct Inner {
     pub cdp_clients: AtomicU64,
     /// Whether the browser can be watched without a screen, and is.
     pub cast: Mutex<Watched>,
+    /// Who signs in privately, while a person does.
+    pub private: Mutex<Option<PrivateSignIn>>,
     pub events: Events,
     pub journal: Journal,
     pub profiles: Profiles,
@@ -219,6 +222,7 @@ impl Session {
                 viewers: Mutex::default(),
                 cdp_clients: AtomicU64::default(),
                 cast: Mutex::default(),
+                private: Mutex::default(),
                 events,
                 journal,
                 profiles,

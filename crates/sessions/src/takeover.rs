@@ -39,6 +39,8 @@ impl Session {
         })?;
         self.count_viewers(&key);
         if changed {
+            // Of another person, from whom it was taken.
+            self.drop_private(false).await;
             let (kind, holder) = (by.kind.as_str(), by.subject.as_str());
             info!(session.id = self.id().as_str(), kind, holder, "Control is taken");
             self.handed_over("take_control", by, None).await;
@@ -52,6 +54,7 @@ impl Session {
             lease.release(&holder.key, message.clone(), OffsetDateTime::now_utc())
         });
         if released {
+            self.drop_private(true).await;
             let (kind, subject) = (holder.by.kind.as_str(), holder.by.subject.as_str());
             info!(session.id = self.id().as_str(), kind, holder = subject, "Control is back");
             self.handed_over("release_control", holder.by.clone(), message).await;
@@ -66,6 +69,7 @@ impl Session {
             .lease
             .send_if_modified(|lease| lease.expire(Instant::now(), OffsetDateTime::now_utc()));
         if let Some(holder) = holder.filter(|_| expired) {
+            self.drop_private(false).await;
             info!(
                 session.id = self.id().as_str(),
                 holder = holder.by.subject,
@@ -113,8 +117,9 @@ impl Session {
         self.inner.changed.notify_one();
         // Goes on when whoever asked for it goes: half a change of hands would leave keys down.
         let session = self.clone();
-        let handed_over =
-            HandedOver { to_person: lease.holder().is_some_and(|holder| holder.by.is_person()) };
+        let person = lease.holder().filter(|holder| holder.by.is_person());
+        let key = person.map(|holder| holder.key.clone());
+        let handed_over = HandedOver { to_person: key.is_some(), key };
         let letting_go = tokio::spawn(async move {
             if let Err(error) = session.inner.link.let_go(handed_over).await {
                 // Then the guest is about to be lost, which is told elsewhere.

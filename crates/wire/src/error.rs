@@ -106,6 +106,8 @@ error_codes! {
     TicketInUse "ticket_in_use" "The ticket is for one connection, and there is one."
     InvalidRole "invalid_role" "No such role: view or control."
     ControlHeld "control_held" "A person drives the session; look, wait, and try again."
+    NotDriving "not_driving" "This needs control of the session: take it first."
+    Private "private" "A person signs in privately; the browser is theirs until that ends."
     ControlTaken "control_taken" "A person took control while the action was under way."
     PersonRequired "person_required" "Only a person may do this, and the token is an agent's."
     TooManyConnections "too_many_connections" "The token, ticket or address has as many connections open as it may."

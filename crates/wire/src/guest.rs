@@ -118,6 +118,8 @@ pub enum Progress {
     BrowserEnded(String),
     /// The browser is there again.
     BrowserBack,
+    /// A private sign-in is over that nobody asked to end.
+    PrivateEnded,
     /// The browser's window is another one, or elsewhere; nothing if none is to be seen.
     BrowserWindow(Option<BrowserWindow>),
     /// A part that the session cannot do without is gone: the session is over.
@@ -142,10 +144,36 @@ pub enum Part {
 }
 
 /// Control of the session changed hands: what is held down is let go.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct HandedOver {
     /// Whether a person has it now.
     pub to_person: bool,
+    /// The key of the one who has it: [`OneClient::key`] of their own connections.
+    #[serde(default)]
+    pub key: Option<String>,
+}
+
+/// A person signs in privately.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct StartPrivate {
+    /// [`OneClient::key`] of the person's own connections.
+    pub key: String,
+    /// Who it is, for others.
+    pub by: String,
+}
+
+/// A private sign-in ends.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct EndPrivate {
+    /// Whether the agent's browser gets the page, signed in.
+    pub keep: bool,
+}
+
+/// Whose connection is opened.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct OneClient {
+    /// The token or ticket that was used.
+    pub key: String,
 }
 
 /// The stages of a start, in order.

@@ -21,6 +21,7 @@ pub mod id;
 pub mod keyboard;
 mod name;
 pub mod pointer;
+pub mod private;
 pub mod process;
 pub mod profile;
 pub mod proxy;

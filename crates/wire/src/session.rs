@@ -15,6 +15,7 @@ use crate::{
     forward::{Forward, ForwardRule},
     id::SessionId,
     name::name,
+    private::PrivateSignIn,
     proxy::Proxy,
     size::{Bytes, Geometry},
     window::BrowserWindow,
@@ -294,6 +295,9 @@ pub struct Session {
     /// Whether its browser can be watched at `/api/v1/sessions/{id}/cdp-stream`.
     #[serde(default)]
     pub browser_view: BrowserView,
+    /// Who signs in privately, while a person does.
+    #[serde(default)]
+    pub private_sign_in: Option<PrivateSignIn>,
     /// What of somebody's own it is, if it was not started by the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attached: Option<Attached>,

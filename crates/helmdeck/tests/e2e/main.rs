@@ -23,6 +23,7 @@ mod concurrency;
 mod control;
 mod crashes;
 mod crowds;
+mod debugging;
 mod desktop;
 mod disk;
 mod egress;
