@@ -90,6 +90,7 @@ pub(crate) fn of_record(id: &SessionId, record: &Record, ending: Ending) -> sess
         browser_window: None,
         control: Lease::default().describe(false, ""),
         browser_view: Default::default(),
+        private_sign_in: None,
         attached: record.attached.clone(),
         notes: spec::notes(record),
         spec: spec::for_reply(&record.spec),

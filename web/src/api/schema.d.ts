@@ -1654,6 +1654,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sessions/{id}/private-sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in privately, for a person who has control: the page opens in a browser of its own that no agent, program or debugging client can reach
+         * @description Sign in privately, for a person who has control: the page opens in a browser of its own that no agent, program or debugging client can reach. The person's `cdp-stream` shows it and takes their input; other viewers see `private`, and `browser/…` calls of others fail with `private` until it ends.
+         */
+        post: operations["start_private_sign_in"];
+        /**
+         * End a private sign-in
+         * @description End a private sign-in. The agent's tab goes to the page where the person was, with the cookies and storage of the sites they visited; with `discard`, nothing is handed over. Releasing control ends it, too; losing control ends it and hands nothing over.
+         */
+        delete: operations["end_private_sign_in"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sessions/{id}/tickets": {
         parameters: {
             query?: never;
@@ -2718,6 +2742,8 @@ export interface components {
          *     - `ticket_in_use`: The ticket is for one connection, and there is one.
          *     - `invalid_role`: No such role: view or control.
          *     - `control_held`: A person drives the session; look, wait, and try again.
+         *     - `not_driving`: This needs control of the session: take it first.
+         *     - `private`: A person signs in privately; the browser is theirs until that ends.
          *     - `control_taken`: A person took control while the action was under way.
          *     - `person_required`: Only a person may do this, and the token is an agent's.
          *     - `too_many_connections`: The token, ticket or address has as many connections open as it may.
@@ -2792,7 +2818,7 @@ export interface components {
          *     - `internal`: A failure on our side; the log has the details under the request id.
          * @enum {string}
          */
-        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "control_taken" | "person_required" | "too_many_connections" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "picture_too_large" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "egress_denied" | "host_not_found" | "connection_refused" | "forward_denied" | "port_in_use" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
+        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "not_driving" | "private" | "control_taken" | "person_required" | "too_many_connections" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "picture_too_large" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "egress_denied" | "host_not_found" | "connection_refused" | "forward_denied" | "port_in_use" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
         /** @description Run JavaScript in the page, and answer with what it yields; promises are awaited. */
         Execute: {
             /** @description An expression, or statements with `return`. */
@@ -3712,6 +3738,21 @@ export interface components {
             /** @description Always true. */
             ok: boolean;
         };
+        /** @description What came of a private sign-in. */
+        PrivateEnded: {
+            /** @description The page that the agent has now; null if nothing was handed over. */
+            url?: string | null;
+        };
+        /** @description A private sign-in that is under way. */
+        PrivateSignIn: {
+            /** @description The person who signs in. */
+            by: string;
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            since: string;
+        };
         /** @description A profile. */
         Profile: {
             /**
@@ -4069,6 +4110,11 @@ export interface components {
             notes?: string[];
             /** @description The token subject that created it. */
             owner: string;
+            /**
+             * @description Who signs in privately, while a person does.
+             * @default null
+             */
+            private_sign_in?: components["schemas"]["PrivateSignIn"] | null;
             /** @description What it may use and uses, while it runs. */
             resources?: components["schemas"]["Resources"] | null;
             /** @description The session as it was asked for, defaults filled in. */
@@ -4520,11 +4566,12 @@ export interface components {
          *     - `ready`: It can.
          *     - `streaming`: Somebody watches.
          *     - `no_browser`: The browser is gone, and is being started again.
+         *     - `private`: Another person signs in privately.
          *     - `passthrough`: It is somebody's own, attached by `helmdeck attach`, and can be watched.
          *     - `unavailable`: It cannot: the session is over, or of another version, or the page crashed, or the program that attached it is not connected.
          * @enum {string}
          */
-        ViewStatus: "unspecified" | "starting" | "ready" | "streaming" | "no_browser" | "passthrough" | "unavailable";
+        ViewStatus: "unspecified" | "starting" | "ready" | "streaming" | "no_browser" | "private" | "passthrough" | "unavailable";
         /** @description Where to watch a session's desktop. */
         VncUrl: {
             /** @description What the agent says it is doing; empty if it says nothing. */
@@ -6985,6 +7032,57 @@ export interface operations {
                 };
                 content: {
                     "text/plain": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    start_private_sign_in: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PrivateSignIn"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    end_private_sign_in: {
+        parameters: {
+            query?: {
+                /** @description Hand nothing over: the agent's page stays as it was. */
+                discard?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PrivateEnded"];
                 };
             };
             "4XX": components["responses"]["Error"];

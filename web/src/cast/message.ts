@@ -40,7 +40,7 @@ const statuses: readonly string[] = [
   "passthrough",
   "unavailable",
   "private",
-];
+] satisfies BrowserStatus[];
 
 /** Reads one message; null for one that makes no sense, so that a newer server breaks nothing. */
 export function parseMessage(data: string): CastMessage | null {

@@ -87,7 +87,6 @@ function privateScene(reason: string | null): Scene {
 }
 
 export function sceneOf({ status, reason, painted, tabs }: CastState, attached: BrowserView | null = null): Scene {
-  if ((status as string | null) === "private") return privateScene(reason);
   switch (status) {
     case null:
     case "unspecified":
@@ -120,6 +119,8 @@ export function sceneOf({ status, reason, painted, tabs }: CastState, attached: 
         text: "It is brought back by itself, and its picture appears here. There is nothing to do but to wait.",
         reason,
       };
+    case "private":
+      return privateScene(reason);
     case "unavailable":
       return {
         kind: "notice",
@@ -157,6 +158,7 @@ export function blockedBecause(status: BrowserStatus | undefined, reason: string
     case "streaming":
     case "no_browser":
     case "passthrough":
+    case "private":
       return undefined;
   }
 }

@@ -2,7 +2,6 @@ import { useState } from "react";
 import { client } from "../api/client";
 import type { Session } from "../api/wire";
 import { Icon } from "../ui/Icon";
-import { privateSignInOf } from "./private";
 
 interface PrivateSignInProps {
   session: Session;
@@ -15,7 +14,7 @@ interface PrivateSignInProps {
 /** For the person who drives: signing in without the agent, and leaving again. */
 export function PrivateSignIn({ session, url, attempt }: PrivateSignInProps) {
   const [busy, setBusy] = useState<"opening" | "leaving" | null>(null);
-  const on = privateSignInOf(session) !== null;
+  const on = Boolean(session.private_sign_in);
   const run = (what: "opening" | "leaving", work: () => Promise<unknown>) => {
     setBusy(what);
     void attempt(work).then(() => setBusy(null));
