@@ -26,7 +26,7 @@ it("says whether an agent, a person or the holder of a link did it, and by which
   const by = (kind: string, more = {}) => actorOf({ ...action("click"), by: { kind, subject: "ann", ...more } as never });
   expect(by("agent")).toEqual({ kind: "Agent", name: "ann" });
   expect(by("agent", { label: "invoice bot" })).toEqual({ kind: "Agent", name: "invoice bot (ann)" });
-  expect(by("human", { label: null })).toEqual({ kind: "Person", name: "ann" });
+  expect(by("human", { label: "ui" })).toEqual({ kind: "Person", name: "ann" });
   expect(by("link")).toEqual({ kind: "Link", name: "ann" });
 });
 

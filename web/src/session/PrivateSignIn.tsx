@@ -22,7 +22,9 @@ export function PrivateSignIn({ session, url, attempt }: PrivateSignInProps) {
   if (!on) {
     return (
       <div className="private-bar" data-on="false">
-        <span className="muted one-line">Passwords typed here can be read by the agent.</span>
+        <span className="muted one-line">
+          Signing in to a site? <span className="wide-only">The agent can read what is typed here.</span>
+        </span>
         <button
           type="button"
           disabled={busy !== null}

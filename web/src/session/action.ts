@@ -29,6 +29,10 @@ const icons: Record<string, IconName> = {
   keep_alive: "clock",
   cdp_connect: "link",
   cdp_disconnect: "link",
+  start_private_sign_in: "lock",
+  end_private_sign_in: "lock",
+  forward_open: "link",
+  forward_close: "link",
   take_control: "hand",
   release_control: "hand",
   browser_navigate: "web",
@@ -63,6 +67,10 @@ export function whatOf({ action, detail }: ActionRecord): string {
       return detail.geometry ? `Resize to ${detail.geometry}` : "Resize";
     case "windows":
       return "List windows";
+    case "start_private_sign_in":
+      return "Start private sign-in";
+    case "end_private_sign_in":
+      return "End private sign-in";
     case "agent_status":
       return detail.status ? `“${detail.status}”` : "Clear the status";
     case "release_control":
@@ -158,7 +166,9 @@ export function isSaid({ action, detail }: ActionRecord): boolean {
 export function actorOf({ by }: ActionRecord): { kind: "Agent" | "Person" | "Link"; name: string } {
   const { kind, subject, label } = by;
   const word = kind === "agent" ? "Agent" : kind === "link" ? "Link" : "Person";
-  return { kind: word, name: label && label !== subject ? `${label} (${subject})` : subject };
+  // The label of a login says nothing about the person.
+  const labelled = kind !== "human" && label && label !== subject;
+  return { kind: word, name: labelled ? `${label} (${subject})` : subject };
 }
 
 function repeats(before: ActionRecord, now: ActionRecord): boolean {
