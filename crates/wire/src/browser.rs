@@ -19,6 +19,7 @@ pub use emulate::{ColorScheme, Emulate, Emulated, Emulation, Geolocation};
 pub use page::{
     Acted, Dialog, DialogKind, Downloaded, Execute, Executed, History, Markdown, MarkdownText,
     Navigate, Navigated, PageScreenshot, Snapshot, SnapshotText, Until, Vault, WaitFor, Waited,
+    without_secrets,
 };
 pub use pdf::{PageRanges, Paper, Pdf, PdfDocument};
 pub use record::{

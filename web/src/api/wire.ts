@@ -44,7 +44,9 @@ export interface ActionDetail {
   command?: string;
   geometry?: string;
   seconds?: number;
+  /** What an agent said it is doing, and what a person said when handing back. */
   status?: string;
+  message?: string;
   /** Of the browser's calls: which element, where to, and what to do. */
   selector?: string | null;
   url?: string | null;
