@@ -47,6 +47,9 @@ test    imagemagick                what zoom is compared with
 test    git                        goes through the proxy of a session
 test    tigervnc-viewer            a viewer that is not ours
 test    mousepad                   a GTK program to type into
+test    nginx-light                a documented proxy in front of the server
+test    caddy                      another documented proxy
+test    openssl                    makes the certificate of the proxy tests
 test    procps                     ps, to see that nothing is left running
 PACKAGES
 }

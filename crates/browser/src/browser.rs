@@ -61,6 +61,8 @@ struct Shared {
     emulating: Arc<Emulating>,
     /// Whether the browser is followed also while nobody calls.
     followed: AtomicBool,
+    /// Whether the session's own browser has a window that people see.
+    on_screen: AtomicBool,
 }
 
 impl Browser {
@@ -90,10 +92,16 @@ impl Browser {
     fn with_home(current: Arc<Current>, home: Option<PathBuf>, emulating: Emulating) -> Self {
         let (met, pictures) = (Mutex::default(), AtomicU64::new(0));
         let (records, emulating) = (Arc::default(), Arc::new(emulating));
-        let followed = AtomicBool::new(false);
+        let (followed, on_screen) = (AtomicBool::new(false), AtomicBool::new(false));
         let shared =
-            Arc::new(Shared { current, home, met, pictures, records, emulating, followed });
+            Shared { current, home, met, pictures, records, emulating, followed, on_screen };
+        let shared = Arc::new(shared);
         Self { shared, hands: Hands::Agent }
+    }
+
+    /// Says that the session's own browser has a window on a screen.
+    pub fn is_on_screen(&self) {
+        self.shared.on_screen.store(true, Ordering::Relaxed);
     }
 
     /// The same browser for somebody else. With hands off, no dialog is answered, no tab is opened or
@@ -357,7 +365,11 @@ impl Browser {
             if off {
                 return Turn::begin_looking(running, page, deadline);
             }
-            return Ok(Turn::begin(running, page, accept_dialogs, deadline).await);
+            let on_screen =
+                running.owner == Owner::Session && self.shared.on_screen.load(Ordering::Relaxed);
+            let mut turn = Turn::begin(running, page, accept_dialogs, deadline).await;
+            turn.on_screen = on_screen;
+            return Ok(turn);
         }
     }
 }

@@ -37,6 +37,7 @@ mod snapshot;
 mod state;
 mod tabs;
 mod turn;
+mod view;
 mod wait;
 mod world;
 

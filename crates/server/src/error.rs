@@ -241,6 +241,7 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::ControlTaken => StatusCode::CONFLICT,
         E::SessionEnded => StatusCode::GONE,
         E::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        E::RangeNotSatisfiable => StatusCode::RANGE_NOT_SATISFIABLE,
         E::TooManyAttempts | E::QuotaReached => StatusCode::TOO_MANY_REQUESTS,
         E::CreateFailed | E::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         E::GuestLost

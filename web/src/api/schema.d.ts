@@ -1074,6 +1074,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/egress/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What a session's connection to an address would meet, address by address
+         * @description What a session's connection to an address would meet, address by address. Nothing is connected.
+         */
+        post: operations["test_egress"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -1483,6 +1503,90 @@ export interface paths {
          * @description Put a file into the session's home, whole or not at all: `curl -T`. Missing folders are made.
          */
         put: operations["write_file"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/forwards": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The ports outside that the session opens as its own
+         * @description The ports outside that the session opens as its own.
+         */
+        get: operations["list_forwards"];
+        put?: never;
+        /**
+         * Forward a port of the server's machine: with `localhost:5173`, the session's browser and programs reach a development server at `http://localhost:5173`
+         * @description Forward a port of the server's machine: with `localhost:5173`, the session's browser and programs reach a development server at `http://localhost:5173`. Needs the admin, or a port of HELMDECK_FORWARD_ALLOW.
+         */
+        post: operations["add_forward"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/forwards/{port}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Close a forwarded port, by its number inside the session, and its connections
+         * @description Close a forwarded port, by its number inside the session, and its connections.
+         */
+        delete: operations["remove_forward"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/forwards/{port}/client": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Forward a port of the client's machine, for as long as this WebSocket is open: what `helmdeck forward` connects to
+         * @description Forward a port of the client's machine, for as long as this WebSocket is open: what `helmdeck forward` connects to. By bearer token only.
+         */
+        get: operations["forward_from_client"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/forwards/{port}/client/{connection}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One connection of a forwarded port of the client's machine, as it was announced
+         * @description One connection of a forwarded port of the client's machine, as it was announced.
+         */
+        get: operations["bring_forwarded"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -2221,6 +2325,12 @@ export interface components {
             };
             /** @description The names of extensions of the caller's that the browser has from its start on. */
             extensions?: components["schemas"]["ExtensionName"][];
+            /**
+             * @description Ports of the server's machine that the session opens as its own: with `localhost:5173`, its
+             *     browser and programs reach a development server at `http://localhost:5173`. Needs the admin,
+             *     or a port of HELMDECK_FORWARD_ALLOW.
+             */
+            forward?: components["schemas"]["ForwardRule"][];
             /** @description Where the browser tells pages that it is. */
             geolocation?: components["schemas"]["Geolocation"] | null;
             /**
@@ -2386,6 +2496,20 @@ export interface components {
              */
             failed: number;
         };
+        /** @description What a session's connection would meet. Nothing was connected. */
+        EgressTested: {
+            /**
+             * @description Every address of the host, judged; empty if it does not resolve, is refused by name, or is
+             *     resolved by the session's `proxy`.
+             */
+            addresses: components["schemas"]["JudgedAddress"][];
+            /** @description Whether a connection would be tried. */
+            allowed: boolean;
+            /** @description The same in words, with what can be done about a refusal. */
+            explanation: string;
+            /** @description Host and port. */
+            target: string;
+        };
         /**
          * @description Make every page believe that it is elsewhere, or that its reader has other wishes: place,
          *     language, time zone, colours, motion. What is not given stays as it is. It holds in every tab and
@@ -2456,7 +2580,7 @@ export interface components {
             retry_after?: number | null;
         };
         /** @description What went wrong. */
-        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "control_taken" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
+        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "control_taken" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "egress_denied" | "host_not_found" | "connection_refused" | "forward_denied" | "port_in_use" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
         /** @description Run JavaScript in the page, and answer with what it yields; promises are awaited. */
         Execute: {
             /** @description An expression, or statements with `return`. */
@@ -2663,6 +2787,33 @@ export interface components {
         };
         /** @description How a picture is encoded. */
         Format: "png" | "webp" | "jpeg";
+        /** @description A port that is forwarded into a session. */
+        Forward: {
+            /** @description Whose loopback that is. */
+            from: components["schemas"]["ForwardedFrom"];
+            /**
+             * Format: uint16
+             * @description The port inside the session; `http://localhost:<port>` for its programs and its browser.
+             */
+            port: number;
+            /**
+             * Format: uint16
+             * @description The port outside.
+             */
+            to_port: number;
+        };
+        /** @description The ports that are forwarded into a session. */
+        ForwardList: {
+            /** @description By the port inside. */
+            forwards: components["schemas"]["Forward"][];
+        };
+        /**
+         * @description A port to forward: `5173`, `localhost:5173`, or `3000:localhost:8080` to open port 8080 outside as port 3000 inside. Ports inside are 1024 or higher.
+         * @example localhost:5173
+         */
+        ForwardRule: string;
+        /** @description Whose loopback a forwarded port leads to. */
+        ForwardedFrom: "server" | "client";
         /** @description A place on earth. */
         Geolocation: {
             /**
@@ -2800,6 +2951,15 @@ export interface components {
         };
         /** @description What to do with an element. */
         Interaction: "click" | "type" | "focus" | "hover" | "select";
+        /** @description An address, judged. */
+        JudgedAddress: {
+            /** @description The address. */
+            address: string;
+            /** @description Whether it would be dialled. */
+            allowed: boolean;
+            /** @description The rule that refuses it, or the range of the allowlist that opens it. */
+            reason?: string | null;
+        };
         /**
          * @description Press a key or a chord such as `Return`, `ctrl+a` or `alt+Tab`; several separated by spaces are
          *     pressed one after the other.
@@ -3008,7 +3168,7 @@ export interface components {
              * @default 10
              */
             timeout_s?: components["schemas"]["Patience"];
-            /** @description Where to; `https://` is added if there is no scheme. */
+            /** @description Where to; `https://` is added if there is no scheme, `http://` for localhost. */
             url?: string | null;
             /**
              * @description How far to wait.
@@ -3096,6 +3256,11 @@ export interface components {
             tab: components["schemas"]["TabId"];
             /** @description What; a user and password in it are left out. */
             url: string;
+        };
+        /** @description A port to forward into a session that runs. */
+        NewForward: {
+            /** @description Which port of the server's machine. */
+            forward: components["schemas"]["ForwardRule"];
         };
         /** @description Ask for a ticket. */
         NewTicket: {
@@ -3549,6 +3714,8 @@ export interface components {
              * @description When it ends at the latest, if that is known.
              */
             expires_at?: string | null;
+            /** @description Ports outside that it opens as its own. */
+            forwards?: components["schemas"]["Forward"][];
             /** @description Its name in every later call. */
             id: components["schemas"]["SessionId"];
             /** @description Whether people can watch it. */
@@ -3613,6 +3780,12 @@ export interface components {
             };
             /** @description The names of extensions of the caller's that the browser has from its start on. */
             extensions?: components["schemas"]["ExtensionName"][];
+            /**
+             * @description Ports of the server's machine that the session opens as its own: with `localhost:5173`, its
+             *     browser and programs reach a development server at `http://localhost:5173`. Needs the admin,
+             *     or a port of HELMDECK_FORWARD_ALLOW.
+             */
+            forward?: components["schemas"]["ForwardRule"][];
             /** @description Where the browser tells pages that it is. */
             geolocation?: components["schemas"]["Geolocation"] | null;
             /**
@@ -3805,6 +3978,13 @@ export interface components {
              * @default false
              */
             force?: boolean;
+        };
+        /** @description Ask what a session's connection to an address would meet. */
+        TestEgress: {
+            /** @description A session, whose `proxy` is taken into account. */
+            session_id?: components["schemas"]["SessionId"] | null;
+            /** @description A URL, a host, or `host:port`. */
+            url: string;
         };
         /** @description A ticket, shown once. */
         Ticket: {
@@ -5493,6 +5673,31 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    test_egress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestEgress"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EgressTested"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     events: {
         parameters: {
             query?: {
@@ -6096,6 +6301,126 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["FileStored"];
                 };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    list_forwards: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForwardList"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    add_forward: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewForward"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Forward"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    remove_forward: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                port: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    forward_from_client: {
+        parameters: {
+            query?: {
+                /** @description The port on the client's machine; the same as inside if not given. */
+                to?: number | null;
+            };
+            header?: never;
+            path: {
+                id: string;
+                port: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    bring_forwarded: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                port: string;
+                connection: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Error"];
         };

@@ -6,9 +6,11 @@
 
 mod access;
 mod auth;
+mod behind_proxy;
 mod client;
 mod desktop;
 mod drain;
+mod forwards;
 mod health;
 mod metrics;
 mod nowhere;
