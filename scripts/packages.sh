@@ -6,7 +6,7 @@
 #   scripts/packages.sh install  [GROUP...]   installs the missing ones
 #
 # Groups: runtime (to run sessions), build (to compile), web (to build the page where there is no
-# Node), test (tests and benchmarks only).
+# Node), test (tests and benchmarks only), fresh (cargo xtask fresh only).
 # Without a group: runtime and build. SKIP_PACKAGES=1 turns `install` off.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -45,12 +45,16 @@ test    scrot                      what screenshots are compared with
 test    xclip                      a foreign clipboard owner
 test    imagemagick                what zoom is compared with
 test    git                        goes through the proxy of a session
+test    python3-pip                a package manager inside a session
 test    tigervnc-viewer            a viewer that is not ours
 test    mousepad                   a GTK program to type into
 test    nginx-light                a documented proxy in front of the server
 test    caddy                      another documented proxy
 test    openssl                    makes the certificate of the proxy tests
+test    openbox                    a window manager other than ours
 test    procps                     ps, to see that nothing is left running
+fresh   debootstrap                makes the systems of cargo xtask fresh
+fresh   debian-archive-keyring     the keys its packages are signed with
 PACKAGES
 }
 
@@ -105,9 +109,9 @@ command=${1:-}
 shift || true
 [[ $# -eq 0 ]] && set -- runtime build
 for group in "$@"; do
-  [[ $group =~ ^(runtime|build|web|test)$ ]] || die "There is no package group '$group'; the groups are runtime, build, web and test."
+  [[ $group =~ ^(runtime|build|web|test|fresh)$ ]] || die "There is no package group '$group'; the groups are runtime, build, web, test and fresh."
 done
 case $command in
   list | missing | install) "$command" "$@" ;;
-  *) die "Usage: scripts/packages.sh list|missing|install [runtime] [build] [web] [test]" ;;
+  *) die "Usage: scripts/packages.sh list|missing|install [runtime] [build] [web] [test] [fresh]" ;;
 esac

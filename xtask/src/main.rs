@@ -8,6 +8,8 @@ use std::process::{Command, ExitCode};
 use xtask::tidy;
 
 mod bench;
+mod clients;
+mod fresh;
 mod soak;
 
 const USAGE: &str = "\
@@ -16,6 +18,8 @@ Usage: cargo xtask COMMAND
   tidy         Check the shape of the repository: layers, names, lengths, documents
   bench ...    Measure actions on a real display (bench --help says more)
   soak ...     Create and end many sessions, and see that nothing grows
+  clients      Generate clients from docs/openapi.json, and drive a server with them
+  fresh ...    Run make up and make test on a new minimal Debian (fresh --help says more)
   ci           Run everything that CI runs";
 
 fn main() -> ExitCode {
@@ -26,6 +30,8 @@ fn main() -> ExitCode {
         Some("tidy") if rest.is_empty() => tidy(),
         Some("bench") => bench::run(rest),
         Some("soak") => soak::run(rest),
+        Some("clients") => clients::run(&root(), &rest),
+        Some("fresh") => fresh::run(&root(), rest),
         Some("ci") if rest.is_empty() => ci(),
         Some("help" | "--help" | "-h") => {
             println!("{USAGE}");

@@ -45,7 +45,8 @@ use hyper_util::rt::TokioIo;
 use tokio::{io::copy_bidirectional_with_sizes, task::block_in_place};
 
 use crate::{
-    act, begin::Guest, cast, debugging, error::GuestError, extension, files, frames, profile,
+    act, begin::Guest, cast, debugging, error::GuestError, extension, files, frames, handover,
+    profile,
 };
 
 /// The largest request: a long text to type, or a clipboard.
@@ -71,8 +72,7 @@ macro_rules! on_browser {
     ($router:expr, $($action:ident => $method:ident as $answer:ident),* $(,)?) => {
         $router$(.route(&route::act($action::NAME), post(
             |State(guest): State<Guest>, headers: HeaderMap, Json(action): Json<$action>| async move {
-                let hands = headers.get(route::HANDS).and_then(|hands| hands.to_str().ok());
-                let browser = guest.browser()?.in_hands(Hands::named(hands.unwrap_or_default()));
+                let browser = guest.browser()?.in_hands(hands(&headers));
                 Ok::<_, GuestError>($answer(browser.$method(&action).await?))
             },
         )))*
@@ -91,7 +91,9 @@ pub fn router(guest: Guest) -> Router {
         .route(&route::act(Launch::NAME), post(launch))
         .route(&route::act(Wait::NAME), post(wait))
         .route(&route::act(Resize::NAME), post(resize))
-        .route(&route::act(UploadFiles::NAME), post(upload));
+        .route(&route::act(UploadFiles::NAME), post(upload))
+        .route(&route::act(Navigate::NAME), post(navigate))
+        .route(&route::act(Tabs::NAME), post(tabs));
     let router = on_display!(router,
         Click => click() as Json,
         DoubleClick => double_click() as Json,
@@ -113,8 +115,6 @@ pub fn router(guest: Guest) -> Router {
         Zoom => zoom(Format::default()) as bytes,
     );
     let router = on_browser!(router,
-        Navigate => navigate as Json,
-        Tabs => tabs as Json,
         WaitFor => wait_for as Json,
         Execute => execute as Json,
         Extract => extract as Json,
@@ -382,12 +382,39 @@ async fn resize(
     Ok(Json(guest.display()?.resize(&resize).await?))
 }
 
+/// In whose hands the browser is for this call.
+fn hands(headers: &HeaderMap) -> Hands {
+    let named = headers.get(route::HANDS).and_then(|hands| hands.to_str().ok());
+    Hands::named(named.unwrap_or_default())
+}
+
+async fn navigate(
+    State(guest): State<Guest>,
+    headers: HeaderMap,
+    Json(navigate): Json<Navigate>,
+) -> Result<Json<<Navigate as Action>::Reply>, GuestError> {
+    guest.hand_over_page(navigate.url.as_deref())?;
+    Ok(Json(guest.browser()?.in_hands(hands(&headers)).navigate(&navigate).await?))
+}
+
+async fn tabs(
+    State(guest): State<Guest>,
+    headers: HeaderMap,
+    Json(tabs): Json<Tabs>,
+) -> Result<Json<<Tabs as Action>::Reply>, GuestError> {
+    guest.hand_over_page(tabs.url.as_deref())?;
+    Ok(Json(guest.browser()?.in_hands(hands(&headers)).tabs(&tabs).await?))
+}
+
 /// Files come from the home, which only sessions of the server's own have.
 async fn upload(
     State(guest): State<Guest>,
     Json(upload): Json<UploadFiles>,
 ) -> Result<Json<<UploadFiles as Action>::Reply>, GuestError> {
     guest.ensure_own()?;
+    for file in &upload.files {
+        handover::file(file)?;
+    }
     Ok(Json(guest.browser()?.upload(&upload).await?))
 }
 

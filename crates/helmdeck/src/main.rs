@@ -77,11 +77,22 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         line: Vec<OsString>,
     },
-    /// Run inside the nested sandbox; started by the guest.
+    /// Open pages in the session's browser; started by the agent's programs.
+    #[command(hide = true, disable_help_flag = true)]
+    OpenPage {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        line: Vec<OsString>,
+    },
+    /// Run inside a nested sandbox; started by the guest.
     #[command(hide = true)]
     Nest {
+        /// What the process list shows it by.
+        #[arg(long)]
+        name: String,
         #[arg(long)]
         control_fd: i32,
+        #[arg(long)]
+        oom_score: u32,
     },
 }
 
@@ -113,6 +124,8 @@ fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
     };
     match cli.command {
         Command::Serve => {
+            // Before anything is opened.
+            helmdeck_spawn::close_inherited(None)?;
             // Before there are threads, so that all of them have it.
             helmdeck_spawn::be_prompt();
             helmdeck_spawn::raise_descriptors();
@@ -133,14 +146,22 @@ fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
         Command::Admin(action) => admin::run(&load()?, &action)?,
         Command::Egress(action) => return egress::run(&load()?, action),
         Command::Browser { line } => {
-            let error = helmdeck_guest::run_wrapper(line);
-            eprintln!("helmdeck: the browser cannot be started: {error}");
-            return Ok(ExitCode::from(NOT_STARTED));
+            return Ok(not_started(&helmdeck_guest::run_wrapper(line)));
+        }
+        Command::OpenPage { line } => {
+            return Ok(not_started(&helmdeck_guest::open_page(line)));
         }
         Command::Guest { listen_fd } => helmdeck_guest::run(listen_fd)?,
-        Command::Nest { control_fd } => helmdeck_guest::run_nest(control_fd)?,
+        Command::Nest { control_fd, oom_score, .. } => {
+            helmdeck_guest::run_nest(control_fd, oom_score)?;
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn not_started(error: &std::io::Error) -> ExitCode {
+    eprintln!("helmdeck: the browser cannot be started: {error}");
+    ExitCode::from(NOT_STARTED)
 }
 
 /// The environment, less what is not text: none of our settings is.

@@ -2,7 +2,10 @@
 
 use std::{error::Error, fmt, time::Duration};
 
-use helmdeck_server::{Config, token::Signer};
+use helmdeck_server::{
+    Config,
+    token::{Grant, Signer},
+};
 use helmdeck_wire::ErrorBody;
 use http::{HeaderValue, Request, header::AUTHORIZATION};
 use secrecy::{ExposeSecret, SecretString};
@@ -86,7 +89,10 @@ impl Remote {
             Right::Given(token) => format!("Bearer {}", token.expose_secret()),
             Right::Own { signer, subject } => {
                 let scopes = ["admin".to_owned()];
-                let minted = signer.mint(subject, &scopes, TOKEN_LIFE).map_err(|e| failed(&e))?;
+                // Whoever can read the server's secret and starts a command is a person.
+                let (human, label) = (true, Some("helmdeck"));
+                let grant = Grant { subject, label, human, scopes: &scopes, ttl: TOKEN_LIFE };
+                let minted = signer.mint(&grant).map_err(|e| failed(&e))?;
                 format!("Bearer {}", minted.0)
             }
         };

@@ -2,12 +2,16 @@
 
 use std::{error::Error, time::Duration};
 
-use helmdeck_server::{Config, token::Signer};
+use helmdeck_server::{
+    Config, Scope,
+    token::{Grant, Signer},
+};
 use helmdeck_store::Store;
 use helmdeck_wire::error::with_causes;
 
 /// What an agent needs: its own sessions, and all it can do in them.
 const DEFAULT_SCOPES: &str = "sessions:*";
+const MAX_LABEL: usize = 100;
 
 /// Whom the token is for.
 #[derive(clap::Args)]
@@ -16,8 +20,14 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     sub: String,
     /// What it allows: admin, sessions:read, sessions:write, sessions:act, sessions:*, metrics:read.
-    #[arg(long, value_name = "A,B", value_delimiter = ',', default_value = DEFAULT_SCOPES)]
+    #[arg(long, value_name = "A,B", value_delimiter = ',', default_value = DEFAULT_SCOPES, value_parser = scope)]
     scopes: Vec<String>,
+    /// A label for the action log, for example the program's name.
+    #[arg(long, value_name = "TEXT", value_parser = label)]
+    label: Option<String>,
+    /// For a person, not an agent: it may take control from other people by force.
+    #[arg(long)]
+    human: bool,
     /// How long it is valid: 90s, 30m, 12h, 7d.
     #[arg(long, value_name = "TIME", default_value = "12h", value_parser = duration)]
     ttl: Duration,
@@ -25,7 +35,10 @@ pub struct Args {
 
 /// Prints a token signed with the server's secret.
 pub fn run(config: &Config, args: &Args) -> Result<(), Box<dyn Error>> {
-    let (token, claims) = Signer::load(config)?.mint(&args.sub, &args.scopes, args.ttl)?;
+    let Args { sub: subject, scopes, label, human, ttl } = args;
+    let label = label.as_deref();
+    let grant = Grant { subject, label, human: *human, scopes, ttl: *ttl };
+    let (token, claims) = Signer::load(config)?.mint(&grant)?;
     let info = claims.info();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let listed = runtime.block_on(async {
@@ -38,6 +51,24 @@ pub fn run(config: &Config, args: &Args) -> Result<(), Box<dyn Error>> {
     }
     println!("{token}");
     Ok(())
+}
+
+/// A scope that some operation asks for, or a whole family of them.
+fn scope(text: &str) -> Result<String, String> {
+    let known = Scope::ALL.map(Scope::as_str);
+    let family = text.strip_suffix(":*").unwrap_or(text);
+    let named = |scope: &&str| {
+        **scope == *text || scope.split_once(':').is_some_and(|(prefix, _)| prefix == family)
+    };
+    if known.iter().any(|scope| named(&scope)) {
+        return Ok(text.to_owned());
+    }
+    Err(format!("there is no scope {text:?}: expected {} or sessions:*", known.join(", ")))
+}
+
+fn label(text: &str) -> Result<String, String> {
+    let fits = (1..=MAX_LABEL).contains(&text.chars().count()) && !text.contains(char::is_control);
+    fits.then(|| text.to_owned()).ok_or(format!("expected 1 to {MAX_LABEL} printable characters"))
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
@@ -59,6 +90,21 @@ fn duration(text: &str) -> Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_scope_that_no_operation_asks_for_is_refused() {
+        for known in
+            ["admin", "sessions:read", "sessions:act", "sessions:*", "sessions", "metrics:*"]
+        {
+            assert_eq!(scope(known).as_deref(), Ok(known));
+        }
+        for unknown in
+            ["foo", "", "*", "sessions:", "sessions:reed", "session:*", "admin:*", "read"]
+        {
+            let refused = scope(unknown).unwrap_err();
+            assert!(refused.contains("sessions:read"), "{refused}");
+        }
+    }
 
     #[test]
     fn durations_are_read_as_people_write_them() {

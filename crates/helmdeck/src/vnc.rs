@@ -50,6 +50,9 @@ async fn serve(server: &Remote, args: &Args) -> Result<(), Box<dyn Error>> {
     let take = if args.control { "&take=true" } else { "" };
     let path = format!("/api/v1/sessions/{}/vnc?role={}{take}", args.session, role.as_str());
     let request = server.request(&path)?;
+    // Whether the session can be watched is known before a program is asked for.
+    let probe = format!("/api/v1/sessions/{}/vnc?role={}", args.session, role.as_str());
+    server.connect(server.request(&probe)?).await?.close(None).await?;
 
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port)).await?;
     let port = listener.local_addr()?.port();

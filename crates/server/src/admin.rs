@@ -4,7 +4,11 @@ use helmdeck_store::Store;
 use secrecy::SecretString;
 use time::OffsetDateTime;
 
-use crate::{Config, ServerError, instance::make_data_dir, password};
+use crate::{
+    Config, ServerError,
+    instance::make_data_dir,
+    password::{self, Checker},
+};
 
 /// An account whose password was just made. Show it to the operator once; it is kept nowhere.
 #[derive(Debug, Clone)]
@@ -24,7 +28,7 @@ pub async fn ensure(store: &Store, config: &Config) -> Result<Option<NewAdmin>, 
             let username = &config.admin_username;
             let unchanged = match kept {
                 Some(kept) if kept.username == *username => {
-                    password::fits(password.clone(), kept.password_hash).await?
+                    Checker::default().fits(password.clone(), kept.password_hash).await?
                 }
                 _ => false,
             };
@@ -94,7 +98,7 @@ mod tests {
 
     async fn lets_in(store: &Store, password: SecretString) -> bool {
         let kept = store.admin().await.unwrap().unwrap();
-        password::fits(password, kept.password_hash).await.unwrap()
+        password::Checker::default().fits(password, kept.password_hash).await.unwrap()
     }
 
     #[tokio::test]

@@ -10,6 +10,7 @@ use helmdeck_store::Store;
 use helmdeck_wire::{SessionId, session::EndReason};
 use http::{Method, Uri};
 use parking_lot::Mutex;
+use rustix::process::{Resource, getrlimit};
 use secrecy::ExposeSecret;
 use tokio::net::TcpListener;
 use tokio_util::{
@@ -21,6 +22,8 @@ use crate::{
     Config, Instance, Operation, ServerError,
     admin::{self, NewAdmin},
     boot::Boot,
+    client_address::TrustedProxies,
+    connection_limits::ConnectionLimits,
     figures::Figures,
     housekeeping::{self, Kept},
     limits::Limits,
@@ -89,7 +92,7 @@ pub async fn run(
     let published = publish::run(app.clone(), routes.clone(), config.max_sessions);
     let _published =
         config.live.publish_vnc_ports.then(|| AbortOnDropHandle::new(tokio::spawn(published)));
-    let sessions = serve(listener, routes, drain, shutdown).await;
+    let sessions = serve(listener, routes, app.connections.clone(), drain, shutdown).await;
     app.live.close();
     let _ = tokio::time::timeout(GOODBYE, app.live.wait()).await;
     if sessions == Shutdown::EndSessions {
@@ -131,6 +134,7 @@ pub struct Parts {
     pub(crate) cookie_name: String,
     pub(crate) revoked: Revocations,
     pub(crate) tickets: InUse,
+    pub(crate) connections: ConnectionLimits,
     pub(crate) boot: Boot,
     /// Sessions that have a port of their own.
     pub(crate) published: Mutex<HashMap<SessionId, u16>>,
@@ -174,6 +178,7 @@ impl App {
             max_sessions: config.max_sessions,
             max_sessions_per_caller: config.max_sessions_per_caller,
             idle_timeout_s: config.idle_timeout_s,
+            ceilings: config.ceilings,
             policy: policy.clone(),
             forward_allow: config.forward_allow.clone(),
             profiles,
@@ -196,10 +201,17 @@ impl App {
             addr,
             public_base: config.live.vnc_public_base.clone(),
             embed_ancestors: config.live.embed_ancestors.clone(),
-            origins: Origins::new(config.live.vnc_public_base.as_ref()),
+            origins: Origins::new(
+                config.live.vnc_public_base.as_ref(),
+                config.live.allowed_origins.clone(),
+            ),
             // Browsers do not tell ports apart, and there may be two servers on a machine.
             cookie_name: format!("helmdeck-{}", addr.port()),
             tickets: InUse::default(),
+            connections: ConnectionLimits::new(
+                getrlimit(Resource::Nofile).current,
+                TrustedProxies::new(config.trusted_proxies.clone()),
+            ),
             boot: Boot::new().map_err(TokenError::Random)?,
             published: Mutex::default(),
             live: TaskTracker::new(),
@@ -214,6 +226,14 @@ impl App {
         let method = if method == Method::HEAD { &Method::GET } else { method };
         let at_path = self.operation_ids.get(path)?;
         at_path.iter().find(|(known, _)| known == method).map(|(_, id)| id.clone())
+    }
+}
+
+impl App {
+    /// The methods that a matched path knows.
+    pub(crate) fn methods(&self, path: &str) -> Vec<&str> {
+        let at_path = self.operation_ids.get(path).map(Vec::as_slice).unwrap_or_default();
+        at_path.iter().map(|(method, _)| method.as_str()).collect()
     }
 }
 

@@ -2,9 +2,11 @@
 
 use std::{
     collections::HashMap,
-    net::{IpAddr, Ipv6Addr},
+    net::IpAddr,
     time::{Duration, Instant},
 };
+
+use crate::client_address::network;
 
 /// Wrong passwords that cost nothing but the time to type them.
 const FREE: u32 = 5;
@@ -82,13 +84,8 @@ impl Attempts {
     }
 }
 
-/// A whole IPv6 /64 belongs to one customer, so it counts as one place.
 fn key(username: &str, peer: IpAddr) -> Key {
-    let network = match peer.to_canonical() {
-        IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 64)).into(),
-        v4 => v4,
-    };
-    Key { username: username.to_owned(), network }
+    Key { username: username.to_owned(), network: network(peer) }
 }
 
 #[cfg(test)]

@@ -1,20 +1,24 @@
 //! Who is calling, and may they: the token, cookie or ticket and the scope of every operation,
 //! checked in one place.
 
+use std::sync::Arc;
+
 use axum::{
     extract::{Query, Request, State},
     middleware::Next,
     response::Response,
 };
 use helmdeck_sessions::{Caller, Scope};
-use helmdeck_wire::ErrorCode;
-use http::{HeaderMap, Method, header};
+use helmdeck_wire::{ErrorCode, history::ActorKind};
+use http::{HeaderMap, Method, header, request::Parts};
 use serde::Deserialize;
 
 use crate::{
-    Access, App, cookie,
+    Access, App,
+    connection_limits::{Connection, Who},
+    cookie,
     error::{ApiError, ApiResult},
-    origin,
+    origin, ticket,
     token::Claims,
 };
 
@@ -28,11 +32,22 @@ const TICKET_PROTOCOL: &str = "helmdeck.ticket.";
 pub struct Gate {
     pub app: App,
     pub access: Access,
+    /// Whether it is a health check, which is answered however busy the server is.
+    pub health: bool,
 }
 
 /// A ticket that came with a request; its session is in the path, and checked there.
 #[derive(Debug, Clone)]
 pub struct PresentedTicket(pub String);
+
+/// Refuses a request without a bearer token, such as one from the page: it has nothing to `verb`.
+pub fn require_bearer(parts: &Parts, verb: &str) -> ApiResult<()> {
+    if parts.headers.contains_key(header::AUTHORIZATION) {
+        return Ok(());
+    }
+    let message = format!("{verb} with a token: `Authorization: Bearer <token>`");
+    Err(ApiError::new(ErrorCode::MissingBearer, message))
+}
 
 /// Lets a request through to its handler, which finds the [`Caller`] in the extensions.
 pub async fn admit(
@@ -40,12 +55,23 @@ pub async fn admit(
     mut request: Request,
     next: Next,
 ) -> ApiResult<Response> {
+    let connection = request.extensions().get::<Arc<Connection>>().cloned();
+    let count = |who: Who<'_>| match &connection {
+        Some(connection) => connection.serves(who),
+        None => Ok(()),
+    };
     let scope = match gate.access {
-        Access::Open => None,
+        Access::Open if gate.health => None,
+        Access::Open => {
+            count(Who::Anonymous)?;
+            None
+        }
         Access::Needs(scope) => Some(scope),
         Access::Watches => match presented_ticket(&request) {
             Some(ticket) => {
-                origin::check(&gate.app.origins, request.headers())?;
+                origin::check_live(&gate.app.origins, request.headers())?;
+                let id = ticket::id_if_signed(&gate.app.signer, &ticket);
+                count(id.as_deref().map_or(Who::Anonymous, Who::Caller))?;
                 request.extensions_mut().insert(PresentedTicket(ticket));
                 None
             }
@@ -54,15 +80,14 @@ pub async fn admit(
     };
     if let Some(scope) = scope {
         let claims = identify(&gate.app, request.method(), request.headers())?;
-        // Whoever is let in without a token has the page's cookie.
-        let by_hand = !request.headers().contains_key(header::AUTHORIZATION);
-        let caller = Caller { by_hand, ..caller(&claims) };
+        let caller = caller(&claims);
         tracing::Span::current().record("caller", caller.subject.as_str());
         if !caller.may(scope) {
             let scope = scope.as_str();
             let message = format!("this token lacks the scope {scope}: make one that has it");
             return Err(ApiError::new(ErrorCode::Forbidden, message));
         }
+        count(Who::Caller(&caller.token))?;
         request.extensions_mut().insert(caller);
         request.extensions_mut().insert(claims);
     }
@@ -104,7 +129,10 @@ pub fn caller(claims: &Claims) -> Caller {
         "" => format!("{}@{}", claims.sub, claims.iat),
         id => id.to_owned(),
     };
-    Caller { subject: claims.sub.clone(), scopes: claims.scopes.clone(), token, by_hand: false }
+    // Only what was signed counts: an agent can send its token as a cookie, too.
+    let kind = if claims.human { ActorKind::Human } else { ActorKind::Agent };
+    let (subject, scopes) = (claims.sub.clone(), claims.scopes.clone());
+    Caller { subject, scopes, token, kind, label: claims.client.clone() }
 }
 
 /// The ticket in the query, or among the subprotocols.

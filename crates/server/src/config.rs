@@ -4,21 +4,25 @@
 //! composes and validates; where a value came from is the business of `config/layers.rs`.
 
 mod action_log;
+mod ceilings;
 mod defaults;
 mod layers;
 mod live;
 mod nearest;
+mod running;
 mod show;
 
 use std::{net::SocketAddr, ops::RangeInclusive, path::PathBuf, str::FromStr};
 
 use helmdeck_egress::Cidr;
+use helmdeck_sessions::Ceilings;
 use secrecy::SecretString;
 
 pub use action_log::ActionLog;
 pub use layers::{ConfigError, Origin};
 use layers::{Layers, Origins};
 pub use live::Live;
+pub use running::Change;
 
 /// The settings in effect.
 #[derive(Debug, Clone)]
@@ -44,6 +48,10 @@ pub struct Config {
     /// `HELMDECK_MAX_SESSIONS_PER_CALLER`: the most sessions of one token subject at once. Default:
     /// as many as there may be at all.
     pub max_sessions_per_caller: usize,
+    /// `HELMDECK_MAX_MEMORY_LIMIT` and `HELMDECK_MAX_CPU_LIMIT`: the most memory and cores that a
+    /// caller may ask for in one session; an admin may ask for the whole machine. Default: half of
+    /// the memory, and all cores.
+    pub ceilings: Ceilings,
     /// `HELMDECK_IDLE_TIMEOUT_S`: seconds without a call after which a session ends unless it
     /// chose otherwise; 0 for never. Default 300.
     pub idle_timeout_s: u64,
@@ -60,6 +68,9 @@ pub struct Config {
     pub action_log: ActionLog,
     /// What concerns the live view.
     pub live: Live,
+    /// `HELMDECK_TRUSTED_PROXIES`: addresses and ranges of reverse proxies whose `X-Forwarded-For`
+    /// says where a client is, separated by commas. Default: none.
+    pub trusted_proxies: Vec<Cidr>,
     /// `HELMDECK_MAX_BODY_BYTES`: the largest request body. Default 1 MiB.
     pub max_body_bytes: usize,
     /// `HELMDECK_DRAIN_SECONDS`: how long a stopping server waits for running requests. Default 10.
@@ -137,6 +148,7 @@ impl Config {
                 |text| whole(text, 1, 10_000),
                 || 10_000,
             )?,
+            ceilings: ceilings::read(&mut layers)?,
             idle_timeout_s: layers.value(
                 "idle_timeout_s",
                 "seconds, or 0 for never",
@@ -160,6 +172,12 @@ impl Config {
             })?,
             action_log: ActionLog::read(&mut layers)?,
             live: Live::read(&mut layers)?,
+            trusted_proxies: layers.value(
+                "trusted_proxies",
+                "addresses or ranges such as 10.1.0.0/16, separated by commas",
+                |text| Cidr::list(text).ok(),
+                Vec::new,
+            )?,
             max_body_bytes: layers.value(
                 "max_body_bytes",
                 "1024 to 1073741824",

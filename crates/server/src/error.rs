@@ -214,6 +214,7 @@ pub fn status(code: ErrorCode) -> StatusCode {
             StatusCode::UNAUTHORIZED
         }
         E::Forbidden
+        | E::PersonRequired
         | E::Csrf
         | E::ForeignOrigin
         | E::FileDenied
@@ -240,9 +241,11 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::ControlHeld
         | E::ControlTaken => StatusCode::CONFLICT,
         E::SessionEnded => StatusCode::GONE,
-        E::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         E::RangeNotSatisfiable => StatusCode::RANGE_NOT_SATISFIABLE,
-        E::TooManyAttempts | E::QuotaReached => StatusCode::TOO_MANY_REQUESTS,
+        E::PayloadTooLarge | E::PictureTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        E::TooManyAttempts | E::TooManyConnections | E::QuotaReached => {
+            StatusCode::TOO_MANY_REQUESTS
+        }
         E::CreateFailed | E::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         E::GuestLost
         | E::DisplayLost

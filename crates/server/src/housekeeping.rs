@@ -103,7 +103,7 @@ async fn more(removed: u64) -> bool {
 mod tests {
     use helmdeck_wire::{
         SessionId,
-        history::{ActionRecord, Actor, ActorKind},
+        history::{ActionRecord, Actor},
     };
     use serde_json::json;
 
@@ -119,7 +119,7 @@ mod tests {
                 seq,
                 at: now - time::Duration::days(if seq <= 1500 { 31 } else { 29 }),
                 session_id: SessionId::new(if seq.is_multiple_of(2) { "even" } else { "odd" }),
-                by: Actor { kind: ActorKind::Agent, subject: "ann".into() },
+                by: Actor { subject: "ann".into(), ..Actor::default() },
                 action: "click".into(),
                 detail: json!({}),
                 outcome: "ok".into(),

@@ -12,13 +12,13 @@ use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
-use tokio::sync::Semaphore;
 
 use crate::{
     attempts::Attempts,
     error::{ApiError, ApiResult},
-    password,
-    token::Signer,
+    login_queue::{Crowded, LoginQueue},
+    password::{self, Checker},
+    token::{Grant, Signer},
 };
 
 /// How long the token of a login is good.
@@ -54,12 +54,14 @@ pub struct LoggedIn {
 /// Checks passwords, slower the more often they are wrong.
 pub struct Login {
     attempts: Mutex<Attempts>,
-    checks: Semaphore,
+    queue: LoginQueue,
+    checker: Checker,
 }
 
 impl Login {
     pub fn new() -> Self {
-        Self { attempts: Mutex::default(), checks: Semaphore::new(CHECKS_AT_ONCE) }
+        let queue = LoginQueue::new(CHECKS_AT_ONCE);
+        Self { attempts: Mutex::default(), queue, checker: Checker::default() }
     }
 
     /// A token, if the password is right.
@@ -71,8 +73,11 @@ impl Login {
         peer: IpAddr,
     ) -> ApiResult<LoggedIn> {
         let Credentials { username, password } = credentials;
+        let turn = self.queue.turn(peer).await.map_err(|Crowded| crowded())?;
         self.attempts.lock().admit(&username, peer, Instant::now()).map_err(slow_down)?;
-        if !self.is_admin(store, &username, password).await? {
+        let right = self.is_admin(store, &username, password).await?;
+        drop(turn);
+        if !right {
             let message = "user name or password is wrong; `helmdeck admin reset-password` on the \
                            server's machine makes a new one";
             return Err(ApiError::new(ErrorCode::InvalidCredentials, message));
@@ -80,7 +85,10 @@ impl Login {
         self.attempts.lock().forgive(&username, peer);
         let now = OffsetDateTime::now_utc();
         let scopes = ["admin".to_owned()];
-        let (token, claims) = signer.mint_for(&username, Some("ui"), &scopes, now, TOKEN_LIFE)?;
+        // Whoever knows the password is a person.
+        let (label, human) = (Some("ui"), true);
+        let grant = Grant { subject: &username, label, human, scopes: &scopes, ttl: TOKEN_LIFE };
+        let (token, claims) = signer.mint(&grant)?;
         let info = claims.info();
         if let Err(error) = store.add_token(&info, now).await {
             // A disk that is full must not lock people out; the token is only not listed.
@@ -99,8 +107,7 @@ impl Login {
         let admin = store.admin().await?.filter(|admin| admin.username == username);
         let known = admin.is_some();
         let hash = admin.map_or_else(|| password::DECOY.to_owned(), |admin| admin.password_hash);
-        let _turn = self.checks.acquire().await.map_err(ApiError::internal)?;
-        let fits = password::fits(password, hash).await.map_err(ApiError::internal)?;
+        let fits = self.checker.fits(password, hash).await.map_err(ApiError::internal)?;
         Ok(known && fits)
     }
 }
@@ -109,4 +116,9 @@ fn slow_down(wait: Duration) -> ApiError {
     let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
     let message = format!("too many failed logins: try again in {seconds} s");
     ApiError::new(ErrorCode::TooManyAttempts, message).retry_after(seconds)
+}
+
+fn crowded() -> ApiError {
+    let message = "too many logins from your network at once: try again in 1 s";
+    ApiError::new(ErrorCode::TooManyAttempts, message).retry_after(1)
 }

@@ -1,24 +1,44 @@
 //! The OpenAPI 3.1 document, made from the operation table.
 
+mod schema;
+
 use helmdeck_wire::ErrorBody;
-use schemars::{SchemaGenerator, generate::SchemaSettings};
+use schemars::{Schema, SchemaGenerator, generate::SchemaSettings, transform::Transform};
 use serde_json::{Map, Value, json};
 
 use crate::{
     Access, Operation,
+    openapi::schema::{ForGenerators, without_null},
     operation::{Media, Output, SchemaOf},
 };
 
-/// Describes every operation.
+/// What each tag is about, in the order in which readers meet them.
+const TAGS: [(&str, &str); 12] = [
+    ("sessions", "Create, list, watch, share and end sessions, and move files in and out."),
+    ("desktop", "Drive a desktop session by pixel: mouse, keyboard, windows and programs."),
+    ("browser", "Drive the session's browser by page and element."),
+    ("events", "Follow what happens in sessions."),
+    ("wall", "Small live pictures of many sessions."),
+    ("profiles", "Browser profiles that outlive sessions."),
+    ("extensions", "Browser extensions that sessions can load."),
+    ("attach", "Turn an existing display or browser into a session."),
+    ("auth", "Log in and out."),
+    ("tokens", "List and revoke tokens."),
+    ("settings", "Settings for new sessions."),
+    ("server", "Health, version, metrics and the files of the web page."),
+];
+
+/// Describes every documented operation.
 pub fn document(operations: &[Operation]) -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.definitions_path = "/components/schemas".into();
         settings.meta_schema = None;
+        settings.transforms.push(Box::new(ForGenerators));
     });
     let mut generator = settings.into_generator();
     let error = generator.subschema_for::<ErrorBody>();
     let mut paths = Map::new();
-    for operation in operations {
+    for operation in operations.iter().filter(|operation| operation.documented) {
         let described = describe(operation, &mut generator);
         let path = paths.entry(operation.path.replace("{*", "{")).or_insert_with(|| json!({}));
         if let Value::Object(path) = path {
@@ -34,12 +54,13 @@ pub fn document(operations: &[Operation]) -> Value {
             "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
         },
         "servers": [{ "url": "/" }],
+        "tags": TAGS.map(|(name, description)| json!({ "name": name, "description": description })),
         "paths": paths,
         "components": {
             "schemas": generator.take_definitions(true),
             "responses": {
                 "Error": {
-                    "description": "It did not work; the body says why and what to do next.",
+                    "description": "The request failed. The body says why and what to do next.",
                     "content": { "application/json": { "schema": error } },
                 },
             },
@@ -47,8 +68,8 @@ pub fn document(operations: &[Operation]) -> Value {
                 "bearer": { "type": "http", "scheme": "bearer", "bearerFormat": "JWT" },
                 "cookie": {
                     "type": "apiKey", "in": "cookie", "name": "helmdeck",
-                    "description": "As the web page logs in. All but GET also need the header \
-                                    `X-Helmdeck-CSRF: 1`.",
+                    "description": "The web page's login. Requests other than GET also need the \
+                                    header `X-Helmdeck-CSRF: 1`.",
                 },
                 "ticket": { "type": "apiKey", "in": "query", "name": "ticket" },
             },
@@ -74,7 +95,8 @@ fn describe(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
         "parameters": parameters(operation, generator),
         "responses": {
             operation.status.as_str(): success(operation.output, generator),
-            "default": { "$ref": "#/components/responses/Error" },
+            "4XX": { "$ref": "#/components/responses/Error" },
+            "5XX": { "$ref": "#/components/responses/Error" },
         },
     });
     if let Value::Object(described) = &mut described {
@@ -82,7 +104,7 @@ fn describe(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
             described.insert("x-scope".to_owned(), json!(scope));
         }
         if let Some(input) = &operation.input {
-            let schema = (input.schema)(generator);
+            let schema = inline(input.schema, generator);
             let body = json!({
                 "required": input.required,
                 "content": { "application/json": { "schema": schema } },
@@ -96,9 +118,10 @@ fn describe(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
     described
 }
 
-/// The noun an operation belongs to: the segment after the version.
+/// The noun an operation belongs to: the segment after `/api/v1`.
 fn tag(path: &str) -> &str {
     path.strip_prefix("/api/v1/")
+        .or_else(|| path.strip_prefix("/api/"))
         .and_then(|rest| rest.split_once('/').map_or(Some(rest), |(noun, _)| Some(noun)))
         .filter(|noun| !noun.contains('.'))
         .unwrap_or("server")
@@ -122,7 +145,7 @@ fn parameters(operation: &Operation, generator: &mut SchemaGenerator) -> Vec<Val
 
 /// One parameter for each property of the query's type.
 fn in_query(schema: SchemaOf, generator: &mut SchemaGenerator) -> Vec<Value> {
-    let schema = schema(generator).to_value();
+    let schema = inline(schema, generator).to_value();
     let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     let properties = schema.get("properties").and_then(Value::as_object).cloned();
     let parameter = |(name, mut schema): (String, Value)| {
@@ -132,16 +155,23 @@ fn in_query(schema: SchemaOf, generator: &mut SchemaGenerator) -> Vec<Value> {
             "name": name,
             "in": "query",
             "description": doc,
-            "schema": schema,
+            "schema": without_null(schema),
         })
     };
     properties.unwrap_or_default().into_iter().map(parameter).collect()
 }
 
+/// A schema that stands where it is used. Those among the components are transformed at the end.
+fn inline(schema: SchemaOf, generator: &mut SchemaGenerator) -> Schema {
+    let mut schema = schema(generator);
+    ForGenerators.transform(&mut schema);
+    schema
+}
+
 fn success(output: Output, generator: &mut SchemaGenerator) -> Value {
     match output {
         Output::Json(schema) => {
-            let schema = schema(generator);
+            let schema = inline(schema, generator);
             json!({ "description": "Done.", "content": { "application/json": { "schema": schema } } })
         }
         Output::Text(media_type) => {
@@ -155,7 +185,10 @@ fn success(output: Output, generator: &mut SchemaGenerator) -> Value {
 
 /// A body of bytes.
 fn bytes(media: Media) -> Value {
-    let content = media.types.iter().map(|media_type| ((*media_type).to_owned(), json!({})));
+    let content = media.types.iter().map(|media_type| {
+        let schema = json!({ "type": "string", "format": "binary" });
+        ((*media_type).to_owned(), json!({ "schema": schema }))
+    });
     let mut described = json!({ "description": media.doc, "content": Map::from_iter(content) });
     if let Some(described) = described.as_object_mut().filter(|_| !media.headers.is_empty()) {
         let header = |name: &&str| ((*name).to_owned(), json!({ "schema": { "type": "string" } }));
@@ -186,7 +219,7 @@ mod tests {
         assert_eq!(click["required"], json!(["session_id", "x", "y"]));
         assert_eq!(click["additionalProperties"], json!(false));
         let operation = &document["paths"]["/api/v1/desktop/click"]["post"];
-        assert_eq!(operation["summary"], "Click once at a point of the VISIBLE desktop");
+        assert_eq!(operation["summary"], "Click once at a point of the desktop");
         assert_eq!(operation["x-scope"], "sessions:act");
         assert_eq!(operation["tags"], json!(["desktop"]));
     }

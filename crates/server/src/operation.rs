@@ -44,6 +44,8 @@ pub struct Operation {
     pub doc: String,
     /// The status of success.
     pub status: StatusCode,
+    /// Whether the OpenAPI document lists it. Second spellings of a path are left out.
+    pub documented: bool,
     pub(crate) input: Option<Input>,
     pub(crate) takes_bytes: bool,
     pub(crate) query: Option<SchemaOf>,
@@ -160,9 +162,11 @@ where
     of_action::<A, _, _>(desktop::act::<A>).returns_media(Media::of::<A::Reply>())
 }
 
-/// Where the structured browser works. Agents choose by this who can see them.
-const BROWSER: &str = " In the Chromium of the session: VISIBLE to whoever watches if the session has \
-                       a desktop, HEADLESS else.";
+/// Where the structured browser works. Agents choose a tool by who can see it work.
+const BROWSER: &str = " Runs in the session's Chromium: VISIBLE to people watching if the session has \
+                       a desktop, otherwise HEADLESS.";
+/// Where desktop tools work.
+pub const DESKTOP: &str = " Runs on the session's VISIBLE desktop, which people can watch.";
 
 /// An action under its own name, with the doc of its type.
 pub fn of_action<A, H, T>(handler: H) -> Operation
@@ -173,7 +177,7 @@ where
 {
     let (path, id, whereabouts) = match A::NAME.strip_prefix("browser_") {
         Some(verb) => (format!("/api/v1/browser/{verb}"), A::NAME.to_owned(), BROWSER),
-        None => (format!("/api/v1/desktop/{}", A::NAME), format!("desktop_{}", A::NAME), ""),
+        None => (format!("/api/v1/desktop/{}", A::NAME), format!("desktop_{}", A::NAME), DESKTOP),
     };
     let input = Input {
         schema: targeted::<A>,
@@ -201,6 +205,7 @@ impl Operation {
             id: id.to_owned(),
             doc: String::new(),
             status: StatusCode::OK,
+            documented: true,
             input: None,
             takes_bytes: false,
             query: None,
@@ -262,6 +267,11 @@ impl Operation {
         Self { takes_bytes: true, ..self }
     }
 
+    /// Leaves it out of the OpenAPI document.
+    pub(crate) fn undocumented(self) -> Self {
+        Self { documented: false, ..self }
+    }
+
     pub(crate) fn status(self, status: StatusCode) -> Self {
         Self { status, ..self }
     }
@@ -277,7 +287,8 @@ pub fn description<T: JsonSchema>() -> String {
 
 /// An action's schema with the session that shall do it, as the body really looks.
 fn targeted<A: Action>(generator: &mut SchemaGenerator) -> Schema {
-    let session_id = json!({ "type": "string", "description": "Which session shall do it." });
+    let session_id =
+        json!({ "type": "string", "description": "The session that performs the action." });
     let mut schema = A::json_schema(generator);
     add_property(&mut schema, "session_id", session_id);
     let object = schema.ensure_object();

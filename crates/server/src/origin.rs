@@ -12,15 +12,18 @@ use crate::error::{ApiError, ApiResult};
 pub struct Origins {
     /// Scheme, host and port of the public address, if one is configured.
     public: Option<String>,
+    /// Other sites that may open a live view, with a ticket.
+    live: Vec<String>,
     /// Whether browsers reach it by https.
     pub secure: bool,
 }
 
 impl Origins {
-    pub fn new(public_base: Option<&Uri>) -> Self {
+    /// `live` are origins as [`origin_of`] writes them.
+    pub fn new(public_base: Option<&Uri>, live: Vec<String>) -> Self {
         let public = public_base.and_then(origin_of);
         let secure = public_base.and_then(Uri::scheme_str) == Some("https");
-        Self { public, secure }
+        Self { public, live, secure }
     }
 
     /// Whether a page from `origin` is ours. Without a configured public address these are the
@@ -42,7 +45,7 @@ impl Origins {
 }
 
 /// Scheme, host and port as browsers write them: without a port that goes without saying.
-fn origin_of(base: &Uri) -> Option<String> {
+pub fn origin_of(base: &Uri) -> Option<String> {
     let (scheme, authority) = (base.scheme_str()?, base.authority()?);
     match (scheme, authority.port_u16()) {
         ("https", Some(443)) | ("http", Some(80)) => {
@@ -50,6 +53,20 @@ fn origin_of(base: &Uri) -> Option<String> {
         }
         _ => Some(format!("{scheme}://{authority}")),
     }
+}
+
+/// Refuses a live view to pages of other sites, unless HELMDECK_ALLOWED_ORIGINS has them. Only for
+/// connections by ticket: a cookie is never good for another site.
+pub fn check_live(origins: &Origins, headers: &HeaderMap) -> ApiResult<()> {
+    let origin = headers.get(header::ORIGIN).and_then(|origin| origin.to_str().ok());
+    let listed = |origin: &str| origins.live.iter().any(|live| live.eq_ignore_ascii_case(origin));
+    if origin.is_some_and(listed) {
+        return Ok(());
+    }
+    check(origins, headers).map_err(|refused| {
+        let message = format!("{}; HELMDECK_ALLOWED_ORIGINS lets other sites in", refused.message);
+        ApiError { message, ..refused }
+    })
 }
 
 /// Refuses what a page of another site sends. Programs send no origin, and are not asked for one.
@@ -70,7 +87,7 @@ mod tests {
 
     fn allowed(public: Option<&str>, origin: &str, host: &str) -> bool {
         let public = public.map(|text| text.parse::<Uri>().unwrap());
-        let origins = Origins::new(public.as_ref());
+        let origins = Origins::new(public.as_ref(), Vec::new());
         origins.allow(origin, Some(host))
     }
 
@@ -85,6 +102,20 @@ mod tests {
             assert!(!allowed(None, foreign, "localhost:3000"), "{foreign}");
         }
         assert!(!allowed(None, "http://evil.example:3000", "evil.example:3000"), "rebinding");
+    }
+
+    #[test]
+    fn an_allowed_origin_opens_live_views_and_nothing_else() {
+        let origins = Origins::new(None, vec!["https://novnc.example".into()]);
+        let from = |origin: &str| {
+            let headers = [(header::ORIGIN, origin), (header::HOST, "localhost:3000")];
+            headers.into_iter().map(|(name, value)| (name, value.parse().unwrap())).collect()
+        };
+        assert!(check_live(&origins, &from("https://novnc.example")).is_ok());
+        assert!(check_live(&origins, &from("http://localhost:3000")).is_ok());
+        assert!(check_live(&origins, &from("https://novnc.example.evil.example")).is_err());
+        assert!(check_live(&origins, &from("http://novnc.example")).is_err());
+        assert!(check(&origins, &from("https://novnc.example")).is_err(), "no cookie from there");
     }
 
     #[test]

@@ -1,11 +1,15 @@
 //! Passwords: making, hashing and checking them. Slow on purpose, so never on an async thread.
 
-use std::fmt::Write;
+use std::{fmt::Write, sync::Arc};
 
 use argon2::{
-    Argon2,
-    password_hash::{PasswordHasher, PasswordVerifier, phc::PasswordHash},
+    Algorithm, Argon2, Block, Params, Version,
+    password_hash::{
+        PasswordHasher,
+        phc::{Output, PasswordHash},
+    },
 };
+use parking_lot::Mutex;
 use secrecy::{ExposeSecret, SecretString};
 
 /// A hash that no password fits, as costly to check as a real one: whoever tries an unknown user
@@ -36,14 +40,43 @@ pub async fn hash(password: SecretString) -> Result<String, PasswordError> {
     .await?
 }
 
-/// Whether a password fits a hash, off the async threads. A hash that makes no sense fits nothing.
-pub async fn fits(password: SecretString, hash: String) -> Result<bool, PasswordError> {
-    let fits = tokio::task::spawn_blocking(move || {
-        PasswordHash::new(&hash).is_ok_and(|hash| {
-            Argon2::default().verify_password(password.expose_secret().as_bytes(), &hash).is_ok()
-        })
-    });
-    Ok(fits.await?)
+/// Checks passwords in memory that it keeps and uses again: each check needs 19 MB, and the system's
+/// allocator would keep as much for every thread that ever made one.
+#[derive(Clone, Default)]
+pub struct Checker {
+    /// As many as there ever were checks at once.
+    spare: Arc<Mutex<Vec<Vec<Block>>>>,
+}
+
+impl Checker {
+    /// Whether a password fits a hash, off the async threads. A hash that makes no sense fits nothing.
+    pub async fn fits(&self, password: SecretString, hash: String) -> Result<bool, PasswordError> {
+        let spare = self.spare.clone();
+        let fits = tokio::task::spawn_blocking(move || {
+            let mut memory = spare.lock().pop().unwrap_or_default();
+            let fits = fits(password.expose_secret().as_bytes(), &hash, &mut memory);
+            spare.lock().push(memory);
+            fits.unwrap_or(false)
+        });
+        Ok(fits.await?)
+    }
+}
+
+/// Nothing if the hash makes no sense.
+fn fits(password: &[u8], hash: &str, memory: &mut Vec<Block>) -> Option<bool> {
+    let hash = PasswordHash::new(hash).ok()?;
+    let (salt, expected) = (hash.salt?, hash.hash?);
+    let params = Params::try_from(&hash).ok()?;
+    let algorithm = Algorithm::try_from(hash.algorithm.as_str()).ok()?;
+    let version = Version::try_from(hash.version?).ok()?;
+    memory.resize(params.block_count(), Block::default());
+    let mut computed = [0; Output::MAX_LENGTH];
+    let computed = computed.get_mut(..expected.as_bytes().len())?;
+    Argon2::new(algorithm, version, params)
+        .hash_password_into_with_memory(password, &salt, computed, memory)
+        .ok()?;
+    // Compared in constant time.
+    Some(Output::new(computed).ok()? == expected)
 }
 
 /// A new password with 80 random bits, in four groups that are easy to read aloud.
@@ -79,9 +112,15 @@ mod tests {
     #[tokio::test]
     async fn only_the_right_password_fits() {
         let hash = hash(SecretString::from("correct horse")).await.unwrap();
-        assert!(fits(SecretString::from("correct horse"), hash.clone()).await.unwrap());
-        assert!(!fits(SecretString::from("wrong horse"), hash).await.unwrap());
-        assert!(!fits(SecretString::from(""), "nonsense".into()).await.unwrap());
+        let checker = Checker::default();
+        let fits = async |password: &str, hash: &str| {
+            checker.fits(SecretString::from(password), hash.to_owned()).await.unwrap()
+        };
+        assert!(fits("correct horse", &hash).await);
+        assert!(!fits("wrong horse", &hash).await);
+        assert!(fits("correct horse", &hash).await, "also in memory that was used");
+        assert!(!fits("", "nonsense").await);
+        assert_eq!(checker.spare.lock().len(), 1, "checks one after the other share their memory");
     }
 
     #[tokio::test]
@@ -90,7 +129,8 @@ mod tests {
         let real = hash(SecretString::from("any")).await.unwrap();
         assert_eq!(cost(DECOY), cost(&real));
         assert!(PasswordHash::new(DECOY).is_ok());
-        assert!(!fits(SecretString::from("any"), DECOY.into()).await.unwrap());
+        let checker = Checker::default();
+        assert!(!checker.fits(SecretString::from("any"), DECOY.into()).await.unwrap());
     }
 
     #[test]

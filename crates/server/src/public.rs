@@ -29,6 +29,8 @@ impl Address {
     }
 
     /// The page that shows a session's desktop, or without one its browser, with a ticket for it.
+    /// It asks for a screen that follows the viewer's window; the page does that only when its user
+    /// says so.
     pub fn viewer(&self, session: &SessionId, mode: Mode, ticket: &str, role: Role) -> String {
         let Self { scheme, authority, .. } = self;
         let page = self.path("/vnc.html");
@@ -40,7 +42,7 @@ impl Address {
         };
         let path =
             format!("api/v1/sessions/{session}/{picture}%3Frole%3D{role}%26ticket%3D{ticket}");
-        format!("{scheme}://{authority}{page}?autoconnect=true&resize=scale&path={path}")
+        format!("{scheme}://{authority}{page}?autoconnect=true&resize=remote&path={path}")
     }
 
     /// The page of a session, for whoever is logged in.

@@ -83,7 +83,8 @@ fn publish(app: &App, listener: TcpListener, router: Router, session: SessionId)
     let router = router.layer(from_fn_with_state(session, only_this));
     let ended = app.closing.child_token();
     let guard = ended.clone().drop_guard();
-    tokio::spawn(serve(listener, router, DRAIN, async move { ended.cancelled().await }));
+    let limits = app.connections.clone();
+    tokio::spawn(serve(listener, router, limits, DRAIN, async move { ended.cancelled().await }));
     guard
 }
 

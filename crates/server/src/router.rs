@@ -1,22 +1,33 @@
 //! The routes of the operation table, behind their gates.
 
-use axum::{Router, extract::Request, middleware::from_fn_with_state};
+use axum::{
+    Router,
+    extract::{MatchedPath, Request, State},
+    middleware::from_fn_with_state,
+    response::{IntoResponse, Response},
+};
 use helmdeck_wire::ErrorCode;
+use http::{Method, header};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::{
     App,
     auth::{self, Gate},
     error::ApiError,
+    routes::pages,
     seam,
     table::operations,
 };
+
+/// Operations that are answered however busy the server is.
+const HEALTH: [&str; 3] = ["healthz", "readyz", "version"];
 
 /// The routes of the table, behind their gates, inside the seam.
 pub fn router(app: App) -> Router {
     let mut router = Router::new();
     for operation in operations() {
-        let gate = Gate { app: app.clone(), access: operation.access };
+        let health = HEALTH.contains(&operation.id.as_str());
+        let gate = Gate { app: app.clone(), access: operation.access, health };
         let guarded = operation.handler.route_layer(from_fn_with_state(gate, auth::admit));
         router = router.route(&operation.path, guarded);
     }
@@ -28,12 +39,19 @@ pub fn router(app: App) -> Router {
         .with_state(app)
 }
 
-async fn unknown_path() -> ApiError {
+async fn unknown_path(request: Request) -> Response {
+    let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    if request.method() == Method::GET && accept.is_some_and(|accept| accept.contains("text/html"))
+    {
+        return pages::not_found();
+    }
     let message = "there is nothing at this path; /api/v1/openapi.json lists what there is";
-    ApiError::new(ErrorCode::NotFound, message)
+    ApiError::new(ErrorCode::NotFound, message).into_response()
 }
 
-async fn unknown_method(request: Request) -> ApiError {
-    let message = format!("{} does not work here; see the Allow header", request.method());
+async fn unknown_method(State(app): State<App>, path: MatchedPath, request: Request) -> ApiError {
+    let allowed = app.methods(path.as_str()).join(" or ");
+    let (method, path) = (request.method(), request.uri().path());
+    let message = format!("{method} is not allowed at {path}: use {allowed}");
     ApiError::new(ErrorCode::MethodNotAllowed, message)
 }

@@ -2,30 +2,40 @@
 
 use std::{
     convert::Infallible,
+    io,
     net::{IpAddr, SocketAddr},
-    pin::pin,
+    pin::{Pin, pin},
     sync::Arc,
+    task::{Context, Poll},
     time::Duration,
 };
 
-use axum::{Router, body::Body, response::Response};
-use http::Request;
-use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use axum::{
+    Router,
+    body::{Body, HttpBody},
+    response::Response,
+};
+use bytes::Bytes;
+use http::{Request, StatusCode};
+use hyper::{
+    body::{Frame, Incoming, SizeHint},
+    server::conn::http1,
+    service::service_fn,
+};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use rustix::process::{Resource, getrlimit};
 use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
     net::{TcpListener, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore},
+    time::timeout,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tower::ServiceExt;
 
-/// Beyond this many, clients wait in the system's queue.
-const MAX_CONNECTIONS: usize = 2048;
-/// Of all descriptors, connections of clients get one in so many: each may need another one to a
-/// guest, and sessions need theirs to live, start and reach the network.
-const DESCRIPTORS_PER_CONNECTION: usize = 4;
-/// How long a client may take to send a request's head, and stay silent between requests.
+use crate::connection_limits::{Connection, ConnectionLimits};
+
+/// How long a client may take to send its first request's head.
+const FIRST_HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a client may take for a later one, and stay silent between requests.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long a client may leave what it was sent unacknowledged.
 const SILENCE_MS: u32 = 45_000;
@@ -50,17 +60,17 @@ struct Stop {
 pub async fn serve<T>(
     listener: TcpListener,
     router: Router,
+    limits: ConnectionLimits,
     drain: Duration,
     shutdown: impl Future<Output = T>,
 ) -> T {
     let (connections, stop) = (TaskTracker::new(), Stop::default());
-    let slots = Arc::new(Semaphore::new(max_connections(getrlimit(Resource::Nofile).current)));
     let mut shutdown = pin!(shutdown);
     let asked = loop {
         tokio::select! {
             asked = &mut shutdown => break asked,
-            (stream, peer, slot) = accept(&listener, &slots) => {
-                connections.spawn(connection(stream, peer, router.clone(), stop.clone(), slot));
+            (stream, accepted) = accept(&listener, &limits) => {
+                connections.spawn(connection(stream, accepted, router.clone(), stop.clone()));
             }
         }
     };
@@ -78,23 +88,25 @@ pub async fn serve<T>(
     asked
 }
 
-/// How many connections there may be with this limit on descriptors, if there is one.
-fn max_connections(descriptors: Option<u64>) -> usize {
-    let descriptors = descriptors.and_then(|most| usize::try_from(most).ok());
-    let share = descriptors.map_or(MAX_CONNECTIONS, |most| most / DESCRIPTORS_PER_CONNECTION);
-    share.clamp(1, MAX_CONNECTIONS)
+/// A connection that there is room for.
+struct Accepted {
+    peer: IpAddr,
+    place: Arc<Connection>,
+    limits: ConnectionLimits,
 }
 
-/// The next connection, once there is room for one.
-async fn accept(
-    listener: &TcpListener,
-    slots: &Arc<Semaphore>,
-) -> (TcpStream, SocketAddr, Option<OwnedSemaphorePermit>) {
-    // The semaphore is never closed, so there always is a slot.
-    let slot = slots.clone().acquire_owned().await.ok();
+/// The next connection, once there is room for it.
+async fn accept(listener: &TcpListener, limits: &ConnectionLimits) -> (TcpStream, Accepted) {
     loop {
         match listener.accept().await {
-            Ok((stream, peer)) => return (stream, peer, slot),
+            Ok((stream, peer)) => {
+                let peer = SocketAddr::ip(&peer);
+                // A peer that has too many connections is hung up on.
+                if let Some(place) = limits.admit(peer).await {
+                    let place = Arc::new(place);
+                    return (stream, Accepted { peer, place, limits: limits.clone() });
+                }
+            }
             Err(error) => {
                 tracing::warn!(%error, "Accepting a connection failed");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -103,18 +115,24 @@ async fn accept(
     }
 }
 
-async fn connection(
-    stream: TcpStream,
-    peer: SocketAddr,
-    router: Router,
-    stop: Stop,
-    _slot: Option<OwnedSemaphorePermit>,
-) {
+async fn connection(stream: TcpStream, accepted: Accepted, router: Router, stop: Stop) {
     // A click is a small packet that must not wait for another.
     let _ = stream.set_nodelay(true);
     // What a client that vanished was sent is given up soon, not after the system's quarter hour.
     let _ = rustix::net::sockopt::set_tcp_user_timeout(&stream, SILENCE_MS);
-    let answer = service_fn(move |request| answer(router.clone(), request, peer.ip()));
+    let Accepted { peer, place, limits } = accepted;
+    let begun = CancellationToken::new();
+    let answer = service_fn(|request: Request<Incoming>| {
+        begun.cancel();
+        let client = limits.proxies().client(peer, request.headers());
+        answer(router.clone(), request, client, place.clone())
+    });
+    let silent = async {
+        if timeout(FIRST_HEAD_TIMEOUT, begun.cancelled()).await.is_ok() {
+            std::future::pending::<()>().await;
+        }
+    };
+    let stream = Counted { stream, _place: place.clone() };
     let mut connection = pin!(
         http1::Builder::new()
             .timer(TokioTimer::new())
@@ -124,6 +142,8 @@ async fn connection(
     );
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
+        () = silent => Ok(()),
+        () = place.gives_way() => Ok(()),
         () = stop.soon.cancelled() => {
             connection.as_mut().graceful_shutdown();
             tokio::select! {
@@ -141,21 +161,94 @@ async fn connection(
 async fn answer(
     router: Router,
     mut request: Request<Incoming>,
-    peer: IpAddr,
+    client: IpAddr,
+    place: Arc<Connection>,
 ) -> Result<Response, Infallible> {
-    request.extensions_mut().insert(Peer(peer));
-    router.oneshot(request.map(Body::new)).await
+    place.begins(client);
+    request.extensions_mut().insert(Peer(client));
+    request.extensions_mut().insert(place.clone());
+    let response = router.oneshot(request.map(Body::new)).await?;
+    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+        // What it becomes is what its request was counted as.
+        return Ok(response);
+    }
+    Ok(response.map(|body| Body::new(Answer { body, place })))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// A connection's bytes, also after it became a WebSocket: its place is taken until it closes.
+struct Counted {
+    stream: TcpStream,
+    _place: Arc<Connection>,
+}
 
-    #[test]
-    fn connections_leave_descriptors_for_all_else() {
-        assert_eq!(max_connections(None), MAX_CONNECTIONS);
-        assert_eq!(max_connections(Some(1 << 20)), MAX_CONNECTIONS);
-        assert_eq!(max_connections(Some(1024)), 256);
-        assert_eq!(max_connections(Some(2)), 1);
+impl AsyncRead for Counted {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, buffer)
+    }
+}
+
+impl AsyncWrite for Counted {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, parts)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+/// An answer's body; when it is sent, the connection is free for another request.
+struct Answer {
+    body: Body,
+    place: Arc<Connection>,
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        self.place.rests();
+    }
+}
+
+impl HttpBody for Answer {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }

@@ -1,14 +1,17 @@
 //! Tickets: signed, so that a restarted server knows them; counted, so that one is used once at a
 //! time.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+mod in_use;
+
+use std::time::Duration;
 
 use helmdeck_sessions::Caller;
 use helmdeck_wire::{
     ErrorCode, SessionId,
+    history::ActorKind,
     ticket::{NewTicket, Role},
 };
-use parking_lot::Mutex;
+pub use in_use::{Feed, InUse, Kind, Stream};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
@@ -37,8 +40,14 @@ pub struct Claims {
     pub session: SessionId,
     /// What its holder may.
     pub role: Role,
-    /// Whether several connections may use it at once.
+    /// Whether several viewers may use it at once.
     pub reusable: bool,
+    /// How long a connection may last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_connection_s: Option<u64>,
+    /// Who it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// Its own name.
     pub jti: String,
     /// Until when connections can be opened with it.
@@ -51,7 +60,8 @@ impl Claims {
     /// made, and a session's owner does not change; that it is for this session, [`check`] sees to.
     pub fn bearer(&self) -> Caller {
         let scopes = vec!["admin".to_owned()];
-        Caller { subject: self.sub.clone(), scopes, token: self.jti.clone(), by_hand: true }
+        let (subject, token, label) = (self.sub.clone(), self.jti.clone(), self.label.clone());
+        Caller { subject, scopes, token, kind: ActorKind::Link, label }
     }
 
     /// What ends a connection by it when it is revoked.
@@ -62,6 +72,12 @@ impl Claims {
     /// Until when connections can be opened with it.
     pub fn expires_at(&self) -> OffsetDateTime {
         OffsetDateTime::from_unix_timestamp(self.exp).unwrap_or(OffsetDateTime::UNIX_EPOCH)
+    }
+
+    /// When a connection that opens now must end, if it must.
+    pub fn connection_ends(&self) -> Option<OffsetDateTime> {
+        let most = Duration::from_secs(self.max_connection_s?);
+        Some(OffsetDateTime::now_utc() + most)
     }
 }
 
@@ -81,7 +97,9 @@ pub fn issue(
         session: session.clone(),
         role: wanted.role,
         reusable: wanted.reusable,
-        jti: format!("tick-{}", random_hex().map_err(TokenError::Random)?),
+        max_connection_s: wanted.max_connection_s,
+        label: wanted.label.clone(),
+        jti: new_id(signer, session)?,
         // It does not outlive the token that it was made with.
         exp: end.min(token.exp),
         iss: ISSUER.to_owned(),
@@ -89,10 +107,22 @@ pub fn issue(
     Ok((signer.sign(&claims)?, claims))
 }
 
-/// Whether this can be the name of a ticket.
-pub fn is_id(text: &str) -> bool {
-    let digits = text.strip_prefix("tick-").unwrap_or_default();
-    digits.len() == 32 && digits.bytes().all(|b| b.is_ascii_hexdigit())
+fn new_id(signer: &Signer, session: &SessionId) -> Result<String, TokenError> {
+    let random = random_hex().map_err(TokenError::Random)?;
+    let stamp = signer.stamp(&format!("{session} {random}"))?;
+    Ok(format!("tick-{random}-{stamp}"))
+}
+
+/// Whether this names a ticket that was made here for that session.
+pub fn is_id_of(signer: &Signer, session: &SessionId, id: &str) -> Result<bool, TokenError> {
+    let parts = id.strip_prefix("tick-").and_then(|rest| rest.split_once('-'));
+    let Some((random, stamp)) = parts else { return Ok(false) };
+    Ok(signer.stamp(&format!("{session} {random}"))? == stamp)
+}
+
+/// The id of a ticket that was made here and has not expired.
+pub fn id_if_signed(signer: &Signer, ticket: &str) -> Option<String> {
+    signer.read::<Claims>(ticket, ISSUER).ok().map(|claims| claims.jti)
 }
 
 /// What a ticket says, if it is good and for this session.
@@ -122,41 +152,26 @@ fn path(session: &SessionId) -> String {
     format!("/api/v1/sessions/{session}/tickets")
 }
 
-/// Which tickets have open connections.
-#[derive(Clone, Default)]
-pub struct InUse {
-    counts: Arc<Mutex<HashMap<String, usize>>>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Config;
 
-impl InUse {
-    /// Uses a ticket until what is returned is dropped.
-    pub fn begin(&self, claims: &Claims) -> ApiResult<Use> {
-        let mut counts = self.counts.lock();
-        let count = counts.entry(claims.jti.clone()).or_default();
-        if *count > 0 && !claims.reusable {
-            let message = "the ticket is for one connection, and there is one: close it first, or \
-                           ask for a reusable ticket";
-            return Err(ApiError::new(ErrorCode::TicketInUse, message));
-        }
-        *count += 1;
-        Ok(Use { counts: self.counts.clone(), id: claims.jti.clone() })
-    }
-}
-
-/// A connection by ticket.
-pub struct Use {
-    counts: Arc<Mutex<HashMap<String, usize>>>,
-    id: String,
-}
-
-impl Drop for Use {
-    fn drop(&mut self) {
-        let mut counts = self.counts.lock();
-        if let Some(count) = counts.get_mut(&self.id) {
-            *count -= 1;
-            if *count == 0 {
-                counts.remove(&self.id);
-            }
+    #[test]
+    fn only_ids_made_here_for_this_session_name_a_ticket() {
+        let secret = "k".repeat(32);
+        let env = [("HELMDECK_JWT_SECRET", secret.as_str()), ("HELMDECK_DATA_DIR", "/nonexistent")];
+        let env = env.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let signer = Signer::load(&Config::load(None, env).unwrap()).unwrap();
+        let (ours, other) = (SessionId::new("sess-a"), SessionId::new("sess-b"));
+        let id = new_id(&signer, &ours).unwrap();
+        let known = |session, id: &str| is_id_of(&signer, session, id).unwrap();
+        assert!(known(&ours, &id));
+        assert!(!known(&other, &id), "another session's");
+        let made_up = format!("tick-{}", "0".repeat(32));
+        for id in ["", "tick-", "tick--", made_up.as_str(), &format!("{made_up}-AAAAAAAAAAAAAAAA")]
+        {
+            assert!(!known(&ours, id), "{id:?}");
         }
     }
 }

@@ -10,7 +10,8 @@ use std::{
 
 use helmdeck_wire::token::TokenInfo;
 use jsonwebtoken::{
-    Algorithm, DecodingKey, EncodingKey, Header, Validation, decode, encode, errors::ErrorKind,
+    Algorithm, DecodingKey, EncodingKey, Header, Validation, crypto, decode, encode,
+    errors::ErrorKind,
 };
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -24,6 +25,8 @@ const ISSUER: &str = "helmdeck";
 const LEEWAY_SECONDS: u64 = 5;
 /// Shorter keys can be guessed.
 const MIN_SECRET_BYTES: usize = 32;
+/// Characters of a stamp, six bits each.
+const STAMP_LENGTH: usize = 16;
 
 /// Why there is no token.
 #[derive(Debug, thiserror::Error)]
@@ -68,9 +71,12 @@ pub struct Claims {
     /// A name for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The program the token was made for.
+    /// The program the token was made for: its label.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
+    /// Whether a person uses it. Tokens that do not say so are agents'.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub human: bool,
     /// What the caller may.
     #[serde(default)]
     pub scopes: Vec<String>,
@@ -97,6 +103,7 @@ impl Claims {
             id: self.jti.clone(),
             subject: self.sub.clone(),
             client: self.client.clone(),
+            human: self.human,
             scopes: self.scopes.clone(),
             created_at: at(self.iat),
             expires_at: at(self.exp),
@@ -120,6 +127,21 @@ pub enum Refused {
     /// It is no token at all.
     #[error("the bearer token is not a JWT of this server")]
     Malformed,
+}
+
+/// Whom a token is for, and what it allows.
+#[derive(Debug, Clone, Copy)]
+pub struct Grant<'a> {
+    /// Who will use it; sessions belong to this name.
+    pub subject: &'a str,
+    /// A label for the action log, for example the program's name.
+    pub label: Option<&'a str>,
+    /// Whether a person uses it, not an agent.
+    pub human: bool,
+    /// What it allows.
+    pub scopes: &'a [String],
+    /// How long it is valid.
+    pub ttl: Duration,
 }
 
 /// Makes and checks the tokens of this installation.
@@ -148,29 +170,22 @@ impl Signer {
         })
     }
 
-    /// A token for `subject`, valid from now on for `ttl`, and what stands in it.
-    pub fn mint(
-        &self,
-        subject: &str,
-        scopes: &[String],
-        ttl: Duration,
-    ) -> Result<(String, Claims), TokenError> {
-        self.mint_for(subject, None, scopes, OffsetDateTime::now_utc(), ttl)
+    /// A token that is valid from now on, and what stands in it.
+    pub fn mint(&self, grant: &Grant<'_>) -> Result<(String, Claims), TokenError> {
+        self.mint_at(grant, OffsetDateTime::now_utc())
     }
 
-    /// A token that says which program it was made for.
-    pub(crate) fn mint_for(
+    fn mint_at(
         &self,
-        subject: &str,
-        client: Option<&str>,
-        scopes: &[String],
+        grant: &Grant<'_>,
         now: OffsetDateTime,
-        ttl: Duration,
     ) -> Result<(String, Claims), TokenError> {
+        let Grant { subject, label, human, scopes, ttl } = *grant;
         let claims = Claims {
             sub: subject.to_owned(),
             name: None,
-            client: client.map(str::to_owned),
+            client: label.map(str::to_owned),
+            human,
             scopes: scopes.to_vec(),
             iat: now.unix_timestamp(),
             nbf: now.unix_timestamp(),
@@ -179,6 +194,14 @@ impl Signer {
             iss: ISSUER.to_owned(),
         };
         Ok((self.sign(&claims)?, claims))
+    }
+
+    /// Proves that a name was made here. Not a credential: it keeps made-up names out of the store.
+    pub(crate) fn stamp(&self, name: &str) -> Result<String, TokenError> {
+        // A line break is in no JWT, so a stamp is never a part of a token's signature.
+        let message = format!("stamp\n{name}");
+        let signed = crypto::sign(message.as_bytes(), &self.encoding, Algorithm::HS256);
+        Ok(signed.map_err(TokenError::Sign)?.chars().take(STAMP_LENGTH).collect())
     }
 
     /// Signs anything.
@@ -250,6 +273,8 @@ mod tests {
     use super::*;
 
     const HOUR: Duration = Duration::from_secs(3600);
+    const AGENT: Grant<'_> =
+        Grant { subject: "agent", label: None, human: false, scopes: &[], ttl: HOUR };
 
     fn signer(secret: &str) -> Signer {
         let env = [("HELMDECK_JWT_SECRET", secret), ("HELMDECK_DATA_DIR", "/nonexistent")];
@@ -261,7 +286,8 @@ mod tests {
     fn a_token_carries_subject_scopes_and_an_id_of_its_own() {
         let signer = signer(&"k".repeat(32));
         let scopes = ["sessions:read".to_owned()];
-        let mint = || signer.verify(&signer.mint("agent", &scopes, HOUR).unwrap().0).unwrap();
+        let grant = Grant { scopes: &scopes, ..AGENT };
+        let mint = || signer.verify(&signer.mint(&grant).unwrap().0).unwrap();
         let (one, two) = (mint(), mint());
         assert_eq!((one.sub.as_str(), one.scopes.as_slice()), ("agent", scopes.as_slice()));
         assert_eq!(one.exp - one.iat, 3600);
@@ -272,7 +298,7 @@ mod tests {
     fn a_token_of_another_time_or_another_server_is_refused() {
         let (ours, theirs) = (signer(&"k".repeat(32)), signer(&"x".repeat(32)));
         let now = OffsetDateTime::now_utc();
-        let minted_at = |at| ours.mint_for("agent", None, &[], at, HOUR).unwrap().0;
+        let minted_at = |at| ours.mint_at(&AGENT, at).unwrap().0;
 
         assert_eq!(ours.verify(&minted_at(now - 2 * HOUR)).unwrap_err(), Refused::Expired);
         assert_eq!(ours.verify(&minted_at(now + HOUR)).unwrap_err(), Refused::TooEarly);
@@ -281,6 +307,26 @@ mod tests {
         // {"alg":"none"} and no signature.
         let unsigned = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhIn0.";
         assert_eq!(ours.verify(unsigned).unwrap_err(), Refused::Malformed);
+    }
+
+    #[test]
+    fn a_token_is_an_agents_unless_it_says_that_it_is_a_persons() {
+        let signer = signer(&"k".repeat(32));
+        let read = |claims: &serde_json::Value| signer.verify(&signer.sign(claims).unwrap());
+        let exp = OffsetDateTime::now_utc().unix_timestamp() + 60;
+        let old = serde_json::json!({ "sub": "a", "iat": 0, "nbf": 0, "exp": exp, "iss": ISSUER });
+        assert!(!read(&old).unwrap().human);
+        let person = signer.mint(&Grant { human: true, ..AGENT }).unwrap().0;
+        assert!(signer.verify(&person).unwrap().human);
+    }
+
+    #[test]
+    fn a_stamp_is_made_with_the_secret_and_fits_one_name() {
+        let (ours, theirs) = (signer(&"k".repeat(32)), signer(&"x".repeat(32)));
+        assert_eq!(ours.stamp("a").unwrap(), ours.stamp("a").unwrap());
+        assert_ne!(ours.stamp("a").unwrap(), ours.stamp("b").unwrap());
+        assert_ne!(ours.stamp("a").unwrap(), theirs.stamp("a").unwrap());
+        assert_eq!(ours.stamp("a").unwrap().len(), STAMP_LENGTH);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Who asks, and what they may.
 
+use helmdeck_wire::history::{Actor, ActorKind};
+
 /// What a token may allow. Each operation names one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
@@ -16,6 +18,15 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// Every scope there is.
+    pub const ALL: [Self; 5] = [
+        Self::Admin,
+        Self::SessionsRead,
+        Self::SessionsWrite,
+        Self::SessionsAct,
+        Self::MetricsRead,
+    ];
+
     /// The scope as it stands in a token.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -37,8 +48,10 @@ pub struct Caller {
     pub scopes: Vec<String>,
     /// Which token it uses: the token's `jti`.
     pub token: String,
-    /// Whether a person asks, in the web page.
-    pub by_hand: bool,
+    /// Whether it is an agent, a person, or the holder of a ticket.
+    pub kind: ActorKind,
+    /// The label of the token or ticket, if it has one.
+    pub label: Option<String>,
 }
 
 impl Caller {
@@ -49,14 +62,23 @@ impl Caller {
 
     /// Whether the token allows an operation: by the scope itself, by `family:*`, or by `admin`.
     pub fn may(&self, scope: Scope) -> bool {
-        let wanted = scope.as_str();
-        let family = wanted.split(':').next().unwrap_or(wanted);
+        self.covers(scope.as_str())
+    }
+
+    /// Whether the caller's scopes include this one, as it stands in a token.
+    pub fn covers(&self, scope: &str) -> bool {
+        let family = scope.split(':').next().unwrap_or(scope);
         self.is_admin()
             || self.scopes.iter().any(|have| {
-                have == wanted
+                have == scope
                     || have == family
                     || have.strip_suffix(":*").is_some_and(|prefix| prefix == family)
             })
+    }
+
+    /// Who acts when this caller does.
+    pub fn actor(&self) -> Actor {
+        Actor { kind: self.kind, subject: self.subject.clone(), label: self.label.clone() }
     }
 }
 
@@ -66,7 +88,7 @@ mod tests {
 
     fn caller(scopes: &[&str]) -> Caller {
         let scopes = scopes.iter().map(|s| (*s).to_owned()).collect();
-        Caller { subject: "agent".into(), scopes, token: "t".into(), by_hand: false }
+        Caller { subject: "agent".into(), scopes, token: "t".into(), ..Caller::default() }
     }
 
     #[test]
@@ -79,5 +101,8 @@ mod tests {
         assert!(!caller(&["session:*", "sess"]).may(Scope::SessionsRead));
         assert!(caller(&["admin"]).may(Scope::MetricsRead));
         assert!(!caller(&[]).may(Scope::SessionsRead));
+        assert!(caller(&["sessions"]).covers("sessions:*"));
+        assert!(!caller(&["sessions:read"]).covers("sessions:*"));
+        assert!(!caller(&["sessions:*"]).covers("admin"));
     }
 }

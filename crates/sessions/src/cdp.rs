@@ -39,7 +39,7 @@ impl Session {
         &self,
         caller: Caller,
     ) -> Result<(CdpClient, Box<dyn ByteStream>), SessionError> {
-        let mut attempt = Attempt::named(self, self.actor(&caller), "cdp_connect", json!({}));
+        let mut attempt = Attempt::named(self, caller.actor(), "cdp_connect", json!({}));
         let opened = self.try_open_cdp().await;
         attempt.outcome = opened.as_ref().map_or_else(SessionError::code, |_| "ok");
         let (place, stream) = opened?;
@@ -83,7 +83,7 @@ impl CdpClient {
 impl Drop for CdpClient {
     fn drop(&mut self) {
         let detail = json!({ "messages": self.sent.load(Ordering::Relaxed) });
-        let (by, at) = (self.session.actor(&self.caller), OffsetDateTime::now_utc());
+        let (by, at) = (self.caller.actor(), OffsetDateTime::now_utc());
         self.session.record(by, "cdp_disconnect", detail, "ok", at, self.began.elapsed());
     }
 }

@@ -3,10 +3,16 @@
 //! Without a lease, agents drive. A person who takes it stops them until it is released, or until
 //! all viewers of that person have been gone for [`GRACE`]. Who drives by calls alone, without a
 //! viewer, must do so every [`UNWATCHED`].
+//!
+//! People always come first: anyone but an agent takes the lease from an agent, only a person who
+//! logged in can force it from another person, and agents never force.
 
 use std::time::{Duration, Instant};
 
-use helmdeck_wire::control::{Control, Driver};
+use helmdeck_wire::{
+    control::{Control, Driver},
+    history::{Actor, ActorKind},
+};
 use time::OffsetDateTime;
 
 /// How long the lease of a person whose viewers are gone is kept: a page that is reloaded, or a
@@ -15,11 +21,11 @@ pub const GRACE: Duration = Duration::from_secs(15);
 /// How long somebody who never opened a viewer keeps it without using it.
 pub const UNWATCHED: Duration = Duration::from_secs(300);
 
-/// Somebody who can take control.
+/// Who can take control.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
-    /// For people: the token subject.
-    pub subject: String,
+    /// As others are told.
+    pub by: Actor,
     /// For us: the token or ticket that was used. Two pages of one login are one holder.
     pub key: String,
 }
@@ -43,9 +49,19 @@ struct Held {
     seen: Instant,
 }
 
+impl Held {
+    fn yields_to(&self, taker: &Actor, force: bool) -> bool {
+        match (self.holder.by.is_person(), taker.kind) {
+            (_, ActorKind::Human) if force => true,
+            (false, ActorKind::Human | ActorKind::Link) => true,
+            _ => false,
+        }
+    }
+}
+
 impl Lease {
-    /// Gives the lease to `holder`, if nobody else has it or with `force`. Says whether anything
-    /// changed, or who has it.
+    /// Gives the lease to `holder` if nobody has it, if an agent has it and `holder` is none, or if
+    /// `holder` is a person who forces it. Says whether anything changed, or who has it.
     pub fn take(
         &mut self,
         holder: Holder,
@@ -58,7 +74,7 @@ impl Lease {
                 held.seen = now;
                 return Ok(false);
             }
-            Some(held) if !force => return Err(held.holder.clone()),
+            Some(held) if !held.yields_to(&holder.by, force) => return Err(held.holder.clone()),
             _ => {}
         }
         self.held = Some(Held { holder, viewers: 0, watched: false, seen: now });
@@ -136,12 +152,13 @@ impl Lease {
     pub fn describe(&self, running: bool, key: &str) -> Control {
         let driver = match &self.held {
             _ if !running => Driver::Nobody,
-            Some(_) => Driver::Human,
-            None => Driver::Agent,
+            Some(held) if held.holder.by.is_person() => Driver::Human,
+            Some(_) | None => Driver::Agent,
         };
         Control {
             driver,
-            holder: self.holder().map(|holder| holder.subject.clone()),
+            holder: self.holder().map(|holder| holder.by.subject.clone()),
+            by: self.holder().map(|holder| holder.by.clone()),
             epoch: self.epoch,
             since: self.since,
             message: self.message.clone(),
@@ -162,8 +179,52 @@ mod tests {
 
     const AT: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
+    fn one(kind: ActorKind, key: &str) -> Holder {
+        Holder { by: Actor { kind, subject: key.into(), label: None }, key: key.into() }
+    }
+
     fn holder(key: &str) -> Holder {
-        Holder { subject: format!("person {key}"), key: key.into() }
+        one(ActorKind::Human, key)
+    }
+
+    #[test]
+    fn an_agent_never_takes_control_from_a_person_not_even_by_force() {
+        for person in [ActorKind::Human, ActorKind::Link] {
+            let mut lease = Lease::default();
+            lease.take(one(person, "ann"), false, Instant::now(), AT).unwrap();
+            for force in [false, true] {
+                let agent = one(ActorKind::Agent, "bot");
+                let refused = lease.take(agent, force, Instant::now(), AT);
+                assert_eq!(refused, Err(one(person, "ann")), "{person:?} {force}");
+            }
+        }
+    }
+
+    #[test]
+    fn people_and_link_holders_take_control_from_an_agent_without_force() {
+        for taker in [ActorKind::Human, ActorKind::Link] {
+            let mut lease = Lease::default();
+            let now = Instant::now();
+            assert_eq!(lease.take(one(ActorKind::Agent, "bot"), false, now, AT), Ok(true));
+            assert_eq!(lease.describe(true, "").driver, Driver::Agent);
+            assert!(lease.admit("other bot").is_err());
+            assert_eq!(lease.take(one(taker, "ann"), false, now, AT), Ok(true));
+            assert_eq!(lease.describe(true, "").driver, Driver::Human);
+            assert!(lease.admit("bot").is_err());
+        }
+    }
+
+    #[test]
+    fn a_link_holder_cannot_force_control_from_a_person() {
+        let mut lease = Lease::default();
+        let now = Instant::now();
+        lease.take(holder("ann"), false, now, AT).unwrap();
+        assert_eq!(lease.take(one(ActorKind::Link, "l"), true, now, AT), Err(holder("ann")));
+        lease.release("ann", None, AT);
+        lease.take(one(ActorKind::Link, "l"), false, now, AT).unwrap();
+        assert!(lease.take(one(ActorKind::Link, "m"), true, now, AT).is_err());
+        assert!(lease.take(holder("ann"), false, now, AT).is_err());
+        assert_eq!(lease.take(holder("ann"), true, now, AT), Ok(true));
     }
 
     #[test]

@@ -138,6 +138,11 @@ pub enum SessionError {
         /// Who drives.
         holder: String,
     },
+    /// An agent or a link holder wants to force control.
+    #[error(
+        "only a person can force control: log in, or use a token made with `helmdeck token --human`"
+    )]
+    PersonRequired,
     /// A viewer that may only look wants control.
     #[error("this viewer may only look: connect with a token, or with a ticket of role control")]
     ViewOnly,
@@ -237,6 +242,7 @@ impl SessionError {
             Self::StartFailed { .. } | Self::Runtime(_) => ErrorCode::CreateFailed,
             Self::ControlHeld { .. } => ErrorCode::ControlHeld,
             Self::ControlTaken { .. } => ErrorCode::ControlTaken,
+            Self::PersonRequired => ErrorCode::PersonRequired,
             Self::ViewOnly => ErrorCode::Forbidden,
             Self::TooManyViewers { .. } | Self::TooManyClients { .. } => ErrorCode::Overloaded,
             Self::ForwardDenied(_) | Self::ForwardsServer(_) => ErrorCode::ForwardDenied,

@@ -66,7 +66,7 @@ impl Session {
         range: Option<ByteRange>,
     ) -> Result<Download, SessionError> {
         let detail = json!({ "path": path });
-        let mut attempt = Attempt::named(self, self.actor(caller), "file_download", detail);
+        let mut attempt = Attempt::named(self, caller.actor(), "file_download", detail);
         let begun = async {
             let busy = self.admit_file().await?;
             let file = self.inner.link.read_file(path, range).await;
@@ -104,7 +104,7 @@ impl Session {
         content: Outgoing,
     ) -> Result<FileStored, SessionError> {
         let detail = json!({ "path": file.path });
-        let mut attempt = Attempt::named(self, self.actor(caller), "file_upload", detail);
+        let mut attempt = Attempt::named(self, caller.actor(), "file_upload", detail);
         let stored = async {
             let _busy = self.admit_file().await?;
             let stored = self.inner.link.write_file(file, content).await;

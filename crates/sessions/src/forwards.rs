@@ -114,7 +114,7 @@ impl Session {
         rule: ForwardRule,
     ) -> Result<Forward, SessionError> {
         let detail = json!({ "port": rule.port, "to_port": rule.to, "from": "server" });
-        let mut attempt = Attempt::named(self, self.actor(caller), "forward_open", detail);
+        let mut attempt = Attempt::named(self, caller.actor(), "forward_open", detail);
         let added = async {
             self.inner.forward_permission.check(caller, &[rule])?;
             let _busy = self.admit_forward().await?;
@@ -130,7 +130,7 @@ impl Session {
     /// Closes a forwarded port and its connections.
     pub async fn remove_forward(&self, caller: &Caller, port: u16) -> Result<(), SessionError> {
         let detail = json!({ "port": port });
-        let mut attempt = Attempt::named(self, self.actor(caller), "forward_close", detail);
+        let mut attempt = Attempt::named(self, caller.actor(), "forward_close", detail);
         let removed = async {
             let _busy = self.admit_forward().await?;
             if self.inner.forwards.open.lock().remove(&port).is_none() {

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use tracing::{info, warn};
 
 use crate::{
-    Attachment, Brought, Caller, Session, SessionError, ToAttach, driver,
+    Attachment, Brought, Caller, Ceilings, Session, SessionError, ToAttach, driver,
     events::{Events, What},
     extensions::Extensions,
     forwards::Permission,
@@ -39,6 +39,8 @@ pub struct Config {
     pub max_sessions_per_caller: usize,
     /// The idle limit of sessions that do not choose one; 0 for never.
     pub idle_timeout_s: u64,
+    /// The most that one session may be given.
+    pub ceilings: Ceilings,
     /// Where sessions may connect to.
     pub policy: Policy,
     /// Ports of this machine that every caller may forward into sessions.
@@ -159,9 +161,10 @@ impl Sessions {
     pub async fn create(
         &self,
         caller: &Caller,
-        spec: SessionSpec,
+        mut spec: SessionSpec,
         wait: bool,
     ) -> Result<Session, SessionError> {
+        self.shared.config.ceilings.apply(caller, &mut spec)?;
         let spec = spec::complete(spec, self.shared.config.idle_timeout_s)?;
         self.ensure_extensions(caller, &spec)?;
         self.shared.common.forward_permission.check(caller, &spec.forward)?;
@@ -282,13 +285,17 @@ impl Sessions {
         described
     }
 
-    /// Ends the caller's session and forgets it. One that does not exist is ended already.
+    /// Ends the caller's session and forgets it. One that has ended is ended already.
     pub async fn end(&self, caller: &Caller, id: &SessionId) -> Result<(), SessionError> {
-        if let Ok(session) = self.get(caller, id) {
-            session.end(EndReason::Requested).await;
-            self.forget(id);
+        match self.get(caller, id) {
+            Ok(session) => {
+                session.end(EndReason::Requested).await;
+                self.forget(id);
+                Ok(())
+            }
+            Err(SessionError::Gone { .. }) => Ok(()),
+            Err(missing) => Err(missing),
         }
-        Ok(())
     }
 
     /// How many sessions are alive.

@@ -216,7 +216,7 @@ impl Session {
         if A::ON_DESKTOP {
             self.ensure_desktop()?;
         }
-        let mut attempt = Attempt::begin(self, self.actor(caller), action);
+        let mut attempt = Attempt::begin(self, caller.actor(), action);
         let done = self.attempt(caller, action).await;
         attempt.outcome = done.as_ref().map_or_else(SessionError::code, |_| "ok");
         done
@@ -230,8 +230,8 @@ impl Session {
         }
         self.adoption().await;
         // Before it counts as a task: an agent that waits for a person must not use them up.
-        let theirs = match self.actor(caller).kind {
-            ActorKind::Human => Hands::Person,
+        let theirs = match caller.kind {
+            ActorKind::Human | ActorKind::Link => Hands::Person,
             ActorKind::Agent => Hands::Agent,
         };
         let (epoch, hands) = match (action.drives(), self.may_drive(caller)) {

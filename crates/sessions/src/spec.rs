@@ -11,7 +11,7 @@ use helmdeck_wire::{
     size::{Bytes, Geometry},
 };
 
-use crate::{SessionError, attached, lifecycle::Limits, proxy, record::Record};
+use crate::{SessionError, attached, lifecycle::Limits, proxy, record::Record, region};
 
 /// The size of /dev/shm if nothing else is asked for.
 const DEFAULT_SHM: Bytes = Bytes(2 << 30);
@@ -59,10 +59,15 @@ pub fn complete(mut spec: SessionSpec, default_idle_s: u64) -> Result<SessionSpe
     if spec.idle_timeout_s.is_some_and(|seconds| seconds > MAX_SECONDS) {
         return Err(invalid("idle_timeout_s", "longer than a year; 0 means never".into()));
     }
-    let in_zone = |c: char| c.is_ascii_alphanumeric() || "+-_/".contains(c);
-    spelled("timezone", spec.timezone.as_deref(), 64, in_zone, "a name such as Europe/Paris")?;
-    let in_locale = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-    spelled("locale", spec.locale.as_deref(), 32, in_locale, "a language such as de-DE")?;
+    if let Some(zone) = spec.timezone.as_deref().filter(|zone| !region::is_timezone(zone)) {
+        let reason =
+            format!("{zone:?} is not a known time zone: expected a name such as Europe/Paris");
+        return Err(invalid("timezone", reason));
+    }
+    if let Some(locale) = spec.locale.as_deref().filter(|locale| !region::is_locale(locale)) {
+        let reason = format!("{locale:?} is not a known language: expected a tag such as de-DE");
+        return Err(invalid("locale", reason));
+    }
     let mut names: Vec<&str> = spec.extensions.iter().map(ExtensionName::as_str).collect();
     names.sort_unstable();
     if names.windows(2).any(|pair| pair.first() == pair.last()) {
@@ -141,6 +146,7 @@ pub fn for_runtime(spec: &SessionSpec, labels: BTreeMap<String, String>) -> Sand
         labels,
         // Files live in memory: full disks must leave some for the programs.
         home_bytes: standard.home_bytes.min(memory / 2),
+        browser_bytes: standard.browser_bytes.min(memory / 8),
         tmp_bytes: standard.tmp_bytes.min(memory / 4),
         limits: helmdeck_runtime::Limits {
             memory_bytes: memory,
@@ -209,21 +215,6 @@ fn length(field: &'static str, text: &str, most: usize) -> Result<(), SessionErr
     Ok(())
 }
 
-fn spelled(
-    field: &'static str,
-    text: Option<&str>,
-    most: usize,
-    good: impl Fn(char) -> bool,
-    expected: &str,
-) -> Result<(), SessionError> {
-    match text {
-        Some(text) if text.is_empty() || text.len() > most || !text.chars().all(good) => {
-            Err(invalid(field, format!("{text:?} is not {expected}")))
-        }
-        _ => Ok(()),
-    }
-}
-
 pub(crate) fn invalid(field: &'static str, reason: String) -> SessionError {
     SessionError::InvalidSpec { field, reason }
 }
@@ -274,8 +265,12 @@ mod tests {
             Err(SessionError::InvalidSpec { field, .. }) => field,
             other => panic!("{other:?}"),
         };
-        let zone = Some("../../etc/passwd\n".to_owned());
-        assert_eq!(bad(SessionSpec { timezone: zone, ..SessionSpec::default() }), "timezone");
+        for zone in ["../../etc/passwd\n", "Mars/Olympus"] {
+            let timezone = Some(zone.to_owned());
+            assert_eq!(bad(SessionSpec { timezone, ..SessionSpec::default() }), "timezone");
+        }
+        let locale = Some("xx-YY".to_owned());
+        assert_eq!(bad(SessionSpec { locale, ..SessionSpec::default() }), "locale");
         assert_eq!(
             bad(SessionSpec { cpu_limit: Some(-1.0), ..SessionSpec::default() }),
             "cpu_limit"

@@ -18,25 +18,29 @@ impl Session {
         self.inner.lease.borrow().describe(self.is_running(), &caller.token)
     }
 
-    /// Gives control to a person. Agents' actions that are under way fail, and what they held down
-    /// is let go. With `force`, also from another person.
+    /// Gives control to `holder`. Others' actions that are under way fail, and what they held down
+    /// is let go. A person may take it from another by `force`; nobody else may force it.
     pub async fn take_control(&self, holder: Holder, force: bool) -> Result<(), SessionError> {
+        if force && holder.by.kind != ActorKind::Human {
+            return Err(SessionError::PersonRequired);
+        }
         self.adoption().await;
         self.ensure_alive()?;
         let mut taken = Ok(false);
-        let (subject, key) = (holder.subject.clone(), holder.key.clone());
+        let (by, key) = (holder.by.clone(), holder.key.clone());
         self.inner.lease.send_if_modified(|lease| {
             taken = lease.take(holder, force, Instant::now(), OffsetDateTime::now_utc());
             matches!(taken, Ok(true))
         });
         let changed = taken.map_err(|other| SessionError::ControlHeld {
             id: self.id().clone(),
-            holder: other.subject,
+            holder: other.by.subject,
         })?;
         self.count_viewers(&key);
         if changed {
-            info!(session.id = self.id().as_str(), holder = subject, "A person took control");
-            self.handed_over("take_control", subject).await;
+            let (kind, holder) = (by.kind.as_str(), by.subject.as_str());
+            info!(session.id = self.id().as_str(), kind, holder, "Control is taken");
+            self.handed_over("take_control", by).await;
         }
         Ok(())
     }
@@ -47,8 +51,9 @@ impl Session {
             lease.release(&holder.key, message, OffsetDateTime::now_utc())
         });
         if released {
-            info!(session.id = self.id().as_str(), holder = holder.subject, "Control is back");
-            self.handed_over("release_control", holder.subject.clone()).await;
+            let (kind, subject) = (holder.by.kind.as_str(), holder.by.subject.as_str());
+            info!(session.id = self.id().as_str(), kind, holder = subject, "Control is back");
+            self.handed_over("release_control", holder.by.clone()).await;
         }
     }
 
@@ -62,10 +67,10 @@ impl Session {
         if let Some(holder) = holder.filter(|_| expired) {
             info!(
                 session.id = self.id().as_str(),
-                holder = holder.subject,
-                "Control is back: gone"
+                holder = holder.by.subject,
+                "Control is back: its holder is gone"
             );
-            self.handed_over("release_control", holder.subject).await;
+            self.handed_over("release_control", holder.by).await;
         }
         self.inner.lease.borrow().expires()
     }
@@ -80,7 +85,7 @@ impl Session {
         });
         admitted.map_err(|holder| SessionError::ControlHeld {
             id: self.id().clone(),
-            holder: holder.subject,
+            holder: holder.by.subject,
         })
     }
 
@@ -90,23 +95,15 @@ impl Session {
         let mut lease = self.inner.lease.subscribe();
         // The sender lives in `inner`, so this cannot fail while we hold it.
         let holder = match lease.wait_for(|lease| lease.epoch() != epoch).await {
-            Ok(lease) => lease.holder().map(|holder| holder.subject.clone()),
+            Ok(lease) => lease.holder().map(|holder| holder.by.subject.clone()),
             Err(_) => None,
         };
         let holder = holder.unwrap_or_else(|| "another".to_owned());
         SessionError::ControlTaken { id: self.id().clone(), holder }
     }
 
-    /// Who acts when this caller does: whoever has control acts by hand, too.
-    pub(crate) fn actor(&self, caller: &Caller) -> Actor {
-        let human = caller.by_hand || self.inner.lease.borrow().drives(&caller.token);
-        let kind = if human { ActorKind::Human } else { ActorKind::Agent };
-        Actor { kind, subject: caller.subject.clone() }
-    }
-
     /// Lets go what is held down, and tells everybody.
-    async fn handed_over(&self, what: &str, subject: String) {
-        let by = Actor { kind: ActorKind::Human, subject };
+    async fn handed_over(&self, what: &str, by: Actor) {
         let detail = serde_json::json!({});
         self.record(by, what, detail, "ok", OffsetDateTime::now_utc(), Default::default());
         let lease = self.inner.lease.borrow().clone();
@@ -115,7 +112,8 @@ impl Session {
         self.inner.changed.notify_one();
         // Goes on when whoever asked for it goes: half a change of hands would leave keys down.
         let session = self.clone();
-        let handed_over = HandedOver { to_person: lease.holder().is_some() };
+        let handed_over =
+            HandedOver { to_person: lease.holder().is_some_and(|holder| holder.by.is_person()) };
         let letting_go = tokio::spawn(async move {
             if let Err(error) = session.inner.link.let_go(handed_over).await {
                 // Then the guest is about to be lost, which is told elsewhere.

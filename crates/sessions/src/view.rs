@@ -3,12 +3,7 @@
 use std::time::{Duration, Instant};
 
 use helmdeck_link::{ByteStream, FrameStream, LinkError};
-use helmdeck_wire::{
-    guest::Frames,
-    history::{Actor, ActorKind},
-    session::EndReason,
-    ticket::Role,
-};
+use helmdeck_wire::{guest::Frames, session::EndReason, ticket::Role};
 use serde_json::Value;
 use time::OffsetDateTime;
 use tokio::sync::watch;
@@ -155,7 +150,7 @@ impl View {
 
     /// Notes what the viewer did by hand.
     pub fn acted(&self, action: &str, detail: Value) {
-        let by = Actor { kind: ActorKind::Human, subject: self.viewer.holder.subject.clone() };
+        let by = self.viewer.holder.by.clone();
         let at = OffsetDateTime::now_utc();
         self.session.record(by, action, detail, "ok", at, Duration::ZERO);
     }

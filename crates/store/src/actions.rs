@@ -34,7 +34,8 @@ impl Store {
                 .push_bind(&record.action)
                 .push_bind(record.detail.to_string())
                 .push_bind(&record.outcome)
-                .push_bind(record.duration_ms.cast_signed());
+                .push_bind(record.duration_ms.cast_signed())
+                .push_bind(&record.by.label);
         });
         insert.build().execute(&self.pool).await?;
         Ok(())
@@ -122,6 +123,7 @@ fn read(row: &SqliteRow) -> Result<ActionRecord, StoreError> {
     let kind = match row.try_get::<String, _>("actor_kind")?.as_str() {
         "agent" => ActorKind::Agent,
         "human" => ActorKind::Human,
+        "link" => ActorKind::Link,
         other => {
             return Err(StoreError::Nonsense { field: "actor_kind", value: other.to_owned() });
         }
@@ -130,7 +132,7 @@ fn read(row: &SqliteRow) -> Result<ActionRecord, StoreError> {
         seq: row.try_get::<i64, _>("seq")?.unsigned_abs(),
         at: moment::read("at", row.try_get("at")?)?,
         session_id: SessionId::new(row.try_get::<String, _>("session_id")?),
-        by: Actor { kind, subject: row.try_get("subject")? },
+        by: Actor { kind, subject: row.try_get("subject")?, label: row.try_get("label")? },
         action: row.try_get("action")?,
         detail: serde_json::from_str(&detail)
             .map_err(|_| StoreError::Nonsense { field: "detail", value: detail })?,
@@ -151,7 +153,11 @@ mod tests {
             seq,
             at: OffsetDateTime::UNIX_EPOCH,
             session_id: SessionId::new(session),
-            by: Actor { kind: ActorKind::Human, subject: "ann".into() },
+            by: Actor {
+                kind: ActorKind::Link,
+                subject: "ann".into(),
+                label: Some("for Bob".into()),
+            },
             action: "click".into(),
             detail: json!({ "x": 1 }),
             outcome: "ok".into(),

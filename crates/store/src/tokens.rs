@@ -16,13 +16,14 @@ impl Store {
         forget: OffsetDateTime,
     ) -> Result<(), StoreError> {
         let forget = moment::write("expires_at", forget)?;
-        sqlx::query("INSERT INTO token VALUES (?, ?, ?, ?, ?, ?)")
+        sqlx::query("INSERT INTO token VALUES (?, ?, ?, ?, ?, ?, ?)")
             .bind(&token.id)
             .bind(&token.subject)
             .bind(&token.client)
             .bind(token.scopes.join(" "))
             .bind(moment::write("created_at", token.created_at)?)
             .bind(moment::write("expires_at", token.expires_at)?)
+            .bind(token.human)
             .execute(&self.pool)
             .await?;
         for table in
@@ -78,6 +79,7 @@ fn read(row: &SqliteRow) -> Result<TokenInfo, StoreError> {
         id: row.try_get("id")?,
         subject: row.try_get("subject")?,
         client: row.try_get("client")?,
+        human: row.try_get("human")?,
         scopes: scopes.split_whitespace().map(str::to_owned).collect(),
         created_at: moment::read("created_at", row.try_get("created_at")?)?,
         expires_at: moment::read("expires_at", row.try_get("expires_at")?)?,
@@ -97,6 +99,7 @@ mod tests {
             id: id.into(),
             subject: subject.into(),
             client: None,
+            human: subject == "ann",
             scopes: vec!["sessions:*".into()],
             created_at,
             expires_at: created_at + Duration::hours(1),

@@ -4,13 +4,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
+use crate::history::Actor;
+
 /// Who may send input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Driver {
-    /// Any agent that may act in the session; nobody has taken control.
+    /// Agents: the one in `holder` if it took control, else all that may act in the session.
     Agent,
-    /// A person who took control.
+    /// The person in `holder`, who took control.
     Human,
     /// The session is not running.
     Nobody,
@@ -21,8 +23,11 @@ pub enum Driver {
 pub struct Control {
     /// Who may send input.
     pub driver: Driver,
-    /// The person who took control.
+    /// The token subject that took control.
     pub holder: Option<String>,
+    /// Who took control: an agent, a person, or the holder of a link.
+    #[serde(default)]
+    pub by: Option<Actor>,
     /// Grows whenever control changes hands.
     pub epoch: u64,
     /// Since when it is so; none if it never changed.
@@ -39,7 +44,8 @@ pub struct Control {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TakeControl {
-    /// Also from another person who has it.
+    /// Also from another person who has it. Only people may: a token of a login, or one made with
+    /// `helmdeck token --human`.
     pub force: bool,
 }
 

@@ -8,22 +8,35 @@ use time::OffsetDateTime;
 use crate::SessionId;
 
 /// Who did something.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Actor {
-    /// An agent's call, or a person's hand.
+    /// An agent, a person who logged in, or the holder of a link.
     pub kind: ActorKind,
-    /// The token subject.
+    /// The token subject; for a link, the subject that made it.
     pub subject: String,
+    /// The label of the token or link, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+}
+
+impl Actor {
+    /// Whether a person is behind it: someone who logged in, or who opened a link.
+    pub fn is_person(&self) -> bool {
+        self.kind != ActorKind::Agent
+    }
 }
 
 /// What kind of actor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ActorKind {
-    /// By a call of the API.
+    /// A program with a token of its own.
+    #[default]
     Agent,
-    /// By hand, in the live view.
+    /// A person who logged in, or whose token was made with `helmdeck token --human`.
     Human,
+    /// Anyone with a ticket: the address of a live view, or of the browser's debugging protocol.
+    Link,
 }
 
 impl ActorKind {
@@ -32,6 +45,7 @@ impl ActorKind {
         match self {
             Self::Agent => "agent",
             Self::Human => "human",
+            Self::Link => "link",
         }
     }
 }

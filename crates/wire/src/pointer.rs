@@ -84,7 +84,7 @@ pub enum Modifier {
     Super,
 }
 
-/// Click once at a point of the VISIBLE desktop.
+/// Click once at a point of the desktop.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Click {
@@ -111,7 +111,7 @@ pub struct Clicked {
     pub button: String,
 }
 
-/// Click twice in quick succession at a point of the VISIBLE desktop.
+/// Click twice in quick succession at a point of the desktop.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DoubleClick {

@@ -8,7 +8,7 @@ use crate::action::action;
 
 /// Start a program in the session, detached; it outlives the call.
 ///
-/// Chromium is already running on a VISIBLE desktop: there is no need to launch it.
+/// Chromium is already running on the desktop: there is no need to launch it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Launch {

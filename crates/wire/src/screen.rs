@@ -87,7 +87,7 @@ pub mod header {
     pub const ALL: [&str; 4] = [ID, SIZE, ORIGIN, SCALE];
 }
 
-/// Take a picture of the whole VISIBLE desktop.
+/// Take a picture of the whole desktop.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Screenshot {

@@ -38,8 +38,17 @@ pub struct NewTicket {
     /// Seconds until no new connection is possible with it; 300 if not given.
     #[schemars(range(min = 1, max = 604_800))]
     pub ttl_seconds: Option<u64>,
-    /// Whether several connections may use it at once.
+    /// Whether several viewers may use it at once. Otherwise each kind of stream can be open once.
     pub reusable: bool,
+    /// Seconds after which a connection made with it ends; it may last as long as the session if not
+    /// given.
+    #[schemars(range(min = 1, max = 604_800))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_connection_s: Option<u64>,
+    /// Who it is for, shown in the action log with what its holder does.
+    #[schemars(length(max = 100))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
 }
 
 /// A ticket, shown once.

@@ -11,8 +11,11 @@ pub struct TokenInfo {
     pub id: String,
     /// Who uses it.
     pub subject: String,
-    /// The program it was made for, if that is known.
+    /// Its label: the program it was made for, if that is known.
     pub client: Option<String>,
+    /// Whether a person uses it: made by a login, or with `helmdeck token --human`.
+    #[serde(default)]
+    pub human: bool,
     /// What it allows.
     pub scopes: Vec<String>,
     /// When it was made.

@@ -179,7 +179,7 @@ export interface paths {
         put?: never;
         /**
          * Click an element of the page, once it can be clicked
-         * @description Click an element of the page, once it can be clicked. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description Click an element of the page, once it can be clicked. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_click"];
         delete?: never;
@@ -199,7 +199,7 @@ export interface paths {
         put?: never;
         /**
          * What pages wrote to their console: calls of `console`, errors nobody caught, and complaints of the browser, of frames and workers too
-         * @description What pages wrote to their console: calls of `console`, errors nobody caught, and complaints of the browser, of frames and workers too. Recorded from the first call of the structured browser on, and what open pages said before; a few thousand lines are kept. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description What pages wrote to their console: calls of `console`, errors nobody caught, and complaints of the browser, of frames and workers too. Recorded from the first call of the structured browser on, and what open pages said before; a few thousand lines are kept. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_console"];
         delete?: never;
@@ -219,7 +219,7 @@ export interface paths {
         put?: never;
         /**
          * Make every page believe that it is elsewhere, or that its reader has other wishes: place, language, time zone, colours, motion
-         * @description Make every page believe that it is elsewhere, or that its reader has other wishes: place, language, time zone, colours, motion. What is not given stays as it is. It holds in every tab and frame, also in those opened later, and also when the browser was restarted. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description Make every page believe that it is elsewhere, or that its reader has other wishes: place, language, time zone, colours, motion. What is not given stays as it is. It holds in every tab and frame, also in those opened later, and also when the browser was restarted. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_emulate"];
         delete?: never;
@@ -239,7 +239,7 @@ export interface paths {
         put?: never;
         /**
          * Run JavaScript in the page, and answer with what it yields; promises are awaited
-         * @description Run JavaScript in the page, and answer with what it yields; promises are awaited. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description Run JavaScript in the page, and answer with what it yields; promises are awaited. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_execute"];
         delete?: never;
@@ -259,7 +259,7 @@ export interface paths {
         put?: never;
         /**
          * Read the browser's cookies and the local storage of its sites, in the shape of Playwright's `storageState`: whoever has it is signed in where this browser is
-         * @description Read the browser's cookies and the local storage of its sites, in the shape of Playwright's `storageState`: whoever has it is signed in where this browser is. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description Read the browser's cookies and the local storage of its sites, in the shape of Playwright's `storageState`: whoever has it is signed in where this browser is. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_export_state"];
         delete?: never;
@@ -279,7 +279,7 @@ export interface paths {
         put?: never;
         /**
          * Read an element of the page
-         * @description Read an element of the page. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description Read an element of the page. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_extract"];
         delete?: never;
@@ -299,7 +299,7 @@ export interface paths {
         put?: never;
         /**
          * The recorded requests as a HAR 1.2 document, for DevTools and HAR viewers: headers, cookies, timings, sizes
-         * @description The recorded requests as a HAR 1.2 document, for DevTools and HAR viewers: headers, cookies, timings, sizes. Bodies of responses are not recorded. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description The recorded requests as a HAR 1.2 document, for DevTools and HAR viewers: headers, cookies, timings, sizes. Bodies of responses are not recorded. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_har"];
         delete?: never;
@@ -319,7 +319,7 @@ export interface paths {
         put?: never;
         /**
          * Move the mouse onto an element of the page
-         * @description Move the mouse onto an element of the page. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description Move the mouse onto an element of the page. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_hover"];
         delete?: never;
@@ -339,7 +339,7 @@ export interface paths {
         put?: never;
         /**
          * Give the browser cookies and local storage that it, another session or Playwright has exported
-         * @description Give the browser cookies and local storage that it, another session or Playwright has exported. Pages that are open see the cookies with their next request; reload them. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description Give the browser cookies and local storage that it, another session or Playwright has exported. Pages that are open see the cookies with their next request; reload them. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_import_state"];
         delete?: never;
@@ -359,7 +359,7 @@ export interface paths {
         put?: never;
         /**
          * The older way to act on an element: one route for several actions
-         * @description The older way to act on an element: one route for several actions. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description The older way to act on an element: one route for several actions. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_interact"];
         delete?: never;
@@ -379,7 +379,7 @@ export interface paths {
         put?: never;
         /**
          * The page's text as Markdown, for reading
-         * @description The page's text as Markdown, for reading. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description The page's text as Markdown, for reading. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_markdown"];
         delete?: never;
@@ -399,7 +399,7 @@ export interface paths {
         put?: never;
         /**
          * Go to an address in the session's browser, and wait until it is loaded
-         * @description Go to an address in the session's browser, and wait until it is loaded. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description Go to an address in the session's browser, and wait until it is loaded. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_navigate"];
         delete?: never;
@@ -419,7 +419,7 @@ export interface paths {
         put?: never;
         /**
          * What pages asked the network for, and what came of it
-         * @description What pages asked the network for, and what came of it. Recorded from the first call of the structured browser on; a few thousand requests are kept, without their bodies. The first requests of a worker or of a frame of another site may be missing. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description What pages asked the network for, and what came of it. Recorded from the first call of the structured browser on; a few thousand requests are kept, without their bodies. The first requests of a worker or of a frame of another site may be missing. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_network"];
         delete?: never;
@@ -439,7 +439,7 @@ export interface paths {
         put?: never;
         /**
          * The page as a PDF, as it would be printed
-         * @description The page as a PDF, as it would be printed. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description The page as a PDF, as it would be printed. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_pdf"];
         delete?: never;
@@ -459,7 +459,7 @@ export interface paths {
         put?: never;
         /**
          * Press a key or chord in the page, such as `Enter`, `Control+a` or `ArrowDown`; several separated by spaces are pressed one after the other
-         * @description Press a key or chord in the page, such as `Enter`, `Control+a` or `ArrowDown`; several separated by spaces are pressed one after the other. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description Press a key or chord in the page, such as `Enter`, `Control+a` or `ArrowDown`; several separated by spaces are pressed one after the other. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_press"];
         delete?: never;
@@ -479,7 +479,7 @@ export interface paths {
         put?: never;
         /**
          * A picture of the page alone, without the browser around it
-         * @description A picture of the page alone, without the browser around it. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description A picture of the page alone, without the browser around it. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_screenshot"];
         delete?: never;
@@ -499,7 +499,7 @@ export interface paths {
         put?: never;
         /**
          * Choose options of a `<select>`, by value or label
-         * @description Choose options of a `<select>`, by value or label. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description Choose options of a `<select>`, by value or label. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_select"];
         delete?: never;
@@ -519,7 +519,7 @@ export interface paths {
         put?: never;
         /**
          * The page as a tree of what it means: roles, names, values, with refs to act on
-         * @description The page as a tree of what it means: roles, names, values, with refs to act on. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description The page as a tree of what it means: roles, names, values, with refs to act on. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_snapshot"];
         delete?: never;
@@ -539,7 +539,7 @@ export interface paths {
         put?: never;
         /**
          * List, open, close or bring to the front tabs of the session's browser
-         * @description List, open, close or bring to the front tabs of the session's browser. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description List, open, close or bring to the front tabs of the session's browser. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_tabs"];
         delete?: never;
@@ -559,7 +559,7 @@ export interface paths {
         put?: never;
         /**
          * Put text into a field of the page, in place of what is there
-         * @description Put text into a field of the page, in place of what is there. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description Put text into a field of the page, in place of what is there. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_type"];
         delete?: never;
@@ -579,7 +579,7 @@ export interface paths {
         put?: never;
         /**
          * Give files of the session's home to a file field of the page
-         * @description Give files of the session's home to a file field of the page. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description Give files of the session's home to a file field of the page. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_upload"];
         delete?: never;
@@ -599,7 +599,7 @@ export interface paths {
         put?: never;
         /**
          * Wait for something on the page
-         * @description Wait for something on the page. What is given must all hold at once. In the Chromium of the session: VISIBLE to whoever watches if the session has a desktop, HEADLESS else.
+         * @description Wait for something on the page. What is given must all hold at once. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_wait_for"];
         delete?: never;
@@ -619,7 +619,7 @@ export interface paths {
         put?: never;
         /**
          * Say what the agent is doing, for the banner over the live view
-         * @description Say what the agent is doing, for the banner over the live view. An empty text clears it.
+         * @description Say what the agent is doing, for the banner over the live view. An empty text clears it. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_agent_status"];
         delete?: never;
@@ -638,8 +638,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Click once at a point of the VISIBLE desktop
-         * @description Click once at a point of the VISIBLE desktop.
+         * Click once at a point of the desktop
+         * @description Click once at a point of the desktop. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_click"];
         delete?: never;
@@ -659,7 +659,7 @@ export interface paths {
         put?: never;
         /**
          * Read the clipboard, or set it when `text` is given
-         * @description Read the clipboard, or set it when `text` is given.
+         * @description Read the clipboard, or set it when `text` is given. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_clipboard"];
         delete?: never;
@@ -679,7 +679,7 @@ export interface paths {
         put?: never;
         /**
          * Ask where the pointer is
-         * @description Ask where the pointer is.
+         * @description Ask where the pointer is. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_cursor_position"];
         delete?: never;
@@ -698,8 +698,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Click twice in quick succession at a point of the VISIBLE desktop
-         * @description Click twice in quick succession at a point of the VISIBLE desktop.
+         * Click twice in quick succession at a point of the desktop
+         * @description Click twice in quick succession at a point of the desktop. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_double_click"];
         delete?: never;
@@ -719,7 +719,7 @@ export interface paths {
         put?: never;
         /**
          * Press at one point, move to another in small steps, release; or follow a `path`
-         * @description Press at one point, move to another in small steps, release; or follow a `path`.
+         * @description Press at one point, move to another in small steps, release; or follow a `path`. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_drag"];
         delete?: never;
@@ -739,7 +739,7 @@ export interface paths {
         put?: never;
         /**
          * Give a window the keyboard and raise it; a minimised one is restored
-         * @description Give a window the keyboard and raise it; a minimised one is restored.
+         * @description Give a window the keyboard and raise it; a minimised one is restored. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_focus"];
         delete?: never;
@@ -759,7 +759,7 @@ export interface paths {
         put?: never;
         /**
          * Hold a key or chord down for some seconds, then let it go
-         * @description Hold a key or chord down for some seconds, then let it go.
+         * @description Hold a key or chord down for some seconds, then let it go. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_hold_key"];
         delete?: never;
@@ -781,7 +781,7 @@ export interface paths {
          * Press a key or a chord such as `Return`, `ctrl+a` or `alt+Tab`; several separated by spaces are pressed one after the other
          * @description Press a key or a chord such as `Return`, `ctrl+a` or `alt+Tab`; several separated by spaces are pressed one after the other.
          *
-         *     X keysym names, and the names models use: Enter, CTRL, ArrowLeft, cmd, PageDown and so on.
+         *     X keysym names, and the names models use: Enter, CTRL, ArrowLeft, cmd, PageDown and so on. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_key"];
         delete?: never;
@@ -803,7 +803,7 @@ export interface paths {
          * Start a program in the session, detached; it outlives the call
          * @description Start a program in the session, detached; it outlives the call.
          *
-         *     Chromium is already running on a VISIBLE desktop: there is no need to launch it.
+         *     Chromium is already running on the desktop: there is no need to launch it. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_launch"];
         delete?: never;
@@ -823,7 +823,7 @@ export interface paths {
         put?: never;
         /**
          * Click while modifier keys are held; they are released again whatever happens
-         * @description Click while modifier keys are held; they are released again whatever happens.
+         * @description Click while modifier keys are held; they are released again whatever happens. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_modifier_click"];
         delete?: never;
@@ -843,7 +843,7 @@ export interface paths {
         put?: never;
         /**
          * Press a button and keep it down until `mouse_up`, at the pointer or at the given point
-         * @description Press a button and keep it down until `mouse_up`, at the pointer or at the given point.
+         * @description Press a button and keep it down until `mouse_up`, at the pointer or at the given point. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_mouse_down"];
         delete?: never;
@@ -863,7 +863,7 @@ export interface paths {
         put?: never;
         /**
          * Move the pointer without clicking
-         * @description Move the pointer without clicking.
+         * @description Move the pointer without clicking. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_mouse_move"];
         delete?: never;
@@ -883,7 +883,7 @@ export interface paths {
         put?: never;
         /**
          * Let a button go, at the pointer or at the given point
-         * @description Let a button go, at the pointer or at the given point.
+         * @description Let a button go, at the pointer or at the given point. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_mouse_up"];
         delete?: never;
@@ -903,7 +903,7 @@ export interface paths {
         put?: never;
         /**
          * Change the size of the screen while the session runs
-         * @description Change the size of the screen while the session runs.
+         * @description Change the size of the screen while the session runs. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_resize"];
         delete?: never;
@@ -922,8 +922,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take a picture of the whole VISIBLE desktop
-         * @description Take a picture of the whole VISIBLE desktop.
+         * Take a picture of the whole desktop
+         * @description Take a picture of the whole desktop. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_screenshot"];
         delete?: never;
@@ -943,7 +943,7 @@ export interface paths {
         put?: never;
         /**
          * Turn the wheel, at a point if one is given, else where the pointer is
-         * @description Turn the wheel, at a point if one is given, else where the pointer is.
+         * @description Turn the wheel, at a point if one is given, else where the pointer is. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_scroll"];
         delete?: never;
@@ -963,7 +963,7 @@ export interface paths {
         put?: never;
         /**
          * Click three times in quick succession, which selects a line or paragraph of text
-         * @description Click three times in quick succession, which selects a line or paragraph of text.
+         * @description Click three times in quick succession, which selects a line or paragraph of text. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_triple_click"];
         delete?: never;
@@ -983,7 +983,7 @@ export interface paths {
         put?: never;
         /**
          * Type text, any Unicode, into whatever has the focus
-         * @description Type text, any Unicode, into whatever has the focus. A newline presses Return, a tab presses Tab.
+         * @description Type text, any Unicode, into whatever has the focus. A newline presses Return, a tab presses Tab. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_type"];
         delete?: never;
@@ -1023,7 +1023,7 @@ export interface paths {
         put?: never;
         /**
          * Do nothing for some seconds, inside the session
-         * @description Do nothing for some seconds, inside the session.
+         * @description Do nothing for some seconds, inside the session. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_wait"];
         delete?: never;
@@ -1040,8 +1040,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the windows of programs on the VISIBLE desktop, at most 1024; the panel is not one
-         * @description List the windows of programs on the VISIBLE desktop, at most 1024; the panel is not one.
+         * List the windows of programs on the desktop, at most 1024; the panel is not one
+         * @description List the windows of programs on the desktop, at most 1024; the panel is not one. Runs on the session's VISIBLE desktop, which people can watch.
          */
         get: operations["desktop_windows"];
         put?: never;
@@ -1065,29 +1065,9 @@ export interface paths {
          * Take a picture of a region, scaled to fit inside 1024×1024 with its aspect kept
          * @description Take a picture of a region, scaled to fit inside 1024×1024 with its aspect kept.
          *
-         *     Origin and scale are in headers. Later clicks still use coordinates of the whole screen.
+         *     Origin and scale are in headers. Later clicks still use coordinates of the whole screen. Runs on the session's VISIBLE desktop, which people can watch.
          */
         post: operations["desktop_zoom"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/egress/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * What a session's connection to an address would meet, address by address
-         * @description What a session's connection to an address would meet, address by address. Nothing is connected.
-         */
-        post: operations["test_egress"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1386,26 +1366,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/sessions/{id}/cdp/json/version/": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Which browser it is, and the address to connect to, as Chromium itself answers
-         * @description Which browser it is, and the address to connect to, as Chromium itself answers.
-         */
-        get: operations["cdp_version_slash"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/sessions/{id}/control": {
         parameters: {
             query?: never;
@@ -1503,90 +1463,6 @@ export interface paths {
          * @description Put a file into the session's home, whole or not at all: `curl -T`. Missing folders are made.
          */
         put: operations["write_file"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/sessions/{id}/forwards": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The ports outside that the session opens as its own
-         * @description The ports outside that the session opens as its own.
-         */
-        get: operations["list_forwards"];
-        put?: never;
-        /**
-         * Forward a port of the server's machine: with `localhost:5173`, the session's browser and programs reach a development server at `http://localhost:5173`
-         * @description Forward a port of the server's machine: with `localhost:5173`, the session's browser and programs reach a development server at `http://localhost:5173`. Needs the admin, or a port of HELMDECK_FORWARD_ALLOW.
-         */
-        post: operations["add_forward"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/sessions/{id}/forwards/{port}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Close a forwarded port, by its number inside the session, and its connections
-         * @description Close a forwarded port, by its number inside the session, and its connections.
-         */
-        delete: operations["remove_forward"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/sessions/{id}/forwards/{port}/client": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Forward a port of the client's machine, for as long as this WebSocket is open: what `helmdeck forward` connects to
-         * @description Forward a port of the client's machine, for as long as this WebSocket is open: what `helmdeck forward` connects to. By bearer token only.
-         */
-        get: operations["forward_from_client"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/sessions/{id}/forwards/{port}/client/{connection}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * One connection of a forwarded port of the client's machine, as it was announced
-         * @description One connection of a forwarded port of the client's machine, as it was announced.
-         */
-        get: operations["bring_forwarded"];
-        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -2037,11 +1913,17 @@ export interface components {
             /** @description The token subject. */
             subject: string;
         };
-        /** @description What kind of actor. */
+        /**
+         * @description What kind of actor.
+         *
+         *     - `agent`: By a call of the API.
+         *     - `human`: By hand, in the live view.
+         * @enum {string}
+         */
         ActorKind: "agent" | "human";
         /** @description Say what the agent is doing, for the banner over the live view. An empty text clears it. */
         AgentStatus: {
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description One line, for example `step 3/10 · clicking Sign In`. */
             status: string;
@@ -2090,7 +1972,16 @@ export interface components {
              */
             y: number;
         };
-        /** @description A mouse button. */
+        /**
+         * @description A mouse button.
+         *
+         *     - `left`: The main button.
+         *     - `middle`: The wheel pressed down.
+         *     - `right`: The context-menu button.
+         *     - `back`: The thumb button that goes back in history.
+         *     - `forward`: The thumb button that goes forward in history.
+         * @enum {string}
+         */
         Button: "left" | "middle" | "right" | "back" | "forward";
         /** @example 512m */
         Bytes: string;
@@ -2099,14 +1990,14 @@ export interface components {
             /** @description Turn it on or off. */
             browser_passthrough?: boolean | null;
         };
-        /** @description Click once at a point of the VISIBLE desktop. */
+        /** @description Click once at a point of the desktop. */
         Click: {
             /**
              * @description Which button; left if not given.
              * @default left
              */
             button?: components["schemas"]["Button"];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Pixels from the left edge. */
             x: components["schemas"]["Px"];
@@ -2135,7 +2026,7 @@ export interface components {
             modifiers?: components["schemas"]["Modifier"][];
             /** @description Which element. */
             selector: components["schemas"]["Selector"];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Which tab; the active one if not given. */
             tab?: components["schemas"]["TabId"] | null;
@@ -2175,7 +2066,7 @@ export interface components {
         };
         /** @description Read the clipboard, or set it when `text` is given. */
         Clipboard: {
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description The new content. */
             text?: string | null;
@@ -2185,7 +2076,14 @@ export interface components {
             /** @description The text; empty if there is none. */
             text: string;
         };
-        /** @description The colours that a reader prefers. */
+        /**
+         * @description The colours that a reader prefers.
+         *
+         *     - `light`: Dark on light.
+         *     - `dark`: Light on dark.
+         *     - `no_preference`: Whatever the browser has by itself.
+         * @enum {string}
+         */
         ColorScheme: "light" | "dark" | "no_preference";
         /** @description One line of the console. */
         ConsoleEntry: {
@@ -2213,7 +2111,15 @@ export interface components {
             /** @description The script or the resource. */
             url?: string | null;
         };
-        /** @description How bad a line of the console is, worst first. */
+        /**
+         * @description How bad a line of the console is, worst first.
+         *
+         *     - `error`: `console.error`, an error nobody caught, a resource that failed.
+         *     - `warning`: `console.warn`, and what the browser advises against.
+         *     - `info`: `console.log`, `console.info` and the rest.
+         *     - `debug`: `console.debug`.
+         * @enum {string}
+         */
         ConsoleLevel: "error" | "warning" | "info" | "debug";
         /** @description What was written. */
         ConsoleLog: {
@@ -2325,12 +2231,6 @@ export interface components {
             };
             /** @description The names of extensions of the caller's that the browser has from its start on. */
             extensions?: components["schemas"]["ExtensionName"][];
-            /**
-             * @description Ports of the server's machine that the session opens as its own: with `localhost:5173`, its
-             *     browser and programs reach a development server at `http://localhost:5173`. Needs the admin,
-             *     or a port of HELMDECK_FORWARD_ALLOW.
-             */
-            forward?: components["schemas"]["ForwardRule"][];
             /** @description Where the browser tells pages that it is. */
             geolocation?: components["schemas"]["Geolocation"] | null;
             /**
@@ -2394,7 +2294,7 @@ export interface components {
         };
         /** @description Ask where the pointer is. */
         CursorPosition: {
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
         };
         /** @description A dialog of a page. */
@@ -2406,23 +2306,39 @@ export interface components {
             /** @description What it said. */
             message: string;
         };
-        /** @description A kind of dialog. */
+        /**
+         * @description A kind of dialog.
+         *
+         *     - `alert`: Says something. Accepted.
+         *     - `confirm`: Asks a question. Dismissed, unless the action says otherwise.
+         *     - `prompt`: Asks for a text. Dismissed, unless the action says otherwise.
+         *     - `beforeunload`: Asks whether the page may be left. Accepted.
+         * @enum {string}
+         */
         DialogKind: "alert" | "confirm" | "prompt" | "beforeunload";
-        /** @description Which way the content is asked to move. */
+        /**
+         * @description Which way the content is asked to move.
+         *
+         *     - `up`: Towards the beginning.
+         *     - `down`: Towards the end.
+         *     - `left`: Towards the left edge.
+         *     - `right`: Towards the right edge.
+         * @enum {string}
+         */
         Direction: "up" | "down" | "left" | "right";
         /** @description The reply of an action that has nothing to tell. */
         Done: {
             /** @description Always true; failures are error bodies. */
             ok: boolean;
         };
-        /** @description Click twice in quick succession at a point of the VISIBLE desktop. */
+        /** @description Click twice in quick succession at a point of the desktop. */
         DoubleClick: {
             /**
              * @description Which button; left if not given.
              * @default left
              */
             button?: components["schemas"]["Button"];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Pixels from the left edge. */
             x: components["schemas"]["Px"];
@@ -2456,7 +2372,7 @@ export interface components {
             modifiers?: components["schemas"]["Modifier"][];
             /** @description The points to pass, the first is pressed and the last released: at least two. */
             path?: components["schemas"]["Point"][];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Where to press, unless `path` is given. */
             start_x?: components["schemas"]["Px"] | null;
@@ -2476,7 +2392,14 @@ export interface components {
             /** @description Where the button was pressed. */
             start_y: components["schemas"]["Px"];
         };
-        /** @description Who may send input. */
+        /**
+         * @description Who may send input.
+         *
+         *     - `agent`: Any agent that may act in the session; nobody has taken control.
+         *     - `human`: A person who took control.
+         *     - `nobody`: The session is not running.
+         * @enum {string}
+         */
         Driver: "agent" | "human" | "nobody";
         /** @description What became of the session's requests to reach the network. */
         Egress: {
@@ -2495,20 +2418,6 @@ export interface components {
              * @description Connections that were allowed and did not come about.
              */
             failed: number;
-        };
-        /** @description What a session's connection would meet. Nothing was connected. */
-        EgressTested: {
-            /**
-             * @description Every address of the host, judged; empty if it does not resolve, is refused by name, or is
-             *     resolved by the session's `proxy`.
-             */
-            addresses: components["schemas"]["JudgedAddress"][];
-            /** @description Whether a connection would be tried. */
-            allowed: boolean;
-            /** @description The same in words, with what can be done about a refusal. */
-            explanation: string;
-            /** @description Host and port. */
-            target: string;
         };
         /**
          * @description Make every page believe that it is elsewhere, or that its reader has other wishes: place,
@@ -2529,7 +2438,7 @@ export interface components {
              * @default false
              */
             reset?: boolean;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /**
              * @description Seconds to wait.
@@ -2554,7 +2463,21 @@ export interface components {
             /** @description The clock's place. */
             timezone?: string | null;
         };
-        /** @description Why a session is over. */
+        /**
+         * @description Why a session is over.
+         *
+         *     - `requested`: Somebody asked for it.
+         *     - `wall_clock`: `timeout_seconds` went by.
+         *     - `idle`: `idle_timeout_s` went by without a call.
+         *     - `max_tasks`: `max_tasks` were done.
+         *     - `server_stopped`: The server stopped.
+         *     - `start_failed`: It could not be started.
+         *     - `guest_lost`: The guest stopped answering.
+         *     - `display_lost`: The X server is gone.
+         *     - `browser_lost`: Chromium is gone and could not be brought back.
+         *     - `out_of_memory`: The session used more memory than it may.
+         * @enum {string}
+         */
         EndReason: "requested" | "wall_clock" | "idle" | "max_tasks" | "server_stopped" | "start_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory";
         /** @description The body of every failed request. */
         ErrorBody: {
@@ -2579,13 +2502,95 @@ export interface components {
              */
             retry_after?: number | null;
         };
-        /** @description What went wrong. */
-        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "control_taken" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "egress_denied" | "host_not_found" | "connection_refused" | "forward_denied" | "port_in_use" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
+        /**
+         * @description What went wrong.
+         *
+         *     - `invalid_json`: The body is not JSON.
+         *     - `invalid_input`: A field is unknown, missing or has a value that is not allowed.
+         *     - `payload_too_large`: The body is larger than the server accepts.
+         *     - `missing_credentials`: Login without user name or password.
+         *     - `invalid_credentials`: User name or password is wrong.
+         *     - `missing_bearer`: No bearer token came with the request.
+         *     - `invalid_token`: The bearer token is malformed, forged or expired.
+         *     - `forbidden`: The token lacks the scope of this operation.
+         *     - `csrf`: A request by cookie came without the header that proves it is the page's own.
+         *     - `foreign_origin`: A page of another site tried to connect.
+         *     - `invalid_ticket`: The ticket is malformed, forged, expired, revoked or for another session.
+         *     - `ticket_in_use`: The ticket is for one connection, and there is one.
+         *     - `invalid_role`: No such role: view or control.
+         *     - `control_held`: A person drives the session; look, wait, and try again.
+         *     - `control_taken`: A person took control while the action was under way.
+         *     - `too_many_attempts`: Too many failed logins; wait and try again.
+         *     - `not_found`: There is nothing here, or it is not yours.
+         *     - `method_not_allowed`: The path exists, this method does not.
+         *     - `missing_session_id`: The request does not say which session.
+         *     - `not_desktop_mode`: The session has no desktop.
+         *     - `session_attached`: Not in an attached session: its programs, files and screen are somebody's own.
+         *     - `already_attached`: Another `helmdeck attach` is connected as this session.
+         *     - `session_starting`: The session is not ready yet.
+         *     - `session_ended`: The session has ended.
+         *     - `session_outdated`: The session was made by another version of the server.
+         *     - `task_limit_reached`: The session has done its `max_tasks`.
+         *     - `capacity_reached`: All sessions are in use.
+         *     - `profile_in_use`: Another session has the profile.
+         *     - `invalid_extension`: The upload is no browser extension that can be kept.
+         *     - `quota_reached`: The caller has as many sessions as it may.
+         *     - `create_failed`: The session could not be started.
+         *     - `guest_lost`: The session's guest does not answer any more.
+         *     - `display_lost`: The session's display is gone.
+         *     - `browser_lost`: The session's browser is gone and could not be brought back.
+         *     - `out_of_memory`: The session used more memory than it may, and was ended.
+         *     - `timeout`: The operation took longer than it may.
+         *     - `invalid_button`: No such mouse button.
+         *     - `invalid_coordinates`: A point is missing or not on the screen.
+         *     - `invalid_keys`: No such key.
+         *     - `missing_keys`: The request names no key.
+         *     - `invalid_direction`: No such scroll direction.
+         *     - `invalid_amount`: An amount is zero or negative.
+         *     - `invalid_region`: The region has no area or lies off the screen.
+         *     - `invalid_modifier`: No such modifier key.
+         *     - `missing_modifiers`: The request names no modifier.
+         *     - `missing_text`: There is no text to type.
+         *     - `invalid_text`: The text holds a character that no key can type.
+         *     - `invalid_seconds`: A duration is zero or negative.
+         *     - `invalid_geometry`: The screen size is outside what is supported.
+         *     - `invalid_format`: No such picture format.
+         *     - `missing_command`: There is no command to launch.
+         *     - `command_not_found`: The command does not exist in the session.
+         *     - `command_failed`: The command could not be started.
+         *     - `missing_window_id`: The request names no window.
+         *     - `invalid_window_id`: The window id is not a number.
+         *     - `window_not_found`: No window has this id.
+         *     - `focus_refused`: The window manager did not focus the window.
+         *     - `missing_url`: The request does not say where to go.
+         *     - `missing_script`: There is no script to run.
+         *     - `missing_selector`: The request names no element.
+         *     - `invalid_selector`: The selector cannot be read.
+         *     - `element_not_found`: No such element came in time; the message says what the page shows.
+         *     - `element_not_actionable`: The element is there and cannot be used: hidden, covered, disabled or moving.
+         *     - `navigation_failed`: The page could not be loaded.
+         *     - `script_failed`: The script threw an error.
+         *     - `tab_not_found`: There is no such tab.
+         *     - `page_crashed`: The page crashed or was closed during the call.
+         *     - `browser_restarted`: The browser died during the call and is being started again; try again.
+         *     - `cdp_unavailable`: The session's browser cannot be reached now.
+         *     - `invalid_path`: The path is malformed or leads out of the session's home.
+         *     - `file_not_found`: There is no such file in the session.
+         *     - `file_exists`: There is a file of this name already.
+         *     - `not_a_file`: A folder stands where a file is wanted, or the other way round.
+         *     - `file_denied`: The session's programs have locked the file away.
+         *     - `session_disk_full`: The session's disk is full.
+         *     - `overloaded`: The server has too much to do; try again.
+         *     - `unavailable`: A part of the server is not ready.
+         *     - `internal`: A failure on our side; the log has the details under the request id.
+         * @enum {string}
+         */
+        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "control_taken" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
         /** @description Run JavaScript in the page, and answer with what it yields; promises are awaited. */
         Execute: {
             /** @description An expression, or statements with `return`. */
             script: string;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Which tab; the active one if not given. */
             tab?: components["schemas"]["TabId"] | null;
@@ -2623,7 +2628,7 @@ export interface components {
              * @default false
              */
             secrets?: boolean;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /**
              * Format: uint64
@@ -2640,7 +2645,7 @@ export interface components {
         ExportState: {
             /** @description Sites to look into besides those of open pages and frames, such as `https://example.com`. */
             origins?: components["schemas"]["Origin"][];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /**
              * @description Seconds to wait.
@@ -2693,7 +2698,7 @@ export interface components {
             format?: components["schemas"]["ExtractFormat"];
             /** @description Which element; the whole page if not given. */
             selector?: components["schemas"]["Selector"] | null;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Which tab; the active one if not given. */
             tab?: components["schemas"]["TabId"] | null;
@@ -2703,7 +2708,13 @@ export interface components {
              */
             timeout_s?: components["schemas"]["Patience"];
         };
-        /** @description How an element is read. */
+        /**
+         * @description How an element is read.
+         *
+         *     - `text`: The text that can be seen.
+         *     - `html`: The HTML, the element's own tag included.
+         * @enum {string}
+         */
         ExtractFormat: "text" | "html";
         /** @description What an element holds. */
         Extracted: {
@@ -2750,7 +2761,15 @@ export interface components {
              */
             size: number;
         };
-        /** @description What something in a folder is. */
+        /**
+         * @description What something in a folder is.
+         *
+         *     - `directory`: A folder.
+         *     - `file`: A file.
+         *     - `link`: A symbolic link, wherever it leads.
+         *     - `other`: A pipe, a socket or a device.
+         * @enum {string}
+         */
         FileKind: "directory" | "file" | "link" | "other";
         /** @description What a folder holds. */
         FileList: {
@@ -2773,7 +2792,7 @@ export interface components {
         };
         /** @description Give a window the keyboard and raise it; a minimised one is restored. */
         Focus: {
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description The id that `/windows` lists. */
             window_id: components["schemas"]["WindowId"];
@@ -2785,35 +2804,15 @@ export interface components {
             /** @description The window's id. */
             window_id: components["schemas"]["WindowId"];
         };
-        /** @description How a picture is encoded. */
-        Format: "png" | "webp" | "jpeg";
-        /** @description A port that is forwarded into a session. */
-        Forward: {
-            /** @description Whose loopback that is. */
-            from: components["schemas"]["ForwardedFrom"];
-            /**
-             * Format: uint16
-             * @description The port inside the session; `http://localhost:<port>` for its programs and its browser.
-             */
-            port: number;
-            /**
-             * Format: uint16
-             * @description The port outside.
-             */
-            to_port: number;
-        };
-        /** @description The ports that are forwarded into a session. */
-        ForwardList: {
-            /** @description By the port inside. */
-            forwards: components["schemas"]["Forward"][];
-        };
         /**
-         * @description A port to forward: `5173`, `localhost:5173`, or `3000:localhost:8080` to open port 8080 outside as port 3000 inside. Ports inside are 1024 or higher.
-         * @example localhost:5173
+         * @description How a picture is encoded.
+         *
+         *     - `png`: Lossless, understood everywhere.
+         *     - `webp`: Lossless and about half the size of PNG.
+         *     - `jpeg`: Lossy and small.
+         * @enum {string}
          */
-        ForwardRule: string;
-        /** @description Whose loopback a forwarded port leads to. */
-        ForwardedFrom: "server" | "client";
+        Format: "png" | "webp" | "jpeg";
         /** @description A place on earth. */
         Geolocation: {
             /**
@@ -2856,7 +2855,14 @@ export interface components {
             /** @description Seconds, after the cap. */
             seconds: components["schemas"]["Seconds"];
         };
-        /** @description A step in the history of a tab. */
+        /**
+         * @description A step in the history of a tab.
+         *
+         *     - `back`: The page before.
+         *     - `forward`: The page after.
+         *     - `reload`: The same page again.
+         * @enum {string}
+         */
         History: "back" | "forward" | "reload";
         /** @description An element that was acted on. */
         Hit: {
@@ -2881,14 +2887,14 @@ export interface components {
             keys: string;
             /** @description How long; more than 30 counts as 30. */
             seconds: components["schemas"]["Seconds"];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
         };
         /** @description Move the mouse onto an element of the page. */
         HoverElement: {
             /** @description Which element. */
             selector: components["schemas"]["Selector"];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Which tab; the active one if not given. */
             tab?: components["schemas"]["TabId"] | null;
@@ -2908,7 +2914,7 @@ export interface components {
              * @default false
              */
             replace?: boolean;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description What was exported. */
             state: components["schemas"]["StorageState"];
@@ -2939,7 +2945,7 @@ export interface components {
             action: components["schemas"]["Interaction"];
             /** @description Which element. */
             selector: components["schemas"]["Selector"];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /**
              * @description Seconds to wait.
@@ -2949,17 +2955,17 @@ export interface components {
             /** @description The text to type, or the value to select. */
             value?: string | null;
         };
-        /** @description What to do with an element. */
+        /**
+         * @description What to do with an element.
+         *
+         *     - `click`: Click it.
+         *     - `type`: Put `value` into it.
+         *     - `focus`: Give it the focus.
+         *     - `hover`: Move the mouse onto it.
+         *     - `select`: Choose the option `value`.
+         * @enum {string}
+         */
         Interaction: "click" | "type" | "focus" | "hover" | "select";
-        /** @description An address, judged. */
-        JudgedAddress: {
-            /** @description The address. */
-            address: string;
-            /** @description Whether it would be dialled. */
-            allowed: boolean;
-            /** @description The rule that refuses it, or the range of the allowlist that opens it. */
-            reason?: string | null;
-        };
         /**
          * @description Press a key or a chord such as `Return`, `ctrl+a` or `alt+Tab`; several separated by spaces are
          *     pressed one after the other.
@@ -2969,13 +2975,13 @@ export interface components {
         Key: {
             /** @description The key or chord; must not be empty. */
             keys: string;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
         };
         /**
          * @description Start a program in the session, detached; it outlives the call.
          *
-         *     Chromium is already running on a VISIBLE desktop: there is no need to launch it.
+         *     Chromium is already running on the desktop: there is no need to launch it.
          */
         Launch: {
             /**
@@ -2985,7 +2991,7 @@ export interface components {
             args?: string[];
             /** @description A program in the session's PATH, or an absolute path. */
             command: string;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
         };
         /** @description What was started. */
@@ -3021,7 +3027,7 @@ export interface components {
             max_bytes?: number | null;
             /** @description Only this element. */
             selector?: components["schemas"]["Selector"] | null;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Which tab; the active one if not given. */
             tab?: components["schemas"]["TabId"] | null;
@@ -3064,9 +3070,23 @@ export interface components {
             /** @description The token's subject. */
             subject: string;
         };
-        /** @description Whether a session has a screen that people can watch. */
+        /**
+         * @description Whether a session has a screen that people can watch.
+         *
+         *     - `headless`: A browser without a screen: fast, for automated work.
+         *     - `desktop`: A whole Linux desktop with a visible browser: for work that people watch.
+         * @enum {string}
+         */
         Mode: "headless" | "desktop";
-        /** @description A key that changes what a click or a scroll means while it is held. */
+        /**
+         * @description A key that changes what a click or a scroll means while it is held.
+         *
+         *     - `shift`: Shift.
+         *     - `ctrl`: Control.
+         *     - `alt`: Alt.
+         *     - `super`: The Windows or command key.
+         * @enum {string}
+         */
         Modifier: "shift" | "ctrl" | "alt" | "super";
         /** @description Click while modifier keys are held; they are released again whatever happens. */
         ModifierClick: {
@@ -3077,7 +3097,7 @@ export interface components {
             button?: components["schemas"]["Button"];
             /** @description The keys to hold, at least one. */
             modifiers: components["schemas"]["Modifier"][];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Pixels from the left edge. */
             x: components["schemas"]["Px"];
@@ -3102,7 +3122,7 @@ export interface components {
              * @default left
              */
             button?: components["schemas"]["Button"];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Pixels from the left edge; with `y`, moves there first. */
             x?: components["schemas"]["Px"] | null;
@@ -3111,7 +3131,7 @@ export interface components {
         };
         /** @description Move the pointer without clicking. */
         MouseMove: {
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Pixels from the left edge. */
             x: components["schemas"]["Px"];
@@ -3125,7 +3145,7 @@ export interface components {
              * @default left
              */
             button?: components["schemas"]["Button"];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Pixels from the left edge; with `y`, moves there first. */
             x?: components["schemas"]["Px"] | null;
@@ -3159,7 +3179,7 @@ export interface components {
         Navigate: {
             /** @description Instead of an address: `back`, `forward` or `reload`. */
             history?: components["schemas"]["History"] | null;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Which tab; the active one if not given. */
             tab?: components["schemas"]["TabId"] | null;
@@ -3168,7 +3188,7 @@ export interface components {
              * @default 10
              */
             timeout_s?: components["schemas"]["Patience"];
-            /** @description Where to; `https://` is added if there is no scheme, `http://` for localhost. */
+            /** @description Where to; `https://` is added if there is no scheme. */
             url?: string | null;
             /**
              * @description How far to wait.
@@ -3257,11 +3277,6 @@ export interface components {
             /** @description What; a user and password in it are left out. */
             url: string;
         };
-        /** @description A port to forward into a session that runs. */
-        NewForward: {
-            /** @description Which port of the server's machine. */
-            forward: components["schemas"]["ForwardRule"];
-        };
         /** @description Ask for a ticket. */
         NewTicket: {
             /**
@@ -3306,7 +3321,7 @@ export interface components {
             full_page?: boolean;
             /** @description Only this element. */
             selector?: components["schemas"]["Selector"] | null;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Which tab; the active one if not given. */
             tab?: components["schemas"]["TabId"] | null;
@@ -3316,7 +3331,17 @@ export interface components {
              */
             timeout_s?: components["schemas"]["Patience"];
         };
-        /** @description A size of paper. */
+        /**
+         * @description A size of paper.
+         *
+         *     - `letter`: 8.5 × 11 inches.
+         *     - `legal`: 8.5 × 14 inches.
+         *     - `tabloid`: 11 × 17 inches.
+         *     - `a3`: 297 × 420 mm.
+         *     - `a4`: 210 × 297 mm.
+         *     - `a5`: 148 × 210 mm.
+         * @enum {string}
+         */
         Paper: "letter" | "legal" | "tabloid" | "a3" | "a4" | "a5";
         /**
          * Format: double
@@ -3352,7 +3377,7 @@ export interface components {
              * @description How large everything is; 1 if not given.
              */
             scale?: number | null;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Which tab; the active one if not given. */
             tab?: components["schemas"]["TabId"] | null;
@@ -3401,7 +3426,7 @@ export interface components {
             keys: string;
             /** @description Which element has the focus first; what has it if not given. */
             selector?: components["schemas"]["Selector"] | null;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Which tab; the active one if not given. */
             tab?: components["schemas"]["TabId"] | null;
@@ -3479,7 +3504,7 @@ export interface components {
              * @description The most entries, 100 if not given: the first after `since`, or the last without it.
              */
             limit?: number | null;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /**
              * Format: uint64
@@ -3507,7 +3532,7 @@ export interface components {
              * @description The most requests, 100 if not given: the first after `since`, or the last without it.
              */
             limit?: number | null;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /**
              * Format: uint64
@@ -3525,7 +3550,27 @@ export interface components {
              */
             message?: string | null;
         };
-        /** @description What a page wants something for. */
+        /**
+         * @description What a page wants something for.
+         *
+         *     - `document`: A page or a frame.
+         *     - `stylesheet`: A style sheet.
+         *     - `image`: A picture.
+         *     - `media`: Sound or video.
+         *     - `font`: A font.
+         *     - `script`: A script or a worker.
+         *     - `text_track`: Subtitles.
+         *     - `xhr`: `XMLHttpRequest`.
+         *     - `fetch`: `fetch`.
+         *     - `prefetch`: Something for later.
+         *     - `event_source`: `EventSource`.
+         *     - `web_socket`: The handshake of a WebSocket.
+         *     - `manifest`: The manifest of an application.
+         *     - `ping`: A beacon.
+         *     - `preflight`: The question whether another site may be asked.
+         *     - `other`: Anything else.
+         * @enum {string}
+         */
         RequestKind: "document" | "stylesheet" | "image" | "media" | "font" | "script" | "text_track" | "xhr" | "fetch" | "prefetch" | "event_source" | "web_socket" | "manifest" | "ping" | "preflight" | "other";
         /** @description Change the size of the screen while the session runs. */
         Resize: {
@@ -3534,7 +3579,7 @@ export interface components {
              * @description New height, 200 to 4320.
              */
             height: number;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /**
              * Format: uint32
@@ -3577,11 +3622,24 @@ export interface components {
              */
             pids?: number | null;
         };
-        /** @description What a viewer may. */
+        /**
+         * @description What a viewer may.
+         *
+         *     - `view`: See.
+         *     - `control`: See, and take control.
+         * @enum {string}
+         */
         Role: "view" | "control";
-        /** @description When requests from other sites carry a cookie. */
+        /**
+         * @description When requests from other sites carry a cookie.
+         *
+         *     - `Strict`: Never.
+         *     - `Lax`: When somebody follows a link.
+         *     - `None`: Always.
+         * @enum {string}
+         */
         SameSite: "Strict" | "Lax" | "None";
-        /** @description Take a picture of the whole VISIBLE desktop. */
+        /** @description Take a picture of the whole desktop. */
         Screenshot: {
             /**
              * @description Draw the pointer into the picture.
@@ -3595,7 +3653,7 @@ export interface components {
              * @description Scale down to this width, keeping the aspect; the scale is in a header.
              */
             max_width?: number | null;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
         };
         /** @description Turn the wheel, at a point if one is given, else where the pointer is. */
@@ -3610,7 +3668,7 @@ export interface components {
             direction: components["schemas"]["Direction"];
             /** @description Keys to hold meanwhile, for example ctrl to zoom. */
             modifiers?: components["schemas"]["Modifier"][];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Pixels from the left edge; with `y`, moves there first. */
             x?: components["schemas"]["Px"] | null;
@@ -3642,7 +3700,7 @@ export interface components {
         SelectOptions: {
             /** @description Which list. */
             selector: components["schemas"]["Selector"];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Which tab; the active one if not given. */
             tab?: components["schemas"]["TabId"] | null;
@@ -3714,8 +3772,6 @@ export interface components {
              * @description When it ends at the latest, if that is known.
              */
             expires_at?: string | null;
-            /** @description Ports outside that it opens as its own. */
-            forwards?: components["schemas"]["Forward"][];
             /** @description Its name in every later call. */
             id: components["schemas"]["SessionId"];
             /** @description Whether people can watch it. */
@@ -3780,12 +3836,6 @@ export interface components {
             };
             /** @description The names of extensions of the caller's that the browser has from its start on. */
             extensions?: components["schemas"]["ExtensionName"][];
-            /**
-             * @description Ports of the server's machine that the session opens as its own: with `localhost:5173`, its
-             *     browser and programs reach a development server at `http://localhost:5173`. Needs the admin,
-             *     or a port of HELMDECK_FORWARD_ALLOW.
-             */
-            forward?: components["schemas"]["ForwardRule"][];
             /** @description Where the browser tells pages that it is. */
             geolocation?: components["schemas"]["Geolocation"] | null;
             /**
@@ -3854,7 +3904,7 @@ export interface components {
             max_bytes?: number | null;
             /** @description Only this element and what is in it. */
             selector?: components["schemas"]["Selector"] | null;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /**
              * Format: uint64
@@ -3910,7 +3960,16 @@ export interface components {
             /** @description sandbox, display, desktop, browser. */
             stage: string;
         };
-        /** @description Where a session is in its life. */
+        /**
+         * @description Where a session is in its life.
+         *
+         *     - `starting`: Not ready yet.
+         *     - `running`: Ready: calls are answered.
+         *     - `outdated`: Running, but made by another version of the server: it can be watched and ended.
+         *     - `terminated`: Over, as asked or at a limit.
+         *     - `error`: Over, because something broke.
+         * @enum {string}
+         */
         Status: "starting" | "running" | "outdated" | "terminated" | "error";
         /** @description One thing that a site has stored. */
         StorageItem: {
@@ -3943,7 +4002,15 @@ export interface components {
             /** @description What it shows. */
             url: string;
         };
-        /** @description What to do with tabs. */
+        /**
+         * @description What to do with tabs.
+         *
+         *     - `list`: Say which there are.
+         *     - `open`: Open another, which becomes the active one.
+         *     - `close`: Close one.
+         *     - `activate`: Make one the active one.
+         * @enum {string}
+         */
         TabAction: "list" | "open" | "close" | "activate";
         /** @description A tab, by the browser's own name for it. */
         TabId: string;
@@ -3959,7 +4026,7 @@ export interface components {
              * @default list
              */
             action?: components["schemas"]["TabAction"];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Which tab to close or to bring to the front; the active one if not given. */
             tab?: components["schemas"]["TabId"] | null;
@@ -3978,13 +4045,6 @@ export interface components {
              * @default false
              */
             force?: boolean;
-        };
-        /** @description Ask what a session's connection to an address would meet. */
-        TestEgress: {
-            /** @description A session, whose `proxy` is taken into account. */
-            session_id?: components["schemas"]["SessionId"] | null;
-            /** @description A URL, a host, or `host:port`. */
-            url: string;
         };
         /** @description A ticket, shown once. */
         Ticket: {
@@ -4046,7 +4106,7 @@ export interface components {
              * @default left
              */
             button?: components["schemas"]["Button"];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Pixels from the left edge. */
             x: components["schemas"]["Px"];
@@ -4061,7 +4121,7 @@ export interface components {
              * @default 0
              */
             delay_ms?: number;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description What to type; must not be empty. */
             text: string;
@@ -4075,7 +4135,7 @@ export interface components {
             append?: boolean;
             /** @description Which field. */
             selector: components["schemas"]["Selector"];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /**
              * @description Key by key, for pages that listen to keys, instead of at once.
@@ -4107,7 +4167,14 @@ export interface components {
             /** @description Always true. */
             ok: boolean;
         };
-        /** @description When a page counts as there. */
+        /**
+         * @description When a page counts as there.
+         *
+         *     - `load`: With its pictures and styles.
+         *     - `dom`: When its document is read.
+         *     - `network_idle`: When nothing was transferred for half a second after the load.
+         * @enum {string}
+         */
         Until: "load" | "dom" | "network_idle";
         /** @description Give files of the session's home to a file field of the page. */
         UploadFiles: {
@@ -4115,7 +4182,7 @@ export interface components {
             files: string[];
             /** @description Which field. */
             selector: components["schemas"]["Selector"];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Which tab; the active one if not given. */
             tab?: components["schemas"]["TabId"] | null;
@@ -4135,7 +4202,18 @@ export interface components {
             /** @description Its version number. */
             version: string;
         };
-        /** @description Whether a browser can be seen. */
+        /**
+         * @description Whether a browser can be seen.
+         *
+         *     - `unspecified`: Nobody knows.
+         *     - `starting`: The session is not ready yet.
+         *     - `ready`: It can.
+         *     - `streaming`: Somebody watches.
+         *     - `no_browser`: The browser is gone, and is being started again.
+         *     - `passthrough`: It is somebody's own, attached by `helmdeck attach`, and can be watched.
+         *     - `unavailable`: It cannot: the session is over, or of another version, or the page crashed, or the program that attached it is not connected.
+         * @enum {string}
+         */
         ViewStatus: "unspecified" | "starting" | "ready" | "streaming" | "no_browser" | "passthrough" | "unavailable";
         /** @description Where to watch a session's desktop. */
         VncUrl: {
@@ -4165,7 +4243,7 @@ export interface components {
         Wait: {
             /** @description How long; more than 30 counts as 30. */
             seconds: components["schemas"]["Seconds"];
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
         };
         /** @description Wait for something on the page. What is given must all hold at once. */
@@ -4182,7 +4260,7 @@ export interface components {
             network_idle?: boolean;
             /** @description This element is visible. */
             selector?: components["schemas"]["Selector"] | null;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description Which tab; the active one if not given. */
             tab?: components["schemas"]["TabId"] | null;
@@ -4281,7 +4359,7 @@ export interface components {
         Zoom: {
             /** @description png, webp or jpeg; else what `Accept` prefers; else png. */
             format?: components["schemas"]["Format"] | null;
-            /** @description Which session shall do it. */
+            /** @description The session that performs the action. */
             session_id: string;
             /** @description One corner. */
             x1: components["schemas"]["Px"];
@@ -4294,7 +4372,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description It did not work; the body says why and what to do next. */
+        /** @description The request failed. The body says why and what to do next. */
         Error: {
             headers: {
                 [name: string]: unknown;
@@ -4329,30 +4407,31 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     watch_browser_alias: {
         parameters: {
             query?: {
                 /** @description Whether at most two pictures are sent before the viewer acknowledges them. */
-                ack?: boolean | null;
+                ack?: boolean;
                 /** @description The most pictures in a second; as the session is set, usually 15, if not given. */
-                max_fps?: number | null;
+                max_fps?: number;
                 /** @description Higher pages are scaled down to this; as the session is set, usually 800, if not given. */
-                max_height?: number | null;
+                max_height?: number;
                 /** @description Wider pages are scaled down to this; as the session is set, usually 1280, if not given. */
-                max_width?: number | null;
+                max_width?: number;
                 /** @description Of the pictures, which are JPEG; as the session is set, usually 70, if not given. */
-                quality?: number | null;
+                quality?: number;
                 /** @description What the viewer wants to be; a ticket may allow less. With a token: `control`. */
-                role?: components["schemas"]["Role"] | null;
+                role?: components["schemas"]["Role"];
                 /** @description Which tab; if not given, the active one, whichever that is at the moment. */
-                tab?: string | null;
+                tab?: string;
                 /** @description Take control with the connection, or, with `false`, hand back what this ticket or token has. */
-                take?: boolean | null;
+                take?: boolean;
                 /** @description A ticket instead of a token. */
-                ticket?: string | null;
+                ticket?: string;
             };
             header?: never;
             path: {
@@ -4369,18 +4448,19 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     watch_session_alias: {
         parameters: {
             query?: {
                 /** @description What the viewer wants to be; a ticket may allow less. With a token: `control`. */
-                role?: components["schemas"]["Role"] | null;
+                role?: components["schemas"]["Role"];
                 /** @description Take control with the connection, or, with `false`, hand back what this ticket or token has. */
-                take?: boolean | null;
+                take?: boolean;
                 /** @description A ticket instead of a token. */
-                ticket?: string | null;
+                ticket?: string;
             };
             header?: never;
             path: {
@@ -4397,7 +4477,8 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     attach: {
@@ -4416,7 +4497,8 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     attach_stream: {
@@ -4437,7 +4519,8 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     log_in_by_cookie: {
@@ -4462,7 +4545,8 @@ export interface operations {
                     "application/json": components["schemas"]["Me"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     log_out: {
@@ -4481,7 +4565,8 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     login: {
@@ -4506,7 +4591,8 @@ export interface operations {
                     "application/json": components["schemas"]["LoggedIn"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     show_me: {
@@ -4527,7 +4613,8 @@ export interface operations {
                     "application/json": components["schemas"]["Me"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_click: {
@@ -4552,7 +4639,8 @@ export interface operations {
                     "application/json": components["schemas"]["Clicked"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_console: {
@@ -4577,7 +4665,8 @@ export interface operations {
                     "application/json": components["schemas"]["ConsoleLog"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_emulate: {
@@ -4602,7 +4691,8 @@ export interface operations {
                     "application/json": components["schemas"]["Emulated"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_execute: {
@@ -4627,7 +4717,8 @@ export interface operations {
                     "application/json": components["schemas"]["Executed"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_export_state: {
@@ -4652,7 +4743,8 @@ export interface operations {
                     "application/json": components["schemas"]["StorageState"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_extract: {
@@ -4677,7 +4769,8 @@ export interface operations {
                     "application/json": components["schemas"]["Extracted"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_har: {
@@ -4702,7 +4795,8 @@ export interface operations {
                     "application/json": components["schemas"]["Har"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_hover: {
@@ -4727,7 +4821,8 @@ export interface operations {
                     "application/json": components["schemas"]["Clicked"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_import_state: {
@@ -4752,7 +4847,8 @@ export interface operations {
                     "application/json": components["schemas"]["Imported"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_interact: {
@@ -4777,7 +4873,8 @@ export interface operations {
                     "application/json": components["schemas"]["Acted"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_markdown: {
@@ -4802,7 +4899,8 @@ export interface operations {
                     "application/json": components["schemas"]["MarkdownText"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_navigate: {
@@ -4827,7 +4925,8 @@ export interface operations {
                     "application/json": components["schemas"]["Navigated"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_network: {
@@ -4852,7 +4951,8 @@ export interface operations {
                     "application/json": components["schemas"]["NetworkLog"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_pdf: {
@@ -4874,10 +4974,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/pdf": unknown;
+                    "application/pdf": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_press: {
@@ -4902,7 +5003,8 @@ export interface operations {
                     "application/json": components["schemas"]["Acted"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_screenshot: {
@@ -4928,12 +5030,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "image/jpeg": unknown;
-                    "image/png": unknown;
-                    "image/webp": unknown;
+                    "image/jpeg": string;
+                    "image/png": string;
+                    "image/webp": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_select: {
@@ -4958,7 +5061,8 @@ export interface operations {
                     "application/json": components["schemas"]["Selected"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_snapshot: {
@@ -4983,7 +5087,8 @@ export interface operations {
                     "application/json": components["schemas"]["SnapshotText"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_tabs: {
@@ -5008,7 +5113,8 @@ export interface operations {
                     "application/json": components["schemas"]["TabList"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_type: {
@@ -5033,7 +5139,8 @@ export interface operations {
                     "application/json": components["schemas"]["Clicked"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_upload: {
@@ -5058,7 +5165,8 @@ export interface operations {
                     "application/json": components["schemas"]["Acted"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     browser_wait_for: {
@@ -5083,7 +5191,8 @@ export interface operations {
                     "application/json": components["schemas"]["Waited"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_agent_status: {
@@ -5108,7 +5217,8 @@ export interface operations {
                     "application/json": components["schemas"]["Done"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_click: {
@@ -5133,7 +5243,8 @@ export interface operations {
                     "application/json": components["schemas"]["Clicked2"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_clipboard: {
@@ -5158,7 +5269,8 @@ export interface operations {
                     "application/json": components["schemas"]["ClipboardText"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_cursor_position: {
@@ -5183,7 +5295,8 @@ export interface operations {
                     "application/json": components["schemas"]["Point"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_double_click: {
@@ -5208,7 +5321,8 @@ export interface operations {
                     "application/json": components["schemas"]["MultiClicked"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_drag: {
@@ -5233,7 +5347,8 @@ export interface operations {
                     "application/json": components["schemas"]["Dragged"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_focus: {
@@ -5258,7 +5373,8 @@ export interface operations {
                     "application/json": components["schemas"]["Focused"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_hold_key: {
@@ -5283,7 +5399,8 @@ export interface operations {
                     "application/json": components["schemas"]["Held"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_key: {
@@ -5308,7 +5425,8 @@ export interface operations {
                     "application/json": components["schemas"]["Pressed"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_launch: {
@@ -5333,7 +5451,8 @@ export interface operations {
                     "application/json": components["schemas"]["Launched"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_modifier_click: {
@@ -5358,7 +5477,8 @@ export interface operations {
                     "application/json": components["schemas"]["ModifierClicked"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_mouse_down: {
@@ -5383,7 +5503,8 @@ export interface operations {
                     "application/json": components["schemas"]["Clicked2"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_mouse_move: {
@@ -5408,7 +5529,8 @@ export interface operations {
                     "application/json": components["schemas"]["Moved"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_mouse_up: {
@@ -5433,7 +5555,8 @@ export interface operations {
                     "application/json": components["schemas"]["Clicked2"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_resize: {
@@ -5458,7 +5581,8 @@ export interface operations {
                     "application/json": components["schemas"]["Resized"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_screenshot: {
@@ -5484,12 +5608,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "image/jpeg": unknown;
-                    "image/png": unknown;
-                    "image/webp": unknown;
+                    "image/jpeg": string;
+                    "image/png": string;
+                    "image/webp": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_scroll: {
@@ -5514,7 +5639,8 @@ export interface operations {
                     "application/json": components["schemas"]["Scrolled"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_triple_click: {
@@ -5539,7 +5665,8 @@ export interface operations {
                     "application/json": components["schemas"]["MultiClicked"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_type: {
@@ -5564,14 +5691,15 @@ export interface operations {
                     "application/json": components["schemas"]["Typed"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_vnc_url: {
         parameters: {
             query: {
                 /** @description What whoever has the address may; `view` if not given. */
-                role?: string | null;
+                role?: string;
                 /** @description Which session. */
                 session_id: string;
             };
@@ -5590,7 +5718,8 @@ export interface operations {
                     "application/json": components["schemas"]["VncUrl"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_wait: {
@@ -5615,7 +5744,8 @@ export interface operations {
                     "application/json": components["schemas"]["Waited2"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_windows: {
@@ -5639,7 +5769,8 @@ export interface operations {
                     "application/json": components["schemas"]["Windows"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     desktop_zoom: {
@@ -5665,46 +5796,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "image/jpeg": unknown;
-                    "image/png": unknown;
-                    "image/webp": unknown;
+                    "image/jpeg": string;
+                    "image/png": string;
+                    "image/webp": string;
                 };
             };
-            default: components["responses"]["Error"];
-        };
-    };
-    test_egress: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["TestEgress"];
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["EgressTested"];
-                };
-            };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     events: {
         parameters: {
             query?: {
                 /** @description Only those of one session; needed with a ticket. */
-                session_id?: string | null;
+                session_id?: string;
                 /** @description A ticket instead of a token. */
-                ticket?: string | null;
+                ticket?: string;
             };
             header?: never;
             path?: never;
@@ -5721,7 +5828,8 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     list_extensions: {
@@ -5742,7 +5850,8 @@ export interface operations {
                     "application/json": components["schemas"]["ExtensionList"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     add_extension: {
@@ -5757,7 +5866,7 @@ export interface operations {
         /** @description The file. */
         requestBody?: {
             content: {
-                "application/octet-stream": unknown;
+                "application/octet-stream": string;
             };
         };
         responses: {
@@ -5770,7 +5879,8 @@ export interface operations {
                     "application/json": components["schemas"]["Extension"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     delete_extension: {
@@ -5791,7 +5901,8 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     openapi: {
@@ -5809,10 +5920,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     list_profiles: {
@@ -5833,7 +5947,8 @@ export interface operations {
                     "application/json": components["schemas"]["ProfileList"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     delete_profile: {
@@ -5854,7 +5969,8 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     list_sessions: {
@@ -5875,7 +5991,8 @@ export interface operations {
                     "application/json": components["schemas"]["SessionList"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     create_session: {
@@ -5903,7 +6020,8 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     show_session: {
@@ -5926,7 +6044,8 @@ export interface operations {
                     "application/json": components["schemas"]["Session"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     end_session: {
@@ -5947,16 +6066,17 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     session_actions: {
         parameters: {
             query?: {
                 /** @description Only those before this number. */
-                before?: number | null;
+                before?: number;
                 /** @description So many of the last; 100 if not given, 1000 at most. */
-                limit?: number | null;
+                limit?: number;
             };
             header?: never;
             path: {
@@ -5975,14 +6095,15 @@ export interface operations {
                     "application/json": components["schemas"]["ActionList"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     cdp: {
         parameters: {
             query?: {
                 /** @description A ticket of role `control` instead of a token. */
-                ticket?: string | null;
+                ticket?: string;
             };
             header?: never;
             path: {
@@ -5999,30 +6120,31 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     watch_browser: {
         parameters: {
             query?: {
                 /** @description Whether at most two pictures are sent before the viewer acknowledges them. */
-                ack?: boolean | null;
+                ack?: boolean;
                 /** @description The most pictures in a second; as the session is set, usually 15, if not given. */
-                max_fps?: number | null;
+                max_fps?: number;
                 /** @description Higher pages are scaled down to this; as the session is set, usually 800, if not given. */
-                max_height?: number | null;
+                max_height?: number;
                 /** @description Wider pages are scaled down to this; as the session is set, usually 1280, if not given. */
-                max_width?: number | null;
+                max_width?: number;
                 /** @description Of the pictures, which are JPEG; as the session is set, usually 70, if not given. */
-                quality?: number | null;
+                quality?: number;
                 /** @description What the viewer wants to be; a ticket may allow less. With a token: `control`. */
-                role?: components["schemas"]["Role"] | null;
+                role?: components["schemas"]["Role"];
                 /** @description Which tab; if not given, the active one, whichever that is at the moment. */
-                tab?: string | null;
+                tab?: string;
                 /** @description Take control with the connection, or, with `false`, hand back what this ticket or token has. */
-                take?: boolean | null;
+                take?: boolean;
                 /** @description A ticket instead of a token. */
-                ticket?: string | null;
+                ticket?: string;
             };
             header?: never;
             path: {
@@ -6039,14 +6161,15 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     cdp_list_short: {
         parameters: {
             query?: {
                 /** @description A ticket of role `control` instead of a token. */
-                ticket?: string | null;
+                ticket?: string;
             };
             header?: never;
             path: {
@@ -6062,17 +6185,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": {
+                        [key: string]: unknown;
+                    }[];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     cdp_list: {
         parameters: {
             query?: {
                 /** @description A ticket of role `control` instead of a token. */
-                ticket?: string | null;
+                ticket?: string;
             };
             header?: never;
             path: {
@@ -6088,17 +6214,20 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": {
+                        [key: string]: unknown;
+                    }[];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     cdp_version: {
         parameters: {
             query?: {
                 /** @description A ticket of role `control` instead of a token. */
-                ticket?: string | null;
+                ticket?: string;
             };
             header?: never;
             path: {
@@ -6114,36 +6243,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
                 };
             };
-            default: components["responses"]["Error"];
-        };
-    };
-    cdp_version_slash: {
-        parameters: {
-            query?: {
-                /** @description A ticket of role `control` instead of a token. */
-                ticket?: string | null;
-            };
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": unknown;
-                };
-            };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     show_control: {
@@ -6166,7 +6272,8 @@ export interface operations {
                     "application/json": components["schemas"]["Control"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     release_control: {
@@ -6193,7 +6300,8 @@ export interface operations {
                     "application/json": components["schemas"]["Control"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     take_control: {
@@ -6220,7 +6328,8 @@ export interface operations {
                     "application/json": components["schemas"]["Control"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     list_files: {
@@ -6246,7 +6355,8 @@ export interface operations {
                     "application/json": components["schemas"]["FileList"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     read_file: {
@@ -6267,10 +6377,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/octet-stream": unknown;
+                    "application/octet-stream": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     write_file: {
@@ -6289,7 +6400,7 @@ export interface operations {
         /** @description The file. */
         requestBody?: {
             content: {
-                "application/octet-stream": unknown;
+                "application/octet-stream": string;
             };
         };
         responses: {
@@ -6302,134 +6413,15 @@ export interface operations {
                     "application/json": components["schemas"]["FileStored"];
                 };
             };
-            default: components["responses"]["Error"];
-        };
-    };
-    list_forwards: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ForwardList"];
-                };
-            };
-            default: components["responses"]["Error"];
-        };
-    };
-    add_forward: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["NewForward"];
-            };
-        };
-        responses: {
-            /** @description Done. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Forward"];
-                };
-            };
-            default: components["responses"]["Error"];
-        };
-    };
-    remove_forward: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-                port: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            default: components["responses"]["Error"];
-        };
-    };
-    forward_from_client: {
-        parameters: {
-            query?: {
-                /** @description The port on the client's machine; the same as inside if not given. */
-                to?: number | null;
-            };
-            header?: never;
-            path: {
-                id: string;
-                port: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            101: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            default: components["responses"]["Error"];
-        };
-    };
-    bring_forwarded: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-                port: string;
-                connection: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            101: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     session_logs: {
         parameters: {
             query?: {
                 /** @description Only this many of the last lines. */
-                tail?: number | null;
+                tail?: number;
             };
             header?: never;
             path: {
@@ -6448,7 +6440,8 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     create_ticket: {
@@ -6475,7 +6468,8 @@ export interface operations {
                     "application/json": components["schemas"]["Ticket"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     revoke_ticket: {
@@ -6497,18 +6491,19 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     watch_session: {
         parameters: {
             query?: {
                 /** @description What the viewer wants to be; a ticket may allow less. With a token: `control`. */
-                role?: components["schemas"]["Role"] | null;
+                role?: components["schemas"]["Role"];
                 /** @description Take control with the connection, or, with `false`, hand back what this ticket or token has. */
-                take?: boolean | null;
+                take?: boolean;
                 /** @description A ticket instead of a token. */
-                ticket?: string | null;
+                ticket?: string;
             };
             header?: never;
             path: {
@@ -6525,7 +6520,8 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     show_settings: {
@@ -6546,7 +6542,8 @@ export interface operations {
                     "application/json": components["schemas"]["Settings"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     change_settings: {
@@ -6571,7 +6568,8 @@ export interface operations {
                     "application/json": components["schemas"]["Settings"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     list_tokens: {
@@ -6592,7 +6590,8 @@ export interface operations {
                     "application/json": components["schemas"]["TokenList"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     revoke_token: {
@@ -6613,7 +6612,8 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     wall: {
@@ -6632,7 +6632,8 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     page_asset: {
@@ -6655,7 +6656,8 @@ export interface operations {
                     "application/octet-stream": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     embedded_page: {
@@ -6676,7 +6678,8 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     embed_session: {
@@ -6697,7 +6700,8 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     healthz: {
@@ -6718,7 +6722,8 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     login_page: {
@@ -6739,7 +6744,8 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     metrics: {
@@ -6760,7 +6766,8 @@ export interface operations {
                     "text/plain; version=0.0.4; charset=utf-8": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     readyz: {
@@ -6781,7 +6788,8 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     session_page: {
@@ -6804,7 +6812,8 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     settings_page: {
@@ -6825,7 +6834,8 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     version: {
@@ -6846,7 +6856,8 @@ export interface operations {
                     "application/json": components["schemas"]["Version"];
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
     viewer_page: {
@@ -6867,7 +6878,8 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            default: components["responses"]["Error"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
         };
     };
 }

@@ -50,6 +50,9 @@ export function Login({ onLogin }: { onLogin: (identity: Identity) => void }) {
         <button type="submit" className="primary" disabled={busy}>
           {busy ? "Logging in…" : "Log in"}
         </button>
+        <p className="muted">
+          Lost the password? Run <code>helmdeck admin reset-password</code> on the server’s machine: it prints a new one.
+        </p>
       </form>
     </main>
   );

@@ -185,6 +185,20 @@ fn a_quoted_path_that_does_not_exist_is_refused() {
 }
 
 #[test]
+fn a_promise_whose_test_does_not_exist_is_refused() {
+    let planted = Planted::new()
+        .file("SECURITY.md", "| a | `e2e/a.rs::is_kept` | `e2e/a.rs::is_broken`, `e2e/b.rs::c` |\n")
+        .file("crates/helmdeck/tests/e2e/a.rs", "//! A.\nfn is_kept() {}\n");
+    assert_eq!(
+        planted.violations(),
+        [
+            "SECURITY.md:1: there is no test `e2e/a.rs::is_broken`",
+            "SECURITY.md:1: there is no test `e2e/b.rs::c`",
+        ]
+    );
+}
+
+#[test]
 fn decision_records_have_a_number_of_their_own() {
     let planted = Planted::new()
         .file("docs/adr/0001-first.md", "")
@@ -225,6 +239,75 @@ fn the_writers_machine_and_package_hosts_are_not_named() {
         [
             format!("scripts/copy.sh:1: the absolute path {folder} exists on one machine only"),
             format!("scripts/copy.sh:3: names the package host {host}"),
+        ]
+    );
+}
+
+const PACKAGE_LIST: &str = "list() {\n  cat <<'PACKAGES'\nruntime bubblewrap makes sandboxes\n\
+    test curl fetches\nPACKAGES\n}\n";
+
+#[test]
+fn a_program_that_no_listed_package_has_is_refused() {
+    let planted = Planted::new()
+        .file("scripts/packages.sh", PACKAGE_LIST)
+        .file(
+            "crates/a/tests/world.rs",
+            "//! World.\nfn a() {\n    Command::new(\"bwrap\");\n    world.run(\"openbox\", &[]);\n\
+             desk.shell(&format!(\"cat x | gdb -p {pid}\"));\n    desk.run(\"document.title\");\n\
+             json!({ \"command\": \"/usr/bin/gimp\" });\n// Command::new(\"said\")\n}\n",
+        )
+        .file("web/e2e/x.test.mjs", "spawn(\"Xvfb\", []);\nspawn(binary, []);\n");
+    let what = |program: &str| {
+        format!("`{program}` is started, but no package of scripts/packages.sh has it")
+    };
+    assert_eq!(
+        planted.violations(),
+        [
+            format!("crates/a/tests/world.rs:4: {}", what("openbox")),
+            format!("crates/a/tests/world.rs:5: {}", what("gdb")),
+            format!("crates/a/tests/world.rs:7: {}", what("gimp")),
+            format!("web/e2e/x.test.mjs:1: {}", what("Xvfb")),
+        ]
+    );
+}
+
+#[test]
+fn every_command_of_a_script_is_seen() {
+    let script = r##"#!/usr/bin/env bash
+# comment: one
+local x=$(two "$y" | sed s/a/b/) z="${w:-$(three)}"
+if [[ -x $a && $(four) == b ]]; then five=1 six --seven; fi
+case $1 in
+  eight | nine) ten ;;
+  *) die "eleven ($(twelve))" ;;
+esac
+thirteen() { as_root timeout 5 fourteen; }
+thirteen && for ((i = 0; i < 3; i++)); do fifteen 2>&1 >file <<<"sixteen"; done
+seventeen <<'END' || true
+eighteen
+END
+list=(nineteen twenty)
+"$bin" twenty-one; exec 3<>/dev/tcp/x && command -v twenty-two
+"##;
+    let planted = Planted::new()
+        .file("scripts/packages.sh", PACKAGE_LIST)
+        .file("scripts/say.sh", "die() { exit 1; }\nas_root() { sudo \"$@\"; }\n")
+        .file("scripts/x.sh", script);
+    let found = planted.violations();
+    let found: Vec<&str> = found.iter().filter_map(|line| line.split('`').nth(1)).collect();
+    assert_eq!(
+        found,
+        [
+            "two",
+            "three",
+            "four",
+            "six",
+            "ten",
+            "twelve",
+            "fourteen",
+            "fifteen",
+            "seventeen",
+            "twenty-two"
         ]
     );
 }

@@ -128,7 +128,7 @@ async fn the_address_is_found_as_with_chromium_itself_and_survives_a_restart_of_
 #[tokio::test]
 async fn while_a_person_drives_a_client_may_look_and_not_act() {
     let server = Server::start();
-    let (agent, person) = (server.client("agent", "sessions:*"), server.admin());
+    let (agent, person) = (server.client("agent", "sessions:*"), server.person());
     let desk = Desk::desktop(&agent).await;
     let bearer = format!("Bearer {}", server.token("agent", "sessions:*"));
     let door = format!("/api/v1/sessions/{}/cdp", desk.id);

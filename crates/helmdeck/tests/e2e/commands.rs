@@ -24,6 +24,18 @@ fn a_token_without_a_subject_or_with_a_bad_time_is_not_made() {
     let outcome = installation.attempt(["token", "--sub", "a", "--ttl", "soon"], &[]);
     assert!(!outcome.success && outcome.stdout.is_empty(), "{outcome:?}");
     assert!(outcome.stderr.contains("12h"), "{}", outcome.stderr);
+    let outcome = installation.attempt(["token", "--sub", "a", "--scopes", "foo"], &[]);
+    assert!(!outcome.success && outcome.stdout.is_empty(), "{outcome:?}");
+    assert!(outcome.stderr.contains("there is no scope \"foo\""), "{}", outcome.stderr);
+}
+
+#[tokio::test]
+async fn the_vnc_port_of_a_session_that_does_not_exist_is_refused_at_once() {
+    let server = Server::start();
+    let url = format!("http://{}", server.address);
+    let outcome = server.installation.attempt(["vnc", "nope", "--url", &url], &[]);
+    assert!(!outcome.success && outcome.stdout.is_empty(), "{outcome:?}");
+    assert!(outcome.stderr.contains("session nope does not exist"), "{}", outcome.stderr);
 }
 
 #[test]

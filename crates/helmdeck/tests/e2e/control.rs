@@ -8,7 +8,7 @@ use serde_json::json;
 #[tokio::test]
 async fn while_a_person_drives_agents_look_on() {
     let server = Server::start();
-    let (agent, person) = (server.client("agent", "sessions:*"), server.admin());
+    let (agent, person) = (server.client("agent", "sessions:*"), server.person());
     let desk = Desk::desktop(&agent).await;
     let control = format!("/api/v1/sessions/{}/control", desk.id);
     assert_eq!(agent.get(&control).await.expect(200).json()["driver"], "agent");
@@ -31,8 +31,15 @@ async fn while_a_person_drives_agents_look_on() {
     // Only who drives can hand back; another person needs force to take it.
     agent.post(&format!("{control}/release"), &json!({})).await.expect(200);
     assert_eq!(agent.get(&control).await.json()["driver"], "human");
-    let other = server.client("admin-2", "admin");
+    let other = server.person();
     other.post(&format!("{control}/take"), &json!({})).await.expect_error(409, "control_held");
+    // An agent cannot, not even with every scope.
+    let force = json!({ "force": true });
+    for agent in [&agent, &server.admin()] {
+        let refused = agent.post(&format!("{control}/take"), &force).await;
+        refused.expect_error(403, "person_required");
+    }
+    assert_eq!(agent.get(&control).await.json()["by"]["kind"], "human");
 
     let message = json!({ "message": "logged in for you" });
     person.post(&format!("{control}/release"), &message).await.expect(200);
@@ -45,7 +52,7 @@ async fn while_a_person_drives_agents_look_on() {
 #[tokio::test]
 async fn an_action_under_way_fails_when_control_is_taken_and_lets_its_keys_go() {
     let server = Server::start();
-    let (agent, person) = (server.client("agent", "sessions:*"), server.admin());
+    let (agent, person) = (server.client("agent", "sessions:*"), server.person());
     let desk = Desk::desktop(&agent).await;
     desk.open_field().await;
     desk.act("mouse_down", json!({ "x": 300, "y": 400 })).await;
@@ -109,10 +116,20 @@ async fn control_of_somebody_who_is_gone_comes_back_by_itself() {
     let client = server.admin();
     let desk = Desk::desktop(&client).await;
     let tickets = format!("/api/v1/sessions/{}/tickets", desk.id);
-    let ticket = client.post(&tickets, &json!({ "role": "control" })).await.expect(201).json();
+    let wanted = json!({ "role": "control", "label": "for Ann" });
+    let ticket = client.post(&tickets, &wanted).await.expect(201).json();
     let vnc = format!("/api/v1/sessions/{}/vnc?take=true", desk.id);
     let path = format!("{vnc}&ticket={}", ticket["ticket"].as_str().unwrap());
+    // A link holder takes control from an agent, and is known as a link holder.
+    let control = format!("/api/v1/sessions/{}/control", desk.id);
+    client.post(&format!("{control}/take"), &json!({})).await.expect(200);
     let viewer = helmdeck_testkit::Watcher::open(&server, &path, &[]).await.unwrap();
+    let link = json!({ "kind": "link", "subject": "admin", "label": "for Ann" });
+    let held = client.get(&control).await.json();
+    assert_eq!((&held["driver"], &held["by"]), (&json!("human"), &link));
+    let actions = client.get(&format!("/api/v1/sessions/{}/actions", desk.id)).await.json();
+    let last = actions["actions"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!((&last["action"], &last["by"]), (&json!("take_control"), &link));
     desk.ask("click", json!({ "x": 5, "y": 5 })).await.expect_error(409, "control_held");
     // The same ticket hands back by how it connects, and takes control again.
     drop(viewer);

@@ -88,7 +88,7 @@ async fn a_listener_hears_of_its_sessions_and_goes_on_where_it_was() {
     let acted = again.until("action").await;
     assert_eq!((&acted.data["action"], &acted.data["detail"]["x"]), (&json!("click"), &json!(3)));
     let path = format!("/api/v1/sessions/{}/control/take", desk.id);
-    client.post(&path, &json!({})).await.expect(200);
+    server.person().post(&path, &json!({})).await.expect(200);
     let control = again.until("control").await;
     assert_eq!((&control.data["driver"], &control.data["yours"]), (&json!("human"), &json!(false)));
     desk.end().await;

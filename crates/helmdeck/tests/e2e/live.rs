@@ -91,7 +91,9 @@ async fn one_who_may_only_look_cannot_type_click_or_read_the_clipboard_whatever_
     driver.settled().await;
     drop(driver);
     let control = format!("/api/v1/sessions/{}/control/take", desk.id);
-    client.post(&control, &json!({ "force": true })).await.expect(200);
+    let person = server.person();
+    person.post(&control, &json!({ "force": true })).await.expect(200);
+    let desk = Desk { client: &person, id: desk.id.clone() };
     desk.copy_all().await;
     desk.expect_clipboard("only this\n").await;
 }
@@ -149,6 +151,11 @@ async fn a_ticket_is_good_for_its_session_its_role_its_time_and_one_connection()
     let made = listed.iter().find(|token| token["subject"] == "brief").unwrap();
     assert_eq!(week["expires_at"], made["expires_at"]);
 
+    // Its connections end after `max_connection_s`.
+    let brief = ticket(&client, &desk.id, json!({ "max_connection_s": 1 })).await;
+    let viewer = Watcher::open(&server, &path(&desk.id, &brief), &[]).await.unwrap();
+    assert_eq!(viewer.closed().await.0, 4001);
+
     let short = ticket(&client, &desk.id, json!({ "ttl_seconds": 1 })).await;
     let late = async || {
         let refused = Watcher::socket(&server, &path(&desk.id, &short), &[]).await.err();
@@ -167,6 +174,9 @@ async fn viewers_are_told_why_their_view_ends() {
     let revoked = ticket(&client, &desk.id, json!({})).await;
     let viewer = open(&revoked).await;
     let id = revoked["id"].as_str().unwrap();
+    let elsewhere = Desk::create(&client, &json!({})).await;
+    let foreign = format!("/api/v1/sessions/{}/tickets/{id}", elsewhere.id);
+    client.delete(&foreign).await.expect_error(404, "not_found");
     client.delete(&format!("/api/v1/sessions/{}/tickets/{id}", desk.id)).await.expect(204);
     assert_eq!(viewer.closed().await.0, 4001);
     let after = refused(&server, &path(&desk.id, &revoked), &[]).await;
@@ -199,7 +209,10 @@ async fn the_address_of_a_desktop_has_the_fields_of_old_and_works_without_a_logi
         let (_, query) = url.split_once("&path=").unwrap();
         format!("/{}", query.replace("%3F", "?").replace("%3D", "=").replace("%26", "&"))
     };
-    Watcher::open(&server, &door(url), &[]).await.unwrap();
+    assert!(url.contains("autoconnect=true&resize=remote&"), "{url}");
+    // Several operators watch by the same address.
+    let _one = Watcher::open(&server, &door(url), &[]).await.unwrap();
+    let _two = Watcher::open(&server, &door(url), &[]).await.unwrap();
 
     ask("").await.expect_error(400, "missing_session_id");
     ask("session_id=sess-none").await.expect_error(404, "not_found");

@@ -239,7 +239,7 @@ async fn a_script_whose_caller_went_does_not_keep_the_page() {
 #[tokio::test]
 async fn while_a_person_drives_the_browser_can_be_read_and_not_used() {
     let server = Server::start_with(&[Site::REACHABLE]);
-    let (agent, person) = (server.client("agent", "sessions:*"), server.admin());
+    let (agent, person) = (server.client("agent", "sessions:*"), server.person());
     let desk = Desk::desktop(&agent).await;
     let site = Site::start(page).await;
     act(&desk, "navigate", json!({ "url": site.url("/order") })).await;

@@ -7,6 +7,8 @@ use std::{
     thread::available_parallelism,
 };
 
+use helmdeck_wire::size::Bytes;
+
 /// This machine only: nothing is open to others by default.
 pub const ADDR: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 3000));
 /// What a session with a browser uses, roughly.
@@ -43,6 +45,16 @@ pub fn max_sessions() -> usize {
     });
     let by_cores = available_parallelism().map_or(1, usize::from) * SESSIONS_PER_CORE;
     by_memory.min(by_cores).clamp(4, 64)
+}
+
+/// The machine's memory, in whole megabytes; boundless if that cannot be told.
+pub fn memory() -> Bytes {
+    Bytes(total_memory().map_or(u64::MAX, |bytes| bytes & !((1 << 20) - 1)))
+}
+
+/// The machine's processor cores.
+pub fn cores() -> f64 {
+    available_parallelism().map_or(1024.0, |cores| cores.get() as f64)
 }
 
 fn total_memory() -> Option<u64> {

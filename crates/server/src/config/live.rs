@@ -3,6 +3,7 @@
 use http::Uri;
 
 use super::layers::{ConfigError, Layers};
+use crate::origin::origin_of;
 
 /// How people reach and see sessions.
 #[derive(Debug, Clone)]
@@ -16,6 +17,9 @@ pub struct Live {
     /// `HELMDECK_EMBED_ANCESTORS`: the sites that may show `/embed/{session}` in a frame, separated
     /// by spaces, for example `https://desk.example.com`. Default: none.
     pub embed_ancestors: Option<String>,
+    /// `HELMDECK_ALLOWED_ORIGINS`: other sites whose pages may open a live view with a ticket, for
+    /// example a noVNC served elsewhere, separated by commas. Never with the login. Default: none.
+    pub allowed_origins: Vec<String>,
     /// `HELMDECK_BROWSER_PASSTHROUGH`: whether browsers that the agents' own programs start answer
     /// the browser's calls of their sessions, unless a session chooses. Default `false`;
     /// an admin can turn it on in the settings, too.
@@ -43,6 +47,12 @@ impl Live {
                 |text| if text.is_empty() { Some(None) } else { sources(text).map(Some) },
                 || None,
             )?,
+            allowed_origins: layers.value(
+                "allowed_origins",
+                "origins such as https://novnc.example.com, separated by commas",
+                origins,
+                Vec::new,
+            )?,
             browser_passthrough: layers.value(
                 "browser_passthrough",
                 "true or false",
@@ -51,6 +61,16 @@ impl Live {
             )?,
         })
     }
+}
+
+/// Scheme, host and port, without a path.
+fn origins(text: &str) -> Option<Vec<String>> {
+    let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+    let origin = |part| {
+        let base = base(part)?;
+        (base.path() == "/" && !part.ends_with('/')).then(|| origin_of(&base)).flatten()
+    };
+    parts.map(origin).collect()
 }
 
 fn base(text: &str) -> Option<Uri> {

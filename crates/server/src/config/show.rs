@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use helmdeck_egress::Cidr;
+
 use super::{Config, Origin};
 
 impl Config {
@@ -24,7 +26,7 @@ impl Config {
     }
 
     /// A value as TOML, or nothing if it is not set.
-    fn rendered(&self, key: &str) -> Option<String> {
+    pub(super) fn rendered(&self, key: &str) -> Option<String> {
         let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
         let dots = |secret: &secrecy::SecretString| {
             let _ = secret;
@@ -40,12 +42,11 @@ impl Config {
             "profile_key" => self.profile_key.as_ref().map(dots)?,
             "max_sessions" => self.max_sessions.to_string(),
             "max_sessions_per_caller" => self.max_sessions_per_caller.to_string(),
+            "max_memory_limit" => text(&self.ceilings.caller.memory.to_string()),
+            "max_cpu_limit" => self.ceilings.caller.cpu.to_string(),
             "idle_timeout_s" => self.idle_timeout_s.to_string(),
-            "egress_allowlist" => {
-                let ranges: Vec<_> =
-                    self.egress_allowlist.iter().map(ToString::to_string).collect();
-                text(&ranges.join(","))
-            }
+            "egress_allowlist" => text(&list(&self.egress_allowlist)),
+            "trusted_proxies" => text(&list(&self.trusted_proxies)),
             "forward_allow" => {
                 let range =
                     |range: &std::ops::RangeInclusive<u16>| match (range.start(), range.end()) {
@@ -61,6 +62,7 @@ impl Config {
             }
             "publish_vnc_ports" => self.live.publish_vnc_ports.to_string(),
             "embed_ancestors" => text(self.live.embed_ancestors.as_deref().unwrap_or_default()),
+            "allowed_origins" => text(&self.live.allowed_origins.join(",")),
             "browser_passthrough" => self.live.browser_passthrough.to_string(),
             "max_body_bytes" => self.max_body_bytes.to_string(),
             "drain_seconds" => self.drain_seconds.to_string(),
@@ -69,6 +71,10 @@ impl Config {
             _ => return None,
         })
     }
+}
+
+fn list(ranges: &[Cidr]) -> String {
+    ranges.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
 /// What else has a say in a value.

@@ -112,3 +112,36 @@ fn the_effective_configuration_shows_origins_and_hides_secrets() {
     assert!(!shown.contains(secret) && !format!("{config:?}").contains(secret));
     shown.parse::<toml::Table>().unwrap();
 }
+
+#[test]
+fn origins_are_written_without_a_path() {
+    let origins = |text| load(None, &[("HELMDECK_ALLOWED_ORIGINS", text)]);
+    let config = origins("https://novnc.example:443, http://other.example:8080").unwrap();
+    assert_eq!(config.live.allowed_origins, ["https://novnc.example", "http://other.example:8080"]);
+    assert!(config.show().contains("allowed_origins = \"https://novnc.example,"));
+    for bad in ["*", "novnc.example", "https://novnc.example/", "https://a.example/b", "ftp://a"] {
+        assert!(origins(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn a_caller_may_ask_for_half_of_the_memory_and_all_cores_unless_it_is_set() {
+    let config = load(None, &[]).unwrap();
+    let (caller, machine) = (config.ceilings.caller, config.ceilings.machine);
+    assert!(caller.memory.0 >= 4 << 30 && caller.memory.0 >= machine.memory.0 / 2);
+    assert!(caller.cpu == machine.cpu && caller.cpu >= 1.0);
+    let env = [("HELMDECK_MAX_MEMORY_LIMIT", "2g"), ("HELMDECK_MAX_CPU_LIMIT", "1.5")];
+    let config = load(None, &env).unwrap();
+    let shown = config.show();
+    assert!(shown.contains("max_memory_limit = \"2g\"") && shown.contains("max_cpu_limit = 1.5"));
+    assert!(load(None, &[("HELMDECK_MAX_MEMORY_LIMIT", "1m")]).is_err());
+}
+
+#[test]
+fn trusted_proxies_are_addresses_and_ranges() {
+    let proxies = |text| load(None, &[("HELMDECK_TRUSTED_PROXIES", text)]);
+    let config = proxies("127.0.0.1,10.0.0.0/8").unwrap();
+    assert_eq!(config.trusted_proxies.len(), 2);
+    assert!(config.show().contains("trusted_proxies = \"127.0.0.1"));
+    assert!(proxies("proxy.example").is_err());
+}

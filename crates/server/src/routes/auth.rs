@@ -6,7 +6,8 @@ use axum::{
     response::{AppendHeaders, IntoResponse},
 };
 use helmdeck_sessions::Caller;
-use http::{StatusCode, header};
+use helmdeck_wire::ErrorCode;
+use http::{HeaderMap, StatusCode, header};
 use schemars::JsonSchema;
 use serde::Serialize;
 use time::OffsetDateTime;
@@ -15,8 +16,9 @@ use crate::{
     App,
     body::Body,
     cookie,
-    error::ApiResult,
+    error::{ApiError, ApiResult},
     login::{Credentials, LoggedIn},
+    origin,
     serve::Peer,
     token::Claims,
 };
@@ -50,15 +52,24 @@ pub async fn login(
     Ok(Json(app.login.log_in(&app.store, &app.signer, credentials, peer).await?))
 }
 
-/// The same for the page, which gets it as a cookie that no script can read.
+/// The same for the page, which gets it as a cookie that no script can read. Other sites' pages cannot
+/// log their visitors in here: a form of theirs sends another type, and a script its origin.
 pub async fn log_in_by_cookie(
     State(app): State<App>,
     Extension(Peer(peer)): Extension<Peer>,
+    headers: HeaderMap,
     Body(credentials): Body<Credentials>,
 ) -> ApiResult<impl IntoResponse> {
+    origin::check(&app.origins, &headers)?;
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default();
+    if !kind.trim().eq_ignore_ascii_case("application/json") {
+        let message = "send the header `Content-Type: application/json`";
+        return Err(ApiError::new(ErrorCode::InvalidInput, message));
+    }
     let LoggedIn { token, .. } =
         app.login.log_in(&app.store, &app.signer, credentials, peer).await?;
-    let me = Me::from(app.signer.verify(&token).map_err(crate::error::ApiError::internal)?);
+    let me = Me::from(app.signer.verify(&token).map_err(ApiError::internal)?);
     let seconds = (me.expires_at - OffsetDateTime::now_utc()).whole_seconds();
     let set = AppendHeaders([(header::SET_COOKIE, cookie::set(&app, &token, seconds))]);
     Ok((set, Json(me)))

@@ -18,6 +18,7 @@ use crate::{
     cast::relay,
     error::{ApiError, ApiResult},
     query::{Named, Params},
+    ticket,
 };
 
 /// The largest message of a viewer.
@@ -102,7 +103,7 @@ pub async fn stream(
     request: Request,
 ) -> ApiResult<Response> {
     let (mut parts, _) = request.into_parts();
-    let admitted = query.viewer.admit(&app, &id, &mut parts)?;
+    let admitted = query.viewer.admit(&app, &id, ticket::Kind::Browser, &mut parts)?;
     let upgrade = upgrade(&mut parts, &app).await?;
     let Admitted { session, viewer, credentials, ticket, expires } = admitted;
     let view = query.view(&session.pictures())?;

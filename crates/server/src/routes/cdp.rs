@@ -9,6 +9,7 @@ use helmdeck_cdp::MAX_REQUEST;
 use helmdeck_sessions::{ByteStream, Caller, CdpClient};
 use helmdeck_wire::{
     SessionId,
+    history::Actor,
     ticket::{NewTicket, Role},
 };
 use http::request::Parts;
@@ -146,7 +147,8 @@ async fn look<T: DeserializeOwned>(
         (Some(ticket), _) => ticket,
         (None, Some(token)) => {
             let ttl_seconds = Some(TICKET_LIFE_S);
-            let wanted = NewTicket { role: Role::Control, ttl_seconds, reusable: true };
+            let role = Role::Control;
+            let wanted = NewTicket { role, ttl_seconds, reusable: true, ..NewTicket::default() };
             ticket::issue(&app.signer, &token, id, &wanted)?.0
         }
         (None, None) => return Err(ApiError::internal("the gate let nobody through")),
@@ -156,11 +158,12 @@ async fn look<T: DeserializeOwned>(
 
 fn admitted(app: &App, id: &SessionId, parts: &mut Parts) -> ApiResult<Admitted> {
     let (token, presented) = (parts.extensions.remove::<Claims>(), parts.extensions.remove());
-    admit(app, id, Some(Role::Control), token, presented)
+    admit(app, id, ticket::Kind::Debugging, Some(Role::Control), token, presented)
 }
 
 async fn open(admitted: &Admitted) -> ApiResult<(CdpClient, Box<dyn ByteStream>)> {
     let holder = admitted.viewer.holder.clone();
-    let caller = Caller { subject: holder.subject, token: holder.key, ..Caller::default() };
+    let Actor { kind, subject, label } = holder.by;
+    let caller = Caller { subject, token: holder.key, kind, label, ..Caller::default() };
     Ok(admitted.session.open_cdp(caller).await?)
 }

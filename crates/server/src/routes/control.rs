@@ -40,5 +40,5 @@ pub async fn release_control(
 }
 
 fn holder(caller: &Caller) -> Holder {
-    Holder { subject: caller.subject.clone(), key: caller.token.clone() }
+    Holder { by: caller.actor(), key: caller.token.clone() }
 }

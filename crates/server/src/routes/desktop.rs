@@ -7,7 +7,7 @@ use axum::{
 };
 use helmdeck_sessions::{Caller, Reply, Scope};
 use helmdeck_wire::{
-    Action, Done,
+    Action, Done, ErrorCode,
     body::BytesReply as _,
     browser::{PageScreenshot, PdfDocument},
     screen::{Format, Picture, Screenshot, Zoom},
@@ -21,12 +21,14 @@ use serde::Deserialize;
 use crate::{
     Access, App, accept,
     body::{Targeted, session_id},
-    error::ApiResult,
+    error::{ApiError, ApiResult},
     query::Params,
 };
 
 /// Who may act.
 pub const ACT: Access = Access::Needs(Scope::SessionsAct);
+/// The largest picture that is sent.
+const MAX_PICTURE: usize = 32 << 20;
 
 /// An action whose answer is a picture in one of several formats.
 pub trait Pictured: Action {
@@ -105,7 +107,20 @@ pub async fn look<A: Pictured>(
     let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
     action.format().get_or_insert_with(|| accept::preferred(accept.unwrap_or_default()));
     let session = app.sessions.get(&caller, &session)?;
-    Ok(Passed(session.act(&caller, &action).await?))
+    picture(session.act(&caller, &action).await?)
+}
+
+/// A picture that is not too large to pass on.
+fn picture(reply: Reply) -> ApiResult<Passed> {
+    let size = reply.body.len();
+    if size > MAX_PICTURE {
+        let message = format!(
+            "the picture has {size} bytes, and at most {MAX_PICTURE} are sent: ask for a smaller \
+             one with max_width, or for \"format\": \"jpeg\""
+        );
+        return Err(ApiError::new(ErrorCode::PictureTooLarge, message));
+    }
+    Ok(Passed(reply))
 }
 
 /// The windows on the screen.

@@ -64,16 +64,17 @@ pub async fn events(
     headers: HeaderMap,
     Params(query): Params<EventsQuery>,
 ) -> ApiResult<Sse<impl Stream<Item = Result<Event, Infallible>>>> {
-    let (caller, credentials, expires) = match (ticket, token) {
+    let (caller, credentials, expires, watching) = match (ticket, token) {
         (Some(Extension(PresentedTicket(ticket))), _) => {
             let session = session_id(query.session_id.clone().map(Into::into))?;
             let claims = ticket::check(&app.signer, &app.revoked, &ticket, &session)?;
-            (claims.bearer(), claims.credentials(), None)
+            let watching = Some(app.tickets.feed(&claims)?);
+            (claims.bearer(), claims.credentials(), claims.connection_ends(), watching)
         }
         (None, Some(Extension(token))) => {
             let caller = caller(&token);
             let credentials = vec![caller.token.clone()];
-            (caller, credentials, Some(token.info().expires_at))
+            (caller, credentials, Some(token.info().expires_at), None)
         }
         (None, None) => return Err(ApiError::internal("the gate let nobody through")),
     };
@@ -87,7 +88,7 @@ pub async fn events(
     let only = query.session_id.map(SessionId::new);
     // Whoever looks at one session sees at once how it is.
     let first = if last_id.is_none() { only.clone() } else { None };
-    let feed = Feed { app, caller, credentials, expires, only, first, events };
+    let feed = Feed { app, caller, credentials, expires, watching, only, first, events };
     let stream = stream::unfold(feed, async |mut feed| {
         let event = feed.next().await?;
         Some((Ok(event), feed))
@@ -102,6 +103,8 @@ struct Feed {
     /// What ends it when it is revoked.
     credentials: Vec<String>,
     expires: Option<OffsetDateTime>,
+    /// With a ticket, it ends with the stream that is watched.
+    watching: Option<ticket::Feed>,
     only: Option<SessionId>,
     first: Option<SessionId>,
     events: Listener,
@@ -116,12 +119,22 @@ impl Feed {
         {
             return Some(event.id(app.boot.id(self.events.heard())));
         }
-        tokio::select! {
+        let mut watching = self.watching.take();
+        let alone = async {
+            match &mut watching {
+                Some(watching) => watching.left_alone().await,
+                None => std::future::pending().await,
+            }
+        };
+        let told = tokio::select! {
+            () = alone => None,
             () = app.closing.cancelled() => None,
             () = app.revoked.any_of(&credentials) => None,
             () = until(self.expires) => None,
             event = self.next_visible() => Some(event),
-        }
+        };
+        self.watching = watching;
+        told
     }
 
     async fn next_visible(&mut self) -> Event {

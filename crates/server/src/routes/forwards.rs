@@ -17,6 +17,7 @@ use serde::Deserialize;
 use super::live::{must_end, upgrade};
 use crate::{
     App,
+    auth::require_bearer,
     body::Body,
     error::{ApiError, ApiResult},
     forward,
@@ -75,7 +76,7 @@ pub async fn from_client(
     Params(query): Params<ClientQuery>,
     mut parts: Parts,
 ) -> ApiResult<Response> {
-    by_token(&caller)?;
+    require_bearer(&parts, "forward")?;
     let session = app.sessions.get(&caller, &id)?;
     let rule = format!("{port}:localhost:{}", query.to.unwrap_or(port));
     let rule = rule.parse::<ForwardRule>();
@@ -96,7 +97,7 @@ pub async fn bring(
     Extension(token): Extension<Claims>,
     mut parts: Parts,
 ) -> ApiResult<Response> {
-    by_token(&caller)?;
+    require_bearer(&parts, "forward")?;
     let gone = || {
         let message = "nobody waits for this connection any more";
         ApiError::new(ErrorCode::NotFound, message)
@@ -117,13 +118,4 @@ pub async fn bring(
         };
         app.live.track_future(work).await;
     }))
-}
-
-/// Pages have no port to forward.
-fn by_token(caller: &Caller) -> ApiResult<()> {
-    if caller.by_hand {
-        let message = "forward with a token: `Authorization: Bearer <token>`";
-        return Err(ApiError::new(ErrorCode::MissingBearer, message));
-    }
-    Ok(())
 }

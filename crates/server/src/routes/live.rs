@@ -5,7 +5,7 @@ use axum::{
     extract::{Request, State, WebSocketUpgrade},
     response::{IntoResponse, Response},
 };
-use helmdeck_sessions::{Caller, Holder, Session, View, Viewer};
+use helmdeck_sessions::{Caller, Holder, Session, SessionError, View, Viewer};
 use helmdeck_wire::{
     ErrorCode, SessionId,
     session::EndReason,
@@ -55,9 +55,15 @@ pub struct ViewQuery {
 
 impl ViewQuery {
     /// Who wants to watch, and may.
-    pub fn admit(&self, app: &App, id: &SessionId, parts: &mut Parts) -> ApiResult<Admitted> {
+    pub fn admit(
+        &self,
+        app: &App,
+        id: &SessionId,
+        kind: ticket::Kind,
+        parts: &mut Parts,
+    ) -> ApiResult<Admitted> {
         let (token, presented) = (parts.extensions.remove::<Claims>(), parts.extensions.remove());
-        admit(app, id, self.role, token, presented)
+        admit(app, id, kind, self.role, token, presented)
     }
 
     /// Takes control or hands it back, as they want.
@@ -96,10 +102,10 @@ pub async fn vnc(
     request: Request,
 ) -> ApiResult<Response> {
     let (mut parts, _) = request.into_parts();
-    let admitted = query.admit(&app, &id, &mut parts)?;
+    let admitted = query.admit(&app, &id, ticket::Kind::Desktop, &mut parts)?;
     let upgrade = upgrade(&mut parts, &app).await?;
     let Admitted { session, viewer, credentials, ticket, expires } = admitted;
-    let (view, stream) = session.view(viewer).await?;
+    let (view, stream) = session.view(viewer).await.map_err(not_yet)?;
     query.settle(&view).await?;
     let live = app.live.clone();
     let upgraded = upgrade.protocols(["binary"]).max_message_size(MAX_MESSAGE).on_upgrade(
@@ -111,6 +117,16 @@ pub async fn vnc(
         },
     );
     Ok(upgraded)
+}
+
+/// A session that is starting can be watched soon: viewers are told to come back.
+fn not_yet(error: SessionError) -> ApiError {
+    match error {
+        SessionError::Starting(_) => {
+            ApiError::new(ErrorCode::Unavailable, error.to_string()).retry_after(1)
+        }
+        other => other.into(),
+    }
 }
 
 /// Why a live connection must end, as soon as it must.
@@ -135,14 +151,16 @@ pub struct Admitted {
     /// What ends the connection when it is revoked.
     pub credentials: Vec<String>,
     /// Held while the connection is open.
-    pub ticket: Option<ticket::Use>,
-    /// When a connection by token ends with it. One by ticket lives on: its time is for opening.
+    pub ticket: Option<ticket::Stream>,
+    /// When the connection must end: with its token, or after the ticket's `max_connection_s`. A
+    /// ticket's own time is for opening.
     pub expires: Option<OffsetDateTime>,
 }
 
 pub fn admit(
     app: &App,
     id: &SessionId,
+    kind: ticket::Kind,
     wanted: Option<Role>,
     token: Option<Claims>,
     presented: Option<PresentedTicket>,
@@ -153,18 +171,20 @@ pub fn admit(
             let message = "this ticket is for viewing only: ask for one with role control";
             return Err(ApiError::new(ErrorCode::Forbidden, message));
         }
-        let session = app.sessions.get(&claims.bearer(), id)?;
-        let holder = Holder { subject: claims.sub.clone(), key: claims.jti.clone() };
+        let caller = claims.bearer();
+        let session = app.sessions.get(&caller, id)?;
+        let holder = Holder { by: caller.actor(), key: caller.token };
         let viewer = Viewer { role: wanted.unwrap_or(claims.role), holder };
         let credentials = claims.credentials();
-        let ticket = Some(app.tickets.begin(&claims)?);
-        return Ok(Admitted { session, viewer, credentials, ticket, expires: None });
+        let ticket = Some(app.tickets.stream(&claims, kind)?);
+        let expires = claims.connection_ends();
+        return Ok(Admitted { session, viewer, credentials, ticket, expires });
     }
     let token = token.ok_or_else(|| ApiError::internal("the gate let nobody through"))?;
     let caller = caller(&token);
     let expires = Some(token.info().expires_at);
     let session = app.sessions.get(&caller, id)?;
-    let holder = Holder { subject: caller.subject, key: caller.token.clone() };
+    let holder = Holder { by: caller.actor(), key: caller.token.clone() };
     let viewer = Viewer { role: wanted.unwrap_or(Role::Control), holder };
     Ok(Admitted { session, viewer, credentials: vec![caller.token], ticket: None, expires })
 }
@@ -204,12 +224,12 @@ pub async fn revoke_ticket(
     NamedTicket(id, ticket): NamedTicket,
 ) -> ApiResult<StatusCode> {
     app.sessions.get(&caller, &id)?;
-    // Nobody knows any more how long it would have been good; this is the longest there is.
-    let longest = OffsetDateTime::now_utc() + time::Duration::days(7);
-    if !ticket::is_id(&ticket) {
-        let message = "there is no such ticket: its id is `tick-` and 32 hexadecimal digits";
+    if !ticket::is_id_of(&app.signer, &id, &ticket)? {
+        let message = "this session has no such ticket: use the id that its creation answered with";
         return Err(ApiError::new(ErrorCode::NotFound, message));
     }
+    // How long it would have been good is in the ticket, not in its id; this is the longest.
+    let longest = OffsetDateTime::now_utc() + time::Duration::days(7);
     app.revoked.add(&ticket, longest).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -237,7 +257,8 @@ pub async fn vnc_url(
         let also = format!("for its browser, make a ticket: POST /api/v1/sessions/{id}/tickets");
         ApiError { message: format!("{}; {also}", refused.message), ..refused }
     })?;
-    let wanted = NewTicket { role, ..NewTicket::default() };
+    // Several people can open the address, until it expires.
+    let wanted = NewTicket { role, reusable: true, ..NewTicket::default() };
     let (ticket, claims) = ticket::issue(&app.signer, &token, &id, &wanted)?;
     let address = Address::of(&app, &headers);
     let published = app.published.lock().get(&id).copied();

@@ -4,9 +4,14 @@ use axum::{
     extract::{Request, State},
     response::{Html, IntoResponse, Redirect, Response},
 };
+use helmdeck_wire::ErrorCode;
 use http::{HeaderValue, StatusCode, header};
 
-use crate::{App, query::Named};
+use crate::{
+    App,
+    error::{ApiError, ApiResult},
+    query::Named,
+};
 
 /// Every file of the page, by its path.
 static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
@@ -36,12 +41,25 @@ pub async fn viewer() -> Response {
 }
 
 /// Where a session is watched inside another page, by ticket.
-pub async fn embed(Named(id): Named, request: Request) -> Redirect {
-    let query = request.uri().query().unwrap_or_default();
-    let query = query.replace('&', "%26").replace('=', "%3D");
+pub async fn embed(Named(id): Named, request: Request) -> ApiResult<Redirect> {
+    let in_id = |b: u8| b.is_ascii_alphanumeric() || b"-_".contains(&b);
+    if !id.as_str().bytes().all(in_id) {
+        return Err(ApiError::new(ErrorCode::NotFound, "there is no such session"));
+    }
+    // The whole query is one value of another, and a header holds only what is printable.
+    let query: String =
+        request.uri().query().unwrap_or_default().bytes().fold(String::new(), |mut query, byte| {
+            if byte.is_ascii_graphic() && !b"&=".contains(&byte) {
+                query.push(char::from(byte));
+            } else {
+                query.push_str(&format!("%{byte:02X}"));
+            }
+            query
+        });
     let path = format!("api/v1/sessions/{id}/vnc%3F{query}");
     // One level up, so that it holds behind any prefix.
-    Redirect::temporary(&format!("../embed.html?autoconnect=true&resize=scale&path={path}"))
+    let page = format!("../embed.html?autoconnect=true&resize=scale&path={path}");
+    Ok(Redirect::temporary(&page))
 }
 
 /// The live view for the frames of those who may have it there.
@@ -87,6 +105,13 @@ fn send(path: &str, ancestors: &str) -> Response {
 fn policy(ancestors: &str) -> HeaderValue {
     HeaderValue::try_from(format!("{POLICY}{ancestors}"))
         .unwrap_or(HeaderValue::from_static("default-src 'none'"))
+}
+
+/// What a person sees at an address that leads nowhere.
+pub fn not_found() -> Response {
+    let page = Html(include_str!("not_found.html"));
+    let policy = [(header::CONTENT_SECURITY_POLICY, policy(NOBODY))];
+    (StatusCode::NOT_FOUND, policy, page).into_response()
 }
 
 fn missing(path: &str) -> Response {

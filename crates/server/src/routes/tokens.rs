@@ -5,7 +5,11 @@ use axum::{
     extract::{Path, State},
 };
 use helmdeck_sessions::Caller;
-use helmdeck_wire::{ErrorCode, token::TokenList};
+use helmdeck_wire::{
+    ErrorCode,
+    history::ActorKind,
+    token::{TokenInfo, TokenList},
+};
 use http::StatusCode;
 
 use crate::{
@@ -34,6 +38,27 @@ pub async fn revoke_token(
         let message = "there is no such token, or it is not yours; /api/v1/tokens lists them";
         ApiError::new(ErrorCode::NotFound, message)
     })?;
+    may_revoke(&caller, &token)?;
     app.revoked.add(&token.id, token.expires_at).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// A token ends itself and those that allow no more than it does. An agent's never ends a person's.
+fn may_revoke(caller: &Caller, token: &TokenInfo) -> ApiResult<()> {
+    if caller.is_admin() || token.id == caller.token {
+        return Ok(());
+    }
+    if token.human && caller.kind == ActorKind::Agent {
+        let message = "this token is a person's: log in to revoke it";
+        return Err(ApiError::new(ErrorCode::PersonRequired, message));
+    }
+    match token.scopes.iter().find(|scope| !caller.covers(scope)) {
+        None => Ok(()),
+        Some(scope) => {
+            let message = format!(
+                "that token has the scope {scope}, which yours lacks: revoke it with one that has it"
+            );
+            Err(ApiError::new(ErrorCode::Forbidden, message))
+        }
+    }
 }

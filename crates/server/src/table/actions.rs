@@ -20,7 +20,7 @@ use helmdeck_wire::{
 };
 
 use crate::{
-    operation::{Operation, action, description, document, get, of_action, picture},
+    operation::{DESKTOP, Operation, action, description, document, get, of_action, picture},
     routes::desktop,
 };
 
@@ -50,7 +50,7 @@ pub fn of_the_desktop() -> Vec<Operation> {
         // Programs and windows.
         action::<Launch>(),
         get("/api/v1/desktop/windows", desktop::ACT, "desktop_windows", desktop::list_windows)
-            .doc(&description::<ListWindows>())
+            .doc(&format!("{}{DESKTOP}", description::<ListWindows>()))
             .query::<desktop::WindowsQuery>()
             .returns::<Windows>(),
         action::<Focus>(),

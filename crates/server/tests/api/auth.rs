@@ -1,5 +1,6 @@
 //! Tokens and logging in.
 
+use futures_util::future::{join, join_all};
 use jsonwebtoken::{EncodingKey, Header, encode};
 use secrecy::ExposeSecret;
 use serde_json::json;
@@ -129,4 +130,68 @@ async fn a_token_counts_in_the_authorization_header_only() {
     server.get(&path, "").await.assert_error(401, "missing_bearer");
     let basic = server.request(http::Method::GET, SESSIONS, "").header("authorization", "Basic x");
     server.send(basic, "").await.assert_error(401, "missing_bearer");
+}
+
+#[tokio::test]
+async fn pages_of_other_sites_cannot_log_their_visitors_in_by_cookie() {
+    let server = with_password().await;
+    let body = json!({"username": "admin", "password": "correct horse"}).to_string();
+    let send = async |kind: &str, origin: &str| {
+        let mut request = server.request(http::Method::POST, "/api/v1/auth/cookie", "");
+        if !kind.is_empty() {
+            request = request.header("content-type", kind);
+        }
+        if !origin.is_empty() {
+            request = request.header("origin", origin);
+        }
+        server.send(request, &body).await
+    };
+    for kind in ["", "text/plain", "application/x-www-form-urlencoded", "application/jsonx"] {
+        let message = send(kind, "").await.assert_error(400, "invalid_input");
+        assert!(message.contains("application/json"), "{message}");
+    }
+    let json = "application/json; charset=utf-8";
+    send(json, "https://evil.example").await.assert_error(403, "foreign_origin");
+    assert_eq!(send(json, "").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_right_login_gets_through_a_flood_of_wrong_ones_from_another_address() {
+    let server = with_password().await;
+    let request = || server.request(http::Method::POST, LOGIN, "");
+    let wrong = (0..120).map(async |n| {
+        let body = json!({"username": format!("user{n}"), "password": "wrong"}).to_string();
+        server.send(request(), &body).await.status.as_u16()
+    });
+    let right = async {
+        let body = json!({"username": "admin", "password": "correct horse"}).to_string();
+        server.send_from([127, 0, 0, 2], request(), &body).await.status.as_u16()
+    };
+    let (answers, right) = join(join_all(wrong), right).await;
+    assert_eq!(right, 200);
+    let refused = answers.iter().filter(|status| **status == 429).count();
+    assert!(refused > 0 && answers.iter().all(|status| [401, 429].contains(status)), "{answers:?}");
+}
+
+#[tokio::test]
+async fn behind_a_trusted_proxy_failed_logins_are_counted_by_client() {
+    let env =
+        [("HELMDECK_ADMIN_PASSWORD", "correct horse"), ("HELMDECK_TRUSTED_PROXIES", "127.0.0.9")];
+    let server = TestServer::start_with(&env, Nowhere::default()).await;
+    let try_from = async |proxy: [u8; 4], client: &str, password: &str| {
+        let body = json!({"username": "admin", "password": password}).to_string();
+        let request =
+            server.request(http::Method::POST, LOGIN, "").header("x-forwarded-for", client);
+        server.send_from(proxy, request, &body).await.status.as_u16()
+    };
+    for _ in 0..5 {
+        assert_eq!(try_from([127, 0, 0, 9], "192.0.2.1", "wrong").await, 401);
+    }
+    assert_eq!(try_from([127, 0, 0, 9], "192.0.2.1", "correct horse").await, 429);
+    assert_eq!(try_from([127, 0, 0, 9], "192.0.2.2", "correct horse").await, 200);
+    // Nobody else is believed.
+    for n in 0..5 {
+        assert_eq!(try_from([127, 0, 0, 1], &format!("198.51.100.{n}"), "wrong").await, 401);
+    }
+    assert_eq!(try_from([127, 0, 0, 1], "198.51.100.9", "correct horse").await, 429);
 }

@@ -3,13 +3,19 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use helmdeck_server::{Config, Instance, Shutdown, Started, admin::NewAdmin, run, token::Signer};
+use helmdeck_server::{
+    Config, Instance, Shutdown, Started,
+    admin::NewAdmin,
+    run,
+    token::{Claims, Grant, Signer},
+};
+use helmdeck_store::Store;
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tempfile::TempDir;
-use tokio::{net::TcpStream, sync::oneshot, task::JoinHandle};
+use tokio::{net::TcpSocket, sync::oneshot, task::JoinHandle};
 
 use crate::nowhere::Nowhere;
 
@@ -62,10 +68,29 @@ impl TestServer {
         Self { addr, new_admin, config, signer, stop, task, _dir: dir }
     }
 
-    /// A token with these scopes.
+    /// An agent's token with these scopes.
     pub fn token(&self, scopes: &[&str]) -> String {
+        self.mint("agent", false, scopes).0
+    }
+
+    /// A person's token with these scopes.
+    pub fn person(&self, scopes: &[&str]) -> String {
+        self.mint("ann", true, scopes).0
+    }
+
+    /// A token that is listed, and its id.
+    pub async fn listed(&self, subject: &str, human: bool, scopes: &[&str]) -> (String, String) {
+        let (token, claims) = self.mint(subject, human, scopes);
+        let info = claims.info();
+        let store = Store::open(&self.config.data_dir).await.unwrap();
+        store.add_token(&info, info.created_at).await.unwrap();
+        (token, info.id)
+    }
+
+    fn mint(&self, subject: &str, human: bool, scopes: &[&str]) -> (String, Claims) {
         let scopes: Vec<_> = scopes.iter().map(|scope| (*scope).to_owned()).collect();
-        self.signer.mint("agent", &scopes, Duration::from_secs(60)).unwrap().0
+        let (label, ttl) = (None, Duration::from_secs(60));
+        self.signer.mint(&Grant { subject, label, human, scopes: &scopes, ttl }).unwrap()
     }
 
     pub async fn get(&self, path: &str, token: &str) -> Answer {
@@ -90,7 +115,19 @@ impl TestServer {
     }
 
     pub async fn send(&self, request: http::request::Builder, body: &str) -> Answer {
-        let stream = TcpStream::connect(self.addr).await.unwrap();
+        self.send_from([127, 0, 0, 1], request, body).await
+    }
+
+    /// Sends from this address of the machine.
+    pub async fn send_from(
+        &self,
+        from: [u8; 4],
+        request: http::request::Builder,
+        body: &str,
+    ) -> Answer {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind(SocketAddr::from((from, 0))).unwrap();
+        let stream = socket.connect(self.addr).await.unwrap();
         let (mut sender, connection) =
             hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
         tokio::spawn(connection);

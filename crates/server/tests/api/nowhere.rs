@@ -11,15 +11,19 @@ use std::{
 use async_trait::async_trait;
 use helmdeck_runtime::{ByteStream, Runtime, RuntimeError, Sandbox, SandboxId, SandboxSpec};
 
-/// Starts nothing. Once `broken`, even the question what runs fails.
+/// Starts nothing. Once `broken`, even the question what runs fails; if `slow`, sessions stay starting.
 #[derive(Default)]
 pub struct Nowhere {
     pub broken: Arc<AtomicBool>,
+    pub slow: bool,
 }
 
 #[async_trait]
 impl Runtime for Nowhere {
     async fn start(&self, _: &SandboxId, _: &SandboxSpec) -> Result<(), RuntimeError> {
+        if self.slow {
+            std::future::pending::<()>().await;
+        }
         Err(RuntimeError::NotStarted("there is nowhere to start it".to_owned()))
     }
 

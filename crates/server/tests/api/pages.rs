@@ -31,3 +31,29 @@ async fn a_frame_is_led_to_its_session_with_its_ticket() {
     let page = format!("../embed.html?autoconnect=true&resize=scale&path={path}");
     assert_eq!(answer.header("location"), page);
 }
+
+#[tokio::test]
+async fn a_session_id_that_is_no_id_is_a_404_and_not_a_500() {
+    let server = TestServer::start().await;
+    for path in ["/embed/%0a", "/embed/a%20b", "/embed/%00?ticket=x", "/embed/%c3%a9"] {
+        server.get(path, "").await.assert_error(404, "not_found");
+    }
+}
+
+#[tokio::test]
+async fn a_browser_at_an_unknown_address_sees_a_page() {
+    let server = TestServer::start().await;
+    let html = "text/html,application/xhtml+xml,*/*;q=0.8";
+    for path in ["/nothing", "/a/b/c"] {
+        let request = server.request(http::Method::GET, path, "").header("accept", html);
+        let page = server.send(request, "").await;
+        assert_eq!(
+            (page.status.as_u16(), page.header("content-type")),
+            (404, "text/html; charset=utf-8")
+        );
+        assert!(page.text().contains("Not found"), "{}", page.text());
+        assert!(page.header("content-security-policy").contains("frame-ancestors 'none'"));
+    }
+    let program = server.request(http::Method::GET, "/nothing", "").header("accept", "*/*");
+    server.send(program, "").await.assert_error(404, "not_found");
+}

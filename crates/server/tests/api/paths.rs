@@ -18,7 +18,8 @@ async fn an_unknown_path_is_a_json_404() {
 async fn a_wrong_method_is_a_405_that_names_the_right_ones() {
     let server = TestServer::start().await;
     let answer = server.delete("/healthz", "").await;
-    answer.assert_error(405, "method_not_allowed");
+    let message = answer.assert_error(405, "method_not_allowed");
+    assert_eq!(message, "DELETE is not allowed at /healthz: use GET");
     assert_eq!(answer.header("allow"), "GET,HEAD");
 
     let answer = server.get("/api/v1/desktop/click", "").await;
@@ -27,7 +28,8 @@ async fn a_wrong_method_is_a_405_that_names_the_right_ones() {
 
     let put = server.request(Method::PUT, "/api/v1/sessions", "");
     let answer = server.send(put, "").await;
-    answer.assert_error(405, "method_not_allowed");
+    let message = answer.assert_error(405, "method_not_allowed");
+    assert_eq!(message, "PUT is not allowed at /api/v1/sessions: use POST or GET");
     assert_eq!(answer.header("allow"), "POST,GET,HEAD");
 }
 

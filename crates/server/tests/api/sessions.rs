@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::client::TestServer;
+use crate::{client::TestServer, nowhere::Nowhere};
 
 const SESSIONS: &str = "/api/v1/sessions";
 
@@ -18,12 +18,45 @@ async fn there_are_no_sessions_at_first() {
 }
 
 #[tokio::test]
-async fn ending_what_does_not_exist_succeeds() {
+async fn ending_what_never_existed_is_a_404_and_what_has_ended_succeeds() {
     let server = TestServer::start().await;
-    let token = server.token(&["sessions:write"]);
-    for _ in 0..2 {
-        let answer = server.delete("/api/v1/sessions/sess-x", &token).await;
+    let token = server.token(&["sessions:*"]);
+    server.delete("/api/v1/sessions/sess-x", &token).await.assert_error(404, "not_found");
+    let made = server.post("/api/v1/sessions?wait=false", &token, "{}").await.json();
+    let path = format!("/api/v1/sessions/{}", made["id"].as_str().unwrap());
+    for _ in 0..3 {
+        let answer = server.delete(&path, &token).await;
         assert_eq!((answer.status.as_u16(), answer.text()), (204, ""));
+    }
+    server.delete(&path, &server.person(&["sessions:*"])).await.assert_error(404, "not_found");
+}
+
+#[tokio::test]
+async fn a_caller_cannot_ask_for_more_than_the_operator_allows_and_nobody_for_more_than_there_is() {
+    let env = [("HELMDECK_MAX_MEMORY_LIMIT", "1g"), ("HELMDECK_MAX_CPU_LIMIT", "0.5")];
+    let server = TestServer::start_with(&env, Nowhere::default()).await;
+    let (caller, admin) = (server.token(&["sessions:*"]), server.token(&["admin"]));
+    let ask = async |token: &str, body: &str| {
+        server.post(SESSIONS, token, body).await.assert_error(400, "invalid_input")
+    };
+    let message = ask(&caller, r#"{"memory_limit": "900g"}"#).await;
+    assert!(message.starts_with("memory_limit: 900g is too much: at most 1g"), "{message}");
+    assert!(ask(&caller, r#"{"cpu_limit": 0.6}"#).await.starts_with("cpu_limit: "));
+    assert!(ask(&caller, r#"{"shm_size": "2g"}"#).await.starts_with("shm_size: "));
+    let message = ask(&admin, r#"{"memory_limit": "900000g"}"#).await;
+    assert!(message.contains("all that this machine has"), "{message}");
+}
+
+#[tokio::test]
+async fn a_time_zone_or_language_that_does_not_exist_is_refused_at_creation() {
+    let server = TestServer::start().await;
+    let token = server.token(&["sessions:*"]);
+    for (body, part) in [
+        (r#"{"timezone": "Mars/Olympus"}"#, "timezone: \"Mars/Olympus\""),
+        (r#"{"locale": "xx-YY"}"#, "locale: \"xx-YY\""),
+    ] {
+        let message = server.post(SESSIONS, &token, body).await.assert_error(400, "invalid_input");
+        assert!(message.starts_with(part), "{message}");
     }
 }
 

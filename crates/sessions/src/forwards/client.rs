@@ -64,7 +64,7 @@ impl Session {
         rule: ForwardRule,
     ) -> Result<ClientForward, SessionError> {
         let detail = json!({ "port": rule.port, "to_port": rule.to, "from": "client" });
-        let mut attempt = Attempt::named(self, self.actor(caller), "forward_open", detail);
+        let mut attempt = Attempt::named(self, caller.actor(), "forward_open", detail);
         let opened = async {
             let _busy = self.admit_forward().await?;
             let (announce, announced) = mpsc::channel(UNHEARD);

@@ -36,6 +36,7 @@ pub async fn sessions(dir: &TempDir) -> Sessions {
     let config = Config {
         max_sessions: 10,
         max_sessions_per_caller: 10,
+        ceilings: Default::default(),
         idle_timeout_s: 0,
         policy: Policy::new([], []),
         forward_allow: Vec::new(),

@@ -1,0 +1,91 @@
+//! Where a request comes from: the peer of its connection or, behind a trusted proxy, the client that
+//! the proxy names.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use helmdeck_egress::Cidr;
+use http::HeaderMap;
+
+const FORWARDED_FOR: &str = "x-forwarded-for";
+
+/// The proxies whose `X-Forwarded-For` counts: HELMDECK_TRUSTED_PROXIES.
+#[derive(Debug, Clone, Default)]
+pub struct TrustedProxies(Vec<Cidr>);
+
+impl TrustedProxies {
+    pub fn new(ranges: Vec<Cidr>) -> Self {
+        Self(ranges)
+    }
+
+    /// Whether many clients may be behind this peer.
+    pub fn contains(&self, peer: IpAddr) -> bool {
+        self.0.iter().any(|range| range.contains(peer.to_canonical()))
+    }
+
+    /// The client behind `peer`: the last address in `X-Forwarded-For` that is not a trusted proxy's.
+    /// What comes before it was written by the client.
+    pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        let peer = peer.to_canonical();
+        if !self.contains(peer) {
+            return peer;
+        }
+        let values = headers.get_all(FORWARDED_FOR).iter().filter_map(|value| value.to_str().ok());
+        let hops: Vec<_> = values.flat_map(|value| value.split(',')).map(str::trim).collect();
+        let mut client = peer;
+        for hop in hops.into_iter().rev() {
+            let Some(address) = address(hop) else { break };
+            client = address;
+            if !self.contains(address) {
+                break;
+            }
+        }
+        client
+    }
+}
+
+/// An address, with or without a port.
+fn address(text: &str) -> Option<IpAddr> {
+    let bare = text.trim_start_matches('[').split(']').next().unwrap_or(text);
+    let parsed = bare.parse().ok();
+    parsed
+        .or_else(|| text.rsplit_once(':').and_then(|(host, _)| host.parse().ok()))
+        .map(|address: IpAddr| address.to_canonical())
+}
+
+/// The network that an address stands for: a whole IPv6 /64 belongs to one customer.
+pub fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 64)).into(),
+        v4 => v4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client(peer: &str, forwarded: &[&str]) -> String {
+        let proxies = TrustedProxies::new(Cidr::list("10.0.0.0/8").unwrap());
+        let mut headers = HeaderMap::new();
+        for value in forwarded {
+            headers.append(FORWARDED_FOR, value.parse().unwrap());
+        }
+        proxies.client(peer.parse().unwrap(), &headers).to_string()
+    }
+
+    #[test]
+    fn only_a_trusted_proxy_says_who_the_client_is() {
+        assert_eq!(client("192.0.2.1", &["198.51.100.7"]), "192.0.2.1");
+        assert_eq!(client("10.0.0.1", &["198.51.100.7"]), "198.51.100.7");
+        assert_eq!(client("::ffff:10.0.0.1", &["198.51.100.7:4711"]), "198.51.100.7");
+        assert_eq!(client("10.0.0.1", &["[2001:db8::1]:443"]), "2001:db8::1");
+        assert_eq!(client("10.0.0.1", &[]), "10.0.0.1");
+    }
+
+    #[test]
+    fn what_the_client_wrote_itself_does_not_count() {
+        assert_eq!(client("10.0.0.1", &["203.0.113.9, 198.51.100.7"]), "198.51.100.7");
+        assert_eq!(client("10.0.0.1", &["203.0.113.9", "198.51.100.7, 10.0.0.2"]), "198.51.100.7");
+        assert_eq!(client("10.0.0.1", &["198.51.100.7, nonsense"]), "10.0.0.1");
+    }
+}

@@ -1,0 +1,298 @@
+//! How many connections there may be, and whose.
+//!
+//! Connections that wait for a request give way to new ones, so half-sent heads block nobody. Requests
+//! without credentials cannot take the share that is reserved for callers, and all requests together
+//! leave some for health checks. Each caller and each address has a limit.
+
+use std::{
+    collections::HashMap,
+    net::IpAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use helmdeck_wire::ErrorCode;
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    client_address::{TrustedProxies, network},
+    error::{ApiError, ApiResult},
+};
+
+/// Beyond this many, clients wait in the system's queue.
+const MOST: usize = 2048;
+/// Of all descriptors, connections of clients get one in so many: each may need another one to a
+/// guest, and sessions need theirs to live, start and reach the network.
+const DESCRIPTORS_PER_CONNECTION: usize = 4;
+/// A connection that has waited for so long for a request may be closed for another.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How often a full server looks for a connection that gives way.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+/// When a client that was turned away should come back.
+const RETRY_SECONDS: u64 = 1;
+
+/// How many connections of each sort there may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Shares {
+    /// In all.
+    total: usize,
+    /// Busy with requests and streams; the rest is for health checks.
+    busy: usize,
+    /// Busy without credentials; the rest is for callers.
+    anonymous: usize,
+    /// Busy for one token or ticket.
+    caller: usize,
+    /// Of one address, unless it is this machine's or a trusted proxy's.
+    address: usize,
+}
+
+impl Shares {
+    /// With this limit on descriptors, if there is one.
+    fn of(descriptors: Option<u64>) -> Self {
+        let descriptors = descriptors.and_then(|most| usize::try_from(most).ok());
+        let share = descriptors.map_or(MOST, |most| most / DESCRIPTORS_PER_CONNECTION);
+        let total = share.clamp(4, MOST);
+        Self {
+            total,
+            busy: total - (total / 32).max(1),
+            anonymous: total - total / 4,
+            caller: total / 4,
+            address: total / 8 + 1,
+        }
+    }
+}
+
+/// Knows every connection. Cheap to clone.
+#[derive(Clone)]
+pub struct ConnectionLimits {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    shares: Shares,
+    proxies: TrustedProxies,
+    open: Mutex<Open>,
+    freed: Notify,
+}
+
+#[derive(Default)]
+struct Open {
+    entries: HashMap<u64, Entry>,
+    next: u64,
+}
+
+struct Entry {
+    /// Who connected.
+    peer: IpAddr,
+    /// Whose request it is, behind a proxy.
+    client: IpAddr,
+    doing: Doing,
+    since: Instant,
+    /// Whether a caller has used it.
+    known: bool,
+    closes: CancellationToken,
+}
+
+/// What a connection is busy with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Doing {
+    /// Nothing: its next request is not complete.
+    Waiting,
+    /// A request that nobody has looked at yet, or a health check.
+    Uncounted,
+    /// A request without credentials.
+    Anonymous,
+    /// A request or stream of this token or ticket.
+    Caller(Arc<str>),
+}
+
+/// Whom a request is for.
+#[derive(Debug, Clone, Copy)]
+pub enum Who<'a> {
+    /// A health check: never turned away.
+    Health,
+    /// Anyone.
+    Anonymous,
+    /// Who has this token or ticket.
+    Caller(&'a str),
+}
+
+impl ConnectionLimits {
+    pub fn new(descriptors: Option<u64>, proxies: TrustedProxies) -> Self {
+        let (open, freed) = (Mutex::default(), Notify::new());
+        let shared = Shared { shares: Shares::of(descriptors), proxies, open, freed };
+        Self { shared: Arc::new(shared) }
+    }
+
+    pub fn proxies(&self) -> &TrustedProxies {
+        &self.shared.proxies
+    }
+
+    /// Makes room for a connection, as soon as there is some; nothing if this peer has too many.
+    pub async fn admit(&self, peer: IpAddr) -> Option<Connection> {
+        let peer = network(peer);
+        loop {
+            let freed = self.shared.freed.notified();
+            match self.try_admit(peer, Instant::now()) {
+                Admitted::Yes(connection) => return Some(connection),
+                Admitted::TooMany => return None,
+                Admitted::Full => {
+                    let _ = tokio::time::timeout(LOOK_AGAIN, freed).await;
+                }
+            }
+        }
+    }
+
+    fn try_admit(&self, peer: IpAddr, now: Instant) -> Admitted {
+        let mut open = self.shared.open.lock();
+        let of_peer = |entry: &Entry| entry.peer == peer;
+        let many = open.entries.values().filter(|entry| of_peer(entry)).count();
+        if !self.is_generous(peer)
+            && many >= self.shared.shares.address
+            && !open.close_waiting(of_peer, now, Duration::ZERO)
+        {
+            return Admitted::TooMany;
+        }
+        if open.entries.len() >= self.shared.shares.total
+            && !open.close_waiting(|_| true, now, PATIENCE)
+        {
+            return Admitted::Full;
+        }
+        let id = open.next;
+        open.next += 1;
+        let closes = CancellationToken::new();
+        let (client, doing, closed) = (peer, Doing::Waiting, closes.clone());
+        open.entries.insert(id, Entry { peer, client, doing, since: now, known: false, closes });
+        Admitted::Yes(Connection { limits: self.clone(), id, closed })
+    }
+
+    /// Many clients may share such an address.
+    fn is_generous(&self, address: IpAddr) -> bool {
+        address.is_loopback() || self.shared.proxies.contains(address)
+    }
+
+    /// Why a request cannot be served now.
+    fn refusal(&self, open: &Open, id: u64, who: Who<'_>) -> Option<ApiError> {
+        let shares = self.shared.shares;
+        let client = open.entries.get(&id).map(|entry| entry.client);
+        let (mut busy, mut anonymous, mut same_caller, mut same_client) = (0, 0, 0, 0);
+        for (_, entry) in open.entries.iter().filter(|(other, _)| **other != id) {
+            match &entry.doing {
+                Doing::Waiting | Doing::Uncounted => continue,
+                Doing::Anonymous => anonymous += 1,
+                Doing::Caller(key) => {
+                    same_caller += usize::from(matches!(who, Who::Caller(who) if *who == **key));
+                }
+            }
+            busy += 1;
+            same_client += usize::from(Some(entry.client) == client);
+        }
+        if same_caller >= shares.caller {
+            let most = shares.caller;
+            return Some(too_many(format!("this token or ticket has {most} connections open")));
+        }
+        if same_client >= shares.address && client.is_some_and(|it| !self.is_generous(it)) {
+            let most = shares.address;
+            return Some(too_many(format!("your address has {most} connections open")));
+        }
+        let full =
+            busy >= shares.busy || (anonymous >= shares.anonymous && matches!(who, Who::Anonymous));
+        full.then(|| {
+            let message = "the server has as many connections open as it may: try again soon";
+            ApiError::new(ErrorCode::Overloaded, message).retry_after(RETRY_SECONDS)
+        })
+    }
+}
+
+fn too_many(message: String) -> ApiError {
+    let message = format!("{message}, as many as it may: close some, or wait");
+    ApiError::new(ErrorCode::TooManyConnections, message).retry_after(RETRY_SECONDS)
+}
+
+enum Admitted {
+    Yes(Connection),
+    TooMany,
+    Full,
+}
+
+impl Open {
+    /// Closes the connection that has waited longest for its next request, those that no caller has
+    /// used first. Says whether there was one.
+    fn close_waiting(
+        &mut self,
+        among: impl Fn(&Entry) -> bool,
+        now: Instant,
+        least: Duration,
+    ) -> bool {
+        let idle = |entry: &Entry| {
+            entry.doing == Doing::Waiting && now.saturating_duration_since(entry.since) >= least
+        };
+        let waiting = self.entries.iter().filter(|(_, entry)| idle(entry) && among(entry));
+        let oldest = waiting.min_by_key(|(_, entry)| (entry.known, entry.since));
+        let Some(id) = oldest.map(|(id, _)| *id) else { return false };
+        if let Some(entry) = self.entries.remove(&id) {
+            entry.closes.cancel();
+        }
+        true
+    }
+}
+
+/// An open connection. Dropping it frees its place.
+pub struct Connection {
+    limits: ConnectionLimits,
+    id: u64,
+    closed: CancellationToken,
+}
+
+impl Connection {
+    /// Waits until another connection needs its place.
+    pub async fn gives_way(&self) {
+        self.closed.cancelled().await;
+    }
+
+    /// A request of this client has arrived.
+    pub fn begins(&self, client: IpAddr) {
+        self.change(|entry| (entry.client, entry.doing) = (network(client), Doing::Uncounted));
+    }
+
+    /// The request's answer is sent: the connection waits for the next one.
+    pub fn rests(&self) {
+        self.change(|entry| (entry.doing, entry.since) = (Doing::Waiting, Instant::now()));
+    }
+
+    /// Counts the request, or refuses it.
+    pub fn serves(&self, who: Who<'_>) -> ApiResult<()> {
+        let mut open = self.limits.shared.open.lock();
+        let doing = match who {
+            Who::Health => return Ok(()),
+            Who::Anonymous => Doing::Anonymous,
+            Who::Caller(key) => Doing::Caller(key.into()),
+        };
+        if let Some(refusal) = self.limits.refusal(&open, self.id, who) {
+            return Err(refusal);
+        }
+        if let Some(entry) = open.entries.get_mut(&self.id) {
+            entry.known |= matches!(doing, Doing::Caller(_));
+            entry.doing = doing;
+        }
+        Ok(())
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Entry)) {
+        if let Some(entry) = self.limits.shared.open.lock().entries.get_mut(&self.id) {
+            change(entry);
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.limits.shared.open.lock().entries.remove(&self.id);
+        self.limits.shared.freed.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+//! Floods of connections: others are served while they hang.
+
+use std::{collections::HashMap, time::Duration};
+
+use helmdeck_wire::SessionId;
+use jsonwebtoken::{EncodingKey, Header, encode};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    time::timeout,
+};
+
+use crate::client::{SECRET, TestServer};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A server in a process that may have as many descriptors as the attacks need.
+async fn server() -> TestServer {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).unwrap();
+    TestServer::start().await
+}
+
+/// A single-use ticket to look at a session.
+fn ticket(session: &SessionId) -> String {
+    let claims = json!({
+        "sub": "agent", "token": "t", "session": session, "role": "view", "reusable": false,
+        "jti": "tick-1", "exp": 4_102_444_800_i64, "iss": "helmdeck-ticket",
+    });
+    encode(&Header::default(), &claims, &EncodingKey::from_secret(SECRET.as_bytes())).unwrap()
+}
+
+/// Connects, says something, and stays.
+async fn say(server: &TestServer, words: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(server.addr).await.unwrap();
+    // One that was turned away already may not take it.
+    let _ = stream.write_all(words.as_bytes()).await;
+    stream
+}
+
+/// The status of the answer.
+async fn status(stream: &mut TcpStream) -> u16 {
+    let mut head = [0; 12];
+    timeout(PATIENCE, stream.read_exact(&mut head)).await.expect("an answer").unwrap();
+    std::str::from_utf8(&head[9..]).unwrap().parse().unwrap()
+}
+
+/// Strangers are told that the server lives, and callers are served.
+async fn assert_others_are_served(server: &TestServer) {
+    let health = timeout(PATIENCE, server.get("/healthz", "")).await.expect("an answer");
+    assert_eq!(health.status, 200);
+    let token = server.token(&["sessions:read"]);
+    let sessions = timeout(PATIENCE, server.get("/api/v1/sessions", &token)).await;
+    assert_eq!(sessions.expect("an answer").status, 200);
+}
+
+#[tokio::test]
+async fn a_single_use_ticket_opens_one_events_feed_however_often_it_is_used() {
+    let server = server().await;
+    let id = SessionId::new("sess-watched");
+    let path = format!("/api/v1/events?session_id={id}&ticket={}", ticket(&id));
+    let head = format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n");
+    let (mut open, mut answers) = (Vec::new(), HashMap::<u16, u32>::new());
+    for _ in 0..2080 {
+        let mut stream = say(&server, &head).await;
+        *answers.entry(status(&mut stream).await).or_default() += 1;
+        open.push(stream);
+    }
+    assert_eq!(answers, HashMap::from([(200, 1), (409, 2079)]));
+    assert_others_are_served(&server).await;
+}
+
+#[tokio::test]
+async fn half_sent_heads_block_nobody() {
+    let server = server().await;
+    let mut open = Vec::new();
+    for _ in 0..2300 {
+        let head = "GET /api/v1/sessions HTTP/1.1\r\nhost: x\r\n";
+        // Those for whom there is no room wait in the system's queue.
+        match timeout(Duration::from_secs(2), say(&server, head)).await {
+            Ok(stream) => open.push(stream),
+            Err(_) => break,
+        }
+    }
+    assert_others_are_served(&server).await;
+}
+
+#[tokio::test]
+async fn one_token_has_a_limit_and_others_do_not_feel_it() {
+    let server = server().await;
+    let token = server.token(&["sessions:act"]);
+    let head =
+        format!("GET /api/v1/events HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n\r\n");
+    let (mut open, mut answers) = (Vec::new(), HashMap::<u16, u32>::new());
+    for _ in 0..600 {
+        let mut stream = say(&server, &head).await;
+        *answers.entry(status(&mut stream).await).or_default() += 1;
+        open.push(stream);
+    }
+    assert_eq!(answers, HashMap::from([(200, 512), (429, 88)]));
+    let refused = server.get("/api/v1/events", &token).await;
+    refused.assert_error(429, "too_many_connections");
+    assert_eq!(refused.header("retry-after"), "1");
+    assert_others_are_served(&server).await;
+    drop(open);
+}
+
+#[tokio::test]
+async fn requests_that_never_send_their_body_leave_room_for_callers() {
+    let server = server().await;
+    let head = "POST /api/v1/auth/login HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n";
+    let mut open = Vec::new();
+    for _ in 0..2300 {
+        match timeout(Duration::from_secs(2), say(&server, head)).await {
+            Ok(stream) => open.push(stream),
+            Err(_) => break,
+        }
+    }
+    assert_others_are_served(&server).await;
+}

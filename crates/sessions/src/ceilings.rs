@@ -1,0 +1,122 @@
+//! The most that one session may be given: for callers what the operator sets, for admins what the
+//! machine has.
+
+use helmdeck_runtime::SandboxSpec;
+use helmdeck_wire::{session::SessionSpec, size::Bytes};
+
+use crate::{Caller, SessionError, spec::invalid};
+
+/// What one session may have at most.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ceiling {
+    /// Memory, with the files in it.
+    pub memory: Bytes,
+    /// Processor cores.
+    pub cpu: f64,
+}
+
+/// The ceilings of all sessions. By default there are none.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ceilings {
+    /// Of a session of any caller.
+    pub caller: Ceiling,
+    /// Of an admin's: the machine.
+    pub machine: Ceiling,
+}
+
+impl Default for Ceilings {
+    fn default() -> Self {
+        let none = Ceiling { memory: Bytes(u64::MAX), cpu: f64::INFINITY };
+        Self { caller: none, machine: none }
+    }
+}
+
+impl Ceilings {
+    /// Refuses what is too much, and keeps what is not asked for below the ceiling, too.
+    pub fn apply(&self, caller: &Caller, spec: &mut SessionSpec) -> Result<(), SessionError> {
+        let (ceiling, why) = if caller.is_admin() {
+            (self.machine, "which is all that this machine has")
+        } else {
+            (self.caller, "as the server's HELMDECK_MAX_MEMORY_LIMIT says")
+        };
+        for (field, asked) in [("memory_limit", spec.memory_limit), ("shm_size", spec.shm_size)] {
+            if let Some(asked) = asked
+                && asked > ceiling.memory
+            {
+                let most = ceiling.memory;
+                return Err(invalid(field, format!("{asked} is too much: at most {most}, {why}")));
+            }
+        }
+        if let Some(asked) = spec.cpu_limit
+            && asked > ceiling.cpu
+        {
+            let most = ceiling.cpu;
+            let why = why.replace("MEMORY", "CPU");
+            let reason = format!("{asked} cores are too many: at most {most}, {why}");
+            return Err(invalid("cpu_limit", reason));
+        }
+        let standard = SandboxSpec::default().limits;
+        if ceiling.memory.0 < standard.memory_bytes {
+            spec.memory_limit.get_or_insert(ceiling.memory);
+        }
+        if ceiling.cpu < self.machine.cpu {
+            spec.cpu_limit.get_or_insert(ceiling.cpu);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(admin: bool, mut spec: SessionSpec) -> Option<String> {
+        let ceilings = Ceilings {
+            caller: Ceiling { memory: Bytes(2 << 30), cpu: 1.5 },
+            machine: Ceiling { memory: Bytes(16 << 30), cpu: 4.0 },
+        };
+        let scopes = if admin { vec!["admin".to_owned()] } else { Vec::new() };
+        let caller = Caller { scopes, ..Caller::default() };
+        ceilings.apply(&caller, &mut spec).err().map(|error| error.to_string())
+    }
+
+    fn memory(gigabytes: u64) -> SessionSpec {
+        SessionSpec { memory_limit: Some(Bytes(gigabytes << 30)), ..SessionSpec::default() }
+    }
+
+    #[test]
+    fn a_caller_cannot_ask_for_900_gigabytes_of_memory() {
+        let message = refused(false, memory(900)).unwrap();
+        assert_eq!(
+            message,
+            "memory_limit: 900g is too much: at most 2g, as the server's \
+             HELMDECK_MAX_MEMORY_LIMIT says"
+        );
+        assert_eq!(refused(false, memory(2)), None);
+        let shm = SessionSpec { shm_size: Some(Bytes(3 << 30)), ..SessionSpec::default() };
+        assert!(refused(false, shm).unwrap().starts_with("shm_size: 3g"));
+        let cpu = SessionSpec { cpu_limit: Some(2.0), ..SessionSpec::default() };
+        assert!(refused(false, cpu.clone()).unwrap().contains("HELMDECK_MAX_CPU_LIMIT"));
+        assert_eq!(refused(true, cpu), None);
+    }
+
+    #[test]
+    fn an_admin_is_bounded_by_the_machine() {
+        assert_eq!(refused(true, memory(16)), None);
+        assert!(refused(true, memory(900)).unwrap().contains("at most 16g"));
+    }
+
+    #[test]
+    fn what_is_not_asked_for_stays_below_the_ceiling_too() {
+        let ceilings = Ceilings {
+            caller: Ceiling { memory: Bytes(1 << 30), cpu: 1.0 },
+            machine: Ceiling { memory: Bytes(16 << 30), cpu: 4.0 },
+        };
+        let mut spec = SessionSpec::default();
+        ceilings.apply(&Caller::default(), &mut spec).unwrap();
+        assert_eq!((spec.memory_limit, spec.cpu_limit), (Some(Bytes(1 << 30)), Some(1.0)));
+        let mut spec = SessionSpec::default();
+        Ceilings::default().apply(&Caller::default(), &mut spec).unwrap();
+        assert_eq!((spec.memory_limit, spec.cpu_limit), (None, None));
+    }
+}

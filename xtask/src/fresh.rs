@@ -1,0 +1,63 @@
+//! `cargo xtask fresh`: README's commands on a system that has nothing but Debian's minimum.
+//!
+//! What a test or `make up` needs and no list names is installed on the machine it was written on,
+//! so it is missed there. Here a system is made by debootstrap, entered by `pivot_root`, and given
+//! the Rust toolchain and the way to the package registries, and nothing else of this machine.
+
+mod access;
+mod plan;
+mod summary;
+mod system;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use plan::{Plan, Step};
+use summary::Outcome;
+use system::System;
+
+/// Makes the system, runs the steps, says what came of them.
+pub fn run(root: &Path, args: Vec<OsString>) -> ExitCode {
+    let plan = match Plan::parse(root, args) {
+        Ok(Some(plan)) => plan,
+        Ok(None) => {
+            println!("{}", plan::USAGE);
+            return ExitCode::SUCCESS;
+        }
+        Err(wrong) => {
+            eprintln!("{wrong}\n\n{}", plan::USAGE);
+            return ExitCode::FAILURE;
+        }
+    };
+    match attempt(root, &plan) {
+        Ok(outcomes) => {
+            println!("\n{}", summary::table(&plan, &outcomes));
+            let passed = outcomes.iter().all(|outcome| outcome.exit == Some(0));
+            if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        Err(error) => {
+            eprintln!("fresh: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn attempt(root: &Path, plan: &Plan) -> Result<Vec<Outcome>, String> {
+    let began = Instant::now();
+    let system = System::prepare(root, plan)?;
+    let mut outcomes = vec![Outcome::of_step("system", began.elapsed(), Some(0), String::new())];
+    for step in &plan.steps {
+        let began = Instant::now();
+        let log = plan.log(*step);
+        let exit = system.run(step.script(), &log)?;
+        let text = std::fs::read_to_string(&log).unwrap_or_default();
+        let counts = match step {
+            Step::Packages | Step::Up => String::new(),
+            Step::Test => summary::counts(&text),
+        };
+        outcomes.push(Outcome::of_step(step.name(), began.elapsed(), exit, counts));
+    }
+    Ok(outcomes)
+}

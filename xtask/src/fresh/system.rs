@@ -1,0 +1,175 @@
+//! The system: made by debootstrap once per release, copied for each run, entered by `pivot_root`.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::access;
+use super::plan::Plan;
+
+/// What README says must be there before `make up`.
+const PREREQUISITES: &str = "ca-certificates,curl,git,make,sudo";
+
+/// A system that is ready for commands.
+pub struct System<'a> {
+    plan: &'a Plan,
+    toolchain: PathBuf,
+    nextest: PathBuf,
+}
+
+impl<'a> System<'a> {
+    /// Makes it, or finds the one of the last run, and clones the last commit of `root` into it.
+    pub fn prepare(root: &Path, plan: &'a Plan) -> Result<Self, String> {
+        if output("id", ["-u"])? != "0" {
+            return Err("only root can make a system; run this with sudo".to_owned());
+        }
+        // Its packages belong to another program of this machine, so it is brought here, too.
+        check(Command::new(root.join("scripts/packages.sh")).args(["install", "fresh"]))?;
+        make_base(plan)?;
+        let system = plan.system();
+        if !(plan.keep && system.exists()) {
+            remove(&system)?;
+            println!("fresh: a copy of {} for {}", plan.base().display(), plan.account());
+            let copy = ["-a", "--reflink=auto"].map(OsStr::new);
+            check(Command::new("cp").args(copy).arg(plan.base()).arg(&system))?;
+            set_up(plan, &system)?;
+        }
+        clone(root, plan, &system)?;
+        fs::create_dir_all(plan.build()).map_err(|error| error.to_string())?;
+        let toolchain = PathBuf::from(output("rustc", ["--print", "sysroot"])?);
+        // Built from source it would take ten minutes of each run.
+        let nextest = output("bash", ["-c", "command -v cargo-nextest || true"])?;
+        Ok(Self { plan, toolchain, nextest: nextest.into() })
+    }
+
+    /// Runs a script as the plan's account, shows what it writes and keeps it in `log`. Returns
+    /// its exit code; nothing if a signal ended it.
+    pub fn run(&self, script: &str, log: &Path) -> Result<Option<i32>, String> {
+        println!("\nfresh: log in {}", log.display());
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-child", "--"]);
+        command.args(["env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"]);
+        command
+            .args(access::variables().into_iter().map(|(name, value)| format!("{name}={value}")));
+        command.args(["bash", "-c", include_str!("enter.sh"), "enter.sh"]);
+        command.args([&self.plan.system(), &self.toolchain, &self.nextest, &self.plan.build()]);
+        command.args([self.plan.account(), &format!("exec 2>&1\n{script}")]);
+        let failed = |error: std::io::Error| format!("the system could not be entered: {error}");
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().map_err(failed)?;
+        let mut file = File::create(log).map_err(|error| format!("{}: {error}", log.display()))?;
+        if let Some(written) = child.stdout.take() {
+            for line in BufReader::new(written).split(b'\n').map_while(Result::ok) {
+                let line = [line, b"\n".to_vec()].concat();
+                // A terminal that is gone is no reason to stop.
+                let _ = std::io::stdout().write_all(&line);
+                file.write_all(&line).map_err(failed)?;
+            }
+        }
+        Ok(child.wait().map_err(failed)?.code())
+    }
+}
+
+/// Debian's minimum with the prerequisites, made once.
+fn make_base(plan: &Plan) -> Result<(), String> {
+    let base = plan.base();
+    if base.exists() {
+        return Ok(());
+    }
+    let mirror = plan.mirror.clone().or(access::mirrors().main);
+    let unfinished = base.with_extension("unfinished");
+    remove(&unfinished)?;
+    fs::create_dir_all(&unfinished).map_err(|error| error.to_string())?;
+    println!("fresh: debootstrap {} into {}", plan.release.suite(), base.display());
+    let mut debootstrap = Command::new("debootstrap");
+    debootstrap.args(["--variant=minbase", &format!("--include={PREREQUISITES}")]);
+    debootstrap.arg(plan.release.suite()).arg(&unfinished).args(mirror);
+    check(&mut debootstrap)?;
+    fs::rename(&unfinished, &base).map_err(|error| error.to_string())
+}
+
+/// Gives a new system the way to the registries, and the account.
+fn set_up(plan: &Plan, system: &Path) -> Result<(), String> {
+    let home = if plan.user { "home/dev" } else { "root" };
+    let mut inside = Command::new("chroot");
+    inside.arg(system).args(["bash", "-ec"]);
+    inside.arg(
+        "if [[ $1 != root ]]; then
+           useradd --create-home --shell /bin/bash --groups sudo \"$1\"
+           echo \"$1 ALL=(ALL) NOPASSWD: ALL\" >/etc/sudoers.d/fresh
+         fi
+         mkdir -p \"/$2/.cargo\"",
+    );
+    check(inside.args(["x", plan.account(), home]))?;
+    for (file, to) in access::files(home) {
+        let to = system.join(to);
+        let failed = |error: std::io::Error| format!("{}: {error}", to.display());
+        fs::create_dir_all(to.parent().unwrap_or(system)).map_err(failed)?;
+        fs::copy(&file, &to).map_err(failed)?;
+        if to.starts_with(system.join(home)) {
+            fs::set_permissions(&to, fs::Permissions::from_mode(0o600)).map_err(failed)?;
+        }
+    }
+    let mirrors = access::mirrors();
+    if let Some(main) = plan.mirror.clone().or(mirrors.main) {
+        let sources = access::sources(plan.release, &main, mirrors.security.as_deref());
+        let list = system.join("etc/apt/sources.list");
+        fs::write(&list, sources).map_err(|error| format!("{}: {error}", list.display()))?;
+    }
+    let owner = format!("{}:", plan.account());
+    let script = "update-ca-certificates >/dev/null; chown -R \"$1\" \"/$2\"; apt-get -q update";
+    let mut inside = Command::new("chroot");
+    check(inside.arg(system).args(["bash", "-ec", script, "x", &owner, home]))
+}
+
+/// The last commit as a newcomer gets it.
+fn clone(root: &Path, plan: &Plan, system: &Path) -> Result<(), String> {
+    let dirty = output(
+        "git",
+        [OsStr::new("-C"), root.as_os_str(), "status".as_ref(), "--porcelain".as_ref()],
+    )?;
+    if !dirty.is_empty() {
+        println!("fresh: the last commit is tried; changes that are not committed are left out");
+    }
+    let place = system.join("srv/helmdeck");
+    remove(&place)?;
+    check(Command::new("git").args(["clone", "--quiet", "--no-hardlinks"]).arg(root).arg(&place))?;
+    let owner = format!("{}:", plan.account());
+    check(Command::new("chroot").arg(system).args(["chown", "-R", &owner, "/srv/helmdeck"]))
+}
+
+fn remove(dir: &Path) -> Result<(), String> {
+    match fs::remove_dir_all(dir) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(format!("{}: {error}", dir.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Runs a command that must succeed.
+fn check(command: &mut Command) -> Result<(), String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{name} failed: {status}")),
+        Err(error) => Err(format!("{name} could not be started: {error}")),
+    }
+}
+
+/// What a command that must succeed writes.
+fn output<S: AsRef<OsStr>>(
+    program: &str,
+    args: impl IntoIterator<Item = S>,
+) -> Result<String, String> {
+    let failed = |error: String| format!("{program} failed: {error}");
+    let output =
+        Command::new(program).args(args).output().map_err(|error| failed(error.to_string()))?;
+    if !output.status.success() {
+        return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}

@@ -1,0 +1,123 @@
+//! Every program that a script, a test or the product starts comes with a package of
+//! `scripts/packages.sh`.
+//!
+//! A test that needs a program its author installed by hand passes there and fails on a fresh
+//! machine. This check finds programs by the way they are named in the source; `cargo xtask fresh`
+//! finds the rest.
+
+mod literal;
+mod shell;
+
+use std::collections::BTreeSet;
+
+use super::{Report, Repository};
+
+const LIST: &str = "scripts/packages.sh";
+
+/// Packages whose programs have other names, with the programs we start.
+const PACKAGES: [(&str, &[&str]); 13] = [
+    ("at-spi2-core", &["at-spi-bus-launcher"]),
+    ("bubblewrap", &["bwrap"]),
+    ("build-essential", &["cc", "gcc", "make"]),
+    ("dbus-daemon", &["dbus-daemon", "dbus-run-session"]),
+    ("fontconfig", &["fc-list"]),
+    ("imagemagick", &["compare", "convert", "import"]),
+    ("npm", &["node", "npm"]),
+    ("procps", &["pgrep", "ps"]),
+    ("python3-pip", &["pip", "python3"]),
+    ("tigervnc-scraping-server", &["X0tigervnc"]),
+    ("tigervnc-standalone-server", &["Xtigervnc"]),
+    ("tigervnc-viewer", &["xtigervncviewer"]),
+    ("x11-xkb-utils", &["xkbcomp"]),
+];
+
+/// What every Debian system has: programs of packages of priority "required", and apt.
+#[rustfmt::skip]
+const REQUIRED: [&str; 78] = [
+    "apt-get", "awk", "basename", "bash", "cat", "chmod", "chown", "chroot", "cmp", "cp", "cut", "date", "dd",
+    "df", "dirname", "dpkg-query", "du", "env", "find", "flock", "getent", "grep", "groupdel", "gzip",
+    "head", "hostname", "id", "install", "kill", "ln", "ls", "mkdir", "mkfifo", "mktemp", "mount",
+    "mountpoint", "mv", "nohup", "nproc", "nsenter", "od", "perl", "pivot_root", "prlimit", "readlink", "realpath",
+    "rm", "rmdir", "sed", "seq", "setpriv", "setsid", "sh", "sha256sum", "sleep", "sort", "split",
+    "stat", "stty", "su", "tail", "tar", "tee", "test", "timeout", "touch", "tr", "truncate", "true",
+    "umount", "uname", "uniq", "unshare", "useradd", "userdel", "wc", "whoami", "xargs",
+];
+
+/// The toolchain that README asks for, our own binary under its names, and names that tests use
+/// because there is no such program.
+const OURS: [&str; 9] = [
+    "cargo",
+    "cargo-nextest",
+    "chromium-browser",
+    "google-chrome",
+    "helmdeck",
+    "no-such-program",
+    "rustc",
+    "rustup",
+    "sudo",
+];
+
+pub(super) fn check(repository: &Repository, report: &mut Report) {
+    let list = repository.text(LIST).unwrap_or_default();
+    let listed = packages(&list);
+    let scripts: Vec<_> = repository.texts(&[".sh"]).collect();
+    let functions: BTreeSet<String> =
+        scripts.iter().flat_map(|(_, text)| shell::functions(text)).collect();
+    let mut judge = |path: &str, line: usize, word: &str| {
+        let Some(program) = program(word) else { return };
+        if functions.contains(program) || comes_with(program, &listed) {
+            return;
+        }
+        report.refuse(
+            path,
+            line,
+            format!("`{program}` is started, but no package of {LIST} has it"),
+            format!(
+                "add its package to {LIST}; if the two names differ, or it is on every Debian \
+                 system, also to the lists in xtask/src/tidy/programs.rs"
+            ),
+        );
+    };
+    for (path, text) in &scripts {
+        for (line, word) in shell::commands(text) {
+            judge(path, line, &word);
+        }
+    }
+    for (path, text) in repository.texts(&[".rs", ".mjs"]) {
+        // The first plants programs; the second compares with programs that a person who measures
+        // installs.
+        if path.starts_with("xtask/src/tidy") || path.starts_with("web/bench/") {
+            continue;
+        }
+        for (line, word) in literal::started(&text) {
+            judge(path, line, &word);
+        }
+    }
+}
+
+/// The names in the list: lines of a group, a package and a reason.
+fn packages(text: &str) -> BTreeSet<&str> {
+    let lines = text.lines().skip_while(|line| !line.ends_with("<<'PACKAGES'")).skip(1);
+    let lines = lines.take_while(|line| *line != "PACKAGES");
+    lines.filter_map(|line| line.split_whitespace().nth(1)).collect()
+}
+
+fn comes_with(program: &str, listed: &BTreeSet<&str>) -> bool {
+    let packaged = |(package, programs): &(&str, &[&str])| {
+        programs.contains(&program) && listed.contains(package)
+    };
+    listed.contains(program)
+        || REQUIRED.contains(&program)
+        || OURS.contains(&program)
+        || PACKAGES.iter().any(packaged)
+}
+
+/// The program that a word names; nothing for what is not a plain name, or a path of ours.
+fn program(word: &str) -> Option<&str> {
+    const FOLDERS: [&str; 6] =
+        ["/usr/bin/", "/usr/sbin/", "/bin/", "/sbin/", "/usr/libexec/", "/usr/local/bin/"];
+    let name = FOLDERS.iter().find_map(|folder| word.strip_prefix(folder)).unwrap_or(word);
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._+-".contains(c);
+    let starts_well = name.starts_with(|c: char| c.is_ascii_alphanumeric());
+    (starts_well && name.chars().all(plain) && !name.contains("..")).then_some(name)
+}

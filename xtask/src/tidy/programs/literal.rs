@@ -1,0 +1,95 @@
+//! Programs named in Rust and JavaScript sources.
+
+use super::shell;
+
+/// What stands before the name of a program. A new function that starts programs by name goes here.
+const NAMES: [&str; 10] = [
+    "Command::new(",
+    "program: ",
+    "managed_by(",
+    "screen(",
+    "made_by(",
+    "available(&[",
+    "\"command\": ",
+    "spawn(",
+    "execFile)(",
+    "executablePath: ",
+];
+/// Calls that take a name if a list of arguments follows it; else the word is something else.
+const NAMES_WITH_ARGUMENTS: [&str; 2] = [".run(", "start("];
+/// What stands before a script.
+const SCRIPTS: [&str; 4] = [".shell(", "\"-c\", ", "\"-ec\", ", ".shell(&format!("];
+
+/// Lines, counted from one, and the programs started there.
+pub(super) fn started(text: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for (at, before, rest) in openings(text, &NAMES) {
+        let Some((literal, _)) = read(rest) else { continue };
+        // A window of chromium or a whole command line is no program.
+        if !literal.contains([' ', '\'']) && !is_comment(text, at) {
+            found.push((line_of(text, at + before.len()), literal));
+        }
+    }
+    for (at, before, rest) in openings(text, &NAMES_WITH_ARGUMENTS) {
+        let Some((literal, rest)) = read(rest) else { continue };
+        let has_arguments = [", &[", ", ["].iter().any(|list| rest.starts_with(list));
+        if has_arguments && !is_comment(text, at) {
+            found.push((line_of(text, at + before.len()), literal));
+        }
+    }
+    for (at, before, rest) in openings(text, &SCRIPTS) {
+        let Some((script, _)) = read(rest) else { continue };
+        let first = line_of(text, at + before.len());
+        let commands = shell::commands(&script).into_iter();
+        found.extend(commands.map(|(_, word)| (first, word)));
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Each place where one of `before` stands: where, which one, and what follows.
+fn openings<'a>(
+    text: &'a str,
+    before: &'a [&str],
+) -> impl Iterator<Item = (usize, &'a str, &'a str)> {
+    before.iter().flat_map(move |before| {
+        text.match_indices(before).filter_map(move |(at, found)| {
+            Some((at, found, text.get(at + found.len()..)?.trim_start()))
+        })
+    })
+}
+
+fn line_of(text: &str, at: usize) -> usize {
+    text.get(..at).map_or(1, |before| before.matches('\n').count() + 1)
+}
+
+fn is_comment(text: &str, at: usize) -> bool {
+    let line = text.get(..at).and_then(|before| before.rsplit('\n').next()).unwrap_or_default();
+    line.trim_start().starts_with("//")
+}
+
+/// The string literal at the beginning of `text`, and what follows it.
+fn read(text: &str) -> Option<(String, &str)> {
+    let raw = text.strip_prefix("r#\"").map(|inner| (inner, "\"#"));
+    if let Some((inner, end)) = raw.or_else(|| Some((text.strip_prefix("r\"")?, "\""))) {
+        let (literal, rest) = inner.split_once(end)?;
+        return Some((literal.to_owned(), rest));
+    }
+    let inner = text.strip_prefix('"')?;
+    let mut literal = String::new();
+    let mut characters = inner.char_indices();
+    while let Some((at, c)) = characters.next() {
+        match c {
+            '"' => return Some((literal, inner.get(at + 1..)?)),
+            '\\' => match characters.next()?.1 {
+                'n' => literal.push('\n'),
+                // A line that goes on; the spaces before its next word do no harm.
+                '\n' => literal.push(' '),
+                other => literal.push(other),
+            },
+            other => literal.push(other),
+        }
+    }
+    None
+}
