@@ -63,6 +63,8 @@ pub(crate) struct Shared {
     followed: AtomicBool,
     /// Who has a browser for themselves, while a person signs in privately.
     pub(crate) private: watch::Sender<Option<SignIn>>,
+    /// Whether the session's own browser has a window that people see.
+    on_screen: AtomicBool,
 }
 
 impl Browser {
@@ -99,11 +101,25 @@ impl Browser {
     fn with_home(current: Arc<Current>, home: Option<PathBuf>, emulating: Emulating) -> Self {
         let (met, pictures) = (Mutex::default(), AtomicU64::new(0));
         let (records, emulating) = (Arc::default(), Arc::new(emulating));
-        let (followed, private) = (AtomicBool::new(false), watch::Sender::new(None));
+        let (followed, on_screen) = (AtomicBool::new(false), AtomicBool::new(false));
         let incoming = home.map(|home| Arc::new(Incoming::new(home)));
-        let shared =
-            Shared { current, incoming, met, pictures, records, emulating, followed, private };
+        let shared = Shared {
+            current,
+            incoming,
+            met,
+            pictures,
+            records,
+            emulating,
+            followed,
+            private: watch::Sender::new(None),
+            on_screen,
+        };
         Self { shared: Arc::new(shared), hands: Hands::Agent }
+    }
+
+    /// Says that the session's own browser has a window on a screen.
+    pub fn is_on_screen(&self) {
+        self.shared.on_screen.store(true, Ordering::Relaxed);
     }
 
     /// The same browser for somebody else. With hands off, no dialog is answered, no tab is opened or
@@ -376,7 +392,11 @@ impl Browser {
             if off {
                 return Turn::begin_looking(running, page, deadline);
             }
-            return Ok(Turn::begin(running, page, accept_dialogs, deadline).await);
+            let on_screen =
+                running.owner == Owner::Session && self.shared.on_screen.load(Ordering::Relaxed);
+            let mut turn = Turn::begin(running, page, accept_dialogs, deadline).await;
+            turn.on_screen = on_screen;
+            return Ok(turn);
         }
     }
 }

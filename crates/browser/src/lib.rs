@@ -39,6 +39,7 @@ mod snapshot;
 mod state;
 mod tabs;
 mod turn;
+mod view;
 mod wait;
 mod world;
 

@@ -298,6 +298,9 @@ async fn structured(cdp: &Arc<Current>, begin: &Begin) -> helmdeck_browser::Brow
         ..Emulation::default()
     };
     let browser = helmdeck_browser::Browser::emulating(cdp.clone(), HOME.into(), own, emulated);
+    if begin.mode == Mode::Desktop {
+        browser.is_on_screen();
+    }
     browser.follow().await;
     browser
 }

@@ -17,6 +17,7 @@ use helmdeck_wire::{
         Interact, Markdown, Navigate, PageScreenshot, Pdf, PressKeys, ReadConsole, ReadNetwork,
         SelectOptions, Snapshot, Tabs, TypeInto, UploadFiles, WaitFor,
     },
+    byte_range::Part,
     cast::CastView,
     clipboard::Clipboard,
     control::Hands,
@@ -341,8 +342,18 @@ async fn read_file(
 ) -> Result<Response, GuestError> {
     guest.ensure_own()?;
     guest.activity.touch();
-    let (file, size) = block_in_place(|| files::read(&file.path))?;
-    Ok(([(CONTENT_LENGTH, size)], Body::from_stream(files::pieces(file, size))).into_response())
+    let range = file.range;
+    let (mut file, size) = block_in_place(|| files::read(&file.path))?;
+    let Some(range) = range else {
+        let body = Body::from_stream(files::pieces(file, size));
+        return Ok(([(CONTENT_LENGTH, size)], body).into_response());
+    };
+    let Part { first, length } = range.of(size).unwrap_or(Part { first: size, length: 0 });
+    block_in_place(|| files::skip(&mut file, first))?;
+    let facts = [(route::FILE_FIRST, first), (route::FILE_SIZE, size)];
+    let facts = facts.map(|(name, value)| (HeaderName::from_static(name), value));
+    let body = Body::from_stream(files::pieces(file, length));
+    Ok((facts, [(CONTENT_LENGTH, length)], body).into_response())
 }
 
 async fn write_file(

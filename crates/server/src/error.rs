@@ -243,6 +243,7 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::Private
         | E::ControlTaken => StatusCode::CONFLICT,
         E::SessionEnded => StatusCode::GONE,
+        E::RangeNotSatisfiable => StatusCode::RANGE_NOT_SATISFIABLE,
         E::PayloadTooLarge | E::PictureTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         E::TooManyAttempts | E::TooManyConnections | E::QuotaReached => {
             StatusCode::TOO_MANY_REQUESTS

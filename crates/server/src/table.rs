@@ -411,7 +411,7 @@ fn files_of_sessions() -> Vec<Operation> {
             .query::<files::FolderQuery>()
             .returns::<FileList>(),
         get("/api/v1/sessions/{id}/files/{*path}", desktop::ACT, "read_file", files::read_file)
-            .doc("A file of the session's home, to save.")
+            .doc("A file of the session's home, to save; with `Range: bytes=`, one part of it (206).")
             .returns_bytes(),
         put("/api/v1/sessions/{id}/files/{*path}", desktop::ACT, "write_file", files::write_file)
             .doc(

@@ -13,7 +13,7 @@ mod tab;
 
 pub use element::{
     ClickElement, Clicked, Extract, ExtractFormat, Extracted, Hit, HoverElement, Interact,
-    Interaction, PressKeys, SelectOptions, Selected, TypeInto, UploadFiles,
+    Interaction, Pixel, PressKeys, SelectOptions, Selected, TypeInto, UploadFiles,
 };
 pub use emulate::{ColorScheme, Emulate, Emulated, Emulation, Geolocation};
 pub use page::{

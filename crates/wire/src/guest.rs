@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     browser::{ColorScheme, Geolocation},
+    byte_range::ByteRange,
     extension::ExtensionName,
     file::HomePath,
     proxy::Proxy,
@@ -95,6 +96,9 @@ pub struct OneFile {
     /// Whether a new file may take the place of an old one.
     #[serde(default)]
     pub replace: bool,
+    /// The part that is wanted of a file that is read; all of it if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<ByteRange>,
 }
 
 /// A line of the guest's report on its start and its life.

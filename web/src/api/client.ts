@@ -8,6 +8,7 @@ import type {
   Control,
   CreateSession,
   Folder,
+  Forward,
   History,
   Identity,
   Role,
@@ -113,6 +114,9 @@ export const client = {
     const query = folder === home ? "" : `?path=${encodeURIComponent(folder)}`;
     return json<Folder>("GET", `${session(id)}/files${query}`);
   },
+
+  addForward: (id: string, forward: string) => json<Forward>("POST", `${session(id)}/forwards`, { forward }),
+  removeForward: (id: string, port: number) => request("DELETE", `${session(id)}/forwards/${port}`),
 
   take: (id: string, force = false) =>
     json<Control>("POST", `${session(id)}/control/take`, { force }),

@@ -15,6 +15,7 @@ export type Role = Schemas["Role"];
 export type Ticket = Schemas["Ticket"];
 export type Settings = Schemas["Settings"];
 export type ChangeSettings = Schemas["ChangeSettings"];
+export type Forward = Schemas["Forward"];
 export type Folder = Schemas["FileList"];
 export type Entry = Schemas["FileEntry"];
 

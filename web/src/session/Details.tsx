@@ -6,6 +6,7 @@ import { bytes, countdown, dateAndTime, span, took } from "../format";
 import { driverOf, endingOf } from "../sessions/name";
 import { isOver } from "../sessions/state";
 import { CopyButton } from "../ui/CopyButton";
+import { Forwards } from "./Forwards";
 
 /** Everything the server tells about a session. */
 export function Details({ session }: { session: Session }) {
@@ -60,6 +61,8 @@ export function Details({ session }: { session: Session }) {
           <Fact name="Failed">{egress.failed}</Fact>
         </Facts>
       )}
+
+      {!over && !attached && <Forwards session={session} />}
 
       {resources && !attached && (
         <Facts title="Resources">
