@@ -9,7 +9,7 @@ source scripts/say.sh
 readonly user=helmdeck-test
 readonly deadline_s=900
 # What is decided above the sandbox is the same whoever runs the server, and was tested already.
-readonly above=(auth cancel cdp clock control events health live metrics openapi ownership pictures
+readonly above=(auth cancel cdp clock control events health live make_up metrics openapi ownership pictures
   pointing rebinding refusals structured tokens typing vnc wall windows)
 
 [[ $EUID -eq 0 ]] || die "Only root can make a user; as an ordinary user the tests already ran as one: cargo nextest run --package helmdeck"
@@ -29,14 +29,28 @@ processes_of_user() { { ps -o pid=,stat=,args= -u "$user" 2>/dev/null || true; }
 
 clean_up() {
   if [[ $made_user == yes ]]; then
-    for pid in $(processes_of_user | awk '{ print $1 }'); do
-      kill -KILL "$pid" 2>/dev/null || true
+    # One that is about to start another may need a second round.
+    for ((i = 0; i < 50; i++)); do
+      [[ -n $(processes_of_user) ]] || break
+      for pid in $(processes_of_user | awk '{ print $1 }'); do
+        kill -KILL "$pid" 2>/dev/null || true
+      done
+      sleep 0.1
     done
     userdel "$user" 2>/dev/null || say "The user $user could not be removed; remove it with: userdel $user" >&2
   fi
   rm -rf "$dir"
 }
 trap clean_up EXIT
+# Bash waits for a program it runs before it answers a signal; `end` does not.
+end() {
+  trap '' HUP INT TERM
+  exit "$1"
+}
+for signal in HUP INT TERM; do
+  # shellcheck disable=SC2064
+  trap "end $((128 + $(kill -l "$signal")))" "$signal"
+done
 
 if ! id "$user" >/dev/null 2>&1; then
   useradd --system --user-group --no-create-home --home-dir "$dir/home" --shell /bin/bash "$user"

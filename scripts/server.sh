@@ -2,6 +2,8 @@
 # The server of this checkout: build it, start it, stop it, look at it.
 #
 #   scripts/server.sh build|up|down|status|logs|doctor
+#
+# With HELMDECK_BIN, that binary is used and nothing is installed or built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/say.sh
@@ -9,27 +11,44 @@ source scripts/say.sh
 # shellcheck source=scripts/toolchain.sh
 source scripts/toolchain.sh
 
-readonly bin="${CARGO_TARGET_DIR:-target}/release/helmdeck"
+readonly bin="${HELMDECK_BIN:-${CARGO_TARGET_DIR:-target}/release/helmdeck}"
 readonly start_deadline_s=30
 readonly stop_deadline_s=15
 
 build() {
+  if [[ -n ${HELMDECK_BIN:-} ]]; then return 0; fi
   scripts/packages.sh install build
   need_rust
+  say "Building the web page."
   scripts/web.sh build
+  if [[ -x $bin ]]; then
+    say "Building helmdeck."
+  else
+    say "Building helmdeck. The first time this takes about ten minutes on two cores."
+  fi
   cargo build --release --package helmdeck
 }
 
 up() {
-  local pid token
-  scripts/packages.sh install runtime
+  local pid token changes why
+  if [[ -z ${HELMDECK_BIN:-} ]]; then scripts/packages.sh install runtime; fi
   build
   read_config
   if pid=$(server_pid); then
-    if cmp -s "/proc/$pid/exe" "$bin"; then
+    changes=$(changed_settings)
+    why=''
+    if ! cmp -s "/proc/$pid/exe" "$bin"; then why="helmdeck was rebuilt since it started"; fi
+    if [[ -n $changes ]]; then
+      say "Settings that changed since helmdeck started:"
+      sed 's/^/  /' <<<"$changes"
+      why=${why:-"The settings changed"}
+    fi
+    if [[ -z $why ]]; then
       say "helmdeck is already running (pid $pid)."
     else
-      say "helmdeck was rebuilt since it started; restarting it."
+      # Sooner than the old server is stopped for nothing.
+      if grep -q '^addr: ' <<<"$changes"; then refuse_used_address; fi
+      say "$why; restarting it. Its sessions go on."
       stop "$pid" TERM
       start
     fi
@@ -39,6 +58,7 @@ up() {
   token=$("$bin" token --sub "$("$bin" config --get admin_username)" --scopes admin)
   say ""
   say "helmdeck: $(url)"
+  say "login:    $("$bin" config --get admin_username)   (a lost password is replaced by: $bin admin reset-password)"
   say "log:      $log   (make logs; stop with make down)"
   say ""
   say "To call the API from a shell, paste:"
@@ -58,14 +78,24 @@ down() {
 }
 
 status() {
-  local pid
+  local pid changes started_with
   [[ -x $bin ]] || die "helmdeck is not built yet; run: make up"
   read_config
   if ! pid=$(server_pid); then
     say "helmdeck is not running; start it with: make up"
-  elif ready; then
+    return 0
+  fi
+  changes=$(changed_settings)
+  # The running server listens where it was told to.
+  started_with=$(sed -n 's/^addr: "\(.*\)" -> .*/\1/p' <<<"$changes")
+  addr=${started_with:-$addr}
+  if ready; then
     say "helmdeck is running and ready: $(url) (pid $pid, since $(date -d "@$(stat -c %Y "/proc/$pid")" '+%F %T'))"
     cmp -s "/proc/$pid/exe" "$bin" || say "It was rebuilt since it started; make up restarts it."
+    if [[ -n $changes ]]; then
+      say "Settings that changed since it started; make up restarts it with them:"
+      sed 's/^/  /' <<<"$changes"
+    fi
   else
     say "helmdeck is running (pid $pid) but not ready; its log: make logs"
   fi
@@ -102,11 +132,19 @@ server_pid() {
   printf '%s' "$pid"
 }
 
-start() {
-  local pid login seen_log
+# Settings that the running server has other values of, one per line. A server too old to keep its
+# settings was rebuilt since, which is reason enough to restart it.
+changed_settings() { "$bin" config --changes 2>/dev/null || true; }
+
+refuse_used_address() {
   if answers; then
     die "$addr is in use by another program; stop that one, or choose another address: HELMDECK_ADDR=127.0.0.1:3001 make up"
   fi
+}
+
+start() {
+  local pid login seen_log
+  refuse_used_address
   login=$("$bin" admin init)
   if [[ -n $login ]]; then
     say ""

@@ -6,32 +6,15 @@ cd "$(dirname "$0")/.."
 source scripts/say.sh
 # shellcheck source=scripts/toolchain.sh
 source scripts/toolchain.sh
+# shellcheck source=scripts/steps.sh
+source scripts/steps.sh
 
-current='' timings=''
-
-step() {
-  local began=$SECONDS
-  current=$1
-  heading "$1"
-  shift
-  "$@"
-  say "-- $current: $((SECONDS - began)) s"
-  timings+="$current $((SECONDS - began)) s, "
+packages() {
+  scripts/packages.sh install runtime build test
+  scripts/web.sh node
 }
-
-summary() {
-  local code=$?
-  if [[ $code -eq 0 ]]; then
-    say ""
-    say "make test: everything passed in $SECONDS s (${timings%, })"
-  else
-    printf '\n%smake test: FAILED in "%s" after %s s%s\n' "$red" "$current" "$SECONDS" "$plain" >&2
-  fi
-}
-trap summary EXIT
 
 toolchain() {
-  need_rust
   cargo --version
   if ! cargo nextest --version >/dev/null 2>&1; then
     say "cargo-nextest is missing; it runs the tests side by side and ends the ones that hang. Installing it."
@@ -39,7 +22,9 @@ toolchain() {
   fi
 }
 
-step "packages" scripts/packages.sh install runtime build test
+begin_steps "make test"
+ask_step "packages" packages
+need_rust
 step "toolchain" toolchain
 step "web page" scripts/web.sh build
 step "web page: types and unit tests" scripts/web.sh check
@@ -51,3 +36,4 @@ if [[ $EUID -eq 0 ]]; then
   # A server run by root and one run by a person build their sandboxes differently.
   step "end-to-end as an ordinary user" scripts/e2e-as-user.sh
 fi
+end_steps

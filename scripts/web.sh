@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The web page: makes web/dist, which the server's binary carries.
 #
+#   scripts/web.sh node    gets Node, if there is none; apt may ask for a password
 #   scripts/web.sh build   makes it, unless nothing changed since
 #   scripts/web.sh check   types and unit tests
 #   scripts/web.sh e2e     the page in a real browser, against the binary named by HELMDECK_BIN
@@ -14,11 +15,16 @@ readonly own="$PWD/target/node"
 
 recent() { [[ $(printf '%s\n' "$needed" "$("$1" --version | tr -d v)" | sort -V | head -n1) == "$needed" ]]; }
 
+has_node() { command -v node >/dev/null && recent node && command -v npm >/dev/null; }
+
 # Puts a Node that is recent enough on the PATH: the system's, else one from npm, kept in target/.
 need_node() {
-  if command -v node >/dev/null && recent node && command -v npm >/dev/null; then return 0; fi
+  if has_node; then return 0; fi
   if [[ ! -x $own/node_modules/.bin/node ]]; then
-    command -v npm >/dev/null || scripts/packages.sh install web
+    if ! command -v npm >/dev/null; then
+      scripts/packages.sh install web
+      if has_node; then return 0; fi
+    fi
     say "The web page is built with Node $needed or later, which this system does not have; fetching one into target/."
     npm install --no-audit --no-fund --no-save --prefix "$own" node@22
   fi
@@ -57,6 +63,7 @@ e2e() {
 }
 
 case ${1:-} in
+  node) need_node ;;
   build | check | e2e) "$1" ;;
-  *) die "Usage: scripts/web.sh build|check|e2e" ;;
+  *) die "Usage: scripts/web.sh node|build|check|e2e" ;;
 esac

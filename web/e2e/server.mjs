@@ -7,9 +7,12 @@ import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { until } from "./until.mjs";
 
+// Ends a server whose test was killed.
+const guard = fileURLToPath(new URL("../../crates/testkit/src/guard.sh", import.meta.url));
 const binary = process.env.HELMDECK_BIN;
 if (!binary) throw new Error("set HELMDECK_BIN to the helmdeck binary to test");
 
@@ -17,6 +20,7 @@ export const password = "correct horse battery staple";
 
 export class Server {
   #process = null;
+  #guard = null;
   #log = "";
 
   /** Starts a server with empty directories and these settings. Whoever does ends it with `stop`. */
@@ -27,6 +31,11 @@ export class Server {
     // user ids must be able to pass.
     server.home = await mkdtemp(join(tmpdir(), "hd-"));
     await chmod(server.home, 0o711);
+    // Not in our process group: a signal to all of it would end the guard, and make the server leave
+    // its sandboxes to another.
+    server.#guard = spawn("bash", [guard], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
+    server.#guard.stdin.on("error", () => {});
+    server.#guard.stdin.write(`${server.home}\n`);
     server.port = await freePort();
     server.url = `http://127.0.0.1:${server.port}`;
     try {
@@ -40,7 +49,11 @@ export class Server {
 
   /** Starts it again on the same directories and port. */
   async restart() {
-    const child = spawn(binary, ["serve"], { env: this.#env(), stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(binary, ["serve"], {
+      env: this.#env(),
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
+    });
     this.#process = child;
     const keep = (chunk) => (this.#log = (this.#log + chunk).slice(-20_000));
     child.stdout.on("data", keep);
@@ -76,6 +89,7 @@ export class Server {
       // Only what this server started, and only if the test failed already.
       for (const { pid } of await alive(sandboxed)) process.kill(pid, "SIGKILL");
       await rm(this.home, { recursive: true, force: true });
+      this.#guard.stdin.end("done\n");
     }
   }
 

@@ -54,7 +54,7 @@ fn attempt(root: &Path, plan: &Plan) -> Result<Vec<Outcome>, String> {
         let exit = system.run(step.script(), &log)?;
         let text = std::fs::read_to_string(&log).unwrap_or_default();
         let counts = match step {
-            Step::Up => String::new(),
+            Step::Packages | Step::Up => String::new(),
             Step::Test => summary::counts(&text),
         };
         outcomes.push(Outcome::of_step(step.name(), began.elapsed(), exit, counts));

@@ -32,8 +32,8 @@ use tokio::select;
 use self::moment::Met;
 use crate::{
     BrowserError,
+    address::addressed,
     emulation::Emulating,
-    navigate::addressed,
     record::{self, Records},
     running::Owner,
     turn::Turn,

@@ -4,6 +4,7 @@
 //! reply. It speaks to Chromium by [`helmdeck_cdp`] and survives its restarts; it knows no HTTP and
 //! no sandbox. Clients from outside may use the same browser at the same time.
 
+mod address;
 mod any_tab;
 mod attach;
 mod browser;

@@ -1,7 +1,7 @@
 //! Going to an address, or through the history of a tab, and waiting until the page is there.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap, HashSet},
     time::{Duration, Instant},
 };
 
@@ -11,13 +11,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::timeout_at;
 
-use crate::{BrowserError, downloads::Mark, locate::GRACE, turn::Turn, world::Evaluated};
+use crate::{
+    BrowserError, address::addressed, downloads::Mark, locate::GRACE, turn::Turn, world::Evaluated,
+};
 
-/// Schemes that are not followed by `//`.
-const BARE: [&str; 7] =
-    ["about:", "blob:", "data:", "javascript:", "mailto:", "view-source:", "chrome:"];
 /// A download that came in place of a page begins within this time.
 const DOWNLOAD: Duration = Duration::from_secs(1);
+/// Says that an answer is the session's proxy's, and not the host's that was asked for.
+const EGRESS_HEADER: &str = "x-helmdeck-egress";
 /// The page that says that another failed is there in this time.
 const FAILURE: Duration = Duration::from_millis(500);
 
@@ -57,6 +58,8 @@ struct Arrival {
     failed: Option<String>,
     unreachable: Option<String>,
     statuses: HashMap<String, u16>,
+    /// Requests that the session's proxy answered in the host's place.
+    refused: HashSet<String>,
 }
 
 #[derive(Deserialize)]
@@ -100,6 +103,8 @@ struct Received {
 struct Response {
     status: u16,
     url: String,
+    #[serde(default)]
+    headers: BTreeMap<String, Value>,
 }
 
 #[derive(Deserialize)]
@@ -132,6 +137,11 @@ impl Turn {
             (None, None) => return Err(BrowserError::MissingUrl),
         };
         self.arrive(&mut events, &mut arrival, &whereto).await?;
+        if arrival.is_refused() {
+            // The page stays: it says the same to people.
+            let why = "the proxy of the session gives no connection".to_owned();
+            return Err(BrowserError::Navigation { url: whereto, why });
+        }
         if navigate.wait_until == Until::NetworkIdle {
             self.quiet().await?;
         }
@@ -300,7 +310,12 @@ impl Arrival {
             failed: None,
             unreachable: None,
             statuses: HashMap::new(),
+            refused: HashSet::new(),
         }
+    }
+
+    fn is_refused(&self) -> bool {
+        self.loader.as_ref().is_some_and(|loader| self.refused.contains(loader))
     }
 
     fn status(&self) -> Option<u16> {
@@ -329,9 +344,15 @@ impl Arrival {
             }
             "Network.responseReceived" => {
                 let Ok(Received { request_id, response }) = event.read() else { return };
-                if response.url.starts_with("http") && self.statuses.len() < 1000 {
-                    self.statuses.insert(request_id, response.status);
+                if !response.url.starts_with("http") || self.statuses.len() >= 1000 {
+                    return;
                 }
+                // Over TLS, the proxy cannot answer in the place of a host.
+                let named = |name: &String| name.eq_ignore_ascii_case(EGRESS_HEADER);
+                if response.url.starts_with("http:") && response.headers.keys().any(named) {
+                    self.refused.insert(request_id.clone());
+                }
+                self.statuses.insert(request_id, response.status);
             }
             "Network.loadingFailed" => {
                 let Ok(Failed { request_id, error_text }) = event.read() else { return };
@@ -340,39 +361,6 @@ impl Arrival {
                 }
             }
             _ => {}
-        }
-    }
-}
-
-/// An address with a scheme.
-pub(crate) fn addressed(url: &str) -> String {
-    let url = url.trim();
-    let has_scheme = url.split_once("://").is_some_and(|(scheme, _)| {
-        scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
-    });
-    let small = url.to_ascii_lowercase();
-    if has_scheme || BARE.iter().any(|scheme| small.starts_with(scheme)) {
-        url.to_owned()
-    } else {
-        format!("https://{url}")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_address_without_a_scheme_gets_one() {
-        for (given, address) in [
-            ("example.com", "https://example.com"),
-            ("localhost:3000/a?b=c://d", "https://localhost:3000/a?b=c://d"),
-            (" http://a.example ", "http://a.example"),
-            ("about:blank", "about:blank"),
-            ("data:text/html,a", "data:text/html,a"),
-            ("file:///etc/hosts", "file:///etc/hosts"),
-        ] {
-            assert_eq!(addressed(given), address);
         }
     }
 }

@@ -19,6 +19,7 @@ use crate::{
     display::Display,
     error::DisplayError,
     events::Events,
+    owner::{self, Owner, Owners},
     window::{active_window, class_of, client_list},
 };
 
@@ -33,8 +34,9 @@ const QUIET: Duration = Duration::from_secs(3600);
 pub struct BrowserWindows {
     x: Arc<Connection>,
     events: Events,
-    /// The browser's process, if it is one of several browsers.
-    process: Option<u32>,
+    /// Whose window it is, if it is one of several browsers.
+    owner: Option<Owner>,
+    owners: Option<Owners>,
     /// The browser's window that had the keyboard last.
     recent: Option<Window>,
     /// What was told; nothing before the first time.
@@ -51,7 +53,8 @@ impl Display {
             Ok(BrowserWindows {
                 events: Events::of(&x)?,
                 x,
-                process: None,
+                owner: None,
+                owners: self.owners(),
                 recent: None,
                 told: None,
             })
@@ -60,9 +63,9 @@ impl Display {
 }
 
 impl BrowserWindows {
-    /// From now on it is the windows of this process that count; without one, those of every browser.
-    pub fn of(&mut self, process: Option<u32>) {
-        self.process = process;
+    /// From now on only this owner's windows count; without one, those of every browser.
+    pub fn of(&mut self, owner: Option<Owner>) {
+        self.owner = owner;
     }
 
     /// What was told is told again.
@@ -112,7 +115,7 @@ impl BrowserWindows {
         let mut seen = Vec::new();
         for window in client_list(&self.x)? {
             // Windows may go away at any moment.
-            match browser_window(&self.x, window, self.process) {
+            match browser_window(&self.x, window, self.owner, self.owners.as_ref()) {
                 Ok(Some(facts)) => {
                     if active == Some(window) {
                         self.recent = active;
@@ -138,26 +141,34 @@ fn listen(x: &Connection, window: Window, mask: EventMask) -> Result<(), Display
     Ok(())
 }
 
-/// Where a window is, if it is a browser's, of that process, and to be seen. One of a browser's is
+/// Where a window is, if it is a browser's, of that owner, and to be seen. One of a browser's is
 /// listened to from now on, seen or not; a dialog is not a window of its own.
 fn browser_window(
     x: &Connection,
     window: Window,
-    process: Option<u32>,
+    wanted: Option<Owner>,
+    owners: Option<&Owners>,
 ) -> Result<Option<BrowserWindow>, DisplayError> {
     let pid = x.get_property(false, window, x.atoms._NET_WM_PID, AtomEnum::CARDINAL, 0, 1)?;
     let class = x.get_property(false, window, AtomEnum::WM_CLASS, AtomEnum::STRING, 0, 256)?;
     let owner =
         x.get_property(false, window, AtomEnum::WM_TRANSIENT_FOR, AtomEnum::WINDOW, 0, 1)?;
-    let (pid, class, owner) = (pid.reply(), class.reply(), owner.reply()?);
-    let (pid, class) = (pid?, class?);
+    let client = owner::ask(x, window)?;
+    let (pid, class, owner) = (pid.reply(), class.reply(), owner.reply());
+    let client = client.reply();
+    let (pid, class, owner) = (pid?, class?, owner?);
     let class = class_of(&class).1.to_lowercase();
     let owned = owner.value32().and_then(|mut ids| ids.next()).is_some_and(|id| id != 0);
     if owned || !CLASSES.contains(&class.as_str()) {
         return Ok(None);
     }
-    let theirs = pid.value32().and_then(|mut pids| pids.next());
-    if process.is_some() && process != theirs {
+    let theirs = match owners {
+        Some(owners) => {
+            client.ok().and_then(|ids| owner::process(&ids)).and_then(|pid| owners(pid))
+        }
+        None => pid.value32().and_then(|mut pids| pids.next()).map(Owner::Program),
+    };
+    if wanted.is_some() && wanted != theirs {
         return Ok(None);
     }
     listen(x, window, EventMask::STRUCTURE_NOTIFY)?;

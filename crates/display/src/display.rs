@@ -14,6 +14,7 @@ use crate::{
     clipboard::ClipboardThread,
     connection::{Connection, Line},
     error::DisplayError,
+    owner::Owners,
 };
 
 /// A session's display. Clones are cheap and share everything.
@@ -39,6 +40,8 @@ pub(crate) struct Shared {
     pub(crate) background: AtomicU32,
     /// The screen mode that the last resize made, to be removed by the next.
     pub(crate) own_mode: Mutex<Option<Mode>>,
+    /// Whose windows are; without it, windows are believed.
+    pub(crate) owners: Mutex<Option<Owners>>,
 }
 
 impl Display {
@@ -56,6 +59,7 @@ impl Display {
                 pictures: AtomicU64::new(0),
                 background: AtomicU32::new(0),
                 own_mode: Mutex::new(None),
+                owners: Mutex::new(None),
             }),
         })
     }

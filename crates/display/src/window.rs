@@ -21,6 +21,7 @@ use crate::{
     display::{Display, Input},
     error::DisplayError,
     events::Events,
+    owner::{self, ClientIds, Owner, Owners},
     stream::DeadlineStream,
 };
 
@@ -45,6 +46,7 @@ impl Display {
         block_in_place(|| {
             let (connection, _) = self.query()?;
             let active = active_window(&connection)?;
+            let owners = self.owners();
             // All questions go out before the first answer is awaited.
             let asked = client_list(&connection)?
                 .into_iter()
@@ -53,7 +55,7 @@ impl Display {
                 .collect::<Result<Vec<_>, _>>()?;
             let mut windows = Vec::with_capacity(asked.len());
             for question in asked {
-                match question.answer(&connection, active) {
+                match question.answer(&connection, active, owners.as_ref()) {
                     Ok(window) => windows.extend(window),
                     Err(DisplayError::Lost(error)) => return Err(DisplayError::Lost(error)),
                     // The window was closed meanwhile.
@@ -211,6 +213,7 @@ struct Question<'a> {
     old_title: Answer<'a, GetPropertyReply>,
     class: Answer<'a, GetPropertyReply>,
     pid: Answer<'a, GetPropertyReply>,
+    client: ClientIds<'a>,
     state: Answer<'a, GetPropertyReply>,
     kind: Answer<'a, GetPropertyReply>,
     geometry: Answer<'a, GetGeometryReply>,
@@ -229,6 +232,7 @@ impl<'a> Question<'a> {
             old_title: property(AtomEnum::WM_NAME.into(), AtomEnum::ANY.into(), MAX_TITLE)?,
             class: property(AtomEnum::WM_CLASS.into(), AtomEnum::STRING.into(), MAX_TITLE)?,
             pid: property(x.atoms._NET_WM_PID, AtomEnum::CARDINAL.into(), 1)?,
+            client: owner::ask(x, id)?,
             state: property(x.atoms._NET_WM_STATE, AtomEnum::ATOM.into(), 64)?,
             kind: property(x.atoms._NET_WM_WINDOW_TYPE, AtomEnum::ATOM.into(), 16)?,
             geometry: x.get_geometry(id)?,
@@ -241,12 +245,14 @@ impl<'a> Question<'a> {
         self,
         x: &Connection,
         active: Option<Window>,
+        owners: Option<&Owners>,
     ) -> Result<Option<WindowFacts>, DisplayError> {
         // Every answer is taken before the first error is looked at.
         let title = self.title.reply();
         let old_title = self.old_title.reply();
         let class = self.class.reply();
         let pid = self.pid.reply();
+        let client = self.client.reply();
         let state = self.state.reply();
         let kind = self.kind.reply();
         let geometry = self.geometry.reply();
@@ -262,9 +268,21 @@ impl<'a> Question<'a> {
             text(&title.value)
         };
         let hidden = x.atoms._NET_WM_STATE_HIDDEN;
+        let told = pid?.value32().and_then(|mut pids| pids.next()).filter(|pid| *pid != 0);
+        let (pid, browser) = match owners {
+            None => (told, false),
+            Some(owners) => {
+                match client.ok().and_then(|ids| owner::process(&ids)).and_then(|pid| owners(pid)) {
+                    Some(Owner::Program(pid)) => (Some(pid), false),
+                    Some(Owner::Browser) => (None, true),
+                    None => (None, false),
+                }
+            }
+        };
         Ok(Some(WindowFacts {
             id: self.id.to_string(),
-            pid: pid?.value32().and_then(|mut pids| pids.next()).filter(|pid| *pid != 0),
+            pid,
+            browser,
             name,
             class: class_of(&class?).1,
             x: place.dst_x.into(),

@@ -5,15 +5,18 @@ use std::{
     net::{IpAddr, SocketAddr},
 };
 
-use crate::{EgressError, Ground, Limits, Policy, Resolve, Rule, Target, gate};
+use crate::{EgressError, Ground, Host, Limits, Policy, Resolve, Rule, Target, Via, gate};
 
 /// What the proxy would do about a target, address by address.
 #[derive(Debug)]
 pub struct Explanation {
     /// What would be dialled.
     pub target: Target,
-    /// Every address it stands for, with the verdict, or why there is none.
+    /// Every address it stands for, with the verdict, or why there is none. A name that is handed
+    /// to another proxy has no address here.
     pub addresses: Result<Vec<Judged>, EgressError>,
+    /// The proxy that would be asked for the connection.
+    pub leaves_by: Option<Target>,
 }
 
 /// An address and what the policy says about it.
@@ -25,29 +28,52 @@ pub struct Judged {
     pub verdict: Result<Ground, Rule>,
 }
 
-impl Explanation {
-    /// Whether a connection would be tried.
-    pub fn is_allowed(&self) -> bool {
-        self.addresses.as_ref().is_ok_and(|found| found.iter().any(|judged| judged.verdict.is_ok()))
+impl Judged {
+    /// The rule that refuses it, or the range of the allowlist that opens it.
+    pub fn reason(&self) -> Option<String> {
+        match self.verdict {
+            Ok(Ground::Public) => None,
+            Ok(Ground::Allowlisted(range)) => Some(format!("{range} is on the allowlist")),
+            Err(rule) => Some(rule.to_string()),
+        }
     }
 }
 
-/// Explains what the proxy would do about a URL, a host, or a host with its port.
+impl Explanation {
+    /// Whether a connection would be tried.
+    pub fn is_allowed(&self) -> bool {
+        self.addresses.as_ref().is_ok_and(|found| {
+            found.iter().any(|judged| judged.verdict.is_ok())
+                || found.is_empty() && self.leaves_by.is_some()
+        })
+    }
+}
+
+/// Explains what the proxy would do about a URL, a host, or a host with its port, for a session that
+/// leaves by `via`.
 ///
 /// Fails only where the text names nothing that could be dialled.
 pub async fn explain(
     text: &str,
     policy: &Policy,
+    via: Option<&Via>,
     resolver: &dyn Resolve,
 ) -> Result<Explanation, EgressError> {
     let target = Target::of_url(text)?;
-    let found = gate::addresses(&target.host, policy, resolver, &Limits::default()).await;
+    let via = via.filter(|via| !via.bypasses(&target.host));
+    let found = match (&target.host, via) {
+        (Host::Name(name), Some(_)) => policy
+            .judge_name(name)
+            .map(|()| Vec::new())
+            .map_err(|rule| EgressError::Denied { rule, address: None }),
+        _ => gate::addresses(&target.host, policy, resolver, &Limits::default()).await,
+    };
     let judge = |address| {
         let verdict = policy.judge(SocketAddr::new(address, target.port));
         Judged { address, verdict }
     };
     let addresses = found.map(|found| found.into_iter().map(judge).collect());
-    Ok(Explanation { target, addresses })
+    Ok(Explanation { target, addresses, leaves_by: via.map(|via| via.server().clone()) })
 }
 
 impl fmt::Display for Explanation {
@@ -61,20 +87,21 @@ impl fmt::Display for Explanation {
             }
             Err(error) => return write!(f, "failed: {error}"),
         };
-        for Judged { address, verdict } in addresses {
-            match verdict {
-                Ok(Ground::Public) => writeln!(f, "  {address}  allowed")?,
-                Ok(Ground::Allowlisted(range)) => {
-                    writeln!(f, "  {address}  allowed: {range} is on the allowlist")?;
-                }
-                Err(rule) => writeln!(f, "  {address}  denied: {rule}")?,
+        for judged in addresses {
+            let verdict = if judged.verdict.is_ok() { "allowed" } else { "denied" };
+            match judged.reason() {
+                Some(reason) => writeln!(f, "  {}  {verdict}: {reason}", judged.address)?,
+                None => writeln!(f, "  {}  {verdict}", judged.address)?,
             }
         }
         let refused = addresses.iter().find_map(|j| Some((j.address, j.verdict.err()?)));
-        match refused {
-            None => write!(f, "allowed"),
-            Some(_) if self.is_allowed() => write!(f, "allowed, by the allowed addresses only"),
-            Some((address, rule)) => write!(f, "denied\n{}", rule.advice(Some(address))),
+        match (refused, &self.leaves_by) {
+            (None, Some(server)) => write!(f, "allowed, by the session's proxy at {server}"),
+            (None, None) => write!(f, "allowed"),
+            (Some(_), _) if self.is_allowed() => {
+                write!(f, "allowed, by the allowed addresses only")
+            }
+            (Some((address, rule)), _) => write!(f, "denied\n{}", rule.advice(Some(address))),
         }
     }
 }

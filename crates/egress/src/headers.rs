@@ -8,6 +8,9 @@ use http::{
     },
 };
 
+/// Says that an answer is the proxy's: `denied` by policy or `failed` otherwise.
+pub(crate) const EGRESS: HeaderName = HeaderName::from_static("x-helmdeck-egress");
+
 /// Fields that describe one connection only (RFC 9110, 7.6.1), and those between a client and its
 /// proxy.
 const HOP_BY_HOP: [HeaderName; 9] = [
@@ -59,6 +62,8 @@ pub(crate) fn clean_request(headers: &mut HeaderMap) {
 pub(crate) fn clean_response(headers: &mut HeaderMap, switches: Switches) {
     let upgrade = upgrade(headers);
     clean(headers);
+    // Only answers of this proxy say so.
+    headers.remove(EGRESS);
     if switches == Switches::Protocol {
         put_upgrade(headers, upgrade);
     }
@@ -128,6 +133,13 @@ mod tests {
         ]);
         clean_request(&mut fields);
         assert_eq!(names(&fields), ["content-length", "cookie"]);
+    }
+
+    #[test]
+    fn a_site_cannot_pass_its_answer_off_as_the_proxys() {
+        let mut fields = headers(&[("x-helmdeck-egress", "denied"), ("etag", "x")]);
+        clean_response(&mut fields, Switches::Nothing);
+        assert_eq!(names(&fields), ["etag"]);
     }
 
     #[test]

@@ -7,10 +7,7 @@ use http::{
 };
 use http_body_util::Full;
 
-use crate::{EgressError, ViaError};
-
-/// Says that the answer is the proxy's: `denied` by policy or `failed` otherwise.
-const HEADER: &str = "x-helmdeck-egress";
+use crate::{EgressError, ViaError, headers};
 
 /// The answer to a connection over the limit, written without reading what it asked.
 pub(crate) const OVERLOADED: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
@@ -66,10 +63,13 @@ pub(crate) fn refusal(error: &EgressError, asked: &str, format: Format) -> Respo
     let denied = error.denial().is_some();
     let mut response = Response::new(Full::from(body));
     *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(HEADER, HeaderValue::from_static(if denied { "denied" } else { "failed" }));
+    let fields = response.headers_mut();
+    fields.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    fields.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    fields.insert(
+        headers::EGRESS,
+        HeaderValue::from_static(if denied { "denied" } else { "failed" }),
+    );
     response
 }
 

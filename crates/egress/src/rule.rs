@@ -4,6 +4,11 @@ use std::{fmt, net::IpAddr};
 
 use crate::{Cidr, policy::MACHINE_NAME};
 
+/// How to reach a server on the machine's loopback.
+const FORWARD: &str = "To reach a server on the machine's own loopback, forward its port: create \
+    the session with \"forward\": [\"localhost:PORT\"], or POST /api/v1/sessions/{id}/forwards; \
+    then open http://localhost:PORT.";
+
 /// Why something is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
@@ -34,7 +39,11 @@ impl Rule {
                 .to_owned(),
             (Self::Localhost, _) => format!(
                 "Inside a session, localhost is the session itself and needs no proxy: set \
-                 no_proxy=localhost,127.0.0.1,::1. The machine's own loopback is {MACHINE_NAME}."
+                 no_proxy=localhost,127.0.0.1,::1. {FORWARD}"
+            ),
+            (Self::Range { .. }, Some(address)) if address.is_loopback() => format!(
+                "{FORWARD} Or an operator can open {MACHINE_NAME}: add {address} to \
+                 HELMDECK_EGRESS_ALLOWLIST of the server."
             ),
             (Self::Range { .. } | Self::ThisMachine, Some(address)) => format!(
                 "An operator can open it: add {address}, or a range that holds it, to \

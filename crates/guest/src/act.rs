@@ -14,6 +14,7 @@ use crate::{
     attached,
     begin::{Guest, Session},
     error::GuestError,
+    handover,
     nest::{SpawnError, Start},
     rfb::Passwords,
 };
@@ -53,6 +54,14 @@ impl Guest {
         match self.attached() {
             Some(attached) => Ok(attached.browser()?.current),
             None => Ok(self.session()?.cdp),
+        }
+    }
+
+    /// Lets the session's browser see the file that this address names, if it is one of the home.
+    pub fn hand_over_page(&self, url: Option<&str>) -> Result<(), GuestError> {
+        match url {
+            Some(url) if self.attached().is_none() => handover::page(url),
+            _ => Ok(()),
         }
     }
 

@@ -19,10 +19,13 @@ use crate::{
     attached::{self, Attached},
     browser::{self, Browser},
     desktop,
-    egress::{self, Egress},
+    egress::Egress,
     error::GuestError,
+    forwards::Forwards,
+    handover,
     log::Log,
-    nest::{HOME, Nest, NestSpec, RUNTIME_DIR},
+    nest::{self, HOME, Nest},
+    owners::BrowserNamespace,
     passthrough,
     profile::Leaving,
     reports::Reports,
@@ -32,12 +35,8 @@ use crate::{
     xvnc,
 };
 
-/// Where programs are looked for.
-const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games";
 /// A cold start on a busy machine.
 const PAINT_DEADLINE: Duration = Duration::from_secs(45);
-/// Processes and threads that the agent cannot take from the guest and the X server.
-const RESERVED_PIDS: u64 = 128;
 /// A server begins a session milliseconds after it started the sandbox.
 const BEGIN_DEADLINE: Duration = Duration::from_secs(600);
 /// Lines of the log that go with a failure.
@@ -50,6 +49,7 @@ pub struct Guest {
     pub reports: Reports,
     pub activity: Activity,
     pub egress: Egress,
+    pub forwards: Forwards,
     pub measured: Measured,
     pub leaving: Leaving,
     /// Of the profile that was loaded, until the browser has them.
@@ -163,15 +163,11 @@ impl Guest {
             // A session without a way out is still a session.
             self.log.line("guest", &format!("nothing can get out: {error}"));
         }
-        for folder in ["Desktop", "Downloads"] {
-            // Without them, whoever needs one makes it.
-            let _ = std::fs::create_dir_all(format!("{HOME}/{folder}"));
-        }
-        self.reports.tell(Progress::Done(Stage::Sandbox));
-        let mut stage = Stage::Display;
-        let started = match begin.mode {
-            Mode::Desktop => self.start_desktop(&begin, &mut stage).await,
-            Mode::Headless => self.start_headless(&begin, &mut stage).await,
+        let mut stage = Stage::Sandbox;
+        let started = match (nest::make_folders(), begin.mode) {
+            (Err(error), _) => Err(GuestError::Io("folders of the session", error)),
+            (Ok(()), Mode::Desktop) => self.start_desktop(&begin, &mut stage).await,
+            (Ok(()), Mode::Headless) => self.start_headless(&begin, &mut stage).await,
         };
         match started {
             Ok(started) => self.live(begin, started).await,
@@ -188,11 +184,10 @@ impl Guest {
     async fn live(self, begin: Begin, started: Started) {
         let Started { session, xvnc, browser } = started;
         let (reports, log, nest) = (self.reports.clone(), self.log.clone(), session.nest.clone());
-        if begin.browser_passthrough
-            && let Err(error) = passthrough::listen(session.cdp.clone(), log.clone())
-        {
+        if let Err(error) = passthrough::listen(session.cdp.clone(), log.clone()) {
             log.line("guest", &format!("browsers of the agent's stay unseen: {error}"));
         }
+        tokio::spawn(handover::tidy());
         let (display, current) = (session.display.clone(), session.cdp.clone());
         *self.state.lock() = State::Ready(session);
         reports.tell(Progress::Ready);
@@ -203,11 +198,13 @@ impl Guest {
             }
             desktop::start_extras(&nest, &log).await;
         }
-        let parts = supervise::Parts { nest, display, begin, leaving: self.leaving.clone() };
+        let parts = supervise::Parts { display, begin, leaving: self.leaving.clone() };
         supervise::keep_browser(browser, parts, reports, log).await;
     }
 
     async fn start_desktop(&self, begin: &Begin, stage: &mut Stage) -> Result<Started, GuestError> {
+        self.reports.tell(Progress::Done(Stage::Sandbox));
+        *stage = Stage::Display;
         let passwords = Passwords::generate(Path::new(rfb::PLACE))?;
         let xvnc = xvnc::start(begin.geometry, &passwords, &self.log).await?;
         let display = Display::connect(xvnc::DISPLAY)?;
@@ -217,18 +214,20 @@ impl Guest {
         *stage = Stage::Desktop;
         let deadline = Instant::now() + PAINT_DEADLINE;
         desktop::write_settings().map_err(|e| GuestError::Io("desktop settings", e))?;
-        let nest = self.start_nest(begin)?;
-        desktop::start_bus(&nest).await?;
-        desktop::start_window_manager(&nest).await?;
-        // Chromium starts meanwhile; its window comes when there is somebody to manage it.
-        let cookies = self.cookies.lock().take();
-        let browser = Browser::start(&nest, begin, cookies);
-        let manager = async {
+        let namespace = BrowserNamespace::default();
+        display.identify_windows(namespace.owners());
+        let desktop = async {
+            let nest = self.start_nest(begin)?;
+            desktop::start_bus(&nest).await?;
+            desktop::start_window_manager(&nest).await?;
             display.wait_for_window_manager(deadline).await?;
             self.reports.tell(Progress::Done(Stage::Desktop));
-            Ok::<_, GuestError>(())
+            Ok::<_, GuestError>(nest)
         };
-        let (browser, ()) = tokio::try_join!(browser, manager)?;
+        // Chromium starts meanwhile; its window comes when there is a window manager.
+        let cookies = self.cookies.lock().take();
+        let browser = Browser::start(begin, cookies, namespace, self.log.clone());
+        let (nest, browser) = tokio::try_join!(desktop, browser)?;
 
         *stage = Stage::Browser;
         display.wait_until_painted(browser::WINDOW_CLASS, deadline).await?;
@@ -248,10 +247,12 @@ impl Guest {
         begin: &Begin,
         stage: &mut Stage,
     ) -> Result<Started, GuestError> {
+        self.reports.tell(Progress::Done(Stage::Sandbox));
         *stage = Stage::Browser;
         let nest = self.start_nest(begin)?;
         let cookies = self.cookies.lock().take();
-        let browser = Browser::start(&nest, begin, cookies).await?;
+        let namespace = BrowserNamespace::default();
+        let browser = Browser::start(begin, cookies, namespace, self.log.clone()).await?;
         self.reports.tell(Progress::Done(Stage::Browser));
         let agent_env = Arc::new(begin.env.clone());
         let cdp = browser.current();
@@ -263,25 +264,12 @@ impl Guest {
 
     fn start_nest(&self, begin: &Begin) -> Result<Nest, GuestError> {
         let (log, reports) = (self.log.clone(), self.reports.clone());
-        let mut more = String::new();
-        if begin.browser_passthrough {
-            match passthrough::arguments() {
-                Ok(arguments) => more = arguments,
-                Err(error) => {
-                    // A session whose agent's browsers are not seen is still a session.
-                    log.line("guest", &format!("browsers of the agent's stay unseen: {error}"));
-                }
-            }
-        }
-        let spec = NestSpec {
-            more,
-            with_display: begin.mode == Mode::Desktop,
-            with_extensions: !begin.extensions.is_empty(),
-            tmp_bytes: begin.tmp_bytes,
-            shm_bytes: begin.shm_bytes,
-            pids: begin.pids.saturating_sub(RESERVED_PIDS),
-            env: environment(begin),
-        };
+        let wrapper = passthrough::arguments(begin.browser_passthrough).unwrap_or_else(|error| {
+            // A session whose agent's browsers are not seen is still a session.
+            log.line("guest", &format!("browsers of the agent's stay unseen: {error}"));
+            String::new()
+        });
+        let spec = nest::agent(begin, &wrapper);
         Nest::start(spec, self.log.clone(), move || {
             log.line("guest", "the nested sandbox has ended");
             supervise::tell_lost(Part::Nest, &reports, &log);
@@ -301,48 +289,4 @@ async fn structured(cdp: &Arc<Current>, begin: &Begin) -> helmdeck_browser::Brow
     let browser = helmdeck_browser::Browser::emulating(cdp.clone(), HOME.into(), own, emulated);
     browser.follow().await;
     browser
-}
-
-/// The environment of every program of the session. What the client asked for comes on top, for
-/// the agent's own programs only.
-fn environment(begin: &Begin) -> BTreeMap<String, String> {
-    let language = match &begin.locale {
-        Some(locale) => format!("{}.UTF-8", locale.replace('-', "_")),
-        None => "C.UTF-8".to_owned(),
-    };
-    let bus = format!("unix:path={RUNTIME_DIR}/bus");
-    let mut env: BTreeMap<String, String> = [
-        ("PATH", PATH),
-        ("HOME", HOME),
-        ("USER", "agent"),
-        ("LOGNAME", "agent"),
-        ("SHELL", "/bin/bash"),
-        ("LANG", &language),
-        ("XDG_RUNTIME_DIR", RUNTIME_DIR),
-        ("DBUS_SESSION_BUS_ADDRESS", &bus),
-        ("QT_LINUX_ACCESSIBILITY_ALWAYS_ON", "1"),
-        // Loopback is the session's own; everything else goes through the policy.
-        ("http_proxy", egress::PROXY),
-        ("https_proxy", egress::PROXY),
-        ("all_proxy", egress::PROXY),
-        ("HTTP_PROXY", egress::PROXY),
-        ("HTTPS_PROXY", egress::PROXY),
-        ("ALL_PROXY", egress::PROXY),
-        ("no_proxy", "localhost,127.0.0.1,::1"),
-        ("NO_PROXY", "localhost,127.0.0.1,::1"),
-    ]
-    .map(|(name, value)| (name.to_owned(), value.to_owned()))
-    .into();
-    if begin.mode == Mode::Desktop {
-        env.insert("DISPLAY".into(), xvnc::DISPLAY.into());
-        env.insert("XDG_CURRENT_DESKTOP".into(), "XFCE".into());
-    }
-    if begin.browser_passthrough {
-        let named = passthrough::ENVIRONMENT;
-        env.extend(named.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    }
-    if let Some(timezone) = &begin.timezone {
-        env.insert("TZ".into(), timezone.clone());
-    }
-    env
 }

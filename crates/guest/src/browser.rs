@@ -21,8 +21,10 @@ use crate::{
     egress,
     error::GuestError,
     extension,
-    nest::{Nest, Spawned, Start},
-    passthrough, profile,
+    log::Log,
+    nest::{self, Nest, Spawned, Start},
+    owners::BrowserNamespace,
+    profile,
 };
 
 /// A cold start on a busy machine.
@@ -35,7 +37,10 @@ const PRESENT_PAUSE: Duration = Duration::from_millis(10);
 /// A browser knows its processes by heart.
 const PROCESS_DEADLINE: Duration = Duration::from_secs(5);
 /// Where the browser keeps its profile.
-pub const PROFILE: &str = "/home/agent/.config/chromium";
+pub const PROFILE: &str = "/home/browser/.config/chromium";
+/// What one run of the browser leaves there for the next: with process numbers of a namespace that is
+/// gone, it would take another process for the old browser.
+const SINGLETON: [&str; 3] = ["SingletonLock", "SingletonSocket", "SingletonCookie"];
 /// What Chromium shows as its window's class.
 pub const WINDOW_CLASS: &str = "chromium";
 
@@ -75,26 +80,34 @@ struct Process {
 /// The browser: the one that runs, and where whoever talks to it finds the one of the moment.
 pub struct Browser {
     current: Arc<Current>,
+    launched: Launched,
+    namespace: BrowserNamespace,
+    log: Log,
+}
+
+/// A browser that runs, in a nested sandbox that ends with it.
+struct Launched {
+    nest: Nest,
     process: Spawned,
 }
 
 impl Browser {
     /// Starts Chromium and waits until it answers on its debugging pipe.
     pub async fn start(
-        nest: &Nest,
         begin: &Begin,
         cookies: Option<Value>,
+        namespace: BrowserNamespace,
+        log: Log,
     ) -> Result<Self, GuestError> {
-        // Not again later: the agent's programs may have put a link in its place by then.
         write_preferences().map_err(|e| GuestError::Io("browser settings", e))?;
         let current = Arc::new(Current::new());
-        let process = launch(nest, begin, &current, cookies).await?;
-        Ok(Self { current, process })
+        let launched = launch(begin, &current, cookies, &namespace, &log).await?;
+        Ok(Self { current, launched, namespace, log })
     }
 
     /// Starts Chromium again in the place of the one that has ended.
-    pub async fn restart(&mut self, nest: &Nest, begin: &Begin) -> Result<(), GuestError> {
-        self.process = launch(nest, begin, &self.current, None).await?;
+    pub async fn restart(&mut self, begin: &Begin) -> Result<(), GuestError> {
+        self.launched = launch(begin, &self.current, None, &self.namespace, &self.log).await?;
         Ok(())
     }
 
@@ -107,7 +120,7 @@ impl Browser {
         let cdp =
             self.current.own(Duration::ZERO).await.map_err(|_| GuestError::Ended("chromium"))?;
         select! {
-            presented = present(display, self.process.pid, keyboard) => presented,
+            presented = present(display, keyboard) => presented,
             () = cdp.closed() => Err(GuestError::Ended("chromium")),
         }
     }
@@ -127,13 +140,45 @@ impl Browser {
 
     /// Waits for its end, and says how it ended.
     pub async fn ended(&mut self) -> String {
-        let how = (&mut self.process.ended).await;
+        let how = (&mut self.launched.process.ended).await;
         self.current.clear();
+        // Whatever it has left running goes with it.
+        self.launched.nest.end().await;
         how.unwrap_or_else(|_| "with the nested sandbox".to_owned())
     }
 }
 
+/// Makes a nested sandbox and starts Chromium there.
 async fn launch(
+    begin: &Begin,
+    current: &Current,
+    cookies: Option<Value>,
+    namespace: &BrowserNamespace,
+    log: &Log,
+) -> Result<Launched, GuestError> {
+    for left in SINGLETON {
+        // Mostly there is nothing.
+        let _ = fs::remove_file(Path::new(PROFILE).join(left));
+    }
+    let ended = log.clone();
+    let nest = Nest::start(nest::browser(begin), log.clone(), move || {
+        ended.line("guest", "the browser's nested sandbox has ended");
+    })?;
+    namespace.set(nest.process_namespace());
+    let started = async {
+        nest.restrict().await?;
+        start(&nest, begin, current, cookies).await
+    };
+    match started.await {
+        Ok(process) => Ok(Launched { nest, process }),
+        Err(error) => {
+            nest.end().await;
+            Err(error)
+        }
+    }
+}
+
+async fn start(
     nest: &Nest,
     begin: &Begin,
     current: &Current,
@@ -144,9 +189,8 @@ async fn launch(
     let (our_input, their_output) = std::io::pipe().map_err(pipes)?;
     let descriptors = vec![(their_input.into(), 3), (their_output.into(), 4)];
     let args = arguments(begin);
-    let real = [("PATH", passthrough::REAL_FIRST)];
-    let env: &[_] = if begin.browser_passthrough { &real } else { &[] };
-    let process = nest.require(Start { program: "chromium", args, env, descriptors }).await?;
+    let program = "chromium";
+    let process = nest.require(Start { program, args, descriptors, ..Start::default() }).await?;
     let commands = pipe::Sender::from_owned_fd(nonblocking(our_output.into())?).map_err(pipes)?;
     let answers = pipe::Receiver::from_owned_fd(nonblocking(our_input.into())?).map_err(pipes)?;
     let cdp = Cdp::new(answers, commands);
@@ -215,15 +259,14 @@ pub async fn process(cdp: &Cdp) -> Option<u32> {
     browser.map(|process| process.id)
 }
 
-async fn present(display: &Display, process: u32, keyboard: bool) -> Result<(), GuestError> {
+async fn present(display: &Display, keyboard: bool) -> Result<(), GuestError> {
     let deadline = Instant::now() + PRESENT_DEADLINE;
     loop {
         let (screen_width, _) = display.size().await?;
         let windows = display.windows(&ListWindows {}).await?.windows;
         // The agent's programs may show browsers of their own.
-        let browser = windows
-            .iter()
-            .find(|w| w.class.eq_ignore_ascii_case(WINDOW_CLASS) && w.pid == Some(process));
+        let browser =
+            windows.iter().find(|w| w.browser && w.class.eq_ignore_ascii_case(WINDOW_CLASS));
         let id = browser.and_then(|window| window.id.parse().ok()).map(WindowId);
         if let (Some(window), Some(window_id)) = (browser, id) {
             let maximized = window.width == u32::from(screen_width);

@@ -8,7 +8,7 @@ use serde::de::IgnoredAny;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 
-use crate::{error::GuestError, nest::HOME};
+use crate::{error::GuestError, handover, nest::HOME};
 
 /// A browser that has died is back within this, or not at all.
 const OPEN_DEADLINE: Duration = Duration::from_secs(25);
@@ -59,6 +59,7 @@ pub async fn serve(client: &Client, stream: impl AsyncRead + AsyncWrite) {
                 _ => return,
             }
             let Ok(text) = std::str::from_utf8(&message) else { return };
+            handover::named_in(text);
             if client.send(text).await.is_err() {
                 return;
             }

@@ -3,7 +3,7 @@
 use std::{fs, io, os::fd::OwnedFd, path::Path, sync::Arc, time::Duration};
 
 use helmdeck_cdp::Current;
-use helmdeck_display::{BrowserWindows, Display, DisplayError};
+use helmdeck_display::{BrowserWindows, Display, DisplayError, Owner};
 use tokio::{
     io::AsyncReadExt,
     net::unix::pipe,
@@ -187,7 +187,11 @@ async fn follow_one(
         windows.forget();
         return Ok(());
     };
-    windows.of(browser::process(&cdp).await);
+    windows.of(if current.is_own(&cdp) {
+        Some(Owner::Browser)
+    } else {
+        browser::process(&cdp).await.map(Owner::Program)
+    });
     loop {
         select! {
             window = windows.next() => reports.tell_window(window?),

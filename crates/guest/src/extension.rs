@@ -1,4 +1,4 @@
-//! Extensions of the browser: unpacked where the nested sandbox can only read them, and loaded over
+//! Extensions of the browser: unpacked where the browser's sandbox can only read them, and loaded over
 //! the debugging pipe, which says what is wrong with one where a command line would show a dialog.
 
 use std::{fs, path::Path, time::Duration};

@@ -192,7 +192,7 @@ fn make_folders(path: &str) -> Result<OwnedFd, Errno> {
 }
 
 /// Opens something beneath the home. Links may lead around in it, and not out.
-fn open(path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+pub fn open(path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
     let folder = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let home = openat(rustix::fs::CWD, HOME, folder, Mode::empty())?;
     let path = if path.is_empty() { "." } else { path };
@@ -209,7 +209,7 @@ fn open(path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
     opened
 }
 
-fn refusal(errno: Errno, path: &HomePath) -> GuestError {
+pub fn refusal(errno: Errno, path: &HomePath) -> GuestError {
     let shown = if path.as_str().is_empty() { "the home" } else { path.as_str() };
     let (code, message) = match errno {
         Errno::NOENT => (ErrorCode::FileNotFound, format!("{shown} does not exist in the session")),

@@ -1,12 +1,13 @@
 //! Our process inside a sandbox.
 //!
-//! The guest starts the X server beside itself and everything an agent can influence in a second,
-//! nested sandbox; it answers the server on the one socket it was given.
+//! The guest starts the X server beside itself, and everything else in two nested sandboxes; it answers
+//! the server on the one socket it was given.
 //!
 //! ```text
-//! outer sandbox    guest ── Xvnc
-//!                    │ control socket
-//! nested sandbox   nest ── bus, window manager, panel, Chromium, whatever the agent launches
+//! outer sandbox            guest ── Xvnc
+//!                            │ control sockets
+//! agent's nested sandbox   ├─ nest ── bus, window manager, panel, whatever the agent launches
+//! browser's sandbox        └─ nest ── the session's own Chromium
 //! ```
 //!
 //! Outside any sandbox it can also be the guest of somebody's own display or browser: [`Attachment`].
@@ -24,9 +25,12 @@ mod egress;
 mod error;
 mod extension;
 mod files;
+mod forwards;
 mod frames;
+mod handover;
 mod log;
 mod nest;
+mod owners;
 mod passthrough;
 mod place;
 mod profile;
@@ -49,10 +53,11 @@ use std::{
 pub use attached::{Attachment, Connections};
 pub use error::GuestError;
 pub use nest::run_inside as run_nest;
-pub use passthrough::run_wrapper;
+pub use passthrough::{open_page, run_wrapper};
 
 /// Serves the socket `listen_fd` until the sandbox ends.
 pub fn run(listen_fd: RawFd) -> io::Result<()> {
+    helmdeck_spawn::close_inherited(Some(listen_fd))?;
     // SAFETY: the runtime passed this descriptor for us alone to own.
     let listener = unsafe { OwnedFd::from_raw_fd(listen_fd) };
     helmdeck_spawn::set_cloexec(&listener)?;

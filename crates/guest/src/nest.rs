@@ -1,52 +1,65 @@
-//! The nested sandbox: everything that an agent can influence runs in it, and cannot see out.
+//! Nested sandboxes: programs inside have their own processes, mounts, `/tmp` and `/dev`, and share the
+//! loopback network and the X socket with their neighbours.
 //!
-//! It has its own processes, `/tmp` and `/dev`, and shares the home, the loopback network and the X
-//! socket. A small process of ours inside starts programs on request.
+//! A session has two: the agent's programs run in one, the session's own browser in the other
+//! (`nest/kinds.rs`). A small process of ours inside starts programs on request.
 
 mod control;
 mod inside;
+mod kinds;
+mod leader;
 mod waiter;
 
 use std::{
     collections::BTreeMap,
     fs::File,
-    os::fd::OwnedFd,
+    os::fd::{AsFd, OwnedFd},
     process::{Command, Stdio},
     sync::Arc,
 };
 
 pub use control::{Program, SpawnError, Spawned};
 pub use inside::run_inside;
+pub use kinds::{BROWSER_HOME, HANDED_OVER, agent, browser, is_mount, is_shared, make_folders};
 
-use crate::{error::GuestError, extension, log::Log};
+use tokio::task::block_in_place;
+
+use self::leader::Leader;
+use crate::{error::GuestError, log::Log};
 
 /// The home of the agent's programs.
 pub const HOME: &str = "/home/agent";
 /// Where the session bus lives.
 pub const RUNTIME_DIR: &str = "/run/user/1000";
 
-/// What the nested sandbox is given.
+/// Our own program. In nested sandboxes it is a link to the second process, which is the nest.
+const PROGRAM: &str = "/opt/helmdeck/helmdeck";
+
+/// What a nested sandbox is given.
 pub struct NestSpec {
+    /// What it is called in the log.
+    pub name: &'static str,
     /// Whether programs inside may use the X server.
     pub with_display: bool,
-    /// Whether there are extensions that programs inside may read.
-    pub with_extensions: bool,
     /// The size of `/tmp`.
     pub tmp_bytes: u64,
     /// The size of `/dev/shm`.
     pub shm_bytes: u64,
+    /// What its programs add to their score when memory runs out: the highest is killed first.
+    pub oom_score: u32,
     /// The most processes and threads inside.
     pub pids: u64,
     /// The environment of every program inside.
     pub env: BTreeMap<String, String>,
-    /// More arguments for bubblewrap, none of which holds a space.
-    pub more: String,
+    /// Its folders: arguments for bubblewrap, none of which holds a space.
+    pub mounts: String,
 }
 
-/// A handle to the running nested sandbox.
+/// A handle to a running nested sandbox.
 #[derive(Clone)]
 pub struct Nest {
     control: Arc<control::Control>,
+    leader: Arc<Leader>,
     env: Arc<BTreeMap<String, String>>,
     log: Log,
 }
@@ -60,23 +73,57 @@ impl Nest {
     ) -> Result<Self, GuestError> {
         let (ours, theirs) = control::pair().map_err(|e| GuestError::Io("control socket", e))?;
         let mut command = Command::new("bwrap");
+        helmdeck_spawn::inherit_nothing(&mut command);
         // Counted in the nested user namespace, so a fork bomb there leaves the guest room to act.
         helmdeck_spawn::limit_processes(&mut command, spec.pids);
         helmdeck_spawn::be_ordinary(&mut command);
         let filter =
             File::open("/run/helmdeck/nested.bpf").map_err(|e| GuestError::Io("nested.bpf", e))?;
         let filter = helmdeck_spawn::keep_fd(&mut command, filter.into());
+        let pipe = |e| GuestError::Io("pipe of the nested sandbox", e);
+        let (facts, told) = std::io::pipe().map_err(pipe)?;
+        let told = helmdeck_spawn::keep_fd(&mut command, told.into());
         let theirs = helmdeck_spawn::keep_fd(&mut command, theirs);
         command.args(arguments(&spec).split_whitespace());
-        command.args(["--seccomp", &filter.to_string()]);
-        command.args(["/opt/helmdeck/helmdeck", "nest", "--control-fd", &theirs.to_string()]);
+        command.args(["--seccomp", &filter.to_string(), "--info-fd", &told.to_string()]);
+        // By its descriptor: a mount would show programs inside where on the host it is.
+        let program = File::open(PROGRAM).map_err(|e| GuestError::Io("program of the nest", e))?;
+        let program = helmdeck_spawn::keep_fd(&mut command, program.into());
+        command.args([&format!("/proc/self/fd/{program}"), "nest", "--name", spec.name]);
+        command.args(["--control-fd", &theirs.to_string()]);
+        command.args(["--oom-score", &spec.oom_score.to_string()]);
         command.env_clear().env("PATH", "/usr/bin:/bin").stdin(Stdio::null());
-        let output = log.pipe("nest").map_err(|e| GuestError::Io("log pipe", e))?;
+        let output = log.pipe(spec.name).map_err(|e| GuestError::Io("log pipe", e))?;
         let errors = output.try_clone().map_err(|e| GuestError::Io("log pipe", e))?;
         command.stdout(output).stderr(errors);
         start_and_wait(command, on_end)?;
-        let control = control::Control::new(ours, log.clone())?;
-        Ok(Self { control: Arc::new(control), env: Arc::new(spec.env), log })
+        let leader = Arc::new(Leader::read(facts)?);
+        let control = control::Control::new(ours, spec.name, log.clone())?;
+        Ok(Self { control: Arc::new(control), leader, env: Arc::new(spec.env), log })
+    }
+
+    /// Lets nothing be run or loaded from places that it shares with others. Call it before anything
+    /// runs inside.
+    pub async fn restrict(&self) -> Result<(), GuestError> {
+        if !self.control.ready().await {
+            return Err(GuestError::NestGone);
+        }
+        let restricted = kinds::restricted();
+        let restrict = || {
+            let mounts = self.leader.mount_namespace()?;
+            helmdeck_spawn::restrict_mounts(mounts.as_fd(), &restricted)
+        };
+        block_in_place(restrict).map_err(|e| GuestError::Io("mounts of the nested sandbox", e))
+    }
+
+    /// The number of its process namespace, which no other has while it lives.
+    pub fn process_namespace(&self) -> u64 {
+        self.leader.namespace
+    }
+
+    /// Kills every program inside, and returns when none is left.
+    pub async fn end(&self) {
+        self.leader.end().await;
     }
 
     /// Starts a program inside; its output goes to the log under its name.
@@ -117,13 +164,8 @@ pub struct Start<'a> {
 
 /// bubblewrap's arguments. None of them holds a space.
 fn arguments(spec: &NestSpec) -> String {
-    let (shm, tmp, more) = (spec.shm_bytes, spec.tmp_bytes, &spec.more);
+    let (shm, tmp, mounts) = (spec.shm_bytes, spec.tmp_bytes, &spec.mounts);
     let display = if spec.with_display { "--ro-bind /tmp/.X11-unix /tmp/.X11-unix" } else { "" };
-    let extensions = if spec.with_extensions {
-        format!("--ro-bind {} {}", extension::OUTSIDE, extension::INSIDE)
-    } else {
-        String::new()
-    };
     format!(
         "--unshare-user --unshare-pid --unshare-cgroup-try --uid 1000 --gid 1000 \
          --die-with-parent --clearenv \
@@ -131,9 +173,8 @@ fn arguments(spec: &NestSpec) -> String {
          --symlink usr/lib /lib --symlink usr/lib64 /lib64 --ro-bind /etc /etc \
          --proc /proc --dev /dev --size {shm} --perms 1777 --tmpfs /dev/shm \
          --size {tmp} --perms 1777 --tmpfs /tmp {display} \
-         --bind {HOME} {HOME} --size 67108864 --perms 1777 --tmpfs /var/tmp --ro-bind /var/cache /var/cache \
-         --dir /run --bind {RUNTIME_DIR} {RUNTIME_DIR} \
-         --ro-bind /opt/helmdeck/helmdeck /opt/helmdeck/helmdeck {extensions} {more} --chdir {HOME} \
+         --size 67108864 --perms 1777 --tmpfs /var/tmp --ro-bind /var/cache /var/cache --dir /run \
+         --symlink /proc/2/exe {PROGRAM} {mounts} --chdir {HOME} \
          --remount-ro /dev --remount-ro /"
     )
 }

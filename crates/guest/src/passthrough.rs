@@ -1,9 +1,12 @@
-//! Browsers that the agent's own programs start: while one has a page, it is the browser of the session.
+//! What the agent's programs want of a browser: a page in the session's own, or a browser beside it,
+//! which is the browser of the session while it has a page.
 //!
-//! In the browser's places the agent's programs find a wrapper of ours (`passthrough/places.rs`), which
-//! tells the guest of each browser and becomes it (`passthrough/wrapper.rs`). Nothing that arrives here
-//! is trusted: of all that is said only a port counts, on the loopback that guest and nest share.
+//! In the browser's places the agent's programs find a wrapper of ours (`passthrough/places.rs`). It asks
+//! the guest to open a page (`passthrough/page.rs`), or tells it of a browser and becomes that
+//! (`passthrough/wrapper.rs`). Nothing that arrives here is trusted: of a browser only its port counts, on
+//! the loopback that guest and nest share.
 
+mod page;
 mod places;
 mod wrapper;
 
@@ -21,8 +24,8 @@ use tokio::{
 
 use crate::log::Log;
 
-pub use places::{ENVIRONMENT, REAL_FIRST, arguments};
-pub use wrapper::run as run_wrapper;
+pub use places::{ENVIRONMENT, arguments};
+pub use wrapper::{open_page, run as run_wrapper};
 
 /// Where wrappers find the guest: beside the session bus.
 const SOCKET: &str = "/run/user/1000/helmdeck-browsers";
@@ -31,7 +34,7 @@ const SEEN: &[u8] = b"seen\n";
 /// More browsers than this at once start unseen.
 const MAX_BROWSERS: usize = 8;
 /// A wrapper says less than this at once.
-const MAX_LINE: u64 = 1024;
+const MAX_LINE: u64 = 32 << 10;
 /// A wrapper says who it is at once.
 const HELLO_DEADLINE: Duration = Duration::from_secs(5);
 /// A browser has its port by then, or never.
@@ -45,6 +48,14 @@ const ATTEMPT_PAUSE: Duration = Duration::from_millis(100);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// A wrapper's first words.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum First {
+    Open(page::Open),
+    Browser(Hello),
+}
+
+/// A browser is about to start.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Hello {
@@ -100,7 +111,15 @@ pub fn listen(current: Arc<Current>, log: Log) -> io::Result<()> {
 async fn follow(stream: UnixStream, current: &Current, log: &Log) -> Option<()> {
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::new(reader);
-    let who: Hello = timeout(HELLO_DEADLINE, message(&mut reader)).await.ok()??;
+    let first: First = timeout(HELLO_DEADLINE, message(&mut reader)).await.ok()??;
+    let who = match first {
+        First::Browser(who) => who,
+        First::Open(open) => {
+            page::open(&open, current).await?;
+            let _ = timeout(HELLO_DEADLINE, writer.write_all(SEEN)).await;
+            return Some(());
+        }
+    };
     timeout(HELLO_DEADLINE, writer.write_all(SEEN)).await.ok()?.ok()?;
     let found: Listening = timeout(PORT_DEADLINE, message(&mut reader)).await.ok()??;
     log.line("guest", &format!("{who} was started by a program of the agent's"));

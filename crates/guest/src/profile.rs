@@ -1,8 +1,8 @@
 //! The browser's profile, in and out: what makes it signed in, less what it can fetch again.
 //!
 //! Cookies are also kept in a file of ours: the browser writes its own only now and then, and those
-//! that end with it never. That file is where the agent's programs cannot reach it; and what they may
-//! have put into the profile besides files and folders is removed before anybody opens it.
+//! that end with it never. The agent's programs reach neither. What a profile holds besides files and
+//! folders is removed before anybody opens it.
 
 use std::{
     fs, io,
@@ -28,13 +28,13 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{archive, error::GuestError, nest::HOME};
+use crate::{archive, error::GuestError, nest::BROWSER_HOME};
 
-/// From the home on.
+/// From the browser's home on.
 const PROFILE: &str = ".config/chromium";
 /// The name of the file with all cookies, in the archive.
 const COOKIES: &str = "helmdeck-cookies.json";
-/// Where it is made: the nested sandbox has another `/tmp`.
+/// Where it is made: nested sandboxes have another `/tmp`.
 const OURS: &str = "/tmp/helmdeck-profile";
 /// What the browser can fetch or make again, and what belongs to one run of it.
 const LEFT_OUT: [&str; 12] = [
@@ -81,7 +81,7 @@ fn failed(what: &'static str) -> impl Fn(io::Error) -> GuestError {
     move |error| GuestError::Io(what, error)
 }
 
-/// Unpacks a profile into the home, and gives the cookies that are to be restored. Nothing of the
+/// Unpacks a profile into the browser's home, and gives the cookies that are to be restored. Nothing of the
 /// agent runs yet.
 pub async fn load<E>(
     pieces: impl Stream<Item = Result<Bytes, E>> + Unpin,
@@ -89,10 +89,10 @@ pub async fn load<E>(
 where
     E: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    archive::unpack(Path::new(HOME), pieces, "the profile").await?;
+    archive::unpack(Path::new(BROWSER_HOME), pieces, "the profile").await?;
     block_in_place(|| {
-        archive::scrub(&Path::new(HOME).join(".config")).map_err(failed("the profile"))?;
-        Ok(take_cookies(&Path::new(HOME).join(COOKIES)))
+        archive::scrub(&Path::new(BROWSER_HOME).join(".config")).map_err(failed("the profile"))?;
+        Ok(take_cookies(&Path::new(BROWSER_HOME).join(COOKIES)))
     })
 }
 
@@ -145,7 +145,7 @@ pub async fn save(
     if Path::new(OURS).join(COOKIES).exists() {
         arguments.extend(["--directory", OURS, COOKIES]);
     }
-    let mut tar = archive::tar(Path::new(HOME), &arguments, Stdio::null(), Stdio::piped())?;
+    let mut tar = archive::tar(Path::new(BROWSER_HOME), &arguments, Stdio::null(), Stdio::piped())?;
     let output = tar.stdout.take().ok_or(GuestError::Ended("tar"))?;
     Ok(pieces(tar, output))
 }

@@ -21,7 +21,10 @@ use helmdeck_wire::{
     clipboard::Clipboard,
     control::Hands,
     file::{FileList, FileStored},
-    guest::{Begin, Frames, HandedOver, Hello, LINK_VERSION, OneExtension, OneFile, SaveProfile},
+    guest::{
+        Begin, ForwardedPorts, Frames, HandedOver, Hello, LINK_VERSION, OneExtension, OneFile,
+        SaveProfile,
+    },
     keyboard::{HoldKey, Key, Type},
     pointer::{
         Click, CursorPosition, DoubleClick, Drag, ModifierClick, MouseDown, MouseMove, MouseUp,
@@ -41,7 +44,8 @@ use hyper_util::rt::TokioIo;
 use tokio::{io::copy_bidirectional_with_sizes, task::block_in_place};
 
 use crate::{
-    act, begin::Guest, cast, debugging, error::GuestError, extension, files, frames, profile,
+    act, begin::Guest, cast, debugging, error::GuestError, extension, files, frames, handover,
+    profile,
 };
 
 /// The largest request: a long text to type, or a clipboard.
@@ -67,8 +71,7 @@ macro_rules! on_browser {
     ($router:expr, $($action:ident => $method:ident as $answer:ident),* $(,)?) => {
         $router$(.route(&route::act($action::NAME), post(
             |State(guest): State<Guest>, headers: HeaderMap, Json(action): Json<$action>| async move {
-                let hands = headers.get(route::HANDS).and_then(|hands| hands.to_str().ok());
-                let browser = guest.browser()?.in_hands(Hands::named(hands.unwrap_or_default()));
+                let browser = guest.browser()?.in_hands(hands(&headers));
                 Ok::<_, GuestError>($answer(browser.$method(&action).await?))
             },
         )))*
@@ -87,7 +90,9 @@ pub fn router(guest: Guest) -> Router {
         .route(&route::act(Launch::NAME), post(launch))
         .route(&route::act(Wait::NAME), post(wait))
         .route(&route::act(Resize::NAME), post(resize))
-        .route(&route::act(UploadFiles::NAME), post(upload));
+        .route(&route::act(UploadFiles::NAME), post(upload))
+        .route(&route::act(Navigate::NAME), post(navigate))
+        .route(&route::act(Tabs::NAME), post(tabs));
     let router = on_display!(router,
         Click => click() as Json,
         DoubleClick => double_click() as Json,
@@ -109,8 +114,6 @@ pub fn router(guest: Guest) -> Router {
         Zoom => zoom(Format::default()) as bytes,
     );
     let router = on_browser!(router,
-        Navigate => navigate as Json,
-        Tabs => tabs as Json,
         WaitFor => wait_for as Json,
         Execute => execute as Json,
         Extract => extract as Json,
@@ -138,6 +141,7 @@ pub fn router(guest: Guest) -> Router {
         .route(route::BEGIN, post(begin))
         .route(route::WATCH, get(watch))
         .route(route::TUNNEL, get(tunnel))
+        .route(route::FORWARDS, post(set_forwards))
         .route(route::RFB, get(view))
         .route(route::FRAMES, get(frames))
         .route(route::CDP, get(cdp))
@@ -181,15 +185,29 @@ async fn watch(State(guest): State<Guest>) -> Body {
 async fn tunnel(State(guest): State<Guest>, mut request: Request) -> Result<Response, GuestError> {
     let upgrade = hyper::upgrade::on(&mut request);
     let mut client = guest.egress.next_client().await.ok_or(GuestError::NotBegun)?;
+    let forwarded_port = client.forwarded_port;
     // Ends when either side does.
     tokio::spawn(async move {
         if let Ok(upgraded) = upgrade.await {
-            let mut server = TokioIo::new(upgraded);
-            let _ = copy_bidirectional_with_sizes(&mut client, &mut server, RELAY, RELAY).await;
+            let (program, mut server) = (&mut client.stream, TokioIo::new(upgraded));
+            let _ = copy_bidirectional_with_sizes(program, &mut server, RELAY, RELAY).await;
         }
     });
     let headers = [(CONNECTION, "upgrade"), (UPGRADE, route::TUNNEL_PROTOCOL)];
-    Ok((StatusCode::SWITCHING_PROTOCOLS, headers).into_response())
+    let mut response = (StatusCode::SWITCHING_PROTOCOLS, headers).into_response();
+    if let Some(port) = forwarded_port {
+        response.headers_mut().insert(route::FORWARDED_PORT, port.into());
+    }
+    Ok(response)
+}
+
+/// The ports that are forwarded from now on; those of an attached machine are not ours to take.
+async fn set_forwards(
+    State(guest): State<Guest>,
+    Json(wanted): Json<ForwardedPorts>,
+) -> Result<(), GuestError> {
+    guest.ensure_own()?;
+    guest.forwards.set(&wanted, &guest.egress).await
 }
 
 /// The X server's picture, for somebody of the role in the query.
@@ -353,12 +371,39 @@ async fn resize(
     Ok(Json(guest.display()?.resize(&resize).await?))
 }
 
+/// In whose hands the browser is for this call.
+fn hands(headers: &HeaderMap) -> Hands {
+    let named = headers.get(route::HANDS).and_then(|hands| hands.to_str().ok());
+    Hands::named(named.unwrap_or_default())
+}
+
+async fn navigate(
+    State(guest): State<Guest>,
+    headers: HeaderMap,
+    Json(navigate): Json<Navigate>,
+) -> Result<Json<<Navigate as Action>::Reply>, GuestError> {
+    guest.hand_over_page(navigate.url.as_deref())?;
+    Ok(Json(guest.browser()?.in_hands(hands(&headers)).navigate(&navigate).await?))
+}
+
+async fn tabs(
+    State(guest): State<Guest>,
+    headers: HeaderMap,
+    Json(tabs): Json<Tabs>,
+) -> Result<Json<<Tabs as Action>::Reply>, GuestError> {
+    guest.hand_over_page(tabs.url.as_deref())?;
+    Ok(Json(guest.browser()?.in_hands(hands(&headers)).tabs(&tabs).await?))
+}
+
 /// Files come from the home, which only sessions of the server's own have.
 async fn upload(
     State(guest): State<Guest>,
     Json(upload): Json<UploadFiles>,
 ) -> Result<Json<<UploadFiles as Action>::Reply>, GuestError> {
     guest.ensure_own()?;
+    for file in &upload.files {
+        handover::file(file)?;
+    }
     Ok(Json(guest.browser()?.upload(&upload).await?))
 }
 

@@ -10,9 +10,7 @@ use helmdeck_wire::{
 use time::OffsetDateTime;
 use tokio::{process::Child, time::Instant};
 
-use crate::{
-    browser::Browser, error::GuestError, log::Log, nest::Nest, profile::Leaving, reports::Reports,
-};
+use crate::{browser::Browser, error::GuestError, log::Log, profile::Leaving, reports::Reports};
 
 /// Without a screen, Chromium is brought back this often before the session is given up.
 const MAX_TRIES: u32 = 3;
@@ -43,7 +41,6 @@ pub async fn watch_display(mut xvnc: Child, reports: Reports, log: Log) {
 
 /// What a browser is started with again.
 pub struct Parts {
-    pub nest: Nest,
     pub display: Option<Display>,
     pub begin: Begin,
     pub leaving: Leaving,
@@ -74,7 +71,7 @@ fn told(how: &str, pause: Duration) -> Progress {
 /// Brings Chromium back when it ends, unless it was closed for good: without a screen a few times, on
 /// a desktop as often as it takes.
 pub async fn keep_browser(mut browser: Browser, parts: Parts, reports: Reports, log: Log) {
-    let Parts { nest, display, begin, leaving } = parts;
+    let Parts { display, begin, leaving } = parts;
     let mut tries = 0;
     loop {
         let began = Instant::now();
@@ -101,12 +98,8 @@ pub async fn keep_browser(mut browser: Browser, parts: Parts, reports: Reports, 
                 }
             }
             tries += 1;
-            match browser.restart(&nest, &begin).await {
+            match browser.restart(&begin).await {
                 Ok(()) => break,
-                Err(GuestError::NestGone) if tries >= MAX_TRIES => {
-                    tell_lost(Part::Nest, &reports, &log);
-                    return;
-                }
                 Err(error) => {
                     how = with_causes(&error);
                     log.line("guest", &how);

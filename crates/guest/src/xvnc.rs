@@ -29,6 +29,9 @@ pub async fn start(
     let (ready, written) = std::io::pipe().map_err(pipes)?;
     let output = log.pipe("xvnc").map_err(pipes)?;
     let mut command = Command::new("Xtigervnc");
+    helmdeck_spawn::inherit_nothing(command.as_std_mut());
+    // Any program on the display can have it connect out to a viewer, past all passwords.
+    helmdeck_spawn::without_network(command.as_std_mut());
     let written = helmdeck_spawn::keep_fd(command.as_std_mut(), written.into());
     command.arg(DISPLAY).args(["-displayfd", &written.to_string()]);
     command.args(["-geometry", &geometry.to_string(), "-depth", "24", "-noreset"]);

@@ -10,10 +10,22 @@ pub struct Args {
     /// Print one value only: addr, data_dir, run_dir or admin_username.
     #[arg(long, value_name = "NAME")]
     get: Option<String>,
+    /// Print the settings that the running server has other values of, one per line.
+    #[arg(long, conflicts_with = "get")]
+    changes: bool,
 }
 
 /// Prints the settings, secrets as dots.
 pub fn run(config: &Config, args: &Args) -> Result<(), Box<dyn Error>> {
+    if args.changes {
+        let changes = config.changes();
+        let changes =
+            changes.map_err(|error| format!("no server left its settings here: {error}"))?;
+        for change in changes {
+            println!("{change}");
+        }
+        return Ok(());
+    }
     match args.get.as_deref() {
         None => print!("{}", config.show()),
         Some("addr") => println!("{}", config.addr),

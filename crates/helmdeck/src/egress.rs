@@ -4,23 +4,65 @@ use std::{error::Error, process::ExitCode};
 
 use helmdeck_egress::{Policy, SystemResolver, explain};
 use helmdeck_server::Config;
+use helmdeck_wire::{
+    SessionId,
+    egress::{EgressTested, TestEgress},
+};
+use secrecy::SecretString;
+
+use crate::{
+    remote::{NoSocket, Remote},
+    rest,
+};
 
 /// What to ask about.
 #[derive(clap::Subcommand)]
 pub enum Action {
-    /// Say what the proxy would do about a URL, address by address, without connecting.
+    /// Say what the running server would do about a URL, address by address, without connecting.
+    /// Where no server runs, say what one with these settings would do.
     Test {
         /// A URL, a host, or host:port.
-        url: String,
+        target: String,
+        /// A session, whose proxy is taken into account.
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
+        /// The server; else the one of these settings.
+        #[arg(long, value_name = "URL", env = "HELMDECK_URL")]
+        url: Option<String>,
+        /// A token for the server; else one is made with this machine's secret.
+        #[arg(long, value_name = "TOKEN", env = "HELMDECK_TOKEN", hide_env_values = true)]
+        token: Option<SecretString>,
     },
 }
 
 /// Prints the explanation; succeeds if a connection would be tried.
-pub fn run(config: &Config, action: &Action) -> Result<ExitCode, Box<dyn Error>> {
-    let Action::Test { url } = action;
-    let policy = Policy::new(config.egress_allowlist.clone(), vec![config.addr]);
+pub fn run(config: &Config, action: Action) -> Result<ExitCode, Box<dyn Error>> {
+    let Action::Test { target, session, url, token } = action;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let explanation = runtime.block_on(explain(url, &policy, &SystemResolver::default()))?;
-    println!("{explanation}");
-    Ok(if explanation.is_allowed() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let named = url.is_some() || session.is_some();
+    let asked = TestEgress { url: target.clone(), session_id: session.map(SessionId::new) };
+    let asking = async {
+        let server = Remote::new(config, url.as_deref(), token.as_ref());
+        let server = server.map_err(|error| NoSocket::Unreachable(error.to_string()))?;
+        rest::post::<EgressTested>(&server, "/api/v1/egress/test", &asked).await
+    };
+    let allowed = match runtime.block_on(asking) {
+        Ok(tested) => {
+            println!("{}", tested.explanation);
+            tested.allowed
+        }
+        // A server or session that was named is meant, and no other.
+        Err(NoSocket::Unreachable(why)) if !named => {
+            eprintln!(
+                "helmdeck: no server answers ({why}); judged by the settings of this command"
+            );
+            let policy = Policy::new(config.egress_allowlist.clone(), vec![config.addr]);
+            let resolver = SystemResolver::default();
+            let explained = runtime.block_on(explain(&target, &policy, None, &resolver))?;
+            println!("{explained}");
+            explained.is_allowed()
+        }
+        Err(error) => return Err(error.into()),
+    };
+    Ok(if allowed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -5,7 +5,9 @@ mod attach;
 mod config;
 mod doctor;
 mod egress;
+mod forward;
 mod remote;
+mod rest;
 mod serve;
 mod token;
 mod vnc;
@@ -51,6 +53,12 @@ enum Command {
     /// Make a display or a browser that runs already a session of a server; Ctrl-C ends the session
     /// and leaves both as they were.
     Attach(attach::Args),
+    /// Open a port of this machine inside a session: http://localhost:PORT there is the server that
+    /// runs here. Ctrl-C ends it.
+    Forward(forward::Args),
+    /// Work with one session.
+    #[command(subcommand)]
+    Session(SessionCommand),
     /// Look after the admin account.
     #[command(subcommand)]
     Admin(admin::Action),
@@ -69,12 +77,29 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         line: Vec<OsString>,
     },
-    /// Run inside the nested sandbox; started by the guest.
+    /// Open pages in the session's browser; started by the agent's programs.
+    #[command(hide = true, disable_help_flag = true)]
+    OpenPage {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        line: Vec<OsString>,
+    },
+    /// Run inside a nested sandbox; started by the guest.
     #[command(hide = true)]
     Nest {
+        /// What the process list shows it by.
+        #[arg(long)]
+        name: String,
         #[arg(long)]
         control_fd: i32,
+        #[arg(long)]
+        oom_score: u32,
     },
+}
+
+#[derive(Subcommand)]
+enum SessionCommand {
+    /// The same as `helmdeck forward`.
+    Forward(forward::Args),
 }
 
 fn main() -> ExitCode {
@@ -99,6 +124,8 @@ fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
     };
     match cli.command {
         Command::Serve => {
+            // Before anything is opened.
+            helmdeck_spawn::close_inherited(None)?;
             // Before there are threads, so that all of them have it.
             helmdeck_spawn::be_prompt();
             helmdeck_spawn::raise_descriptors();
@@ -113,17 +140,28 @@ fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
         Command::Token(args) => token::run(&load()?, &args)?,
         Command::Vnc(args) => vnc::run(&load()?, &args)?,
         Command::Attach(args) => attach::run(&load()?, args)?,
+        Command::Forward(args) | Command::Session(SessionCommand::Forward(args)) => {
+            forward::run(&load()?, args)?;
+        }
         Command::Admin(action) => admin::run(&load()?, &action)?,
-        Command::Egress(action) => return egress::run(&load()?, &action),
+        Command::Egress(action) => return egress::run(&load()?, action),
         Command::Browser { line } => {
-            let error = helmdeck_guest::run_wrapper(line);
-            eprintln!("helmdeck: the browser cannot be started: {error}");
-            return Ok(ExitCode::from(NOT_STARTED));
+            return Ok(not_started(&helmdeck_guest::run_wrapper(line)));
+        }
+        Command::OpenPage { line } => {
+            return Ok(not_started(&helmdeck_guest::open_page(line)));
         }
         Command::Guest { listen_fd } => helmdeck_guest::run(listen_fd)?,
-        Command::Nest { control_fd } => helmdeck_guest::run_nest(control_fd)?,
+        Command::Nest { control_fd, oom_score, .. } => {
+            helmdeck_guest::run_nest(control_fd, oom_score)?;
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn not_started(error: &std::io::Error) -> ExitCode {
+    eprintln!("helmdeck: the browser cannot be started: {error}");
+    ExitCode::from(NOT_STARTED)
 }
 
 /// The environment, less what is not text: none of our settings is.

@@ -8,11 +8,11 @@ use helmdeck_wire::{
     Action, ErrorBody, ErrorCode,
     cast::CastView,
     control::Hands,
-    guest::{Begin, Frames, HandedOver, Hello},
+    guest::{Begin, ForwardedPorts, Frames, HandedOver, Hello},
     ticket::Role,
 };
 use http::{
-    HeaderValue, Method, Request, StatusCode,
+    HeaderMap, HeaderValue, Method, Request, StatusCode,
     header::{CONNECTION, CONTENT_TYPE, UPGRADE},
 };
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited, combinators::UnsyncBoxBody};
@@ -51,6 +51,14 @@ pub trait Connect: Send + Sync + 'static {
 pub type Outgoing = UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>;
 /// One connection to the guest.
 pub(crate) type Connection = SendRequest<Outgoing>;
+
+/// The connection of a program inside.
+pub struct Tunnel {
+    /// Its bytes.
+    pub stream: Box<dyn ByteStream>,
+    /// The forwarded port that it connected to; none if it wants the proxy.
+    pub forwarded_port: Option<u16>,
+}
 
 /// A cheap handle to one guest.
 ///
@@ -107,8 +115,20 @@ impl Link {
 
     /// Waits until a program inside wants out, and returns its bytes. There is no deadline: a
     /// session may never want out. Dropping the future withdraws the offer.
-    pub async fn tunnel(&self) -> Result<Box<dyn ByteStream>, LinkError> {
-        self.upgrade(route::TUNNEL, route::TUNNEL_PROTOCOL).await
+    pub async fn tunnel(&self) -> Result<Tunnel, LinkError> {
+        let (stream, headers) = self.switch(route::TUNNEL, route::TUNNEL_PROTOCOL).await?;
+        let port = headers.get(route::FORWARDED_PORT).map(HeaderValue::to_str);
+        let nonsense = || LinkError::Nonsense("a forwarded port that is not a number".to_owned());
+        let forwarded_port = match port {
+            Some(port) => Some(port.ok().and_then(|port| port.parse().ok()).ok_or_else(nonsense)?),
+            None => None,
+        };
+        Ok(Tunnel { stream, forwarded_port })
+    }
+
+    /// Has the guest listen on these ports, and on no others.
+    pub async fn set_forwards(&self, forwards: &ForwardedPorts) -> Result<(), LinkError> {
+        self.call(post(route::FORWARDS, forwards)?, CONNECT_DEADLINE).await.map(|_| ())
     }
 
     /// The X server's picture for somebody of this role.
@@ -146,6 +166,15 @@ impl Link {
         path: &str,
         protocol: &'static str,
     ) -> Result<Box<dyn ByteStream>, LinkError> {
+        self.switch(path, protocol).await.map(|(stream, _)| stream)
+    }
+
+    /// A connection that becomes something else than HTTP, and what the answer says about it.
+    async fn switch(
+        &self,
+        path: &str,
+        protocol: &'static str,
+    ) -> Result<(Box<dyn ByteStream>, HeaderMap), LinkError> {
         let mut connection = within(CONNECT_DEADLINE, self.open()).await?;
         let mut request = get(path)?;
         let headers = request.headers_mut();
@@ -156,8 +185,9 @@ impl Link {
             let (head, body) = response.into_parts();
             return Err(refusal(head.status, &collect(body).await?));
         }
+        let headers = response.headers().clone();
         let upgraded = hyper::upgrade::on(response).await.map_err(LinkError::Broken)?;
-        Ok(Box::new(TokioIo::new(upgraded)))
+        Ok((Box::new(TokioIo::new(upgraded)), headers))
     }
 
     /// The guest's log.

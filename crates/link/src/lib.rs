@@ -13,7 +13,7 @@ mod progress;
 mod reply;
 pub mod route;
 
-pub use client::{ByteStream, Connect, Link, Outgoing};
+pub use client::{ByteStream, Connect, Link, Outgoing, Tunnel};
 pub use error::LinkError;
 pub use files::{Download, STALL};
 pub use frames::FrameStream;

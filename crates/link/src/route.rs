@@ -16,6 +16,13 @@ pub const TUNNEL: &str = "/tunnel";
 /// What the connection of [`TUNNEL`] becomes.
 pub const TUNNEL_PROTOCOL: &str = "helmdeck-tunnel";
 
+/// A header of the answer to [`TUNNEL`]: the forwarded port that the program connected to; without
+/// it, the program wants the proxy.
+pub const FORWARDED_PORT: &str = "x-helmdeck-forwarded-port";
+/// `POST` [`helmdeck_wire::guest::ForwardedPorts`]: listens on these ports, and no longer on others.
+/// Connections to them come by [`TUNNEL`].
+pub const FORWARDS: &str = "/forwards";
+
 /// `GET` with an upgrade to [`RFB_PROTOCOL`]: the X server's picture, as RFB from the client's
 /// `ClientInit` on. The query says for which [`helmdeck_wire::ticket::Role`]: the X server itself
 /// keeps a viewer from sending input and from reading the clipboard.

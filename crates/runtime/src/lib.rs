@@ -49,6 +49,8 @@ pub struct SandboxSpec {
     pub labels: BTreeMap<String, String>,
     /// The most its home may hold.
     pub home_bytes: u64,
+    /// The most its own browser's profile may hold.
+    pub browser_bytes: u64,
     /// The most its `/tmp` may hold.
     pub tmp_bytes: u64,
     /// What all its processes together may use.
@@ -86,7 +88,7 @@ pub struct Usage {
 impl Default for SandboxSpec {
     fn default() -> Self {
         let (labels, limits) = (BTreeMap::new(), Limits::default());
-        Self { labels, home_bytes: 4 << 30, tmp_bytes: 1 << 30, limits }
+        Self { labels, home_bytes: 4 << 30, browser_bytes: 1 << 30, tmp_bytes: 1 << 30, limits }
     }
 }
 

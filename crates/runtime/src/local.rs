@@ -5,7 +5,6 @@
 //!     bin/helmdeck                  what runs inside as the guest
 //!     fonts/                        what fontconfig knows of the fonts in /usr
 //!     sandboxes/<id>/               0711
-//!         etc/                      generated, bound read-only
 //!         guest.sock                the guest's listener, reachable from outside only
 //!         nested.bpf                system calls denied to what the agent runs
 //!         status                    written by bubblewrap: process and namespaces, exit code
@@ -100,7 +99,6 @@ impl LocalRuntime {
 
     async fn start_in(&self, id: &SandboxId, spec: &SandboxSpec) -> Result<(), RuntimeError> {
         let dir = &*self.dir(id);
-        etc::generate(&dir.join("etc"))?;
         let labels = serde_json::to_vec(&spec.labels).map_err(std::io::Error::from);
         let mut file = create(&dir.join("labels"))?;
         file.write_all(&labels.doing("describe", dir)?).doing("write", dir)?;
@@ -114,8 +112,11 @@ impl LocalRuntime {
         let filter = helmdeck_spawn::memory_file("seccomp", &seccomp::outer()?)
             .map_err(|e| RuntimeError::System("the system call filter cannot be stored", e))?;
 
+        let etc = etc::generate()?;
+
         let mut command = Command::new("bwrap");
         let std = command.as_std_mut();
+        helmdeck_spawn::inherit_nothing(std);
         helmdeck_spawn::join_groups(std, self.cgroups.create(id, &spec.limits)?);
         helmdeck_spawn::new_session(std);
         helmdeck_spawn::usual_descriptors(std);
@@ -126,6 +127,10 @@ impl LocalRuntime {
             status: helmdeck_spawn::keep_fd(std, status.into()),
             filter: helmdeck_spawn::keep_fd(std, filter),
             listener: helmdeck_spawn::keep_fd(std, listener.into()),
+            etc: etc
+                .into_iter()
+                .map(|(name, file)| (name, helmdeck_spawn::keep_fd(std, file)))
+                .collect(),
         };
         command.args(arguments::outer(&self.root, dir, spec, &descriptors));
         let errors = log.try_clone().doing("open", dir)?;

@@ -121,6 +121,8 @@ pub struct Parts {
     pub(crate) limits: Limits,
     pub(crate) openapi: Bytes,
     pub(crate) figures: Figures,
+    /// Where sessions may connect to.
+    pub(crate) egress_policy: Policy,
     pub(crate) max_body_bytes: usize,
     /// Where it listens.
     pub(crate) addr: SocketAddr,
@@ -177,13 +179,14 @@ impl App {
             max_sessions_per_caller: config.max_sessions_per_caller,
             idle_timeout_s: config.idle_timeout_s,
             ceilings: config.ceilings,
-            policy,
+            policy: policy.clone(),
+            forward_allow: config.forward_allow.clone(),
             profiles,
             extensions,
         };
         let journal = Journal::open(store.clone()).await?;
         let parts = Parts {
-            sessions: Sessions::new(runtime.clone(), journal, session_limits),
+            sessions: Sessions::new(runtime.clone(), store.clone(), journal, session_limits),
             revoked: Revocations::load(store.clone()).await?,
             settings: Settings::load(store.clone(), config.live.browser_passthrough).await?,
             store,
@@ -193,6 +196,7 @@ impl App {
             limits,
             openapi: openapi::document(&operations).to_string().into(),
             figures: Figures::start()?,
+            egress_policy: policy,
             max_body_bytes: config.max_body_bytes,
             addr,
             public_base: config.live.vnc_public_base.clone(),

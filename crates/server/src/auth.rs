@@ -10,7 +10,7 @@ use axum::{
 };
 use helmdeck_sessions::{Caller, Scope};
 use helmdeck_wire::{ErrorCode, history::ActorKind};
-use http::{HeaderMap, Method, header};
+use http::{HeaderMap, Method, header, request::Parts};
 use serde::Deserialize;
 
 use crate::{
@@ -39,6 +39,15 @@ pub struct Gate {
 /// A ticket that came with a request; its session is in the path, and checked there.
 #[derive(Debug, Clone)]
 pub struct PresentedTicket(pub String);
+
+/// Refuses a request without a bearer token, such as one from the page: it has nothing to `verb`.
+pub fn require_bearer(parts: &Parts, verb: &str) -> ApiResult<()> {
+    if parts.headers.contains_key(header::AUTHORIZATION) {
+        return Ok(());
+    }
+    let message = format!("{verb} with a token: `Authorization: Bearer <token>`");
+    Err(ApiError::new(ErrorCode::MissingBearer, message))
+}
 
 /// Lets a request through to its handler, which finds the [`Caller`] in the extensions.
 pub async fn admit(

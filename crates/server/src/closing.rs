@@ -62,6 +62,8 @@ pub enum Closing {
     BrowserLost,
     /// The server stops; another one may take the session over.
     ServerStops,
+    /// The forwarded port was closed.
+    ForwardRemoved,
     /// The viewer sent what nobody understands.
     Nonsense(String),
 }
@@ -77,6 +79,7 @@ impl Closing {
             Self::PictureLost => 4010,
             Self::BrowserLost => 4012,
             Self::ServerStops => 4011,
+            Self::ForwardRemoved => 4020,
         }
     }
 
@@ -89,6 +92,7 @@ impl Closing {
             Self::PictureLost => "the session's picture is gone".to_owned(),
             Self::BrowserLost => "the browser is gone: connect again soon".to_owned(),
             Self::ServerStops => "the server stops: connect again soon".to_owned(),
+            Self::ForwardRemoved => "the forward was removed".to_owned(),
             Self::Nonsense(what) => what.chars().take(60).collect(),
         }
     }

@@ -9,9 +9,10 @@ mod defaults;
 mod layers;
 mod live;
 mod nearest;
+mod running;
 mod show;
 
-use std::{net::SocketAddr, path::PathBuf, str::FromStr};
+use std::{net::SocketAddr, ops::RangeInclusive, path::PathBuf, str::FromStr};
 
 use helmdeck_egress::Cidr;
 use helmdeck_sessions::Ceilings;
@@ -21,6 +22,7 @@ pub use action_log::ActionLog;
 pub use layers::{ConfigError, Origin};
 use layers::{Layers, Origins};
 pub use live::Live;
+pub use running::Change;
 
 /// The settings in effect.
 #[derive(Debug, Clone)]
@@ -56,6 +58,9 @@ pub struct Config {
     /// `HELMDECK_EGRESS_ALLOWLIST`: addresses and ranges that sessions may reach although they are
     /// private, separated by commas. Default: none.
     pub egress_allowlist: Vec<Cidr>,
+    /// `HELMDECK_FORWARD_ALLOW`: ports of this machine's loopback that every caller may forward
+    /// into its sessions, for example `5173,8000-8099`; an admin may forward any. Default: none.
+    pub forward_allow: Vec<RangeInclusive<u16>>,
     /// `HELMDECK_PROFILE_KEY`: seals browser profiles on disk, 64 hexadecimal digits (`openssl rand
     /// -hex 32`). Default: none, and profiles are files that only the server's user can read.
     pub profile_key: Option<SecretString>,
@@ -156,6 +161,12 @@ impl Config {
                 |text| Cidr::list(text).ok(),
                 Vec::new,
             )?,
+            forward_allow: layers.value(
+                "forward_allow",
+                "ports or ranges such as 5173,8000-8099, separated by commas",
+                ports,
+                Vec::new,
+            )?,
             profile_key: layers.secret("profile_key", "64 hexadecimal digits", |text| {
                 helmdeck_sessions::SealingKey::parse(text).is_some()
             })?,
@@ -203,6 +214,17 @@ fn address(text: &str) -> Option<SocketAddr> {
         Some(("localhost", port)) => Some(SocketAddr::from(([127, 0, 0, 1], port.parse().ok()?))),
         _ => text.parse().ok(),
     }
+}
+
+/// `5173,8000-8099`, or nothing.
+fn ports(text: &str) -> Option<Vec<RangeInclusive<u16>>> {
+    let port = |text: &str| text.trim().parse::<u16>().ok().filter(|port| *port > 0);
+    let range = |text: &str| {
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        let (first, last) = (port(first)?, port(last)?);
+        (first <= last).then_some(first..=last)
+    };
+    text.split(',').filter(|part| !part.trim().is_empty()).map(range).collect()
 }
 
 fn absolute(text: &str) -> Option<PathBuf> {

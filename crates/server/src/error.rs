@@ -213,9 +213,13 @@ pub fn status(code: ErrorCode) -> StatusCode {
         E::InvalidCredentials | E::MissingBearer | E::InvalidToken | E::InvalidTicket => {
             StatusCode::UNAUTHORIZED
         }
-        E::Forbidden | E::PersonRequired | E::Csrf | E::ForeignOrigin | E::FileDenied => {
-            StatusCode::FORBIDDEN
-        }
+        E::Forbidden
+        | E::PersonRequired
+        | E::Csrf
+        | E::ForeignOrigin
+        | E::FileDenied
+        | E::EgressDenied
+        | E::ForwardDenied => StatusCode::FORBIDDEN,
         E::NotFound
         | E::CommandNotFound
         | E::WindowNotFound
@@ -230,6 +234,7 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::TicketInUse
         | E::AlreadyAttached
         | E::ProfileInUse
+        | E::PortInUse
         | E::FileExists
         | E::NotAFile
         | E::ElementNotActionable
@@ -247,6 +252,8 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::OutOfMemory
         | E::CommandFailed
         | E::NavigationFailed
+        | E::HostNotFound
+        | E::ConnectionRefused
         | E::PageCrashed
         | E::BrowserRestarted => StatusCode::BAD_GATEWAY,
         E::CdpUnavailable | E::CapacityReached | E::Overloaded | E::Unavailable => {

@@ -22,6 +22,9 @@ impl Instance {
         make_data_dir(&config.data_dir)
             .map_err(|source| ServerError::File { path: config.data_dir.clone(), source })?;
         let lock = Lock::take(&config.data_dir)?;
+        if let Err(error) = config.record() {
+            tracing::warn!("`make up` will not see which settings change: {error}");
+        }
         let store = Store::open(&config.data_dir).await?;
         let id = store.instance_id().await?;
         Ok(Self { config, store, id, _lock: lock })

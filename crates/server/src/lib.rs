@@ -23,6 +23,7 @@ mod cookie;
 mod error;
 mod field;
 mod figures;
+mod forward;
 mod housekeeping;
 mod input;
 mod instance;
@@ -50,7 +51,7 @@ mod ticket;
 pub mod token;
 
 pub use app::{App, Shutdown, Started, run};
-pub use config::Config;
+pub use config::{Change, Config};
 pub use error::ServerError;
 pub use helmdeck_sessions::Scope;
 pub use instance::Instance;

@@ -45,6 +45,23 @@ impl FromRequestParts<App> for NamedTicket {
     }
 }
 
+/// The session and the forwarded port that the path names.
+pub struct NamedForward(pub SessionId, pub u16);
+
+impl FromRequestParts<App> for NamedForward {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
+        match Path::from_request_parts(parts, app).await {
+            Ok(Path((id, port))) => Ok(Self(id, port)),
+            Err(_) => {
+                let message = "port: expected the number of a port inside the session";
+                Err(ApiError::new(ErrorCode::InvalidInput, message))
+            }
+        }
+    }
+}
+
 /// The session and the file that the path names.
 pub struct NamedFile(pub SessionId, pub String);
 

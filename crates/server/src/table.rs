@@ -1,6 +1,7 @@
 //! Every operation of the API: the table of contents.
 
 mod actions;
+mod reaching;
 
 use helmdeck_sessions::Scope::{Admin, MetricsRead, SessionsRead, SessionsWrite};
 use helmdeck_wire::{
@@ -43,6 +44,7 @@ pub fn operations() -> Vec<Operation> {
         watching(),
         driving(),
         files_of_sessions(),
+        reaching::the_network(),
         debugging(),
         actions::of_the_browser(),
         actions::of_the_desktop(),

@@ -118,6 +118,7 @@ async fn stop(session: &Session, runtime: &dyn Runtime) {
             }
         }
     }
+    session.end_forwards().await;
     info!(session.id = id, phase = ?inner.life.lock().phase(), "Session is over");
     session.remember_end().await;
     inner.progress.send_replace(Driven::Stopped);
@@ -164,6 +165,7 @@ async fn start(
             .load_extensions(&inner.extensions)
             .await
             .map_err(|reason| failure(Stage::Sandbox, reason))?;
+        session.begin_forwards().await.map_err(|e| failed(&e))?;
         inner.link.begin(&begin, HELLO_DEADLINE).await.map_err(|e| failed(&e))?;
         let stream = inner.link.watch().await.map_err(|e| failed(&e))?;
         let mut reports = Reports::new(stream, None);
@@ -203,6 +205,9 @@ async fn adopt(session: &Session, runtime: &dyn Runtime) -> Result<Adopted, Fail
     let mut reports = Reports::new(stream, inner.attachment.clone());
     let begun = timeout(START_DEADLINE, ready(session, runtime, &mut reports, |_| {})).await;
     begun.unwrap_or_else(|_| Err(failure(Stage::Browser, "not ready in time".into())))?;
+    if inner.attachment.is_none() {
+        session.adopt_forwards().await;
+    }
     info!(session.id = inner.id.as_str(), owner = inner.record.owner, "Session is adopted");
     // The record has no credentials; the guest was given them when it began.
     Ok(Adopted::Current(Started { reports, via: leaving(hello.proxy.as_ref())? }))
@@ -251,9 +256,11 @@ async fn live(
     policy: Policy,
     Started { mut reports, via }: Started,
 ) {
-    let (link, counts) = (session.inner.link.clone(), session.inner.egress.clone());
+    let inner = &session.inner;
+    let (decisions, forwards) = (inner.egress.clone(), inner.forwards.clone());
+    let link = inner.link.clone();
     // Ends with this function, and all connections out with it.
-    let _proxy = egress::serve(session.id(), link, (policy, via), counts);
+    let _proxy = egress::serve(session.id(), link, (policy, via), decisions, forwards);
     begin_life(session);
     tokio::select! {
         () = over(session) => {}

@@ -1,34 +1,69 @@
 //! A session's way out: connections of its programs come through the link, and are served by the
-//! proxy under the server's policy.
+//! proxy under the server's policy, or carried to a forwarded port.
 
-use std::{
-    io,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-};
+use std::{collections::VecDeque, io, sync::Arc};
 
 use helmdeck_egress::{ByteStream, Decision, Gate, Incoming, Policy, Proxy, Verdict, Via};
 use helmdeck_link::Link;
 use helmdeck_wire::{SessionId, session};
+use parking_lot::Mutex;
+use tokio::task::JoinSet;
 use tracing::{debug, info};
 
+use crate::forwards::Forwards;
+
+/// Refused and failed requests that are remembered, to explain why a page did not load.
+const REMEMBERED: usize = 64;
+
 /// What became of the requests to get out.
-#[derive(Debug, Default)]
-pub(crate) struct Counts {
-    allowed: AtomicU64,
-    denied: AtomicU64,
-    failed: AtomicU64,
+#[derive(Default)]
+pub(crate) struct Decisions {
+    known: Mutex<Known>,
 }
 
-impl Counts {
-    pub fn read(&self) -> session::Egress {
-        session::Egress {
-            allowed: self.allowed.load(Ordering::Relaxed),
-            denied: self.denied.load(Ordering::Relaxed),
-            failed: self.failed.load(Ordering::Relaxed),
+#[derive(Default)]
+struct Known {
+    counts: session::Egress,
+    /// How many were not allowed so far.
+    number: u64,
+    /// The last of those, newest last, each with its number.
+    recent: VecDeque<(u64, Decision)>,
+}
+
+impl Decisions {
+    pub fn counts(&self) -> session::Egress {
+        self.known.lock().counts.clone()
+    }
+
+    /// A moment, for [`Self::since`].
+    pub fn mark(&self) -> u64 {
+        self.known.lock().number
+    }
+
+    /// What was refused or failed since that moment, newest first.
+    pub fn since(&self, mark: u64) -> Vec<Decision> {
+        let known = self.known.lock();
+        let since = known.recent.iter().rev().take_while(|(number, _)| *number > mark);
+        since.map(|(_, decision)| decision.clone()).collect()
+    }
+
+    pub fn note(&self, decision: Decision) {
+        let mut known = self.known.lock();
+        let counts = &mut known.counts;
+        match decision.verdict {
+            Verdict::Allowed => {
+                counts.allowed += 1;
+                return;
+            }
+            Verdict::Denied(_) => counts.denied += 1,
+            Verdict::Failed(_) => counts.failed += 1,
         }
+        known.number += 1;
+        if known.recent.len() == REMEMBERED {
+            known.recent.pop_front();
+        }
+        let number = known.number;
+        known.recent.push_back((number, decision));
     }
 }
 
@@ -37,41 +72,51 @@ pub(crate) fn serve(
     id: &SessionId,
     link: Link,
     (policy, via): (Policy, Option<Via>),
-    counts: Arc<Counts>,
+    decisions: Arc<Decisions>,
+    forwards: Arc<Forwards>,
 ) -> Proxy {
     let id = id.clone();
-    let gate =
-        Gate::new(policy).leaving(via).with_observer(move |decision| note(&id, &decision, &counts));
-    Proxy::serve(Tunnels { link }, gate)
+    let gate = Gate::new(policy).leaving(via).with_observer(move |decision| {
+        log(&id, &decision);
+        decisions.note(decision);
+    });
+    Proxy::serve(Tunnels { link, forwards, forwarded: JoinSet::new() }, gate)
 }
 
-fn note(id: &SessionId, decision: &Decision, counts: &Counts) {
-    let Decision { host, port, .. } = decision;
-    let count = match decision.verdict {
+fn log(id: &SessionId, Decision { host, port, verdict, .. }: &Decision) {
+    let id = id.as_str();
+    match verdict {
         Verdict::Allowed => {
-            debug!(session.id = id.as_str(), host, port, "Connection out is allowed");
-            &counts.allowed
+            debug!(session.id = id, host, port, "Connection out is allowed");
         }
         Verdict::Denied(rule) => {
-            info!(session.id = id.as_str(), host, port, %rule, "Connection out is denied");
-            &counts.denied
+            info!(session.id = id, host, port, %rule, "Connection out is denied");
         }
         Verdict::Failed(failure) => {
-            info!(session.id = id.as_str(), host, port, ?failure, "Connection out failed");
-            &counts.failed
+            info!(session.id = id, host, port, ?failure, "Connection out failed");
         }
-    };
-    count.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
-/// Connections as the guest hands them over.
+/// Connections as the guest hands them over. Those to forwarded ports are no business of the proxy.
 struct Tunnels {
     link: Link,
+    forwards: Arc<Forwards>,
+    /// They end with the proxy.
+    forwarded: JoinSet<()>,
 }
 
 impl Incoming for Tunnels {
     async fn next(&mut self) -> io::Result<Box<dyn ByteStream>> {
-        let stream = self.link.tunnel().await.map_err(io::Error::other)?;
-        Ok(Box::new(stream))
+        loop {
+            let tunnel = self.link.tunnel().await.map_err(io::Error::other)?;
+            while self.forwarded.try_join_next().is_some() {}
+            match tunnel.forwarded_port {
+                None => return Ok(Box::new(tunnel.stream)),
+                Some(port) => {
+                    self.forwarded.spawn(self.forwards.clone().carry(port, tunnel.stream));
+                }
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@ use helmdeck_link::LinkError;
 use helmdeck_runtime::RuntimeError;
 use helmdeck_wire::{
     ErrorBody, ErrorCode, SessionId,
+    forward::Forward,
     session::{EndReason, ProfileName},
 };
 
@@ -161,6 +162,32 @@ pub enum SessionError {
         /// How many there may be.
         limit: u64,
     },
+    /// The caller may not forward this port of the server's machine.
+    #[error(
+        "port {0} of the server's machine is not yours to forward: ask the operator to add it to \
+         HELMDECK_FORWARD_ALLOW, or use an admin's token. A port of your own machine needs no \
+         permission: `helmdeck forward SESSION {0}`"
+    )]
+    ForwardDenied(u16),
+    /// helmdeck itself listens on the port.
+    #[error("port {0} is helmdeck's own: it cannot be forwarded into a session")]
+    ForwardsServer(u16),
+    /// The port inside leads elsewhere already.
+    #[error(
+        "port {} of the session is forwarded to port {} already: remove that forward first, or \
+         map another port",
+        .0.port, .0.to_port
+    )]
+    ForwardExists(Forward),
+    /// Enough ports are forwarded.
+    #[error("{limit} ports are forwarded into the session, as many as may be: remove one")]
+    TooManyForwards {
+        /// How many there may be.
+        limit: usize,
+    },
+    /// The port is not forwarded.
+    #[error("port {0} of the session is not forwarded")]
+    NoForward(u16),
     /// The guest refused the action, and says why.
     #[error("{0}")]
     Refused(ErrorBody),
@@ -212,6 +239,10 @@ impl SessionError {
             Self::PersonRequired => ErrorCode::PersonRequired,
             Self::ViewOnly => ErrorCode::Forbidden,
             Self::TooManyViewers { .. } | Self::TooManyClients { .. } => ErrorCode::Overloaded,
+            Self::ForwardDenied(_) | Self::ForwardsServer(_) => ErrorCode::ForwardDenied,
+            Self::ForwardExists(_) => ErrorCode::PortInUse,
+            Self::TooManyForwards { .. } => ErrorCode::QuotaReached,
+            Self::NoForward(_) => ErrorCode::NotFound,
             Self::Refused(body) => body.error,
             Self::Timeout { .. } => ErrorCode::Timeout,
             Self::GuestLost(_) => ErrorCode::GuestLost,

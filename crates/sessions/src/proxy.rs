@@ -3,10 +3,22 @@
 use helmdeck_egress::{Bypass, Via};
 use helmdeck_wire::proxy::{Proxy, Secret};
 
-use crate::{SessionError, spec::invalid};
+use crate::{Session, SessionError, spec::invalid};
 
 /// Hosts that can be dialled directly.
 const MAX_BYPASS: usize = 100;
+
+impl Session {
+    /// The proxy that it leaves by, without credentials.
+    pub fn leaves_by(&self) -> Result<Option<Via>, SessionError> {
+        let shown = self.inner.record.spec.proxy.as_ref().map(|proxy| Proxy {
+            username: None,
+            password: None,
+            ..proxy.clone()
+        });
+        shown.as_ref().map(via).transpose()
+    }
+}
 
 /// The proxy as the gate uses it, or which field makes no sense. Never quotes a secret.
 pub(crate) fn via(proxy: &Proxy) -> Result<Via, SessionError> {

@@ -1,9 +1,10 @@
 //! All sessions of this server, and the only way to one of them.
 
-use std::{sync::Arc, time::Duration};
+use std::{ops::RangeInclusive, sync::Arc, time::Duration};
 
 use helmdeck_egress::Policy;
-use helmdeck_runtime::{Runtime, RuntimeError, SandboxId};
+use helmdeck_runtime::{Runtime, RuntimeError, Sandbox, SandboxId};
+use helmdeck_store::Store;
 use helmdeck_wire::{
     SessionId,
     session::{self, EndReason, ProfileName, SessionSpec},
@@ -16,6 +17,7 @@ use crate::{
     Attachment, Brought, Caller, Ceilings, Session, SessionError, ToAttach, driver,
     events::{Events, What},
     extensions::Extensions,
+    forwards::Permission,
     journal::Journal,
     profiles::{self, Profiles},
     record::Record,
@@ -41,6 +43,8 @@ pub struct Config {
     pub ceilings: Ceilings,
     /// Where sessions may connect to.
     pub policy: Policy,
+    /// Ports of this machine that every caller may forward into sessions.
+    pub forward_allow: Vec<RangeInclusive<u16>>,
     /// Where browser profiles are kept.
     pub profiles: Profiles,
     /// Where browser extensions are kept.
@@ -62,9 +66,19 @@ struct Shared {
 
 impl Sessions {
     /// An empty registry on a runtime.
-    pub fn new(runtime: Arc<dyn Runtime>, journal: Journal, config: Config) -> Self {
-        let (profiles, extensions) = (config.profiles.clone(), config.extensions.clone());
-        let common = Common { runtime, events: Events::new(), journal, profiles, extensions };
+    pub fn new(runtime: Arc<dyn Runtime>, store: Store, journal: Journal, config: Config) -> Self {
+        let common = Common {
+            runtime,
+            events: Events::new(),
+            journal,
+            profiles: config.profiles.clone(),
+            extensions: config.extensions.clone(),
+            forward_permission: Permission::new(
+                config.forward_allow.clone(),
+                config.policy.clone(),
+                store,
+            ),
+        };
         Self { shared: Arc::new(Shared { common, config, sessions: Mutex::default() }) }
     }
 
@@ -104,7 +118,9 @@ impl Sessions {
     pub async fn adopt(&self) -> Result<(), SessionError> {
         self.profile_store().sweep().await;
         self.extension_store().sweep().await;
-        for sandbox in self.runtime().list().await? {
+        let sandboxes = self.runtime().list().await?;
+        self.forget_forwards(&sandboxes).await;
+        for sandbox in sandboxes {
             if !sandbox.running {
                 info!(sandbox = %sandbox.id, "Clearing away a sandbox that has ended");
                 if let Some(record) = Record::from_labels(&sandbox.labels) {
@@ -129,6 +145,17 @@ impl Sessions {
         Ok(())
     }
 
+    /// Forgets the forwards of sessions that ended while there was no server.
+    async fn forget_forwards(&self, sandboxes: &[Sandbox]) {
+        let store = self.shared.common.forward_permission.store();
+        for id in store.sessions_with_forwards().await.unwrap_or_default() {
+            if !sandboxes.iter().any(|it| it.running && it.id.as_str() == id.as_str()) {
+                // What stays is never used: no session gets this id again.
+                let _ = store.remove_forwards(&id).await;
+            }
+        }
+    }
+
     /// Creates a session for `caller`. With `wait`, returns once it is ready, and dropping the
     /// future ends the session.
     pub async fn create(
@@ -140,6 +167,7 @@ impl Sessions {
         self.shared.config.ceilings.apply(caller, &mut spec)?;
         let spec = spec::complete(spec, self.shared.config.idle_timeout_s)?;
         self.ensure_extensions(caller, &spec)?;
+        self.shared.common.forward_permission.check(caller, &spec.forward)?;
         self.let_profile_go(caller, &spec).await;
         let id = new_id()?;
         let sandbox = SandboxId::new(id.as_str())?;

@@ -28,9 +28,10 @@ use crate::{
     Attachment, Caller, SessionError,
     cast::Watched,
     control::Lease,
-    egress::Counts,
+    egress::Decisions,
     events::{Events, What},
     extensions::Extensions,
+    forwards::{Forwards, Permission},
     history::Attempt,
     journal::Journal,
     lifecycle::{Ending, Lifecycle, Phase, Refusal},
@@ -58,6 +59,7 @@ pub(crate) struct Common {
     pub journal: Journal,
     pub profiles: Profiles,
     pub extensions: Extensions,
+    pub forward_permission: Permission,
 }
 
 /// A handle to one session; obtained from [`crate::Sessions::get`] only.
@@ -81,7 +83,9 @@ pub(crate) struct Inner {
     pub failure: Mutex<Option<Failure>>,
     /// The end of the log of a session that reached a limit.
     pub kept_log: Mutex<Option<String>>,
-    pub egress: Arc<Counts>,
+    pub egress: Arc<Decisions>,
+    pub forwards: Arc<Forwards>,
+    pub forward_permission: Permission,
     pub agent_status: Mutex<String>,
     pub browser_window: Mutex<Option<BrowserWindow>>,
     /// Who drives; who waits for a change of hands watches it.
@@ -160,7 +164,7 @@ impl Session {
         id: SessionId,
         sandbox: SandboxId,
         record: Record,
-        Common { runtime, events, journal, profiles, extensions }: Common,
+        Common { runtime, events, journal, profiles, extensions, forward_permission }: Common,
         adopted: bool,
         attachment: Option<Attachment>,
     ) -> Self {
@@ -182,6 +186,8 @@ impl Session {
                 failure: Mutex::default(),
                 kept_log: Mutex::default(),
                 egress: Arc::default(),
+                forwards: Arc::default(),
+                forward_permission,
                 agent_status: Mutex::default(),
                 browser_window: Mutex::default(),
                 lease: watch::Sender::default(),
@@ -235,11 +241,12 @@ impl Session {
         };
         let _task = self.begin(Lifecycle::begin_task)?;
         let deadline = ACTION_DEADLINE + asked;
+        let mark = self.inner.egress.mark();
         let reply = tokio::select! {
             reply = self.inner.link.act(action, hands, deadline) => reply,
             taken = self.taken(epoch) => return Err(taken),
         };
-        reply.map_err(|error| self.link_failed(error))
+        reply.map_err(|error| self.explained(mark, self.link_failed(error)))
     }
 
     /// What it means that a call to the guest failed.

@@ -146,6 +146,7 @@ pub fn for_runtime(spec: &SessionSpec, labels: BTreeMap<String, String>) -> Sand
         labels,
         // Files live in memory: full disks must leave some for the programs.
         home_bytes: standard.home_bytes.min(memory / 2),
+        browser_bytes: standard.browser_bytes.min(memory / 8),
         tmp_bytes: standard.tmp_bytes.min(memory / 4),
         limits: helmdeck_runtime::Limits {
             memory_bytes: memory,

@@ -13,6 +13,35 @@ use rustix::{
 
 use crate::{check, in_child};
 
+/// The first descriptor after standard error.
+const FIRST: u32 = 3;
+
+/// Closes every descriptor that this process was started with, but standard input, output and error
+/// and `kept`. Call once, before anything is opened: what the caller of this program had open is
+/// nothing that programs we start should find.
+pub fn close_inherited(kept: Option<RawFd>) -> io::Result<()> {
+    match kept.map(u32::try_from) {
+        Some(Ok(kept)) if kept >= FIRST => {
+            if kept > FIRST {
+                close_range(FIRST, kept - 1, 0)?;
+            }
+            close_range(kept + 1, u32::MAX, 0)
+        }
+        _ => close_range(FIRST, u32::MAX, 0),
+    }
+}
+
+/// Lets the child inherit nothing but standard input, output and error, and what is named after
+/// this: call it first.
+pub fn inherit_nothing(command: &mut Command) {
+    in_child(command, || close_range(FIRST, u32::MAX, libc::CLOSE_RANGE_CLOEXEC));
+}
+
+fn close_range(first: u32, last: u32, flags: libc::c_uint) -> io::Result<()> {
+    // SAFETY: integers only; whoever calls owns what is closed.
+    check(unsafe { libc::syscall(libc::SYS_close_range, first, last, flags) } as i32)
+}
+
 /// Lets the child inherit `fd` under the number it has here, which is returned.
 pub fn keep_fd(command: &mut Command, fd: OwnedFd) -> RawFd {
     let number = fd.as_raw_fd();

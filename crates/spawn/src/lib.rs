@@ -6,14 +6,21 @@
 mod descriptors;
 mod detach;
 mod limits;
+mod mounts;
+mod network;
 mod privilege;
 mod slice;
 
 use std::{io, process::Command};
 
-pub use descriptors::{keep_fd, memory_file, place_fd, reserve_low_descriptors, set_cloexec};
+pub use descriptors::{
+    close_inherited, inherit_nothing, keep_fd, memory_file, place_fd, reserve_low_descriptors,
+    set_cloexec,
+};
 pub use detach::detach;
 pub use limits::{join_groups, limit_processes, raise_descriptors, usual_descriptors};
+pub use mounts::{Restricted, restrict_mounts};
+pub use network::without_network;
 pub use privilege::drop_to;
 pub use slice::{be_ordinary, be_prompt};
 

@@ -11,7 +11,7 @@ use std::{
 
 use tempfile::TempDir;
 
-use crate::View;
+use crate::{View, guard::Guard};
 
 /// No command but `serve` takes longer.
 const COMMAND_DEADLINE: Duration = Duration::from_secs(30);
@@ -21,6 +21,7 @@ pub struct Installation {
     dirs: TempDir,
     /// What stands before every command.
     before: Vec<String>,
+    _guard: Guard,
 }
 
 /// What a command came to.
@@ -52,7 +53,8 @@ impl Installation {
         let dirs = tempfile::Builder::new().prefix("hd-").tempdir().unwrap();
         // Sandboxes of other user ids must be able to pass.
         fs::set_permissions(dirs.path(), fs::Permissions::from_mode(0o711)).unwrap();
-        Self { dirs, before: Vec::new() }
+        let guard = Guard::new(dirs.path());
+        Self { dirs, before: Vec::new(), _guard: guard }
     }
 
     /// Empty directories, on which all commands run in a view of the file system.

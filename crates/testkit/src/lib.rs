@@ -15,6 +15,7 @@ mod connected;
 mod debugger;
 mod desk;
 mod footprint;
+mod guard;
 mod host;
 mod installation;
 mod jpeg;

@@ -5,6 +5,7 @@ use std::{
     fs::{File, OpenOptions},
     io::{BufRead, BufReader, Read, Seek, SeekFrom},
     net::SocketAddr,
+    os::unix::process::CommandExt,
     path::{Path, PathBuf},
     process::{Child, Stdio},
     sync::mpsc::{Sender, channel},
@@ -167,6 +168,9 @@ fn spawn(
     log: Option<&Path>,
 ) -> (Child, SocketAddr) {
     let mut command = installation.command(["serve"]);
+    // Not in the group of the test: a runner's SIGTERM to all of it would make the server leave its
+    // sandboxes to the next one.
+    command.process_group(0);
     command.envs(env.iter().map(|(name, value)| (name, value)));
     let (found, address) = channel();
     let mut process = if let Some(path) = log {

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Server and guest understand each other only if this is equal on both sides.
-pub const LINK_VERSION: u32 = 4;
+pub const LINK_VERSION: u32 = 5;
 
 /// What a guest needs to know to become a session. It never touches a disk or a command line,
 /// because `env` and `proxy` may hold secrets.
@@ -62,6 +62,13 @@ pub struct Alone {
     pub idle_ms: Option<u64>,
     /// Milliseconds without a server, whatever else.
     pub server_gone_ms: u64,
+}
+
+/// The ports inside that the guest listens on for the server, all of them.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct ForwardedPorts {
+    /// Others are closed.
+    pub ports: Vec<u16>,
 }
 
 /// An extension that is sent.

@@ -12,6 +12,7 @@ use crate::{
     cast::{BrowserView, Pictures},
     control::Control,
     extension::ExtensionName,
+    forward::{Forward, ForwardRule},
     id::SessionId,
     name::name,
     proxy::Proxy,
@@ -93,6 +94,12 @@ pub struct SessionSpec {
     /// The proxy that all connections of the session leave by; directly if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<Proxy>,
+    /// Ports of the server's machine that the session opens as its own: with `localhost:5173`, its
+    /// browser and programs reach a development server at `http://localhost:5173`. Needs the admin,
+    /// or a port of HELMDECK_FORWARD_ALLOW.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 32))]
+    pub forward: Vec<ForwardRule>,
     /// Whether browsers that the agent's own programs start, by Playwright or Puppeteer for example,
     /// answer the browser's calls while they run; as the server is set if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -248,6 +255,9 @@ pub struct Session {
     pub resources: Option<Resources>,
     /// Its requests to reach the network.
     pub egress: Egress,
+    /// Ports outside that it opens as its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forwards: Vec<Forward>,
     /// Actions done so far.
     pub tasks: u64,
     /// What the agent says it is doing; empty if it says nothing.

@@ -25,9 +25,13 @@ pub struct Windows {
 pub struct Window {
     /// X11 id, in decimal.
     pub id: String,
-    /// The process that owns it, if it says so.
+    /// The process that owns it, as `launch` and `ps` number it. The session's own browser runs apart
+    /// from other programs and has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
+    /// Whether it is a window of the session's own browser.
+    #[serde(default)]
+    pub browser: bool,
     /// The title.
     pub name: String,
     /// The program's class, for example `Chromium`.

@@ -85,7 +85,11 @@ pub fn variables() -> Vec<(String, String)> {
         let name = name.to_ascii_uppercase();
         NAMES.contains(&name.as_str()) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
     };
-    env::vars().filter(|(name, _)| ours(name)).collect()
+    // The new system has the same authorities in the same place.
+    let authorities = |name: &str, value: &str| {
+        ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"].contains(&name) && value.starts_with("/etc/ssl/")
+    };
+    env::vars().filter(|(name, value)| ours(name) || authorities(name, value)).collect()
 }
 
 fn entries(dir: &Path) -> Vec<PathBuf> {

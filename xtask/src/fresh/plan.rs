@@ -10,7 +10,7 @@ Makes a minimal Debian system in a folder, clones this repository's last commit 
 `make up` (with one desktop session) and `make test` there. Needs root. The logs stay in the folder.
 
   --user            Run as a user with sudo; without it, as root
-  --only up|test    Run one of the two commands
+  --only up|test    Run one of the two commands; `packages` only installs what they need
   --keep            Go on with the system of the last such run instead of a new one
   --dir DIR         The folder for systems, builds and logs (default: target/fresh)
   --mirror URL      The Debian mirror (default: the one this machine uses)";
@@ -36,6 +36,7 @@ pub enum Release {
 /// A command of the README.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
+    Packages,
     Up,
     Test,
 }
@@ -68,6 +69,7 @@ impl Release {
 impl Step {
     pub fn name(self) -> &'static str {
         match self {
+            Self::Packages => "packages",
             Self::Up => "make up",
             Self::Test => "make test",
         }
@@ -76,6 +78,9 @@ impl Step {
     /// What is run, in the clone.
     pub fn script(self) -> &'static str {
         match self {
+            Self::Packages => {
+                "scripts/packages.sh install runtime build test && scripts/web.sh node"
+            }
             Self::Up => include_str!("up.sh"),
             Self::Test => "make test",
         }
@@ -98,9 +103,12 @@ impl Plan {
                 "--mirror" => mirror = Some(value()?),
                 "--only" => {
                     steps = match value()?.as_str() {
+                        "packages" => vec![Step::Packages],
                         "up" => vec![Step::Up],
                         "test" => vec![Step::Test],
-                        other => return Err(format!("--only {other}: expected up or test")),
+                        other => {
+                            return Err(format!("--only {other}: expected packages, up or test"));
+                        }
                     };
                 }
                 other => {

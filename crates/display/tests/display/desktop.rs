@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use helmdeck_display::BrowserWindows;
+use helmdeck_display::{BrowserWindows, Owner};
 use helmdeck_wire::{
     ErrorCode,
     window::{Focus, ListWindows, WindowId},
@@ -77,9 +77,9 @@ async fn the_browsers_window_is_followed_wherever_it_goes() {
     let listed = world.window("one").await;
     assert_eq!(first.id, listed.id);
     // Of several browsers, it is the window of the one that is meant.
-    windows.of(Some(1));
+    windows.of(Some(Owner::Program(1)));
     assert_eq!(next(&mut windows).await, None);
-    windows.of(listed.pid);
+    windows.of(listed.pid.map(Owner::Program));
     assert_eq!(next(&mut windows).await.expect("a window").id, first.id);
 
     world.display.maximize(WindowId(first.id.parse().unwrap())).await.unwrap();

@@ -6,7 +6,7 @@ use crate::world::Names;
 
 async fn explained(text: &str, names: &Names) -> (bool, String) {
     let policy = Policy::new(Cidr::list("127.0.0.2").unwrap(), []);
-    let explanation = explain(text, &policy, names).await.unwrap();
+    let explanation = explain(text, &policy, None, names).await.unwrap();
     (explanation.is_allowed(), explanation.to_string())
 }
 
@@ -42,5 +42,5 @@ async fn names_and_failures_are_explained_too() {
     let (allowed, text) = explained("unknown.test", &Names::none()).await;
     assert!(!allowed && text.contains("failed: the name does not resolve"), "{text}");
     let policy = Policy::new([], []);
-    assert!(explain("http://1.2.3.4.5/", &policy, &Names::none()).await.is_err());
+    assert!(explain("http://1.2.3.4.5/", &policy, None, &Names::none()).await.is_err());
 }

@@ -22,7 +22,10 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use tokio::{sync::oneshot, time::timeout};
+use tokio::{
+    sync::{Notify, oneshot},
+    time::timeout,
+};
 
 use crate::{error::GuestError, log::Log};
 
@@ -57,6 +60,8 @@ pub struct Request {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
+    /// The sandbox is complete, and nothing runs in it yet.
+    Ready,
     /// A program runs.
     Started { id: u64, pid: u32 },
     /// A program could not be started; `errno` says why.
@@ -80,6 +85,7 @@ pub enum SpawnError {
 pub struct Control {
     socket: Arc<OwnedFd>,
     waiting: Waiting,
+    ready: Arc<Notify>,
     next: AtomicU64,
 }
 
@@ -100,15 +106,21 @@ pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
 
 impl Control {
     /// Reads answers on a thread that ends with the nest.
-    pub fn new(socket: OwnedFd, log: Log) -> Result<Self, GuestError> {
+    pub fn new(socket: OwnedFd, name: &'static str, log: Log) -> Result<Self, GuestError> {
         let socket = Arc::new(socket);
         let waiting = Waiting::default();
-        let reader = (socket.clone(), waiting.clone());
+        let ready = Arc::new(Notify::new());
+        let reader = (socket.clone(), waiting.clone(), ready.clone());
         std::thread::Builder::new()
             .name("nest-control".into())
-            .spawn(move || read_answers(&reader.0, &reader.1, &log))
+            .spawn(move || read_answers(&reader.0, &reader.1, &reader.2, name, &log))
             .map_err(|e| GuestError::Io("control thread", e))?;
-        Ok(Self { socket, waiting, next: AtomicU64::new(1) })
+        Ok(Self { socket, waiting, ready, next: AtomicU64::new(1) })
+    }
+
+    /// Returns once the sandbox is complete; false if it is not in time. Call it once.
+    pub async fn ready(&self) -> bool {
+        timeout(SPAWN_DEADLINE, self.ready.notified()).await.is_ok()
     }
 
     /// Starts a program inside.
@@ -139,14 +151,18 @@ impl Control {
     }
 }
 
-fn read_answers(socket: &OwnedFd, waiting: &Waiting, log: &Log) {
+fn read_answers(socket: &OwnedFd, waiting: &Waiting, ready: &Notify, name: &str, log: &Log) {
     let mut running: HashMap<u32, oneshot::Sender<String>> = HashMap::new();
     while let Ok(Some((answer, _))) = receive::<Answer>(socket) {
         let (id, result) = match answer {
+            Answer::Ready => {
+                ready.notify_one();
+                continue;
+            }
             Answer::Started { id, pid } => (id, Ok(pid)),
             Answer::Failed { id, errno } => (id, Err(errno)),
             Answer::Ended { pid, status } => {
-                log.line("nest", &format!("process {pid} ended: {status}"));
+                log.line(name, &format!("process {pid} ended: {status}"));
                 if let Some(tell) = running.remove(&pid) {
                     // Most programs are not waited for.
                     let _ = tell.send(status);

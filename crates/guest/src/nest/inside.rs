@@ -14,19 +14,22 @@ use super::{
     waiter::Waiter,
 };
 
-/// Serves requests from `control_fd` until the guest closes it.
-pub fn run_inside(control_fd: RawFd) -> io::Result<()> {
+/// Serves requests from `control_fd` until the guest closes it. Programs start with this score for when
+/// memory runs out.
+pub fn run_inside(control_fd: RawFd, oom_score: u32) -> io::Result<()> {
+    helmdeck_spawn::close_inherited(Some(control_fd))?;
     // SAFETY: the guest passed this descriptor for us alone to own.
     let control = unsafe { OwnedFd::from_raw_fd(control_fd) };
     helmdeck_spawn::set_cloexec(&control)?;
-    // When memory runs out, what the agent runs goes first, and the guest last.
-    let _ = std::fs::write("/proc/self/oom_score_adj", "500");
+    // When memory runs out, what the agent runs goes first, then the browser, and the guest last.
+    let _ = std::fs::write("/proc/self/oom_score_adj", oom_score.to_string());
     helmdeck_spawn::reserve_low_descriptors()?;
     let control = Arc::new(control);
     let answers = control.clone();
     let waiter = Waiter::start(move |pid, status| {
         let _ = send(&*answers, &Answer::Ended { pid, status }, &[], SendFlags::empty());
     })?;
+    send(&*control, &Answer::Ready, &[], SendFlags::empty())?;
     while let Some((request, descriptors)) = receive::<Request>(&*control)? {
         let id = request.id;
         match start(request, descriptors) {
@@ -50,6 +53,7 @@ fn start(request: Request, descriptors: Vec<OwnedFd>) -> io::Result<Child> {
     let mut command = Command::new(&program.program);
     command.args(program.args).env_clear().envs(program.env);
     command.stdin(Stdio::null());
+    helmdeck_spawn::inherit_nothing(&mut command);
     helmdeck_spawn::new_session(&mut command);
     for (fd, target) in descriptors.into_iter().zip(request.targets) {
         helmdeck_spawn::place_fd(&mut command, fd, target);

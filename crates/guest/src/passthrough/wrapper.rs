@@ -22,16 +22,15 @@ use rustix::{
 };
 use serde::Serialize;
 
-use super::{Hello, Listening, SEEN, SOCKET, places::REAL};
-use crate::{
-    browser::{EARLY_INPUT, PROFILE},
-    egress,
-};
+use super::{Hello, Listening, SEEN, SOCKET, page, places::REAL};
+use crate::{browser::EARLY_INPUT, egress};
 
 /// A guest that does not answer by then is not waited for.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(1);
 /// A browser has its port by then, or never.
 const PORT_DEADLINE: Duration = Duration::from_secs(60);
+/// The session's browser shows a page by then, or is not there.
+const OPEN_DEADLINE: Duration = Duration::from_secs(30);
 /// How often to look for it.
 const PORT_POLL: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 /// Below are the numbers that callers give their own descriptors.
@@ -46,6 +45,9 @@ pub fn run(line: Vec<OsString>) -> io::Error {
     let mut line = line.into_iter();
     let called = PathBuf::from(line.next().unwrap_or_default());
     let args: Vec<OsString> = line.collect();
+    if opened(&args) {
+        std::process::exit(0);
+    }
     let asked = Asked::read(&args);
     // Unseen, it is still a browser.
     let seen = asked.is_seen()
@@ -53,10 +55,42 @@ pub fn run(line: Vec<OsString>) -> io::Error {
     Command::new(REAL).args(asked.additions(seen)).args(args).exec()
 }
 
+/// Opens pages in the session's browser, if that is all that the arguments in `line` ask for; else
+/// becomes the machine's browser as it was called. Returns only if there is none.
+pub fn open_page(line: Vec<OsString>) -> io::Error {
+    let args: Vec<OsString> = line.into_iter().skip(1).collect();
+    if opened(&args) {
+        std::process::exit(0);
+    }
+    Command::new(REAL).args(args).exec()
+}
+
+/// Whether all that was asked for are pages, and the session's browser shows them.
+fn opened(args: &[OsString]) -> bool {
+    let Some(open) = page::asked(args) else { return false };
+    let ask = || {
+        let mut guest = greet()?;
+        guest.set_read_timeout(Some(OPEN_DEADLINE))?;
+        say(&mut guest, &open)?;
+        confirmed(&guest)
+    };
+    ask().is_ok()
+}
+
+/// Fails unless the guest answers that it has done its part.
+fn confirmed(guest: &UnixStream) -> io::Result<()> {
+    let mut answer = String::new();
+    BufReader::new(guest.take(SEEN.len() as u64)).read_line(&mut answer)?;
+    if answer.as_bytes() == SEEN {
+        return Ok(());
+    }
+    Err(io::Error::other("the guest does not want it"))
+}
+
 /// What the caller asked of the browser, as far as it matters.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Asked {
-    /// A profile that is not the session's own.
+    /// A profile that is not the default one.
     data_dir: Option<PathBuf>,
     port: Option<Port>,
     proxied: bool,
@@ -86,8 +120,7 @@ impl Asked {
             match name {
                 b"user-data-dir" => {
                     let dir = Path::new(OsStr::from_bytes(value));
-                    let own = dir.as_os_str().is_empty() || dir == Path::new(PROFILE);
-                    asked.data_dir = (!own).then(|| dir.to_owned());
+                    asked.data_dir = (!dir.as_os_str().is_empty()).then(|| dir.to_owned());
                 }
                 b"remote-debugging-port" => asked.port = Some(Port::read(value)),
                 b"proxy-server" | b"proxy-pac-url" | b"proxy-auto-detect" | b"no-proxy-server" => {
@@ -101,9 +134,8 @@ impl Asked {
         asked
     }
 
-    /// Whether it will be a browser of its own that we can find. One without a profile hands its
-    /// pages to the session's own browser, unless it is headless; that one has no place to say its
-    /// port, so the caller must have.
+    /// Whether it will be a browser that we can find. One with the default profile has no debugging
+    /// port, unless it is headless; that one has no place to say its port, so the caller must have.
     fn is_seen(&self) -> bool {
         match self.port {
             None => self.data_dir.is_some() && !self.once,
@@ -146,11 +178,7 @@ fn announce(asked: &Asked, name: &str) -> io::Result<()> {
     let number = u32::try_from(pid.as_raw_nonzero().get()).map_err(io::Error::other)?;
     let hello = Hello { pid: number, name: name.to_owned(), headless: asked.headless };
     say(&mut guest, &hello)?;
-    let mut answer = String::new();
-    BufReader::new((&guest).take(SEEN.len() as u64)).read_line(&mut answer)?;
-    if answer.as_bytes() != SEEN {
-        return Err(io::Error::other("the guest does not want it"));
-    }
+    confirmed(&guest)?;
     match (asked.port, &asked.data_dir) {
         (Some(Port::This(port)), _) => say(&mut guest, &Listening { port })?,
         (_, Some(dir)) => {
@@ -264,8 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_browser_that_opens_in_the_sessions_own_or_cannot_be_found_is_left_alone() {
-        let own = format!("--user-data-dir={PROFILE}/");
+    fn a_browser_with_the_default_profile_or_that_cannot_be_found_is_left_alone() {
         for line in [
             "",
             "https://example.com/",
@@ -277,7 +304,6 @@ mod tests {
             "-- --user-data-dir=/tmp/p",
             "--user-data-dir=p --remote-debugging-port=many",
             "user-data-dir=/tmp/p",
-            &own,
         ] {
             assert!(additions(line).is_empty(), "{line}");
         }

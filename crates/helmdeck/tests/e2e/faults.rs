@@ -12,13 +12,20 @@ const TOLD: Duration = Duration::from_secs(1);
 
 fn find(server: &Server, part: &str) -> Process {
     let found = Process::in_sandboxes(&server.run_dir());
-    let mut parts = found.into_iter().filter(|process| process.command.starts_with(part));
+    let mut parts = found.into_iter().filter(|process| is_part(process, part));
     parts.next().unwrap_or_else(|| panic!("{part} runs"))
+}
+
+/// Nests run by a descriptor, so their command lines begin with a number.
+fn is_part(process: &Process, part: &str) -> bool {
+    let command = &process.command;
+    command.starts_with(part) || (command.starts_with("/proc/self/fd/") && command.contains(part))
 }
 
 const XVNC: &str = "Xtigervnc :99";
 const GUEST: &str = "/opt/helmdeck/helmdeck guest";
-const NEST: &str = "/opt/helmdeck/helmdeck nest";
+const NEST: &str = " nest --name agent";
+const BROWSER_NEST: &str = " nest --name browser";
 const CHROMIUM: &str = "/usr/lib/chromium/chromium --show";
 
 /// Waits until the session is over, and returns it.
@@ -92,6 +99,22 @@ async fn a_caller_in_flight_is_told_when_the_x_server_dies() {
 /// How many windows Chromium shows.
 async fn browsers(desk: &Desk<'_>) -> usize {
     desk.windows().await.iter().filter(|window| window["class"] == "Chromium").count()
+}
+
+#[tokio::test]
+async fn a_browser_whose_sandbox_was_killed_comes_back() {
+    let server = Server::start();
+    let client: Client = server.admin();
+    let desk = Desk::desktop(&client).await;
+    let old = find(&server, CHROMIUM);
+    find(&server, BROWSER_NEST).kill();
+    let back = async || {
+        let there = desk.browser("navigate", json!({ "url": "data:text/html,<title>back" })).await;
+        (!old.is_alive() && there.status == 200).then_some(())
+    };
+    eventually(HEALING, back).await.expect("a new browser in a new sandbox");
+    assert_eq!(desk.describe().await["status"], "running");
+    desk.titled("back").await;
 }
 
 #[tokio::test]

@@ -104,7 +104,7 @@ async fn only_the_agents_own_processes_are_visible() {
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;
     let commands = desk.shell("cat /proc/[0-9]*/cmdline | tr '\\0' ' '; echo; ps axo args").await;
-    assert!(commands.contains("xfwm4") && commands.contains("helmdeck nest"), "{commands}");
+    assert!(commands.contains("xfwm4") && commands.contains("nest --name agent"), "{commands}");
     for hidden in ["helmdeck guest", "Xtigervnc", "helmdeck serve", "--json-status-fd"] {
         assert!(!commands.contains(hidden), "{hidden} in {commands}");
     }

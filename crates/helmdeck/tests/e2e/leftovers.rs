@@ -3,7 +3,10 @@
 
 use std::{
     fs,
+    io::{BufRead, BufReader},
+    os::unix::process::CommandExt,
     path::{Path, PathBuf},
+    process::{Command, Stdio},
     time::Duration,
 };
 
@@ -87,4 +90,42 @@ async fn groups_and_user_ids_of_a_server_that_never_comes_back_are_cleared_away_
     dead.restart();
     Desk::create(&dead.admin(), &json!({})).await.end().await;
     assert_eq!(claims(&dead), 0);
+}
+
+#[tokio::test]
+#[ignore = "the test below runs it as a program of its own, to kill it"]
+async fn a_test_that_never_ends() {
+    let server = Server::start();
+    let client = server.admin();
+    let _session = Desk::create(&client, &json!({})).await;
+    println!("installation {}", server.installation.path().display());
+    std::future::pending::<()>().await;
+}
+
+#[tokio::test]
+async fn a_test_that_is_killed_leaves_neither_server_nor_sandbox() {
+    let mut test = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "leftovers::a_test_that_never_ends", "--ignored", "--nocapture"])
+        .stdout(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .unwrap();
+    let said = BufReader::new(test.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let dir = said.filter_map(|line| Some(line.split_once("installation ")?.1.to_owned())).next();
+    let dir = PathBuf::from(dir.expect("the session is there"));
+    let run_dir = dir.join("run");
+    assert_ne!(Process::in_sandboxes(&run_dir), []);
+    let pid = fs::read_to_string(dir.join("data/server.pid")).unwrap();
+    let server = Path::new("/proc").join(pid.trim());
+
+    // As a runner ends a test: its whole process group.
+    let group = format!("-{}", test.id());
+    assert!(Command::new("kill").args(["-TERM", "--", &group]).status().unwrap().success());
+    test.wait().unwrap();
+
+    let gone = async || {
+        let left = Process::in_sandboxes(&run_dir).len();
+        (left == 0 && !server.join("exe").exists() && !dir.exists()).then_some(())
+    };
+    eventually(Duration::from_secs(30), gone).await.expect("nothing is left");
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The profile of the session's own browser.
-const OWN: &str = "/home/agent/.config/chromium";
+const OWN: &str = "/home/browser/.config/chromium";
 
 const ON: (&str, &str) = ("HELMDECK_BROWSER_PASSTHROUGH", "true");
 
@@ -127,10 +127,7 @@ async fn a_browser_that_a_script_starts_is_the_sessions_while_it_runs() {
         (window["x"].clone(), window["width"].clone(), bottom)
     };
     let back = async || {
-        let new = |window: &Value| {
-            let others = [&theirs["pid"], &ours["pid"]];
-            window["class"] == "Chromium" && !others.contains(&&window["pid"])
-        };
+        let new = |window: &Value| window["browser"] == true && window["id"] != ours["id"];
         let windows = desk.windows().await;
         windows.iter().any(|window| new(window) && room(window) == room(&ours)).then_some(())
     };
@@ -175,10 +172,14 @@ async fn headless_ones_are_seen_too_and_a_guest_that_does_not_answer_costs_no_br
                 --dump-dom 'data:text/html,<p>alone'";
     assert!(desk.shell(deaf).await.contains("<p>alone</p>"));
 
-    // Who does not ask for it has the machine's browser and nothing else.
+    // Without it, programs have the machine's browser, which opens pages in the session's.
     let off = Desk::desktop(&client).await;
     assert_eq!(off.describe().await["spec"]["browser_passthrough"], false);
-    let look = "ls /opt/helmdeck /opt; echo \"[$CHROME_PATH]\"; head -c 9 $(which chromium)";
+    let look = "ls /opt/helmdeck; echo \"[$CHROME_PATH]\"; head -n 1 $(which chromium)";
     let found = off.shell(look).await;
-    assert_eq!(found.trim(), "/opt:\nhelmdeck\n/opt/helmdeck:\nhelmdeck\n[]\n#!/bin/sh");
+    assert_eq!(found.trim(), "browser\nhelmdeck\n[]\n#!/opt/helmdeck/helmdeck open-page");
+    off.shell(&format!("chromium {}", site.url("/handed-over"))).await;
+    tab(&off, "/handed-over").await;
+    let own = "chromium --headless --user-data-dir=/tmp/p --dump-dom 'data:text/html,<p>alone'";
+    assert!(off.shell(own).await.contains("<p>alone</p>"));
 }

@@ -108,8 +108,10 @@ async fn what_a_program_put_into_a_profile_harms_nobody() {
     let (server, site) = (with_site(&[]), welcome().await);
     let client = server.admin();
     let desk = Desk::create(&client, &json!({ "mode": "desktop", "profile": "odd" })).await;
-    let traps = "cd ~/.config/chromium && mkfifo trap Default/trap && ln -s /run/helmdeck out && \
-                 rm -f Default/Preferences && ln -s /tmp/made Default/Preferences && \
+    // Where the browser's profile would be if it were in the agent's home.
+    let traps = "mkdir -p ~/.config/chromium/Default && cd ~/.config/chromium && \
+                 mkfifo trap Default/trap && ln -s /run/helmdeck out && \
+                 ln -s /tmp/made Default/Preferences && \
                  mkfifo helmdeck-cookies.json && ln -s /dev/zero ~/helmdeck-cookies.json; echo laid";
     assert_eq!(desk.shell(traps).await.trim(), "laid");
     desk.end().await;

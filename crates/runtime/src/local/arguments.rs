@@ -17,6 +17,8 @@ pub struct Descriptors {
     pub filter: RawFd,
     /// The guest's listening socket.
     pub listener: RawFd,
+    /// Files of `/etc`, by name.
+    pub etc: Vec<(&'static str, RawFd)>,
 }
 
 /// Arguments for bubblewrap, the guest's command line included.
@@ -34,19 +36,24 @@ pub fn outer(
     line.words("--ro-bind /usr /usr --symlink usr/bin /bin --symlink usr/sbin /sbin");
     line.words("--symlink usr/lib /lib --symlink usr/lib64 /lib64");
     line.words("--proc /proc --dev /dev");
-    for name in etc::GENERATED {
-        line.bind("--ro-bind", &dir.join("etc").join(name), &format!("/etc/{name}"));
+    for (name, file) in &descriptors.etc {
+        line.words(&format!("--perms 0644 --file {file} /etc/{name}"));
     }
     for name in etc::FROM_HOST {
         line.bind("--ro-bind-try", &Path::new("/etc").join(name), &format!("/etc/{name}"));
     }
     line.tmpfs("/tmp", spec.tmp_bytes);
     line.words("--chmod 1777 /tmp --dir /tmp/.X11-unix --chmod 1777 /tmp/.X11-unix");
-    line.tmpfs("/home/agent", spec.home_bytes);
+    // The agent's home, and beside it what the browser may see of it: links need one file system.
+    line.tmpfs("/home", spec.home_bytes);
+    line.words("--dir /home/agent --dir /home/handed-over");
+    line.tmpfs("/home/browser", spec.browser_bytes);
     line.tmpfs("/run", 64 << 20);
     line.words("--perms 0700 --dir /run/user/1000 --perms 0700 --dir /run/helmdeck");
     line.tmpfs("/var/tmp", 64 << 20);
-    line.bind("--ro-bind", &root.join("fonts"), "/var/cache/fontconfig");
+    // The guest copies it to where programs look: a bind would show them where it comes from.
+    line.bind("--ro-bind", &root.join("fonts"), "/run/helmdeck/fonts");
+    line.tmpfs("/var/cache/fontconfig", 16 << 20);
     line.bind("--ro-bind", &root.join("bin/helmdeck"), "/opt/helmdeck/helmdeck");
     line.bind("--ro-bind", &dir.join("nested.bpf"), "/run/helmdeck/nested.bpf");
     // The guest is the first process: when it ends, however it does, the kernel ends all others.

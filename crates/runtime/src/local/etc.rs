@@ -2,9 +2,9 @@
 //!
 //! Never the host's whole directory: it would show account names, and more.
 
-use std::{fmt::Write, fs, os::unix::fs::PermissionsExt, path::Path};
+use std::{fmt::Write, os::fd::OwnedFd};
 
-use crate::{RuntimeError, error::Doing};
+use crate::RuntimeError;
 
 /// Entries of the host's `/etc` that programs need and that hold nothing private.
 pub const FROM_HOST: [&str; 20] = [
@@ -31,20 +31,22 @@ pub const FROM_HOST: [&str; 20] = [
 ];
 
 /// The files that [`generate`] makes.
-pub const GENERATED: [&str; 7] =
+const GENERATED: [&str; 7] =
     ["passwd", "group", "nsswitch.conf", "hosts", "resolv.conf", "machine-id", "hostname"];
 
 /// The sandbox's host name.
 pub const HOST_NAME: &str = "helmdeck";
 
-/// Writes the generated files into `dir`.
-pub fn generate(dir: &Path) -> Result<(), RuntimeError> {
-    fs::create_dir(dir).doing("create", dir)?;
-    fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).doing("protect", dir)?;
-    for name in GENERATED {
-        super::public_file(&dir.join(name), content(name)?.as_bytes())?;
-    }
-    Ok(())
+/// The generated files, by name. They are copied into the sandbox: a bind would show where on the host
+/// they come from.
+pub fn generate() -> Result<Vec<(&'static str, OwnedFd)>, RuntimeError> {
+    let file = |name| {
+        let content = content(name)?;
+        let file = helmdeck_spawn::memory_file(name, content.as_bytes())
+            .map_err(|e| RuntimeError::System("a file of the sandbox cannot be stored", e))?;
+        Ok((name, file))
+    };
+    GENERATED.into_iter().map(file).collect()
 }
 
 fn content(name: &str) -> Result<String, RuntimeError> {

@@ -26,7 +26,7 @@ impl Config {
     }
 
     /// A value as TOML, or nothing if it is not set.
-    fn rendered(&self, key: &str) -> Option<String> {
+    pub(super) fn rendered(&self, key: &str) -> Option<String> {
         let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
         let dots = |secret: &secrecy::SecretString| {
             let _ = secret;
@@ -47,6 +47,14 @@ impl Config {
             "idle_timeout_s" => self.idle_timeout_s.to_string(),
             "egress_allowlist" => text(&list(&self.egress_allowlist)),
             "trusted_proxies" => text(&list(&self.trusted_proxies)),
+            "forward_allow" => {
+                let range =
+                    |range: &std::ops::RangeInclusive<u16>| match (range.start(), range.end()) {
+                        (first, last) if first == last => first.to_string(),
+                        (first, last) => format!("{first}-{last}"),
+                    };
+                text(&self.forward_allow.iter().map(range).collect::<Vec<_>>().join(","))
+            }
             "action_log_days" => self.action_log.days.to_string(),
             "action_log_per_session" => self.action_log.per_session.to_string(),
             "vnc_public_base" => {

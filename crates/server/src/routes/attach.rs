@@ -17,7 +17,7 @@ use helmdeck_wire::{
     ErrorCode,
     attach::{Attach, AttachReply, GOODBYE, SECRET},
 };
-use http::{header, request::Parts};
+use http::request::Parts;
 use time::OffsetDateTime;
 use tokio::time::{Instant, interval, sleep_until, timeout};
 
@@ -25,6 +25,7 @@ use super::live::{must_end, upgrade};
 use crate::{
     App,
     attach::{PING_EVERY, SEND_DEADLINE, SILENCE, Secret, serve},
+    auth::require_bearer,
     closing::{Closing, close},
     error::{ApiError, ApiResult},
     public::Address,
@@ -47,7 +48,7 @@ pub async fn attach(
     Extension(token): Extension<Claims>,
     mut parts: Parts,
 ) -> ApiResult<Response> {
-    by_token(&parts)?;
+    require_bearer(&parts, "attach")?;
     let upgrade = upgrade(&mut parts, &app).await?;
     let address = Address::of(&app, &parts.headers);
     Ok(upgrade.max_message_size(MAX_HELLO).on_upgrade(async move |mut socket| {
@@ -82,7 +83,7 @@ pub async fn stream(
     Named(id): Named,
     mut parts: Parts,
 ) -> ApiResult<Response> {
-    by_token(&parts)?;
+    require_bearer(&parts, "attach")?;
     let shown = parts.headers.get(SECRET).and_then(|value| value.to_str().ok());
     let secret = shown.and_then(|text| Secret::read(&app.signer, text, &caller.subject));
     let known = secret.filter(|secret| secret.session == id);
@@ -104,15 +105,6 @@ pub async fn stream(
         };
         live.track_future(work).await;
     }))
-}
-
-/// Pages have no display to bring.
-fn by_token(parts: &Parts) -> ApiResult<()> {
-    if !parts.headers.contains_key(header::AUTHORIZATION) {
-        let message = "attach with a token: `Authorization: Bearer <token>`";
-        return Err(ApiError::new(ErrorCode::MissingBearer, message));
-    }
-    Ok(())
 }
 
 /// Hears what is brought, and says which session it is.

@@ -39,10 +39,12 @@ pub async fn sessions(dir: &TempDir) -> Sessions {
         ceilings: Default::default(),
         idle_timeout_s: 0,
         policy: Policy::new([], []),
+        forward_allow: Vec::new(),
         profiles: Profiles::new(dir.path().join("profiles"), None),
         extensions: Extensions::new(dir.path().join("extensions")),
     };
-    Sessions::new(Arc::new(Nowhere), Journal::open(store).await.unwrap(), config)
+    let journal = Journal::open(store.clone()).await.unwrap();
+    Sessions::new(Arc::new(Nowhere), store, journal, config)
 }
 
 pub fn caller() -> Caller {

@@ -14,7 +14,7 @@ use crate::{
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Navigate {
-    /// Where to; `https://` is added if there is no scheme.
+    /// Where to; `https://` is added if there is no scheme, `http://` for localhost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 100_000))]
     pub url: Option<String>,

@@ -1,0 +1,264 @@
+//! Files of the home that the browser is to use: an upload, a page at a `file:` address.
+//!
+//! The browser does not see the agent's home. A file that is handed over is linked into the folder that
+//! the browser has in the home's place, under the same path, so addresses and names stay as they are.
+//! Paths are resolved beneath the home like those of `files.rs`, by the guest: no link that a program
+//! put there leads the browser to files of its own.
+
+use std::{
+    fs, io,
+    os::{
+        fd::{AsRawFd, OwnedFd},
+        unix::fs::MetadataExt,
+    },
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use helmdeck_wire::file::{FileKind, HomePath};
+use rustix::{
+    fs::{AtFlags, CWD, FileType, OFlags, fstat, linkat},
+    io::Errno,
+};
+use serde_json::Value;
+use tokio::{task::block_in_place, time::sleep};
+
+use crate::{
+    error::GuestError,
+    files,
+    nest::{HANDED_OVER, HOME, is_mount, is_shared},
+};
+
+/// A page comes with the files beside and below it, but not with more than this.
+const MAX_FILES: usize = 1000;
+/// How far below.
+const MAX_DEPTH: usize = 8;
+/// How often files that were changed or removed since are looked for.
+const TIDY_PAUSE: Duration = Duration::from_secs(2);
+/// A longer message of the debugging protocol names no file.
+const MAX_MESSAGE: usize = 1 << 20;
+
+/// A pipe that nobody writes to must not make us wait.
+const LOOK: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK);
+
+/// Hands one file over.
+pub fn file(path: &HomePath) -> Result<(), GuestError> {
+    block_in_place(|| link(path.as_str())).map_err(|errno| files::refusal(errno, path))
+}
+
+/// Hands a page over, with what is beside and below it, if the address is of a file in the home.
+pub fn page(url: &str) -> Result<(), GuestError> {
+    let Some(path) = path_in_home(url) else { return Ok(()) };
+    block_in_place(|| {
+        let refused = |errno| files::refusal(errno, &path);
+        let found = files::open(path.as_str(), LOOK).map_err(refused)?;
+        let folder = match FileType::from_raw_mode(fstat(&found).map_err(refused)?.st_mode) {
+            FileType::Directory => path.as_str(),
+            _ => {
+                link(path.as_str()).map_err(refused)?;
+                path.split().map_or("", |(folder, _)| folder)
+            }
+        };
+        hand_over_folder(folder);
+        Ok(())
+    })
+}
+
+/// Hands over what a message of the debugging protocol names. What cannot be is left for the browser to
+/// refuse.
+pub fn named_in(message: &str) {
+    let names_files = message.contains("\"files\"") || message.contains("file:");
+    if !names_files || message.len() > MAX_MESSAGE {
+        return;
+    }
+    let Ok(message) = serde_json::from_str::<Value>(message) else { return };
+    let Some(params) = message.get("params") else { return };
+    let files = params.get("files").or_else(|| params.get("data")?.get("files"));
+    for path in files.and_then(Value::as_array).into_iter().flatten().take(MAX_FILES) {
+        let inside = path.as_str().and_then(|path| path.strip_prefix(HOME)?.strip_prefix('/'));
+        if let Some(path) = inside.and_then(|path| HomePath::parse(path).ok()) {
+            let _ = page_or_file(&path);
+        }
+    }
+    if let Some(url) = params.get("url").and_then(Value::as_str) {
+        let _ = page(url);
+    }
+}
+
+/// A field may take a whole folder.
+fn page_or_file(path: &HomePath) -> Result<(), GuestError> {
+    match file(path) {
+        Err(_) => page(&format!("file://{HOME}/{path}")),
+        linked => linked,
+    }
+}
+
+/// Forgets files that were removed from the home, for the life of the guest: they would take up room.
+/// Those that were replaced are handed over anew.
+pub async fn tidy() {
+    loop {
+        sleep(TIDY_PAUSE).await;
+        block_in_place(|| tidy_folder(Path::new(HANDED_OVER), ""));
+    }
+}
+
+fn tidy_folder(folder: &Path, inside: &str) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let path = if inside.is_empty() { name } else { format!("{inside}/{name}") };
+        let Ok(facts) = entry.metadata() else { continue };
+        if facts.is_dir() {
+            // Others are mounted over these.
+            if !is_mount(&path) {
+                tidy_folder(&entry.path(), &path);
+                // Only if it is empty.
+                let _ = fs::remove_dir(entry.path());
+            }
+        } else if facts.nlink() == 1 {
+            let _ = fs::remove_file(entry.path());
+            let _ = link(&path);
+        }
+    }
+}
+
+/// Links the files of a folder and of those below, nearest first. Hidden ones are left out.
+fn hand_over_folder(folder: &str) {
+    let mut folders = vec![folder.to_owned()];
+    let mut left = MAX_FILES;
+    for _ in 0..MAX_DEPTH {
+        let mut below = Vec::new();
+        for folder in folders {
+            let Ok(path) = HomePath::parse(&folder) else { continue };
+            let Ok(list) = files::list(&path) else { continue };
+            let _ = target_folder(&folder);
+            for entry in list.entries.iter().filter(|entry| !entry.name.starts_with('.')) {
+                let path = match folder.as_str() {
+                    "" => entry.name.clone(),
+                    folder => format!("{folder}/{}", entry.name),
+                };
+                if left == 0 {
+                    return;
+                }
+                left -= 1;
+                match entry.kind {
+                    FileKind::Directory => below.push(path),
+                    _ => {
+                        let _ = link(&path);
+                    }
+                }
+            }
+        }
+        folders = below;
+    }
+}
+
+/// Links one file of the home to where the browser sees it.
+fn link(path: &str) -> Result<(), Errno> {
+    if is_shared(path) {
+        // The browser sees it anyway, and follows no links there.
+        return files::open(path, LOOK | OFlags::NOFOLLOW).map(|_| ());
+    }
+    let file = files::open(path, LOOK)?;
+    let facts = fstat(&file)?;
+    if FileType::from_raw_mode(facts.st_mode) != FileType::RegularFile {
+        return Err(Errno::ISDIR);
+    }
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let errno = |error: io::Error| Errno::from_io_error(&error).unwrap_or(Errno::IO);
+    let target = target_folder(folder).map_err(errno)?.join(name);
+    match fs::symlink_metadata(&target) {
+        Ok(there) if (there.dev(), there.ino()) == (facts.st_dev, facts.st_ino) => return Ok(()),
+        Ok(there) if there.is_dir() => fs::remove_dir_all(&target).map_err(errno)?,
+        Ok(_) => fs::remove_file(&target).map_err(errno)?,
+        Err(_) => {}
+    }
+    link_opened(&file, &target)
+}
+
+/// By the descriptor, so that it is the file that was looked at.
+fn link_opened(file: &OwnedFd, target: &Path) -> Result<(), Errno> {
+    let opened = format!("/proc/self/fd/{}", file.as_raw_fd());
+    linkat(CWD, opened, CWD, target, AtFlags::SYMLINK_FOLLOW)
+}
+
+/// The folder where the browser sees a folder of the home; made if it is not there.
+fn target_folder(folder: &str) -> io::Result<PathBuf> {
+    let mut target = PathBuf::from(HANDED_OVER);
+    for name in folder.split('/').filter(|name| !name.is_empty()) {
+        target.push(name);
+        match fs::symlink_metadata(&target) {
+            Ok(there) if there.is_dir() => {}
+            Ok(_) => {
+                fs::remove_file(&target)?;
+                fs::create_dir(&target)?;
+            }
+            Err(_) => fs::create_dir(&target)?,
+        }
+    }
+    Ok(target)
+}
+
+/// What a `file:` address names beneath the home, outside of what the browser sees anyway.
+fn path_in_home(url: &str) -> Option<HomePath> {
+    let (scheme, rest) = url.trim().split_once(':')?;
+    if !scheme.eq_ignore_ascii_case("file") {
+        return None;
+    }
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
+    let path = match rest.strip_prefix("//") {
+        Some(rest) => rest.strip_prefix("localhost").unwrap_or(rest),
+        None => rest,
+    };
+    let path = decoded(path)?;
+    let inside = path.strip_prefix(HOME).filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
+    let path = HomePath::parse(inside.strip_prefix('/').unwrap_or(inside)).ok()?;
+    (!is_shared(path.as_str())).then_some(path)
+}
+
+/// Without percent signs; nothing if that is no text.
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        match (first, tail) {
+            (b'%', [high, low, tail @ ..]) => {
+                let digit = |byte: &u8| char::from(*byte).to_digit(16);
+                let value = digit(high)? * 16 + digit(low)?;
+                bytes.push(u8::try_from(value).ok()?);
+                rest = tail;
+            }
+            _ => bytes.push(*first),
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_address_in_the_home_names_a_file_of_it() {
+        for (url, path) in [
+            ("file:///home/agent/a.html", "a.html"),
+            ("FILE:///home/agent/a%20b/c.html?x#y", "a b/c.html"),
+            ("file://localhost/home/agent/", ""),
+            ("file:/home/agent/x", "x"),
+        ] {
+            assert_eq!(path_in_home(url).expect(url).as_str(), path);
+        }
+        for other in [
+            "https://example.com/home/agent/x",
+            "file:///home/agentx/a",
+            "file:///home/agent/../browser/x",
+            "file:///home/agent/%2e%2e/browser/x",
+            "file:///home/agent/Downloads/x",
+            "file:///etc/hosts",
+            "about:blank",
+            "file:///home/agent/%zz",
+        ] {
+            assert_eq!(path_in_home(other), None, "{other}");
+        }
+    }
+}

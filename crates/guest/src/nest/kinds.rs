@@ -1,0 +1,176 @@
+//! The two nested sandboxes of a session: what each sees, and the environment of its programs.
+//!
+//! ```text
+//!                  agent's programs           session's browser
+//! /home/agent      the home                   what was handed over, read-only
+//!   Downloads      shared                     shared
+//!   Desktop        shared                     shared
+//! /home/browser    -                          its profile
+//! /run/user/1000   session bus                empty
+//! extensions       -                          read-only
+//! ```
+
+use std::{collections::BTreeMap, ffi::CString, fs, io, path::Path};
+
+use helmdeck_spawn::Restricted;
+use helmdeck_wire::{guest::Begin, session::Mode};
+
+use super::{HOME, NestSpec, RUNTIME_DIR};
+use crate::{egress, extension, passthrough, xvnc};
+
+/// Where the session's browser keeps what is its own.
+pub const BROWSER_HOME: &str = "/home/browser";
+/// What the browser sees as the home: files are linked here when they are handed over.
+pub const HANDED_OVER: &str = "/home/handed-over";
+/// Folders of the home that both sandboxes have. They are mounts, so programs cannot put a link in
+/// their place.
+const SHARED: [&str; 2] = ["Desktop", "Downloads"];
+/// Where Chromium keeps certificates: below the home, whatever else it is told.
+const CERTIFICATES: &str = ".pki";
+/// What fontconfig knows of the fonts in /usr, and where it looks for that.
+const FONTS: &str = "/run/helmdeck/fonts";
+const FONTS_SEEN: &str = "/var/cache/fontconfig";
+/// Where programs are looked for.
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games";
+/// Chromium writes next to nothing there.
+const BROWSER_TMP: u64 = 256 << 20;
+/// Processes and threads that neither can take from the guest and the X server. The kernel counts
+/// both sandboxes together, so the browser's limit is above that of the agent's programs.
+const RESERVED_PIDS: u64 = 64;
+const BROWSER_PIDS: u64 = 128;
+
+/// Makes the folders that the sandboxes are made of, before any program runs.
+pub fn make_folders() -> io::Result<()> {
+    for entry in fs::read_dir(FONTS)?.flatten() {
+        // Programs that miss one read the fonts themselves.
+        let _ = fs::copy(entry.path(), Path::new(FONTS_SEEN).join(entry.file_name()));
+    }
+    for folder in SHARED {
+        fs::create_dir_all(format!("{HOME}/{folder}"))?;
+        fs::create_dir_all(format!("{HANDED_OVER}/{folder}"))?;
+    }
+    fs::create_dir_all(format!("{HANDED_OVER}/{CERTIFICATES}"))?;
+    fs::create_dir_all(format!("{BROWSER_HOME}/{CERTIFICATES}"))
+}
+
+/// Whether a path from the home on is in a folder that both sandboxes have.
+pub fn is_shared(path: &str) -> bool {
+    SHARED.iter().any(|folder| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')))
+}
+
+/// Whether the browser has something else mounted over this folder of what was handed over.
+pub fn is_mount(path: &str) -> bool {
+    path == CERTIFICATES || SHARED.contains(&path)
+}
+
+/// The sandbox of the agent's programs. `wrapper` is what passthrough adds.
+pub fn agent(begin: &Begin, wrapper: &str) -> NestSpec {
+    let shared = shared();
+    let mut env = environment(begin);
+    env.insert("QT_LINUX_ACCESSIBILITY_ALWAYS_ON".into(), "1".into());
+    if begin.browser_passthrough {
+        let named = passthrough::ENVIRONMENT;
+        env.extend(named.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    }
+    NestSpec {
+        name: "agent",
+        with_display: begin.mode == Mode::Desktop,
+        tmp_bytes: begin.tmp_bytes,
+        shm_bytes: begin.shm_bytes,
+        oom_score: 500,
+        pids: begin.pids.saturating_sub(RESERVED_PIDS + BROWSER_PIDS),
+        env,
+        mounts: format!(
+            "--bind {HOME} {HOME} {shared} --bind {RUNTIME_DIR} {RUNTIME_DIR} {wrapper}"
+        ),
+    }
+}
+
+/// The sandbox of the session's own browser.
+pub fn browser(begin: &Begin) -> NestSpec {
+    let shared = shared();
+    let extensions = if begin.extensions.is_empty() {
+        String::new()
+    } else {
+        format!("--ro-bind {} {}", extension::OUTSIDE, extension::INSIDE)
+    };
+    let mut env = environment(begin);
+    let own = |folder: &str| format!("{BROWSER_HOME}/{folder}");
+    env.insert("XDG_CONFIG_HOME".into(), own(".config"));
+    env.insert("XDG_CACHE_HOME".into(), own(".cache"));
+    env.insert("XDG_DATA_HOME".into(), own(".local/share"));
+    // Any program on the display can name an accessibility bus there, and would be sent every page.
+    let none = format!("unix:path={RUNTIME_DIR}/no-accessibility-bus");
+    env.insert("AT_SPI_BUS_ADDRESS".into(), none);
+    env.insert("NO_AT_BRIDGE".into(), "1".into());
+    NestSpec {
+        name: "browser",
+        with_display: begin.mode == Mode::Desktop,
+        tmp_bytes: begin.tmp_bytes.min(BROWSER_TMP),
+        shm_bytes: begin.shm_bytes,
+        oom_score: 300,
+        pids: begin.pids.saturating_sub(RESERVED_PIDS),
+        env,
+        mounts: format!(
+            "--ro-bind {HANDED_OVER} {HOME} {shared} --bind {BROWSER_HOME} {BROWSER_HOME} \
+             --bind {BROWSER_HOME}/{CERTIFICATES} {HOME}/{CERTIFICATES} \
+             --perms 0700 --size 16777216 --tmpfs {RUNTIME_DIR} {extensions}"
+        ),
+    }
+}
+
+/// Places of the browser's sandbox that hold what others chose: files of the agent's programs, and what
+/// pages store. Nothing is run or loaded from there: a program on the display can name a library for
+/// GTK to load. Links in the home are not followed: they could lead to the profile.
+pub fn restricted() -> [Restricted; 4] {
+    [(HOME, true), (BROWSER_HOME, false), (RUNTIME_DIR, false), ("/tmp", false)].map(
+        |(path, home)| Restricted {
+            path: CString::new(path).unwrap_or_default(),
+            recursive: home,
+            no_links: home,
+        },
+    )
+}
+
+fn shared() -> String {
+    SHARED.map(|folder| format!("--bind {HOME}/{folder} {HOME}/{folder}")).join(" ")
+}
+
+/// The environment of every program of the session. What the client asked for comes on top, for
+/// the agent's own programs only.
+fn environment(begin: &Begin) -> BTreeMap<String, String> {
+    let language = match &begin.locale {
+        Some(locale) => format!("{}.UTF-8", locale.replace('-', "_")),
+        None => "C.UTF-8".to_owned(),
+    };
+    let bus = format!("unix:path={RUNTIME_DIR}/bus");
+    let mut env: BTreeMap<String, String> = [
+        ("PATH", PATH),
+        ("HOME", HOME),
+        ("USER", "agent"),
+        ("LOGNAME", "agent"),
+        ("SHELL", "/bin/bash"),
+        ("LANG", &language),
+        ("XDG_RUNTIME_DIR", RUNTIME_DIR),
+        ("DBUS_SESSION_BUS_ADDRESS", &bus),
+        // Loopback is the session's own; everything else goes through the policy.
+        ("http_proxy", egress::PROXY),
+        ("https_proxy", egress::PROXY),
+        ("all_proxy", egress::PROXY),
+        ("HTTP_PROXY", egress::PROXY),
+        ("HTTPS_PROXY", egress::PROXY),
+        ("ALL_PROXY", egress::PROXY),
+        ("no_proxy", "localhost,127.0.0.1,::1"),
+        ("NO_PROXY", "localhost,127.0.0.1,::1"),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .into();
+    if begin.mode == Mode::Desktop {
+        env.insert("DISPLAY".into(), xvnc::DISPLAY.into());
+        env.insert("XDG_CURRENT_DESKTOP".into(), "XFCE".into());
+    }
+    if let Some(timezone) = &begin.timezone {
+        env.insert("TZ".into(), timezone.clone());
+    }
+    env
+}

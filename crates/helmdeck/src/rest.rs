@@ -1,0 +1,68 @@
+//! Calls to a server's REST API, for the commands that need one.
+
+use std::{error::Error, time::Duration};
+
+use bytes::Bytes;
+use helmdeck_wire::ErrorBody;
+use http::{Method, Request, StatusCode, header};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper_util::rt::TokioIo;
+use serde::{Serialize, de::DeserializeOwned};
+use tokio::{net::TcpStream, time::timeout};
+
+use crate::remote::{NoSocket, Remote};
+
+/// What the server does for a command takes a moment.
+const DEADLINE: Duration = Duration::from_secs(30);
+/// The largest answer.
+const MAX_ANSWER: usize = 1 << 20;
+
+/// Posts a body and reads the answer.
+pub async fn post<T: DeserializeOwned>(
+    server: &Remote,
+    path: &str,
+    body: &impl Serialize,
+) -> Result<T, NoSocket> {
+    let failed = |error: &dyn Error| NoSocket::Unreachable(error.to_string());
+    let authorized = server.request(path)?;
+    let place = authorized.uri().authority().map(ToString::to_string).unwrap_or_default();
+    let body = serde_json::to_vec(body).map_err(|e| failed(&e))?;
+    let mut request = Request::builder()
+        .method(Method::POST)
+        .uri(path)
+        .header(header::HOST, &place)
+        .header(header::CONTENT_TYPE, "application/json")
+        .body(Full::new(Bytes::from(body)))
+        .map_err(|e| failed(&e))?;
+    if let Some(bearer) = authorized.headers().get(header::AUTHORIZATION) {
+        request.headers_mut().insert(header::AUTHORIZATION, bearer.clone());
+    }
+    let late = |_| NoSocket::Unreachable(format!("http://{place} does not answer"));
+    let (status, answer) = timeout(DEADLINE, send(&place, request)).await.map_err(late)??;
+    if status.is_success() {
+        return serde_json::from_slice(&answer).map_err(|e| failed(&e));
+    }
+    let why = match serde_json::from_slice::<ErrorBody>(&answer) {
+        Ok(body) => body.message,
+        Err(_) => format!("status {status}"),
+    };
+    Err(NoSocket::Refused(status.as_u16(), why))
+}
+
+async fn send(place: &str, request: Request<Full<Bytes>>) -> Result<(StatusCode, Bytes), NoSocket> {
+    let failed = |error: &dyn Error| NoSocket::Unreachable(format!("http://{place}: {error}"));
+    let address = if has_port(place) { place.to_owned() } else { format!("{place}:80") };
+    let stream = TcpStream::connect(&address).await.map_err(|e| failed(&e))?;
+    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+        .await
+        .map_err(|e| failed(&e))?;
+    // Ends with the answer.
+    tokio::spawn(connection);
+    let (head, body) = sender.send_request(request).await.map_err(|e| failed(&e))?.into_parts();
+    let answer = Limited::new(body, MAX_ANSWER).collect().await.map_err(|e| failed(&*e))?;
+    Ok((head.status, answer.to_bytes()))
+}
+
+fn has_port(place: &str) -> bool {
+    place.rsplit_once(':').is_some_and(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()))
+}

@@ -1,0 +1,43 @@
+//! What sessions may reach.
+
+use axum::{Extension, Json, extract::State};
+use helmdeck_egress::{Judged, SystemResolver, explain};
+use helmdeck_sessions::Caller;
+use helmdeck_wire::{
+    ErrorCode,
+    egress::{EgressTested, JudgedAddress, TestEgress},
+};
+
+use crate::{
+    App,
+    body::Body,
+    error::{ApiError, ApiResult},
+};
+
+/// What would become of a connection.
+pub async fn test_egress(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Body(asked): Body<TestEgress>,
+) -> ApiResult<Json<EgressTested>> {
+    let via = match &asked.session_id {
+        Some(id) => app.sessions.get(&caller, id)?.leaves_by()?,
+        None => None,
+    };
+    let resolver = SystemResolver::default();
+    let explained = explain(&asked.url, &app.egress_policy, via.as_ref(), &resolver).await;
+    let explained = explained
+        .map_err(|error| ApiError::new(ErrorCode::InvalidInput, format!("url: {error}")))?;
+    let judged = |judged: &Judged| JudgedAddress {
+        address: judged.address.to_string(),
+        allowed: judged.verdict.is_ok(),
+        reason: judged.reason(),
+    };
+    let addresses = explained.addresses.iter().flatten().map(judged).collect();
+    Ok(Json(EgressTested {
+        target: explained.target.to_string(),
+        allowed: explained.is_allowed(),
+        addresses,
+        explanation: explained.to_string(),
+    }))
+}

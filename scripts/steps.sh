@@ -1,0 +1,94 @@
+# Runs the steps of a script and says truly how it went, however it ends. Sourced after say.sh,
+# never run.
+#
+#   begin_steps NAME; step TITLE COMMAND...; end_steps
+#
+# A signal ends the running step with everything it started, and the summary says so. Each step is
+# a process group of its own for that, without a terminal to read from; `ask_step` is for one that
+# may ask for a password.
+# shellcheck shell=bash
+
+# How long a step may take to end after SIGTERM: tests get ten seconds from their runner.
+step_grace_s=${step_grace_s:-30}
+steps_name='' current='' timings='' job='' stopped='' finished=no
+
+begin_steps() {
+  local signal
+  steps_name=$1
+  trap summary EXIT
+  for signal in HUP INT QUIT PIPE TERM; do
+    # shellcheck disable=SC2064
+    trap "stopped=$signal; exit $((128 + $(kill -l "$signal")))" "$signal"
+  done
+}
+
+# Nothing but this makes a summary say that all is well.
+end_steps() { finished=yes; }
+
+step() {
+  local began=$SECONDS code=0
+  current=$1
+  shift
+  heading "$current"
+  set -m
+  "$@" </dev/null &
+  job=$!
+  set +m
+  wait "$job" || code=$?
+  [[ $code -eq 0 ]] || exit "$code"
+  job=''
+  took "$began"
+}
+
+ask_step() {
+  local began=$SECONDS
+  current=$1
+  shift
+  heading "$current"
+  "$@"
+  took "$began"
+}
+
+took() {
+  say "-- $current: $((SECONDS - $1)) s"
+  timings+="$current $((SECONDS - $1)) s, "
+}
+
+# Whether anything of the step runs. What has ended and waits for its parent does not.
+job_runs() {
+  local file fields
+  for file in /proc/[0-9]*/stat; do
+    read -r fields 2>/dev/null <"$file" || continue
+    # State, parent, process group; the name in brackets before them may hold spaces.
+    read -r -a fields <<<"${fields##*) }"
+    if [[ ${fields[2]} == "$job" && ${fields[0]} != [ZX] ]]; then return 0; fi
+  done
+  return 1
+}
+
+# Ends the process group of the step and waits until it is gone.
+end_job() {
+  kill -TERM -- "-$job" 2>/dev/null || return 0
+  for ((i = 0; i < step_grace_s * 10; i++)); do
+    job_runs || return 0
+    sleep 0.1
+  done
+  say "\"$current\" did not end within $step_grace_s s and was killed." >&2
+  kill -KILL -- "-$job" 2>/dev/null || true
+}
+
+summary() {
+  local code=$?
+  trap '' HUP INT QUIT PIPE TERM
+  [[ -z $job ]] || end_job
+  if [[ -n $stopped ]]; then
+    printf '\n%s%s: STOPPED by SIG%s in "%s" after %s s; what follows it was not run%s\n' \
+      "$red" "$steps_name" "$stopped" "$current" "$SECONDS" "$plain" >&2
+  elif [[ $code -ne 0 || $finished != yes ]]; then
+    printf '\n%s%s: FAILED in "%s" after %s s%s\n' "$red" "$steps_name" "$current" "$SECONDS" "$plain" >&2
+    [[ $code -ne 0 ]] || exit 1
+  else
+    say ""
+    say "$steps_name: everything passed in $SECONDS s (${timings%, })"
+  fi
+}
