@@ -11,7 +11,6 @@ mod ends;
 mod error;
 mod forwards;
 mod instance;
-mod migrations;
 mod moment;
 mod settings;
 mod store;
