@@ -271,6 +271,17 @@ mod tests {
     }
 
     #[test]
+    fn all_files_of_a_session_together_leave_memory_for_programs() {
+        for memory in [256_u64 << 20, 4 << 30, 64 << 30] {
+            let memory_limit = Some(helmdeck_wire::size::Bytes(memory));
+            let spec = SessionSpec { memory_limit, ..SessionSpec::default() };
+            let SandboxSpec { home_bytes, browser_bytes, tmp_bytes, .. } =
+                for_runtime(&spec, BTreeMap::new());
+            assert!(home_bytes + browser_bytes + tmp_bytes < memory, "{memory}");
+        }
+    }
+
+    #[test]
     fn zero_means_no_limit() {
         let spec = SessionSpec { idle_timeout_s: Some(0), ..SessionSpec::default() };
         let limits = limits(&complete(spec, 300).unwrap());
