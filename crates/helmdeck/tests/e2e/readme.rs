@@ -25,7 +25,10 @@ fn blocks(text: &str) -> Vec<String> {
             }
             Some(lines) => *lines += &format!("{line}\n"),
             None if line.starts_with("## ") => section = line,
-            None if line == "```sh" && !NOT_RUN.contains(&section) && !previous.starts_with(MARK) => {
+            None if line == "```sh"
+                && !NOT_RUN.contains(&section)
+                && !previous.starts_with(MARK) =>
+            {
                 block = Some(String::new());
             }
             None => {}
