@@ -1074,26 +1074,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/egress/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * What a session's connection to an address would meet, address by address
-         * @description What a session's connection to an address would meet, address by address. Nothing is connected.
-         */
-        post: operations["test_egress"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -1483,90 +1463,6 @@ export interface paths {
          * @description Put a file into the session's home, whole or not at all: `curl -T`. Missing folders are made.
          */
         put: operations["write_file"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/sessions/{id}/forwards": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The ports outside that the session opens as its own
-         * @description The ports outside that the session opens as its own.
-         */
-        get: operations["list_forwards"];
-        put?: never;
-        /**
-         * Forward a port of the server's machine: with `localhost:5173`, the session's browser and programs reach a development server at `http://localhost:5173`
-         * @description Forward a port of the server's machine: with `localhost:5173`, the session's browser and programs reach a development server at `http://localhost:5173`. Needs the admin, or a port of HELMDECK_FORWARD_ALLOW.
-         */
-        post: operations["add_forward"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/sessions/{id}/forwards/{port}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Close a forwarded port, by its number inside the session, and its connections
-         * @description Close a forwarded port, by its number inside the session, and its connections.
-         */
-        delete: operations["remove_forward"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/sessions/{id}/forwards/{port}/client": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Forward a port of the client's machine, for as long as this WebSocket is open: what `helmdeck forward` connects to
-         * @description Forward a port of the client's machine, for as long as this WebSocket is open: what `helmdeck forward` connects to. By bearer token only.
-         */
-        get: operations["forward_from_client"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/sessions/{id}/forwards/{port}/client/{connection}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * One connection of a forwarded port of the client's machine, as it was announced
-         * @description One connection of a forwarded port of the client's machine, as it was announced.
-         */
-        get: operations["bring_forwarded"];
-        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -2163,8 +2059,25 @@ export interface components {
              */
             timeout_s?: components["schemas"]["Patience"];
         };
-        /** @description Where a single click went. */
+        /** @description What a click hit. */
         Clicked: {
+            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
+            dialogs?: components["schemas"]["Dialog"][];
+            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
+            downloads?: components["schemas"]["Downloaded"][];
+            /** @description The element. */
+            hit: components["schemas"]["Hit"];
+            /** @description Always true; failures are error bodies. */
+            ok: boolean;
+            /** @description Tabs that opened meanwhile. */
+            opened?: components["schemas"]["TabId"][];
+            /** @description Which tab. */
+            tab: string;
+            /** @description The address of the tab afterwards. */
+            url: string;
+        };
+        /** @description Where a single click went. */
+        Clicked2: {
             /** @description The button's number in the X protocol: "1" left, "2" middle, "3" right. */
             button: string;
             /** @description Always true. */
@@ -2321,6 +2234,12 @@ export interface components {
          */
         CreateSession: {
             /**
+             * @description Whether the browser tells pages that a program drives it: `navigator.webdriver` is true, and
+             *     the user agent of a headless browser says `HeadlessChrome`. If not given: true for headless
+             *     sessions, false for desktops, where pages see an ordinary Chromium.
+             */
+            announce_automation?: boolean | null;
+            /**
              * @description Whether browsers that the agent's own programs start, by Playwright or Puppeteer for example,
              *     answer the browser's calls while they run; as the server is set if not given.
              */
@@ -2346,12 +2265,6 @@ export interface components {
             };
             /** @description The names of extensions of the caller's that the browser has from its start on. */
             extensions?: components["schemas"]["ExtensionName"][];
-            /**
-             * @description Ports of the server's machine that the session opens as its own: with `localhost:5173`, its
-             *     browser and programs reach a development server at `http://localhost:5173`. Needs the admin,
-             *     or a port of HELMDECK_FORWARD_ALLOW.
-             */
-            forward?: components["schemas"]["ForwardRule"][];
             /** @description Where the browser tells pages that it is. */
             geolocation?: components["schemas"]["Geolocation"] | null;
             /**
@@ -2540,37 +2453,6 @@ export interface components {
              */
             failed: number;
         };
-        /** @description What a session's connection would meet. Nothing was connected. */
-        EgressTested: {
-            /**
-             * @description Every address of the host, judged; empty if it does not resolve, is refused by name, or is
-             *     resolved by the session's `proxy`.
-             */
-            addresses: components["schemas"]["JudgedAddress"][];
-            /** @description Whether a connection would be tried. */
-            allowed: boolean;
-            /** @description The same in words, with what can be done about a refusal. */
-            explanation: string;
-            /** @description Host and port. */
-            target: string;
-        };
-        /** @description What a click hit. */
-        ElementClicked: {
-            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
-            dialogs?: components["schemas"]["Dialog"][];
-            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
-            downloads?: components["schemas"]["Downloaded"][];
-            /** @description The element. */
-            hit: components["schemas"]["Hit"];
-            /** @description Always true; failures are error bodies. */
-            ok: boolean;
-            /** @description Tabs that opened meanwhile. */
-            opened?: components["schemas"]["TabId"][];
-            /** @description Which tab. */
-            tab: string;
-            /** @description The address of the tab afterwards. */
-            url: string;
-        };
         /**
          * @description Make every page believe that it is elsewhere, or that its reader has other wishes: place,
          *     language, time zone, colours, motion. What is not given stays as it is. It holds in every tab and
@@ -2725,11 +2607,6 @@ export interface components {
          *     - `element_not_actionable`: The element is there and cannot be used: hidden, covered, disabled or moving.
          *     - `navigation_failed`: The page could not be loaded.
          *     - `script_failed`: The script threw an error.
-         *     - `egress_denied`: The session may not reach this host; the message says which rule refuses and what to do.
-         *     - `host_not_found`: The name of the host does not resolve.
-         *     - `connection_refused`: Nothing listens at this address; the message says how to reach a server outside the session.
-         *     - `forward_denied`: The caller may not forward this port; the message says whom to ask.
-         *     - `port_in_use`: A program inside the session, or another forward, has the port.
          *     - `tab_not_found`: There is no such tab.
          *     - `page_crashed`: The page crashed or was closed during the call.
          *     - `browser_restarted`: The browser died during the call and is being started again; try again.
@@ -2745,7 +2622,7 @@ export interface components {
          *     - `internal`: A failure on our side; the log has the details under the request id.
          * @enum {string}
          */
-        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "control_taken" | "person_required" | "too_many_connections" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "picture_too_large" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "egress_denied" | "host_not_found" | "connection_refused" | "forward_denied" | "port_in_use" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
+        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "control_taken" | "person_required" | "too_many_connections" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "picture_too_large" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
         /** @description Run JavaScript in the page, and answer with what it yields; promises are awaited. */
         Execute: {
             /** @description An expression, or statements with `return`. */
@@ -2973,39 +2850,6 @@ export interface components {
          * @enum {string}
          */
         Format: "png" | "webp" | "jpeg";
-        /** @description A port that is forwarded into a session. */
-        Forward: {
-            /** @description Whose loopback that is. */
-            from: components["schemas"]["ForwardedFrom"];
-            /**
-             * Format: uint16
-             * @description The port inside the session; `http://localhost:<port>` for its programs and its browser.
-             */
-            port: number;
-            /**
-             * Format: uint16
-             * @description The port outside.
-             */
-            to_port: number;
-        };
-        /** @description The ports that are forwarded into a session. */
-        ForwardList: {
-            /** @description By the port inside. */
-            forwards: components["schemas"]["Forward"][];
-        };
-        /**
-         * @description A port to forward: `5173`, `localhost:5173`, or `3000:localhost:8080` to open port 8080 outside as port 3000 inside. Ports inside are 1024 or higher.
-         * @example localhost:5173
-         */
-        ForwardRule: string;
-        /**
-         * @description Whose loopback a forwarded port leads to.
-         *
-         *     - `server`: The machine that the server runs on.
-         *     - `client`: The machine that `helmdeck forward` runs on.
-         * @enum {string}
-         */
-        ForwardedFrom: "server" | "client";
         /** @description A place on earth. */
         Geolocation: {
             /**
@@ -3159,15 +3003,6 @@ export interface components {
          * @enum {string}
          */
         Interaction: "click" | "type" | "focus" | "hover" | "select";
-        /** @description An address, judged. */
-        JudgedAddress: {
-            /** @description The address. */
-            address: string;
-            /** @description Whether it would be dialled. */
-            allowed: boolean;
-            /** @description The rule that refuses it, or the range of the allowlist that opens it. */
-            reason?: string | null;
-        };
         /**
          * @description Press a key or a chord such as `Return`, `ctrl+a` or `alt+Tab`; several separated by spaces are
          *     pressed one after the other.
@@ -3390,7 +3225,7 @@ export interface components {
              * @default 10
              */
             timeout_s?: components["schemas"]["Patience"];
-            /** @description Where to; `https://` is added if there is no scheme, `http://` for localhost. */
+            /** @description Where to; `https://` is added if there is no scheme. */
             url?: string | null;
             /**
              * @description How far to wait.
@@ -3479,11 +3314,6 @@ export interface components {
             /** @description What; a user and password in it are left out. */
             url: string;
         };
-        /** @description A port to forward into a session that runs. */
-        NewForward: {
-            /** @description Which port of the server's machine. */
-            forward: components["schemas"]["ForwardRule"];
-        };
         /** @description Ask for a ticket. */
         NewTicket: {
             /** @description Who it is for, shown in the action log with what its holder does. */
@@ -3545,26 +3375,6 @@ export interface components {
              * @default 10
              */
             timeout_s?: components["schemas"]["Patience"];
-        };
-        /** @description What was waited for has come. */
-        PageWaited: {
-            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
-            dialogs?: components["schemas"]["Dialog"][];
-            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
-            downloads?: components["schemas"]["Downloaded"][];
-            /** @description Always true; failures are error bodies. */
-            ok: boolean;
-            /** @description Tabs that opened meanwhile. */
-            opened?: components["schemas"]["TabId"][];
-            /** @description Which tab. */
-            tab: string;
-            /** @description The address of the tab afterwards. */
-            url: string;
-            /**
-             * Format: uint64
-             * @description How long it took.
-             */
-            waited_ms: number;
         };
         /**
          * @description A size of paper.
@@ -4007,8 +3817,6 @@ export interface components {
              * @description When it ends at the latest, if that is known.
              */
             expires_at?: string | null;
-            /** @description Ports outside that it opens as its own. */
-            forwards?: components["schemas"]["Forward"][];
             /** @description Its name in every later call. */
             id: components["schemas"]["SessionId"];
             /** @description Whether people can watch it. */
@@ -4048,6 +3856,12 @@ export interface components {
          */
         SessionSpec: {
             /**
+             * @description Whether the browser tells pages that a program drives it: `navigator.webdriver` is true, and
+             *     the user agent of a headless browser says `HeadlessChrome`. If not given: true for headless
+             *     sessions, false for desktops, where pages see an ordinary Chromium.
+             */
+            announce_automation?: boolean | null;
+            /**
              * @description Whether browsers that the agent's own programs start, by Playwright or Puppeteer for example,
              *     answer the browser's calls while they run; as the server is set if not given.
              */
@@ -4073,12 +3887,6 @@ export interface components {
             };
             /** @description The names of extensions of the caller's that the browser has from its start on. */
             extensions?: components["schemas"]["ExtensionName"][];
-            /**
-             * @description Ports of the server's machine that the session opens as its own: with `localhost:5173`, its
-             *     browser and programs reach a development server at `http://localhost:5173`. Needs the admin,
-             *     or a port of HELMDECK_FORWARD_ALLOW.
-             */
-            forward?: components["schemas"]["ForwardRule"][];
             /** @description Where the browser tells pages that it is. */
             geolocation?: components["schemas"]["Geolocation"] | null;
             /**
@@ -4289,13 +4097,6 @@ export interface components {
              * @default false
              */
             force?: boolean;
-        };
-        /** @description Ask what a session's connection to an address would meet. */
-        TestEgress: {
-            /** @description A session, whose `proxy` is taken into account. */
-            session_id?: components["schemas"]["SessionId"] | null;
-            /** @description A URL, a host, or `host:port`. */
-            url: string;
         };
         /** @description A ticket, shown once. */
         Ticket: {
@@ -4530,8 +4331,28 @@ export interface components {
             /** @description The address contains this. */
             url?: string | null;
         };
-        /** @description How long was waited. */
+        /** @description What was waited for has come. */
         Waited: {
+            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
+            dialogs?: components["schemas"]["Dialog"][];
+            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
+            downloads?: components["schemas"]["Downloaded"][];
+            /** @description Always true; failures are error bodies. */
+            ok: boolean;
+            /** @description Tabs that opened meanwhile. */
+            opened?: components["schemas"]["TabId"][];
+            /** @description Which tab. */
+            tab: string;
+            /** @description The address of the tab afterwards. */
+            url: string;
+            /**
+             * Format: uint64
+             * @description How long it took.
+             */
+            waited_ms: number;
+        };
+        /** @description How long was waited. */
+        Waited2: {
             /** @description Always true. */
             ok: boolean;
             /** @description Seconds, after the cap. */
@@ -4539,11 +4360,6 @@ export interface components {
         };
         /** @description One window. */
         Window: {
-            /**
-             * @description Whether it is a window of the session's own browser.
-             * @default false
-             */
-            browser?: boolean;
             /** @description The program's class, for example `Chromium`. */
             class: string;
             /** @description Whether it has the keyboard. */
@@ -4561,8 +4377,7 @@ export interface components {
             name: string;
             /**
              * Format: uint32
-             * @description The process that owns it, as `launch` and `ps` number it. The session's own browser runs apart
-             *     from other programs and has none.
+             * @description The process that owns it, if it says so.
              */
             pid?: number | null;
             /**
@@ -4878,7 +4693,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ElementClicked"];
+                    "application/json": components["schemas"]["Clicked"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -5060,7 +4875,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ElementClicked"];
+                    "application/json": components["schemas"]["Clicked"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -5378,7 +5193,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ElementClicked"];
+                    "application/json": components["schemas"]["Clicked"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -5430,7 +5245,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PageWaited"];
+                    "application/json": components["schemas"]["Waited"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -5482,7 +5297,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Clicked"];
+                    "application/json": components["schemas"]["Clicked2"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -5742,7 +5557,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Clicked"];
+                    "application/json": components["schemas"]["Clicked2"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -5794,7 +5609,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Clicked"];
+                    "application/json": components["schemas"]["Clicked2"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -5983,7 +5798,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Waited"];
+                    "application/json": components["schemas"]["Waited2"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -6041,32 +5856,6 @@ export interface operations {
                     "image/jpeg": string;
                     "image/png": string;
                     "image/webp": string;
-                };
-            };
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
-        };
-    };
-    test_egress: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["TestEgress"];
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["EgressTested"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -6680,131 +6469,6 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["FileStored"];
                 };
-            };
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
-        };
-    };
-    list_forwards: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ForwardList"];
-                };
-            };
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
-        };
-    };
-    add_forward: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["NewForward"];
-            };
-        };
-        responses: {
-            /** @description Done. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Forward"];
-                };
-            };
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
-        };
-    };
-    remove_forward: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-                port: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
-        };
-    };
-    forward_from_client: {
-        parameters: {
-            query?: {
-                /** @description The port on the client's machine; the same as inside if not given. */
-                to?: number;
-            };
-            header?: never;
-            path: {
-                id: string;
-                port: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            101: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
-        };
-    };
-    bring_forwarded: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-                port: string;
-                connection: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            101: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];

@@ -63,7 +63,7 @@ pub async fn embed(Named(id): Named, request: Request) -> ApiResult<Redirect> {
         });
     let path = format!("api/v1/sessions/{id}/vnc%3F{query}");
     // One level up, so that it holds behind any prefix.
-    let page = format!("../embed.html?autoconnect=true&resize=scale&path={path}");
+    let page = format!("../embed.html?autoconnect=true&resize=remote&path={path}");
     Ok(Redirect::temporary(&page))
 }
 

@@ -38,7 +38,7 @@ kept |this: &Self| json!({
 }));
 
 /// An address less what may be a secret in it: user, query and fragment, and all of one that is data.
-pub(super) fn without_secrets(url: &str) -> String {
+pub fn without_secrets(url: &str) -> String {
     let end = url.find(['?', '#']).unwrap_or(url.len());
     let shown = url.get(..end).unwrap_or_default();
     match shown.split_once("://") {
