@@ -122,7 +122,6 @@ pub(crate) struct Inner {
 #[derive(Default)]
 struct Origin {
     creator: Option<Caller>,
-    /// Another server started it.
     adopted: bool,
     attachment: Option<Attachment>,
 }
@@ -180,8 +179,7 @@ impl Session {
         let sandbox = attachment.sandbox().id;
         let id = SessionId::new(sandbox.as_str());
         let shared = Common { runtime: Arc::new(attachment.clone()), ..shared };
-        let attachment = Some(attachment);
-        let origin = Origin { adopted: true, attachment, ..Origin::default() };
+        let origin = Origin { adopted: true, attachment: Some(attachment), creator: None };
         Self::with_record(id, sandbox, record, shared, origin)
     }
 
