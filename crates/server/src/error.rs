@@ -240,8 +240,11 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::NotAFile
         | E::ElementNotActionable
         | E::ControlHeld
+        | E::NotDriving
+        | E::Private
         | E::ControlTaken => StatusCode::CONFLICT,
         E::SessionEnded => StatusCode::GONE,
+        E::RangeNotSatisfiable => StatusCode::RANGE_NOT_SATISFIABLE,
         E::PayloadTooLarge | E::PictureTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         E::TooManyAttempts | E::TooManyConnections | E::QuotaReached => {
             StatusCode::TOO_MANY_REQUESTS

@@ -11,12 +11,13 @@ mod ends;
 mod error;
 mod forwards;
 mod instance;
+mod migrations;
 mod moment;
 mod settings;
 mod store;
 mod tokens;
 
 pub use admin::Admin;
-pub use ends::End;
+pub use ends::{End, Remains};
 pub use error::StoreError;
 pub use store::Store;

@@ -8,7 +8,7 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
-use crate::StoreError;
+use crate::{StoreError, migrations};
 
 /// How long a statement waits for another process that holds the database.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -49,7 +49,7 @@ impl Store {
             .connect_with(options)
             .await
             .map_err(|source| StoreError::Unusable { path: path.clone(), source })?;
-        let migrated = sqlx::migrate!("./migrations").run(&pool).await;
+        let migrated = migrations::all().run(&pool).await;
         migrated.map_err(|error| match error {
             // The migrations are fine, so it is the disk.
             MigrateError::Execute(source) | MigrateError::ExecuteMigration(source, _) => {

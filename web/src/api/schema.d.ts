@@ -1654,6 +1654,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/docs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The API reference, for reading
+         * @description The API reference, for reading.
+         */
+        get: operations["docs_page"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/embed.html": {
         parameters: {
             query?: never;
@@ -2213,6 +2233,12 @@ export interface components {
          *     The same fields may also stand one level deeper, in an object called `spec`.
          */
         CreateSession: {
+            /**
+             * @description Whether the browser tells pages that a program drives it: `navigator.webdriver` is true, and
+             *     the user agent of a headless browser says `HeadlessChrome`. If not given: true for headless
+             *     sessions, false for desktops, where pages see an ordinary Chromium.
+             */
+            announce_automation?: boolean | null;
             /**
              * @description Whether browsers that the agent's own programs start, by Playwright or Puppeteer for example,
              *     answer the browser's calls while they run; as the server is set if not given.
@@ -3829,6 +3855,12 @@ export interface components {
          *     The same fields may also stand one level deeper, in an object called `spec`.
          */
         SessionSpec: {
+            /**
+             * @description Whether the browser tells pages that a program drives it: `navigator.webdriver` is true, and
+             *     the user agent of a headless browser says `HeadlessChrome`. If not given: true for headless
+             *     sessions, false for desktops, where pages see an ordinary Chromium.
+             */
+            announce_automation?: boolean | null;
             /**
              * @description Whether browsers that the agent's own programs start, by Playwright or Puppeteer for example,
              *     answer the browser's calls while they run; as the server is set if not given.
@@ -6679,6 +6711,28 @@ export interface operations {
                 };
                 content: {
                     "application/octet-stream": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    docs_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Text. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
                 };
             };
             "4XX": components["responses"]["Error"];

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use helmdeck_cdp::{Peek, refusal};
+use helmdeck_cdp::{Peek, controls_browser, refusal};
 use helmdeck_sessions::SessionError;
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::{Value, json, value::RawValue};
 
 /// Where downloads go, whatever folder of its own machine the client names.
 const DOWNLOADS: &str = "/home/agent/Downloads";
@@ -13,6 +14,10 @@ const SERVER_ERROR: i64 = -32000;
 
 /// No honest message that is read whole is longer.
 const MAX_REWRITTEN: usize = 64 << 10;
+
+/// The answer to an address that controls the browser.
+const NOT_OPENED: &str = "this address controls the browser, which belongs to the session: open a \
+    page of the web, about:blank, data:, blob: or file: instead";
 
 /// What becomes of a message.
 #[derive(Debug, PartialEq, Eq)]
@@ -44,7 +49,9 @@ pub fn judge<'a>(
         // Messages inside messages, and a page that may send any.
         "Target.sendMessageToTarget"
         | "Target.exposeDevToolsProtocol"
+        | "Target.openDevTools"
         | "Target.setRemoteLocations" => no("not here: attach with flatten instead"),
+        "Page.navigate" | "Target.createTarget" if !may_open(message.params) => no(NOT_OPENED),
         "Browser.setDownloadBehavior" | "Page.setDownloadBehavior" => match in_session(text) {
             Some(rewritten) => Verdict::Pass(rewritten.into()),
             None => no("expected an object of parameters, and not a large one"),
@@ -54,6 +61,23 @@ pub fn judge<'a>(
             Err(error) => no(&error.to_string()),
         },
         _ => Verdict::Pass(text.into()),
+    }
+}
+
+/// Whether the address in the parameters is one that clients may open. One that the browser might read
+/// differently is not.
+fn may_open(params: Option<&RawValue>) -> bool {
+    #[derive(Deserialize)]
+    struct Opened<'a> {
+        #[serde(borrow, default)]
+        url: Option<Cow<'a, str>>,
+    }
+    let Some(params) = params.map(RawValue::get).filter(|params| params.starts_with('{')) else {
+        return true;
+    };
+    match serde_json::from_str::<Opened<'_>>(params) {
+        Ok(Opened { url }) => url.is_none_or(|url| !controls_browser(&url)),
+        Err(_) => false,
     }
 }
 
@@ -80,17 +104,24 @@ fn drives(method: &str) -> bool {
     method.starts_with("Input.") || ACTS.contains(&method)
 }
 
-/// The same message with the session's own folder for downloads. Files have the names that people
-/// know there: numbers would help a client only on its own machine. Nobody turns downloads off for
-/// everybody.
+/// The same message with the session's own folder for downloads. A file arrives there under its number,
+/// so that it replaces none, and has the name that people know before the client hears that it is
+/// complete: the guest listens to the same events. A client may turn downloads off in a context that
+/// it made, but not for everybody.
 fn in_session(text: &str) -> Option<String> {
     if text.len() > MAX_REWRITTEN {
         return None;
     }
     let mut message: Value = serde_json::from_str(text).ok()?;
+    // The older call knows no numbers.
+    message.as_object_mut()?.insert("method".to_owned(), json!("Browser.setDownloadBehavior"));
     let params = message.get_mut("params")?.as_object_mut()?;
-    params.insert("behavior".to_owned(), json!("allow"));
+    if params.contains_key("browserContextId") && params.get("behavior") == Some(&json!("deny")) {
+        return Some(message.to_string());
+    }
+    params.insert("behavior".to_owned(), json!("allowAndName"));
     params.insert("downloadPath".to_owned(), json!(DOWNLOADS));
+    params.insert("eventsEnabled".to_owned(), json!(true));
     Some(message.to_string())
 }
 
@@ -123,6 +154,24 @@ mod tests {
     }
 
     #[test]
+    fn nobody_opens_an_address_that_ends_the_browser() {
+        for method in ["Page.navigate", "Target.createTarget"] {
+            for params in [
+                r#"{"url":"chrome://quit"}"#,
+                r#"{"u\u0072l":"chrome\u003a//restart"}"#,
+                r#"{"url":"about:blank","url":"chrome://quit"}"#,
+                r#"{"url":"view-source:chrome://quit"}"#,
+            ] {
+                let text = format!(r#"{{"id":1,"method":"{method}","params":{params}}}"#);
+                let told = answer(judge(&text, || Ok(())));
+                assert!(told["error"]["message"].as_str().unwrap().contains("session"), "{told}");
+            }
+            let text = format!(r#"{{"id":1,"method":"{method}","params":{{"url":"http://a"}}}}"#);
+            assert_eq!(judge(&text, || Ok(())), Verdict::Pass(text.as_str().into()));
+        }
+    }
+
+    #[test]
     fn nothing_hides_behind_or_inside_another_message() {
         let close = r#"{"id":1,"method":"Browser.close"}"#;
         for hidden in [format!("x\0{close}"), format!("{close}\0{close}"), "\0".to_owned()] {
@@ -140,13 +189,24 @@ mod tests {
     #[test]
     fn downloads_stay_in_the_session() {
         let text = r#"{"id":1,"method":"Browser.setDownloadBehavior","params":{"behavior":
-            "allowAndName","downloadPath":"/elsewhere","eventsEnabled":true}}"#;
-        let Verdict::Pass(passed) = judge(text, held) else { panic!("refused") };
-        let passed: Value = serde_json::from_str(&passed).unwrap();
-        let path = json!("/home/agent/Downloads");
-        assert_eq!(passed["params"]["downloadPath"], path);
-        assert_eq!(passed["params"]["behavior"], "allow");
-        assert_eq!(passed["params"]["eventsEnabled"], true);
+            "allow","downloadPath":"/elsewhere"}}"#;
+        for text in [text.to_owned(), text.replace("Browser.", "Page.")] {
+            let Verdict::Pass(passed) = judge(&text, held) else { panic!("refused") };
+            let passed: Value = serde_json::from_str(&passed).unwrap();
+            assert_eq!(passed["method"], "Browser.setDownloadBehavior");
+            assert_eq!(passed["params"]["downloadPath"], "/home/agent/Downloads");
+            assert_eq!(passed["params"]["behavior"], "allowAndName");
+            assert_eq!(passed["params"]["eventsEnabled"], true);
+        }
+        let off = |context: &str| {
+            let text = format!(
+                r#"{{"id":1,"method":"Browser.setDownloadBehavior","params":{{"behavior":"deny"{context}}}}}"#
+            );
+            let Verdict::Pass(passed) = judge(&text, held) else { panic!("refused") };
+            serde_json::from_str::<Value>(&passed).unwrap()["params"]["behavior"].clone()
+        };
+        assert_eq!(off(r#","browserContextId":"C""#), "deny");
+        assert_eq!(off(""), "allowAndName");
     }
 
     #[test]

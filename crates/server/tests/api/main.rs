@@ -12,11 +12,13 @@
 
 mod access;
 mod auth;
+mod behind_proxy;
 mod client;
 mod connections;
 mod control;
 mod desktop;
 mod drain;
+mod forwards;
 mod health;
 mod live;
 mod metrics;
