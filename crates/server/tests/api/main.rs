@@ -2,7 +2,13 @@
 //!
 //! Nothing here starts a sandbox; what needs one is tested end to end elsewhere.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test may"
+)]
 
 mod access;
 mod auth;
