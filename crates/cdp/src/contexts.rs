@@ -212,7 +212,7 @@ mod tests {
     fn a_context_exists_for_the_client_that_made_it_only_until_it_leaves() {
         let mut contexts = with_context_of(1);
         let all = to_raw_value(&json!({ "browserContextIds": ["C"] })).unwrap();
-        let mut seen_by = |contexts: &mut Contexts, client| {
+        let seen_by = |contexts: &mut Contexts, client| {
             let seen = contexts.answered(Owner::Client(client), &Sought::Contexts, Some(&all));
             seen.unwrap().get().contains("\"C\"")
         };
