@@ -47,7 +47,11 @@ test    imagemagick                what zoom is compared with
 test    git                        goes through the proxy of a session
 test    python3-pip                a package manager inside a session
 test    tigervnc-viewer            a viewer that is not ours
+test    x11-utils                  names an accessibility bus on a display
 test    mousepad                   a GTK program to type into
+test    nginx-light                a documented proxy in front of the server
+test    caddy                      another documented proxy
+test    openssl                    makes the certificate of the proxy tests
 test    openbox                    a window manager other than ours
 test    procps                     ps, to see that nothing is left running
 fresh   debootstrap                makes the systems of cargo xtask fresh

@@ -30,7 +30,7 @@ use tokio::{select, sync::watch};
 
 use self::moment::Met;
 use crate::{
-    BrowserError,
+    BrowserError, Incoming,
     address::addressed,
     emulation::Emulating,
     private::SignIn,
@@ -52,7 +52,7 @@ pub struct Browser {
 pub(crate) struct Shared {
     current: Arc<Current>,
     /// Nothing if the browser is somebody's own.
-    home: Option<PathBuf>,
+    incoming: Option<Arc<Incoming>>,
     /// The browsers that we know, each made out by the first call that needs it.
     met: Mutex<Vec<Met>>,
     pictures: AtomicU64,
@@ -63,6 +63,8 @@ pub(crate) struct Shared {
     followed: AtomicBool,
     /// Who has a browser for themselves, while a person signs in privately.
     pub(crate) private: watch::Sender<Option<SignIn>>,
+    /// Whether the session's own browser has a window that people see.
+    on_screen: AtomicBool,
 }
 
 impl Browser {
@@ -99,9 +101,25 @@ impl Browser {
     fn with_home(current: Arc<Current>, home: Option<PathBuf>, emulating: Emulating) -> Self {
         let (met, pictures) = (Mutex::default(), AtomicU64::new(0));
         let (records, emulating) = (Arc::default(), Arc::new(emulating));
-        let (followed, private) = (AtomicBool::new(false), watch::Sender::new(None));
-        let shared = Shared { current, home, met, pictures, records, emulating, followed, private };
+        let (followed, on_screen) = (AtomicBool::new(false), AtomicBool::new(false));
+        let incoming = home.map(|home| Arc::new(Incoming::new(home)));
+        let shared = Shared {
+            current,
+            incoming,
+            met,
+            pictures,
+            records,
+            emulating,
+            followed,
+            private: watch::Sender::new(None),
+            on_screen,
+        };
         Self { shared: Arc::new(shared), hands: Hands::Agent }
+    }
+
+    /// Says that the session's own browser has a window on a screen.
+    pub fn is_on_screen(&self) {
+        self.shared.on_screen.store(true, Ordering::Relaxed);
     }
 
     /// The same browser for somebody else. With hands off, no dialog is answered, no tab is opened or
@@ -122,6 +140,11 @@ impl Browser {
         if to_person {
             self.shared.remember();
         }
+    }
+
+    /// Where its downloads arrive; nothing if it is somebody's own.
+    pub fn incoming(&self) -> Option<Arc<Incoming>> {
+        self.shared.incoming.clone()
     }
 
     /// Goes to an address, or a step in the history.
@@ -202,7 +225,7 @@ impl Browser {
     pub async fn upload(&self, upload: &UploadFiles) -> Result<Acted, BrowserError> {
         let UploadFiles { tab, timeout_s, .. } = upload;
         let mut turn = self.alive(tab.as_ref(), false, *timeout_s).await?;
-        let home = self.shared.home.as_deref();
+        let home = self.shared.incoming.as_deref().map(Incoming::home);
         let home = home.ok_or(BrowserError::Invalid("somebody's own browser has no files here"))?;
         turn.upload(home, upload).await
     }
@@ -369,7 +392,11 @@ impl Browser {
             if off {
                 return Turn::begin_looking(running, page, deadline);
             }
-            return Ok(Turn::begin(running, page, accept_dialogs, deadline).await);
+            let on_screen =
+                running.owner == Owner::Session && self.shared.on_screen.load(Ordering::Relaxed);
+            let mut turn = Turn::begin(running, page, accept_dialogs, deadline).await;
+            turn.on_screen = on_screen;
+            return Ok(turn);
         }
     }
 }

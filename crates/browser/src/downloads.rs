@@ -1,9 +1,11 @@
 //! Files that the browser downloads into the home. Pure: fed by what the browser tells.
 
-use std::path::{Path, PathBuf};
+use std::{path::PathBuf, sync::Arc};
 
 use helmdeck_wire::browser::Downloaded;
 use serde::Deserialize;
+
+use crate::Incoming;
 
 /// Where they go, from the home on.
 pub(crate) const FOLDER: &str = "Downloads";
@@ -13,7 +15,7 @@ const MOST: usize = 100;
 /// The downloads whose end no reply has told yet.
 pub(crate) struct Downloads {
     /// Nothing if they go where the browser likes.
-    home: Option<PathBuf>,
+    incoming: Option<Arc<Incoming>>,
     last: Mark,
     known: Vec<Known>,
 }
@@ -53,8 +55,8 @@ pub(crate) struct Progress {
 }
 
 impl Downloads {
-    pub fn new(home: Option<&Path>) -> Self {
-        Self { home: home.map(Path::to_owned), last: Mark::default(), known: Vec::new() }
+    pub fn new(incoming: Option<Arc<Incoming>>) -> Self {
+        Self { incoming, last: Mark::default(), known: Vec::new() }
     }
 
     pub fn begun(&mut self, begun: Begun) {
@@ -84,11 +86,15 @@ impl Downloads {
             // Whole bytes, however large.
             known.told.size = Some(progress.received_bytes as u64);
         }
-        let path = progress.file_path.as_deref().filter(|path| !path.as_os_str().is_empty());
+        let path = progress.file_path.as_ref().filter(|path| !path.as_os_str().is_empty());
         if let Some(path) = path {
+            let incoming = self.incoming.as_deref().filter(|_| path.ends_with(&known.guid));
+            let settled = incoming.and_then(|incoming| incoming.settle(&known.guid, &known.name));
+            let path = settled.as_ref().unwrap_or(path);
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
             let name = name.unwrap_or_else(|| known.name.clone());
-            known.told.path = match self.home.as_ref().map(|home| path.strip_prefix(home)) {
+            let home = self.incoming.as_deref().map(Incoming::home);
+            known.told.path = match home.map(|home| path.strip_prefix(home)) {
                 Some(Ok(path)) => path.to_string_lossy().into_owned(),
                 Some(Err(_)) => format!("{FOLDER}/{name}"),
                 None => name,
@@ -127,6 +133,10 @@ impl Downloads {
 mod tests {
     use super::*;
 
+    fn home() -> Option<Arc<Incoming>> {
+        Some(Arc::new(Incoming::new("/home/agent".into())))
+    }
+
     fn begun(guid: &str) -> Begun {
         Begun { guid: guid.into(), suggested_filename: format!("{guid}.txt") }
     }
@@ -137,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_download_that_goes_on_is_told_again_when_it_is_complete() {
-        let mut downloads = Downloads::new(Some(Path::new("/home/agent")));
+        let mut downloads = Downloads::new(home());
         downloads.begun(begun("slow"));
         downloads.begun(begun("stopped"));
         assert_eq!(downloads.take().len(), 2);
@@ -153,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_download_from_before_is_not_what_a_call_began() {
-        let mut downloads = Downloads::new(Some(Path::new("/home/agent")));
+        let mut downloads = Downloads::new(home());
         downloads.begun(begun("old"));
         let mark = downloads.mark();
         assert!(!downloads.any_since(mark));
@@ -163,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_download_is_told_once_by_its_place_in_the_home() {
-        let mut downloads = Downloads::new(Some(Path::new("/home/agent")));
+        let mut downloads = Downloads::new(home());
         downloads.begun(Begun { guid: "1".into(), suggested_filename: "a.txt".into() });
         assert!(downloads.any_since(Mark::default()) && !downloads.all_over());
         downloads.went_on(&Progress {

@@ -1,7 +1,6 @@
 //! A browser that runs: its tabs and downloads, from the moment we first look at it.
 
 use std::{
-    path::Path,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -21,7 +20,7 @@ use tokio::{
 };
 
 use crate::{
-    BrowserError,
+    BrowserError, Incoming,
     cast::Casts,
     context::Context,
     downloads::{self, Downloads},
@@ -90,14 +89,15 @@ impl Running {
     pub async fn start(
         cdp: Cdp,
         owner: Owner,
-        home: Option<&Path>,
+        incoming: Option<Arc<Incoming>>,
         records: Arc<Mutex<Records>>,
         emulating: Arc<Emulating>,
         deadline: Instant,
     ) -> Result<Self, BrowserError> {
+        let folder = incoming.as_ref().map(|incoming| incoming.home().join(downloads::FOLDER));
         let known = Arc::new(Known {
             tabs: Mutex::default(),
-            downloads: Mutex::new(Downloads::new(home)),
+            downloads: Mutex::new(Downloads::new(incoming)),
             records,
             emulating,
             news: Notify::new(),
@@ -108,10 +108,10 @@ impl Running {
         let pages = json!({ "discover": true, "filter": [{ "type": "page" }] });
         let downloads = async {
             if owner != Owner::Agent {
-                let params = match home {
-                    Some(home) => json!({
+                let params = match folder {
+                    Some(folder) => json!({
                         "behavior": "allow",
-                        "downloadPath": home.join(downloads::FOLDER),
+                        "downloadPath": folder,
                         "eventsEnabled": true,
                     }),
                     None => json!({ "behavior": "default", "eventsEnabled": true }),

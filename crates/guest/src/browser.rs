@@ -1,6 +1,6 @@
 //! Chromium, with its own sandbox on, spoken to over a pipe that no other program can reach.
 
-use std::{fs, io, os::fd::OwnedFd, path::Path, sync::Arc, time::Duration};
+use std::{fs, io, os::fd::OwnedFd, path::Path, process::Stdio, sync::Arc, time::Duration};
 
 use helmdeck_cdp::{Absence, Cdp, CdpError, Current};
 use helmdeck_display::Display;
@@ -13,12 +13,13 @@ use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Value, json};
 use tokio::{
     net::unix::pipe,
+    process::Command,
     select,
-    time::{Instant, sleep, sleep_until},
+    time::{Instant, sleep, sleep_until, timeout},
 };
 
 use crate::{
-    egress,
+    desktop, egress,
     error::GuestError,
     extension,
     log::Log,
@@ -44,14 +45,27 @@ const SINGLETON: [&str; 3] = ["SingletonLock", "SingletonSocket", "SingletonCook
 /// What Chromium shows as its window's class.
 pub const WINDOW_CLASS: &str = "chromium";
 
-/// Background work that a session does not want, and nothing that weakens the browser.
+/// Background work that a session does not want, and nothing that weakens the browser. What has no
+/// switch is turned off by the policy in `/etc/chromium`. Accounts and component updates have neither,
+/// and are looked for on the session's own loopback, where nothing answers.
 const QUIET: &str = "--no-first-run --no-default-browser-check --password-store=basic \
     --disable-background-networking --disable-component-update --disable-sync \
     --disable-breakpad --disable-crash-reporter --disable-domain-reliability --no-pings \
     --disable-default-apps --hide-crash-restore-bubble --disable-gpu --disable-quic \
     --force-webrtc-ip-handling-policy=disable_non_proxied_udp \
+    --gaia-url=http://127.255.255.254:9/ \
+    --component-updater=url-source=http://127.255.255.254:9/ \
     --disable-features=OptimizationHints,OptimizationGuideModelDownloading,\
-NetworkTimeServiceQuerying,MediaRouter,Translate";
+NetworkTimeServiceQuerying,MediaRouter,Translate,AutofillServerCommunication";
+
+/// A mouse that can hover and point precisely. Chromium finds none among the devices of Xvnc or of a
+/// headless screen, and pages would leave out their hover styles.
+const MOUSE: &str = "--blink-settings=primaryHoverType=2,availableHoverTypes=2,\
+primaryPointerType=4,availablePointerTypes=4";
+/// `navigator.webdriver` is false, although the browser is driven.
+const NOT_ANNOUNCED: &str = "--disable-blink-features=AutomationControlled";
+/// Chromium says its version at once.
+const VERSION_DEADLINE: Duration = Duration::from_secs(20);
 
 /// A page takes input from when it can be asked, not only after it was painted: what is clicked before
 /// is lost otherwise, and nobody is told.
@@ -191,6 +205,9 @@ async fn launch(
     namespace.set(nest.process_namespace());
     let started = async {
         nest.restrict().await?;
+        if begin.mode == Mode::Desktop {
+            desktop::start_browser_bus(&nest).await?;
+        }
         start(&nest, begin, current, cookies).await
     };
     match started.await {
@@ -223,7 +240,10 @@ async fn connect(nest: &Nest, begin: &Begin) -> Result<(Spawned, Cdp), GuestErro
     let (their_input, our_output) = std::io::pipe().map_err(pipes)?;
     let (our_input, their_output) = std::io::pipe().map_err(pipes)?;
     let descriptors = vec![(their_input.into(), 3), (their_output.into(), 4)];
-    let args = arguments(begin);
+    let mut args = arguments(begin);
+    if begin.mode == Mode::Headless && !begin.announce_automation {
+        args.insert(0, format!("--user-agent={}", user_agent(&version().await?)));
+    }
     let program = "chromium";
     let process = nest.require(Start { program, args, descriptors, ..Start::default() }).await?;
     let commands = pipe::Sender::from_owned_fd(nonblocking(our_output.into())?).map_err(pipes)?;
@@ -261,6 +281,10 @@ fn arguments(begin: &Begin) -> Vec<String> {
     let mut args: Vec<String> = QUIET.split_whitespace().map(str::to_owned).collect();
     args.push("--remote-debugging-pipe".into());
     args.push(EARLY_INPUT.into());
+    args.push(MOUSE.into());
+    if !begin.announce_automation {
+        args.push(NOT_ANNOUNCED.into());
+    }
     args.push(format!("--proxy-server={}", egress::PROXY));
     args.push(format!("--user-data-dir={PROFILE}"));
     let (width, height) = (begin.geometry.width, begin.geometry.height);
@@ -281,6 +305,29 @@ fn arguments(begin: &Begin) -> Vec<String> {
     }
     args.push("about:blank".into());
     args
+}
+
+/// Chromium's version, which a headless one needs to look like any other.
+async fn version() -> Result<String, GuestError> {
+    let mut command = Command::new("chromium");
+    command.arg("--product-version").stdin(Stdio::null()).kill_on_drop(true);
+    let asked = timeout(VERSION_DEADLINE, command.output()).await;
+    let late = |_| GuestError::NotReady {
+        program: "chromium --product-version",
+        seconds: VERSION_DEADLINE.as_secs(),
+    };
+    let failed = |source| GuestError::Spawn { program: "chromium".into(), source };
+    let said = asked.map_err(late)?.map_err(failed)?;
+    Ok(String::from_utf8_lossy(&said.stdout).trim().to_owned())
+}
+
+/// The user agent of a Chromium of this version that has a screen: only the major number counts.
+fn user_agent(version: &str) -> String {
+    let major = version.split('.').next().unwrap_or_default();
+    format!(
+        "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) \
+         Chrome/{major}.0.0.0 Safari/537.36"
+    )
 }
 
 /// A browser's process, as programs inside see it; nothing if it does not say.

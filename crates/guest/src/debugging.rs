@@ -1,14 +1,21 @@
 //! The browser's debugging protocol for somebody outside: Playwright, Puppeteer, any client.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
+use helmdeck_browser::Incoming;
 use helmdeck_cdp::{Absence, Cdp, CdpError, Client, Current, MAX_REQUEST};
 use helmdeck_wire::{ErrorBody, ErrorCode, error::with_causes, guest::OneClient};
 use serde::de::IgnoredAny;
 use serde_json::json;
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader},
+    sync::mpsc,
+};
 
-use crate::{error::GuestError, handover, nest::HOME};
+use crate::{error::GuestError, handover, nest::HOME, transfers};
 
 /// A browser that has died is back within this, or not at all.
 const OPEN_DEADLINE: Duration = Duration::from_secs(25);
@@ -45,10 +52,17 @@ pub async fn tidy_up(browser: &Cdp, own: bool) {
     let _ = browser.call::<IgnoredAny>(None, method, params, OPEN_DEADLINE).await;
 }
 
-/// Passes messages both ways until either side ends.
-pub async fn serve(client: &Client, stream: impl AsyncRead + AsyncWrite) {
+/// Passes messages both ways until either side ends. `incoming` is where downloads of a browser of the
+/// session's own arrive; in another, files are those of its own machine.
+pub async fn serve(
+    client: &Client,
+    incoming: Option<Arc<Incoming>>,
+    stream: impl AsyncRead + AsyncWrite,
+) {
     let (from_server, mut to_server) = tokio::io::split(stream);
     let mut from_server = BufReader::new(from_server);
+    let (refusals, mut refused) = mpsc::channel(1);
+    let sandboxed = incoming.is_some();
     let up = async {
         let mut message = Vec::new();
         loop {
@@ -59,6 +73,12 @@ pub async fn serve(client: &Client, stream: impl AsyncRead + AsyncWrite) {
                 _ => return,
             }
             let Ok(text) = std::str::from_utf8(&message) else { return };
+            if let Some(refusal) = sandboxed.then(|| transfers::refused_upload(text)).flatten() {
+                if refusals.send(refusal).await.is_err() {
+                    return;
+                }
+                continue;
+            }
             handover::named_in(text);
             if client.send(text).await.is_err() {
                 return;
@@ -66,8 +86,17 @@ pub async fn serve(client: &Client, stream: impl AsyncRead + AsyncWrite) {
         }
     };
     let down = async {
-        while let Some(message) = client.next().await {
-            let mut bytes = message.into_bytes();
+        let mut downloads = incoming.map(transfers::Downloads::new);
+        loop {
+            let message = tokio::select! {
+                message = client.next() => match message {
+                    Some(message) => message,
+                    None => return,
+                },
+                Some(refusal) = refused.recv() => refusal,
+            };
+            let renamed = downloads.as_mut().and_then(|downloads| downloads.settled(&message));
+            let mut bytes = renamed.unwrap_or(message).into_bytes();
             bytes.push(0);
             if to_server.write_all(&bytes).await.is_err() {
                 return;

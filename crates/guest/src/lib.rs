@@ -30,7 +30,9 @@ mod frames;
 mod handover;
 mod log;
 mod nest;
+mod network;
 mod owners;
+mod panel;
 mod passthrough;
 mod place;
 mod private;
@@ -40,6 +42,7 @@ mod rfb;
 mod router;
 mod scraper;
 mod supervise;
+mod transfers;
 mod watchdog;
 mod xvnc;
 
@@ -62,6 +65,8 @@ pub fn run(listen_fd: RawFd) -> io::Result<()> {
     // SAFETY: the runtime passed this descriptor for us alone to own.
     let listener = unsafe { OwnedFd::from_raw_fd(listen_fd) };
     helmdeck_spawn::set_cloexec(&listener)?;
+    // Before there are threads, as namespaces need.
+    let unlinked = network::enter()?;
     let listener = UnixListener::from(listener);
     listener.set_nonblocking(true)?;
     // Two workers: one may wait for the X server while the other answers.
@@ -70,6 +75,9 @@ pub fn run(listen_fd: RawFd) -> io::Result<()> {
     runtime.block_on(async {
         let listener = tokio::net::UnixListener::from_std(listener)?;
         let guest = begin::Guest::default();
+        if let Some(why) = unlinked {
+            guest.log.line("guest", &why);
+        }
         tokio::spawn(guest.clone().end_unless_begun());
         axum::serve(listener, router::router(guest)).await
     })

@@ -17,6 +17,7 @@ use helmdeck_wire::{
         Interact, Markdown, Navigate, PageScreenshot, Pdf, PressKeys, ReadConsole, ReadNetwork,
         SelectOptions, Snapshot, Tabs, TypeInto, UploadFiles, WaitFor,
     },
+    byte_range::Part,
     cast::CastView,
     clipboard::Clipboard,
     control::Hands,
@@ -92,6 +93,7 @@ pub fn router(guest: Guest) -> Router {
         .route(&route::act(Wait::NAME), post(wait))
         .route(&route::act(Resize::NAME), post(resize))
         .route(&route::act(UploadFiles::NAME), post(upload))
+        .route(&route::act(Screenshot::NAME), post(screenshot))
         .route(&route::act(Navigate::NAME), post(navigate))
         .route(&route::act(Tabs::NAME), post(tabs));
     let router = on_display!(router,
@@ -111,7 +113,6 @@ pub fn router(guest: Guest) -> Router {
         Clipboard => clipboard() as Json,
         ListWindows => windows() as Json,
         Focus => focus() as Json,
-        Screenshot => screenshot(Format::default()) as bytes,
         Zoom => zoom(Format::default()) as bytes,
     );
     let router = on_browser!(router,
@@ -258,9 +259,10 @@ async fn cdp(
     let current = guest.cdp()?;
     let (browser, client) = debugging::open(&current, &whose).await?;
     let sandboxed = guest.attached().is_none();
+    let incoming = guest.browser()?.incoming().filter(|_| current.is_own(&browser));
     tokio::spawn(async move {
         if let Ok(upgraded) = upgrade.await {
-            debugging::serve(&client, TokioIo::new(upgraded)).await;
+            debugging::serve(&client, incoming, TokioIo::new(upgraded)).await;
         }
         drop(client);
         // One that the agent started has said itself where downloads go.
@@ -340,8 +342,18 @@ async fn read_file(
 ) -> Result<Response, GuestError> {
     guest.ensure_own()?;
     guest.activity.touch();
-    let (file, size) = block_in_place(|| files::read(&file.path))?;
-    Ok(([(CONTENT_LENGTH, size)], Body::from_stream(files::pieces(file, size))).into_response())
+    let range = file.range;
+    let (mut file, size) = block_in_place(|| files::read(&file.path))?;
+    let Some(range) = range else {
+        let body = Body::from_stream(files::pieces(file, size));
+        return Ok(([(CONTENT_LENGTH, size)], body).into_response());
+    };
+    let Part { first, length } = range.of(size).unwrap_or(Part { first: size, length: 0 });
+    block_in_place(|| files::skip(&mut file, first))?;
+    let facts = [(route::FILE_FIRST, first), (route::FILE_SIZE, size)];
+    let facts = facts.map(|(name, value)| (HeaderName::from_static(name), value));
+    let body = Body::from_stream(files::pieces(file, length));
+    Ok((facts, [(CONTENT_LENGTH, length)], body).into_response())
 }
 
 async fn write_file(
@@ -383,6 +395,15 @@ async fn save_profile(
 
 async fn log(State(guest): State<Guest>) -> String {
     guest.log.text()
+}
+
+/// A picture of the whole desktop, with its panel.
+async fn screenshot(
+    State(guest): State<Guest>,
+    Json(action): Json<Screenshot>,
+) -> Result<impl IntoResponse, GuestError> {
+    guest.panel.drawn().await;
+    Ok(bytes(guest.display()?.screenshot(&action, Format::default()).await?))
 }
 
 async fn launch(

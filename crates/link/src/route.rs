@@ -58,8 +58,13 @@ pub const END_PRIVATE: &str = "/private/end";
 
 /// `GET` a folder of the query's path: a [`helmdeck_wire::file::FileList`].
 pub const FOLDER: &str = "/folder";
-/// `GET` or `PUT` a file, of the query's [`helmdeck_wire::guest::OneFile`]: its bytes.
+/// `GET` or `PUT` a file, of the query's [`helmdeck_wire::guest::OneFile`]: its bytes, or a part.
 pub const FILE: &str = "/file";
+/// A header of the answer to a range of [`FILE`]: the first byte of the part, or the file's size if it
+/// has no such bytes.
+pub const FILE_FIRST: &str = "x-helmdeck-file-first";
+/// A header of the same answer: the size of the whole file.
+pub const FILE_SIZE: &str = "x-helmdeck-file-size";
 
 /// `PUT` the browser's profile, before [`BEGIN`]; `GET` it, of the query's
 /// [`helmdeck_wire::guest::SaveProfile`]. A tar archive from the home on.

@@ -176,6 +176,7 @@ impl IntoResponse for ApiError {
 }
 
 /// The HTTP status of each public code.
+#[expect(clippy::too_many_lines, reason = "a table with one line for each code")]
 pub fn status(code: ErrorCode) -> StatusCode {
     use ErrorCode as E;
     match code {
@@ -243,6 +244,7 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::Private
         | E::ControlTaken => StatusCode::CONFLICT,
         E::SessionEnded => StatusCode::GONE,
+        E::RangeNotSatisfiable => StatusCode::RANGE_NOT_SATISFIABLE,
         E::PayloadTooLarge | E::PictureTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         E::TooManyAttempts | E::TooManyConnections | E::QuotaReached => {
             StatusCode::TOO_MANY_REQUESTS

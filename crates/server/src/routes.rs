@@ -7,6 +7,7 @@ pub mod cdp;
 pub mod control;
 pub mod desktop;
 pub mod egress;
+pub mod ended;
 pub mod events;
 pub mod extensions;
 pub mod files;

@@ -1,6 +1,7 @@
 //! Every operation of the API: the table of contents.
 
 mod actions;
+mod endings;
 mod reaching;
 
 use helmdeck_sessions::Scope::{Admin, MetricsRead, SessionsRead, SessionsWrite};
@@ -40,6 +41,7 @@ pub fn operations() -> Vec<Operation> {
         signing_in(),
         changing(),
         lifecycle(),
+        endings::operations(),
         attaching(),
         kept(),
         watching(),
@@ -69,6 +71,9 @@ fn server_itself() -> Vec<Operation> {
             .returns_text("text/html"),
         get("/settings", Open, "settings_page", pages::app)
             .doc("The web page, where an admin changes settings.")
+            .returns_text("text/html"),
+        get("/docs", Open, "docs_page", pages::docs)
+            .doc("The API reference, for reading.")
             .returns_text("text/html"),
         get("/vnc.html", Open, "viewer_page", pages::viewer)
             .doc("A session's desktop on a page of its own, by ticket.")
@@ -151,7 +156,8 @@ fn lifecycle() -> Vec<Operation> {
             .returns::<Session>()
             .status(StatusCode::CREATED),
         get("/api/v1/sessions", Needs(SessionsRead), "list_sessions", sessions::list_sessions)
-            .doc("The sessions the caller may see, oldest first.")
+            .doc("The sessions the caller may see, oldest first; or those that have ended.")
+            .query::<sessions::ListQuery>()
             .returns::<SessionList>(),
         get("/api/v1/sessions/{id}", Needs(SessionsRead), "show_session", sessions::show_session)
             .doc("One session.")
@@ -238,8 +244,9 @@ fn watching() -> Vec<Operation> {
         get("/api/v1/events", Watches, "events", events::events)
             .doc(
                 "What happens in the caller's sessions, as server-sent events: `session`, \
-                 `session_gone`, `action`, `agent_status`, `control`, and `reset` if events were \
-                 lost. `session_gone` says `end_reason` and `ended_at`. Goes on after \
+                 `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events \
+                 were lost. `session_gone` says `end_reason` and `ended_at`; `idle` says \
+                 `idle_ends_at`, null while the session is in use. Goes on after \
                  `Last-Event-ID`. With a ticket: of its session only.",
             )
             .query::<events::EventsQuery>()
@@ -404,7 +411,7 @@ fn files_of_sessions() -> Vec<Operation> {
             .query::<files::FolderQuery>()
             .returns::<FileList>(),
         get("/api/v1/sessions/{id}/files/{*path}", desktop::ACT, "read_file", files::read_file)
-            .doc("A file of the session's home, to save.")
+            .doc("A file of the session's home, to save; with `Range: bytes=`, one part of it (206).")
             .returns_bytes(),
         put("/api/v1/sessions/{id}/files/{*path}", desktop::ACT, "write_file", files::write_file)
             .doc(

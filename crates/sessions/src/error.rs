@@ -192,6 +192,12 @@ pub enum SessionError {
     /// The guest refused the action, and says why.
     #[error("{0}")]
     Refused(ErrorBody),
+    /// The file has no such bytes.
+    #[error("range: the file has {size} bytes, and none of those that were asked for")]
+    RangeNotSatisfiable {
+        /// How many bytes the file has.
+        size: u64,
+    },
     /// The caller stopped sending.
     #[error("the body broke off before its end")]
     BrokeOff,
@@ -246,6 +252,7 @@ impl SessionError {
             Self::TooManyForwards { .. } => ErrorCode::QuotaReached,
             Self::NoForward(_) => ErrorCode::NotFound,
             Self::Refused(body) => body.error,
+            Self::RangeNotSatisfiable { .. } => ErrorCode::RangeNotSatisfiable,
             Self::Timeout { .. } => ErrorCode::Timeout,
             Self::GuestLost(_) => ErrorCode::GuestLost,
         }

@@ -7,6 +7,7 @@ use helmdeck_wire::{
     guest::HandedOver,
     history::{Actor, ActorKind},
 };
+use serde_json::json;
 use time::OffsetDateTime;
 use tracing::info;
 
@@ -42,7 +43,7 @@ impl Session {
             self.drop_private(false).await;
             let (kind, holder) = (by.kind.as_str(), by.subject.as_str());
             info!(session.id = self.id().as_str(), kind, holder, "Control is taken");
-            self.handed_over("take_control", by).await;
+            self.handed_over("take_control", by, None).await;
         }
         Ok(())
     }
@@ -50,13 +51,13 @@ impl Session {
     /// Hands control back to the agents, if `holder` has it.
     pub async fn release_control(&self, holder: &Holder, message: Option<String>) {
         let released = self.inner.lease.send_if_modified(|lease| {
-            lease.release(&holder.key, message, OffsetDateTime::now_utc())
+            lease.release(&holder.key, message.clone(), OffsetDateTime::now_utc())
         });
         if released {
             self.drop_private(true).await;
             let (kind, subject) = (holder.by.kind.as_str(), holder.by.subject.as_str());
             info!(session.id = self.id().as_str(), kind, holder = subject, "Control is back");
-            self.handed_over("release_control", holder.by.clone()).await;
+            self.handed_over("release_control", holder.by.clone(), message).await;
         }
     }
 
@@ -74,7 +75,7 @@ impl Session {
                 holder = holder.by.subject,
                 "Control is back: its holder is gone"
             );
-            self.handed_over("release_control", holder.by).await;
+            self.handed_over("release_control", holder.by, None).await;
         }
         self.inner.lease.borrow().expires()
     }
@@ -106,9 +107,9 @@ impl Session {
         SessionError::ControlTaken { id: self.id().clone(), holder }
     }
 
-    /// Lets go what is held down, and tells everybody.
-    async fn handed_over(&self, what: &str, by: Actor) {
-        let detail = serde_json::json!({});
+    /// Lets go what is held down, and tells everybody, with the words that were left.
+    async fn handed_over(&self, what: &str, by: Actor, message: Option<String>) {
+        let detail = message.map_or(json!({}), |message| json!({ "message": message }));
         self.record(by, what, detail, "ok", OffsetDateTime::now_utc(), Default::default());
         let lease = self.inner.lease.borrow().clone();
         let key = lease.holder().map(|holder| holder.key.clone()).unwrap_or_default();

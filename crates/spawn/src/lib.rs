@@ -21,7 +21,7 @@ pub use detach::detach;
 pub use limits::{join_groups, limit_processes, raise_descriptors, usual_descriptors};
 pub use mounts::{Restricted, restrict_mounts};
 pub use network::without_network;
-pub use privilege::drop_to;
+pub use privilege::{drop_capabilities, drop_to};
 pub use slice::{be_ordinary, be_prompt};
 
 use std::os::unix::process::CommandExt;

@@ -2,6 +2,8 @@
 
 use std::{io, process::Command};
 
+use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
+
 use crate::{check, in_child};
 
 /// Makes the child run as `uid` (and the group of the same number) without any capability, and
@@ -19,6 +21,15 @@ pub fn drop_to(command: &mut Command, uid: u32) {
         }
         Ok(())
     });
+}
+
+/// Gives up every capability of the calling thread, without a way to get one back. Meant for a
+/// process that has one thread.
+pub fn drop_capabilities() -> io::Result<()> {
+    drop_bounding_set()?;
+    let none = CapabilitySet::empty();
+    let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
+    Ok(set_capabilities(None, sets)?)
 }
 
 fn drop_bounding_set() -> io::Result<()> {

@@ -173,6 +173,7 @@ error_codes! {
     CdpUnavailable "cdp_unavailable" "The session's browser cannot be reached now."
     InvalidPath "invalid_path" "The path is malformed or leads out of the session's home."
     FileNotFound "file_not_found" "There is no such file in the session."
+    RangeNotSatisfiable "range_not_satisfiable" "The file has no such bytes."
     FileExists "file_exists" "There is a file of this name already."
     NotAFile "not_a_file" "A folder stands where a file is wanted, or the other way round."
     FileDenied "file_denied" "The session's programs have locked the file away."

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     browser::{ColorScheme, Geolocation},
+    byte_range::ByteRange,
     extension::ExtensionName,
     file::HomePath,
     proxy::Proxy,
@@ -15,7 +16,7 @@ use crate::{
 };
 
 /// Server and guest understand each other only if this is equal on both sides.
-pub const LINK_VERSION: u32 = 5;
+pub const LINK_VERSION: u32 = 6;
 
 /// What a guest needs to know to become a session. It never touches a disk or a command line,
 /// because `env` and `proxy` may hold secrets.
@@ -49,6 +50,8 @@ pub struct Begin {
     pub proxy: Option<Proxy>,
     /// Whether browsers that the agent's programs start are browsers of the session.
     pub browser_passthrough: bool,
+    /// Whether the browser tells pages that a program drives it.
+    pub announce_automation: bool,
     /// When the guest ends by itself while no server is there to do it.
     pub alone: Alone,
 }
@@ -93,6 +96,9 @@ pub struct OneFile {
     /// Whether a new file may take the place of an old one.
     #[serde(default)]
     pub replace: bool,
+    /// The part that is wanted of a file that is read; all of it if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<ByteRange>,
 }
 
 /// A line of the guest's report on its start and its life.

@@ -7,6 +7,7 @@ pub mod action;
 pub mod attach;
 pub mod body;
 pub mod browser;
+pub mod byte_range;
 pub mod cast;
 pub mod clipboard;
 pub mod control;

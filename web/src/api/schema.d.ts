@@ -1074,6 +1074,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/egress/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What a session's connection to an address would meet, address by address
+         * @description What a session's connection to an address would meet, address by address. Nothing is connected.
+         */
+        post: operations["test_egress"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -1082,8 +1102,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What happens in the caller's sessions, as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, and `reset` if events were lost
-         * @description What happens in the caller's sessions, as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, and `reset` if events were lost. `session_gone` says `end_reason` and `ended_at`. Goes on after `Last-Event-ID`. With a ticket: of its session only.
+         * What happens in the caller's sessions, as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events were lost
+         * @description What happens in the caller's sessions, as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events were lost. `session_gone` says `end_reason` and `ended_at`; `idle` says `idle_ends_at`, null while the session is in use. Goes on after `Last-Event-ID`. With a ticket: of its session only.
          */
         get: operations["events"];
         put?: never;
@@ -1206,8 +1226,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The sessions the caller may see, oldest first
-         * @description The sessions the caller may see, oldest first.
+         * The sessions the caller may see, oldest first; or those that have ended
+         * @description The sessions the caller may see, oldest first; or those that have ended.
          */
         get: operations["list_sessions"];
         put?: never;
@@ -1238,7 +1258,7 @@ export interface paths {
         post?: never;
         /**
          * End a session
-         * @description End a session. Succeeds if there is none, or none of the caller's.
+         * @description End a session. Succeeds for one that has ended; 404 if there never was one of the caller's.
          */
         delete: operations["end_session"];
         options?: never;
@@ -1426,6 +1446,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sessions/{id}/ended": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A session that has ended, as it was last; also after it is gone
+         * @description A session that has ended, as it was last; also after it is gone.
+         */
+        get: operations["show_ended"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sessions/{id}/files": {
         parameters: {
             query?: never;
@@ -1454,8 +1494,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A file of the session's home, to save
-         * @description A file of the session's home, to save.
+         * A file of the session's home, to save; with `Range: bytes=`, one part of it (206)
+         * @description A file of the session's home, to save; with `Range: bytes=`, one part of it (206).
          */
         get: operations["read_file"];
         /**
@@ -1463,6 +1503,130 @@ export interface paths {
          * @description Put a file into the session's home, whole or not at all: `curl -T`. Missing folders are made.
          */
         put: operations["write_file"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/forwards": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The ports outside that the session opens as its own
+         * @description The ports outside that the session opens as its own.
+         */
+        get: operations["list_forwards"];
+        put?: never;
+        /**
+         * Forward a port of the server's machine: with `localhost:5173`, the session's browser and programs reach a development server at `http://localhost:5173`
+         * @description Forward a port of the server's machine: with `localhost:5173`, the session's browser and programs reach a development server at `http://localhost:5173`. Needs the admin, or a port of HELMDECK_FORWARD_ALLOW.
+         */
+        post: operations["add_forward"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/forwards/{port}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Close a forwarded port, by its number inside the session, and its connections
+         * @description Close a forwarded port, by its number inside the session, and its connections.
+         */
+        delete: operations["remove_forward"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/forwards/{port}/client": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Forward a port of the client's machine, for as long as this WebSocket is open: what `helmdeck forward` connects to
+         * @description Forward a port of the client's machine, for as long as this WebSocket is open: what `helmdeck forward` connects to. By bearer token only.
+         */
+        get: operations["forward_from_client"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/forwards/{port}/client/{connection}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One connection of a forwarded port of the client's machine, as it was announced
+         * @description One connection of a forwarded port of the client's machine, as it was announced.
+         */
+        get: operations["bring_forwarded"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/keep-alive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put off the idle end of a session, as any other call does
+         * @description Put off the idle end of a session, as any other call does.
+         */
+        post: operations["keep_alive"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/last-picture": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How a session that has ended looked at its end, where there is a picture
+         * @description How a session that has ended looked at its end, where there is a picture.
+         */
+        get: operations["last_picture"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -1485,6 +1649,30 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/private-sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in privately, for a person who has control: the page opens in a browser of its own that no agent, program or debugging client can reach
+         * @description Sign in privately, for a person who has control: the page opens in a browser of its own that no agent, program or debugging client can reach. The person's `cdp-stream` shows it and takes their input; other viewers see `private`, and `browser/…` calls of others fail with `private` until it ends.
+         */
+        post: operations["start_private_sign_in"];
+        /**
+         * End a private sign-in
+         * @description End a private sign-in. The agent's tab goes to the page where the person was, with the cookies and storage of the sites they visited; with `discard`, nothing is handed over. Releasing control ends it, too; losing control ends it and hands nothing over.
+         */
+        delete: operations["end_private_sign_in"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1646,6 +1834,26 @@ export interface paths {
          * @description A script, style or picture of the web page.
          */
         get: operations["page_asset"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The API reference, for reading
+         * @description The API reference, for reading.
+         */
+        get: operations["docs_page"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1908,19 +2116,22 @@ export interface components {
         };
         /** @description Who did something. */
         Actor: {
-            /** @description An agent's call, or a person's hand. */
+            /** @description An agent, a person who logged in, or the holder of a link. */
             kind: components["schemas"]["ActorKind"];
-            /** @description The token subject. */
+            /** @description The label of the token or link, if it has one. */
+            label?: string | null;
+            /** @description The token subject; for a link, the subject that made it. */
             subject: string;
         };
         /**
          * @description What kind of actor.
          *
-         *     - `agent`: By a call of the API.
-         *     - `human`: By hand, in the live view.
+         *     - `agent`: A program with a token of its own.
+         *     - `human`: A person who logged in, or whose token was made with `helmdeck token --human`.
+         *     - `link`: Anyone with a ticket: the address of a live view, or of the browser's debugging protocol.
          * @enum {string}
          */
-        ActorKind: "agent" | "human";
+        ActorKind: "agent" | "human" | "link";
         /** @description Say what the agent is doing, for the banner over the live view. An empty text clears it. */
         AgentStatus: {
             /** @description The session that performs the action. */
@@ -2036,25 +2247,8 @@ export interface components {
              */
             timeout_s?: components["schemas"]["Patience"];
         };
-        /** @description What a click hit. */
-        Clicked: {
-            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
-            dialogs?: components["schemas"]["Dialog"][];
-            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
-            downloads?: components["schemas"]["Downloaded"][];
-            /** @description The element. */
-            hit: components["schemas"]["Hit"];
-            /** @description Always true; failures are error bodies. */
-            ok: boolean;
-            /** @description Tabs that opened meanwhile. */
-            opened?: components["schemas"]["TabId"][];
-            /** @description Which tab. */
-            tab: string;
-            /** @description The address of the tab afterwards. */
-            url: string;
-        };
         /** @description Where a single click went. */
-        Clicked2: {
+        Clicked: {
             /** @description The button's number in the X protocol: "1" left, "2" middle, "3" right. */
             button: string;
             /** @description Always true. */
@@ -2138,6 +2332,11 @@ export interface components {
         };
         /** @description Who drives, as a caller sees it. */
         Control: {
+            /**
+             * @description Who took control: an agent, a person, or the holder of a link.
+             * @default null
+             */
+            by?: components["schemas"]["Actor"] | null;
             /** @description Who may send input. */
             driver: components["schemas"]["Driver"];
             /**
@@ -2145,10 +2344,12 @@ export interface components {
              * @description Grows whenever control changes hands.
              */
             epoch: number;
-            /** @description The person who took control. */
+            /** @description The token subject that took control. */
             holder?: string | null;
             /** @description What the last person to drive left for the agent. */
             message?: string | null;
+            /** @description The person who left the message. */
+            message_by?: string | null;
             /**
              * Format: date-time
              * @description Since when it is so; none if it never changed.
@@ -2206,6 +2407,12 @@ export interface components {
          */
         CreateSession: {
             /**
+             * @description Whether the browser tells pages that a program drives it: `navigator.webdriver` is true, and
+             *     the user agent of a headless browser says `HeadlessChrome`. If not given: true for headless
+             *     sessions, false for desktops, where pages see an ordinary Chromium.
+             */
+            announce_automation?: boolean | null;
+            /**
              * @description Whether browsers that the agent's own programs start, by Playwright or Puppeteer for example,
              *     answer the browser's calls while they run; as the server is set if not given.
              */
@@ -2231,6 +2438,12 @@ export interface components {
             };
             /** @description The names of extensions of the caller's that the browser has from its start on. */
             extensions?: components["schemas"]["ExtensionName"][];
+            /**
+             * @description Ports of the server's machine that the session opens as its own: with `localhost:5173`, its
+             *     browser and programs reach a development server at `http://localhost:5173`. Needs the admin,
+             *     or a port of HELMDECK_FORWARD_ALLOW.
+             */
+            forward?: components["schemas"]["ForwardRule"][];
             /** @description Where the browser tells pages that it is. */
             geolocation?: components["schemas"]["Geolocation"] | null;
             /**
@@ -2275,6 +2488,11 @@ export interface components {
             /** @description The size of /dev/shm. */
             shm_size?: components["schemas"]["Bytes"] | null;
             spec?: components["schemas"]["SessionSpec"];
+            /**
+             * @description The page that the browser opens first; `https://` is added if there is no scheme. The session
+             *     is ready once the page is loaded, or could not be: then `notes` says why.
+             */
+            start_url?: string | null;
             /**
              * Format: uint64
              * @description Seconds from creation to the end, whatever happens; no limit if not given.
@@ -2395,8 +2613,8 @@ export interface components {
         /**
          * @description Who may send input.
          *
-         *     - `agent`: Any agent that may act in the session; nobody has taken control.
-         *     - `human`: A person who took control.
+         *     - `agent`: Agents: the one in `holder` if it took control, else all that may act in the session.
+         *     - `human`: The person in `holder`, who took control.
          *     - `nobody`: The session is not running.
          * @enum {string}
          */
@@ -2418,6 +2636,37 @@ export interface components {
              * @description Connections that were allowed and did not come about.
              */
             failed: number;
+        };
+        /** @description What a session's connection would meet. Nothing was connected. */
+        EgressTested: {
+            /**
+             * @description Every address of the host, judged; empty if it does not resolve, is refused by name, or is
+             *     resolved by the session's `proxy`.
+             */
+            addresses: components["schemas"]["JudgedAddress"][];
+            /** @description Whether a connection would be tried. */
+            allowed: boolean;
+            /** @description The same in words, with what can be done about a refusal. */
+            explanation: string;
+            /** @description Host and port. */
+            target: string;
+        };
+        /** @description What a click hit. */
+        ElementClicked: {
+            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
+            dialogs?: components["schemas"]["Dialog"][];
+            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
+            downloads?: components["schemas"]["Downloaded"][];
+            /** @description The element. */
+            hit: components["schemas"]["Hit"];
+            /** @description Always true; failures are error bodies. */
+            ok: boolean;
+            /** @description Tabs that opened meanwhile. */
+            opened?: components["schemas"]["TabId"][];
+            /** @description Which tab. */
+            tab: string;
+            /** @description The address of the tab afterwards. */
+            url: string;
         };
         /**
          * @description Make every page believe that it is elsewhere, or that its reader has other wishes: place,
@@ -2519,7 +2768,11 @@ export interface components {
          *     - `ticket_in_use`: The ticket is for one connection, and there is one.
          *     - `invalid_role`: No such role: view or control.
          *     - `control_held`: A person drives the session; look, wait, and try again.
+         *     - `not_driving`: This needs control of the session: take it first.
+         *     - `private`: A person signs in privately; the browser is theirs until that ends.
          *     - `control_taken`: A person took control while the action was under way.
+         *     - `person_required`: Only a person may do this, and the token is an agent's.
+         *     - `too_many_connections`: The token, ticket or address has as many connections open as it may.
          *     - `too_many_attempts`: Too many failed logins; wait and try again.
          *     - `not_found`: There is nothing here, or it is not yours.
          *     - `method_not_allowed`: The path exists, this method does not.
@@ -2554,6 +2807,7 @@ export interface components {
          *     - `invalid_text`: The text holds a character that no key can type.
          *     - `invalid_seconds`: A duration is zero or negative.
          *     - `invalid_geometry`: The screen size is outside what is supported.
+         *     - `picture_too_large`: The picture is larger than 32 MiB: ask for a smaller one, or for JPEG.
          *     - `invalid_format`: No such picture format.
          *     - `missing_command`: There is no command to launch.
          *     - `command_not_found`: The command does not exist in the session.
@@ -2570,12 +2824,18 @@ export interface components {
          *     - `element_not_actionable`: The element is there and cannot be used: hidden, covered, disabled or moving.
          *     - `navigation_failed`: The page could not be loaded.
          *     - `script_failed`: The script threw an error.
+         *     - `egress_denied`: The session may not reach this host; the message says which rule refuses and what to do.
+         *     - `host_not_found`: The name of the host does not resolve.
+         *     - `connection_refused`: Nothing listens at this address; the message says how to reach a server outside the session.
+         *     - `forward_denied`: The caller may not forward this port; the message says whom to ask.
+         *     - `port_in_use`: A program inside the session, or another forward, has the port.
          *     - `tab_not_found`: There is no such tab.
          *     - `page_crashed`: The page crashed or was closed during the call.
          *     - `browser_restarted`: The browser died during the call and is being started again; try again.
          *     - `cdp_unavailable`: The session's browser cannot be reached now.
          *     - `invalid_path`: The path is malformed or leads out of the session's home.
          *     - `file_not_found`: There is no such file in the session.
+         *     - `range_not_satisfiable`: The file has no such bytes.
          *     - `file_exists`: There is a file of this name already.
          *     - `not_a_file`: A folder stands where a file is wanted, or the other way round.
          *     - `file_denied`: The session's programs have locked the file away.
@@ -2585,7 +2845,7 @@ export interface components {
          *     - `internal`: A failure on our side; the log has the details under the request id.
          * @enum {string}
          */
-        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "control_taken" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
+        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "not_driving" | "private" | "control_taken" | "person_required" | "too_many_connections" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "picture_too_large" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "egress_denied" | "host_not_found" | "connection_refused" | "forward_denied" | "port_in_use" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "range_not_satisfiable" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
         /** @description Run JavaScript in the page, and answer with what it yields; promises are awaited. */
         Execute: {
             /** @description An expression, or statements with `return`. */
@@ -2813,6 +3073,39 @@ export interface components {
          * @enum {string}
          */
         Format: "png" | "webp" | "jpeg";
+        /** @description A port that is forwarded into a session. */
+        Forward: {
+            /** @description Whose loopback that is. */
+            from: components["schemas"]["ForwardedFrom"];
+            /**
+             * Format: uint16
+             * @description The port inside the session; `http://localhost:<port>` for its programs and its browser.
+             */
+            port: number;
+            /**
+             * Format: uint16
+             * @description The port outside.
+             */
+            to_port: number;
+        };
+        /** @description The ports that are forwarded into a session. */
+        ForwardList: {
+            /** @description By the port inside. */
+            forwards: components["schemas"]["Forward"][];
+        };
+        /**
+         * @description A port to forward: `5173`, `localhost:5173`, or `3000:localhost:8080` to open port 8080 outside as port 3000 inside. Ports inside are 1024 or higher.
+         * @example localhost:5173
+         */
+        ForwardRule: string;
+        /**
+         * @description Whose loopback a forwarded port leads to.
+         *
+         *     - `server`: The machine that the server runs on.
+         *     - `client`: The machine that `helmdeck forward` runs on.
+         * @enum {string}
+         */
+        ForwardedFrom: "server" | "client";
         /** @description A place on earth. */
         Geolocation: {
             /**
@@ -2868,16 +3161,29 @@ export interface components {
         Hit: {
             /** @description What it says, or is called; cut after 200 characters. */
             name: string;
+            /**
+             * @description The same place on the whole page, however far that is scrolled.
+             * @default {
+             *       "x": 0,
+             *       "y": 0
+             *     }
+             */
+            page?: components["schemas"]["Pixel"];
+            /**
+             * @description The same place on the desktop's screen, as `/api/v1/desktop/click` takes it; not in headless
+             *     sessions.
+             */
+            screen?: components["schemas"]["Pixel"] | null;
             /** @description Its HTML tag. */
             tag: string;
             /**
              * Format: int32
-             * @description The pixel of the page's view that was used.
+             * @description Where it was used, in the browser's view of the page: 0 is the view's left edge.
              */
             x: number;
             /**
              * Format: int32
-             * @description The pixel of the page's view that was used.
+             * @description The same from the view's top edge.
              */
             y: number;
         };
@@ -2966,6 +3272,15 @@ export interface components {
          * @enum {string}
          */
         Interaction: "click" | "type" | "focus" | "hover" | "select";
+        /** @description An address, judged. */
+        JudgedAddress: {
+            /** @description The address. */
+            address: string;
+            /** @description Whether it would be dialled. */
+            allowed: boolean;
+            /** @description The rule that refuses it, or the range of the allowlist that opens it. */
+            reason?: string | null;
+        };
         /**
          * @description Press a key or a chord such as `Return`, `ctrl+a` or `alt+Tab`; several separated by spaces are
          *     pressed one after the other.
@@ -3006,6 +3321,13 @@ export interface components {
              */
             pid: number;
         };
+        /**
+         * @description What became of a session.
+         *
+         *     - `ended`: It is over.
+         * @enum {string}
+         */
+        ListState: "ended";
         /** @description A token for the one who logged in. */
         LoggedIn: {
             /**
@@ -3188,7 +3510,7 @@ export interface components {
              * @default 10
              */
             timeout_s?: components["schemas"]["Patience"];
-            /** @description Where to; `https://` is added if there is no scheme. */
+            /** @description Where to; `https://` is added if there is no scheme, `http://` for localhost. */
             url?: string | null;
             /**
              * @description How far to wait.
@@ -3277,10 +3599,23 @@ export interface components {
             /** @description What; a user and password in it are left out. */
             url: string;
         };
+        /** @description A port to forward into a session that runs. */
+        NewForward: {
+            /** @description Which port of the server's machine. */
+            forward: components["schemas"]["ForwardRule"];
+        };
         /** @description Ask for a ticket. */
         NewTicket: {
+            /** @description Who it is for, shown in the action log with what its holder does. */
+            label?: string | null;
             /**
-             * @description Whether several connections may use it at once.
+             * Format: uint64
+             * @description Seconds after which a connection made with it ends; it may last as long as the session if not
+             *     given.
+             */
+            max_connection_s?: number | null;
+            /**
+             * @description Whether several viewers may use it at once. Otherwise each kind of stream can be open once.
              * @default false
              */
             reusable?: boolean;
@@ -3330,6 +3665,26 @@ export interface components {
              * @default 10
              */
             timeout_s?: components["schemas"]["Patience"];
+        };
+        /** @description What was waited for has come. */
+        PageWaited: {
+            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
+            dialogs?: components["schemas"]["Dialog"][];
+            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
+            downloads?: components["schemas"]["Downloaded"][];
+            /** @description Always true; failures are error bodies. */
+            ok: boolean;
+            /** @description Tabs that opened meanwhile. */
+            opened?: components["schemas"]["TabId"][];
+            /** @description Which tab. */
+            tab: string;
+            /** @description The address of the tab afterwards. */
+            url: string;
+            /**
+             * Format: uint64
+             * @description How long it took.
+             */
+            waited_ms: number;
         };
         /**
          * @description A size of paper.
@@ -3410,6 +3765,19 @@ export interface components {
              */
             quality?: number;
         };
+        /** @description A pixel. */
+        Pixel: {
+            /**
+             * Format: int32
+             * @description From the left edge.
+             */
+            x: number;
+            /**
+             * Format: int32
+             * @description From the top edge.
+             */
+            y: number;
+        };
         /** @description A place on the screen. */
         Point: {
             /** @description Pixels from the left edge. */
@@ -3442,6 +3810,21 @@ export interface components {
             keys: string;
             /** @description Always true. */
             ok: boolean;
+        };
+        /** @description What came of a private sign-in. */
+        PrivateEnded: {
+            /** @description The page that the agent has now; null if nothing was handed over. */
+            url?: string | null;
+        };
+        /** @description A private sign-in that is under way. */
+        PrivateSignIn: {
+            /** @description The person who signs in. */
+            by: string;
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            since: string;
         };
         /** @description A profile. */
         Profile: {
@@ -3733,6 +4116,11 @@ export interface components {
         Selector: string;
         /** @description A session as its owner sees it. */
         Session: {
+            /**
+             * Format: date-time
+             * @description When an agent last did something in it; absent if none has.
+             */
+            agent_acted_at?: string | null;
             /** @description What the agent says it is doing; empty if it says nothing. */
             agent_status: string;
             /** @description What of somebody's own it is, if it was not started by the server. */
@@ -3772,8 +4160,20 @@ export interface components {
              * @description When it ends at the latest, if that is known.
              */
             expires_at?: string | null;
+            /** @description Ports outside that it opens as its own. */
+            forwards?: components["schemas"]["Forward"][];
             /** @description Its name in every later call. */
             id: components["schemas"]["SessionId"];
+            /**
+             * Format: date-time
+             * @description When it ends unless it is used before; absent while it is in use, and without an idle limit.
+             */
+            idle_ends_at?: string | null;
+            /**
+             * @description Whether `/api/v1/sessions/{id}/last-picture` shows how it looked at its end.
+             * @default false
+             */
+            last_picture?: boolean;
             /** @description Whether people can watch it. */
             mode: components["schemas"]["Mode"];
             /**
@@ -3783,6 +4183,11 @@ export interface components {
             notes?: string[];
             /** @description The token subject that created it. */
             owner: string;
+            /**
+             * @description Who signs in privately, while a person does.
+             * @default null
+             */
+            private_sign_in?: components["schemas"]["PrivateSignIn"] | null;
             /** @description What it may use and uses, while it runs. */
             resources?: components["schemas"]["Resources"] | null;
             /** @description The session as it was asked for, defaults filled in. */
@@ -3801,7 +4206,7 @@ export interface components {
         SessionId: string;
         /** @description All sessions the caller may see. */
         SessionList: {
-            /** @description Oldest first. */
+            /** @description Oldest first; of those that have ended, the last to end first. */
             sessions: components["schemas"]["Session"][];
         };
         /**
@@ -3810,6 +4215,12 @@ export interface components {
          *     The same fields may also stand one level deeper, in an object called `spec`.
          */
         SessionSpec: {
+            /**
+             * @description Whether the browser tells pages that a program drives it: `navigator.webdriver` is true, and
+             *     the user agent of a headless browser says `HeadlessChrome`. If not given: true for headless
+             *     sessions, false for desktops, where pages see an ordinary Chromium.
+             */
+            announce_automation?: boolean | null;
             /**
              * @description Whether browsers that the agent's own programs start, by Playwright or Puppeteer for example,
              *     answer the browser's calls while they run; as the server is set if not given.
@@ -3836,6 +4247,12 @@ export interface components {
             };
             /** @description The names of extensions of the caller's that the browser has from its start on. */
             extensions?: components["schemas"]["ExtensionName"][];
+            /**
+             * @description Ports of the server's machine that the session opens as its own: with `localhost:5173`, its
+             *     browser and programs reach a development server at `http://localhost:5173`. Needs the admin,
+             *     or a port of HELMDECK_FORWARD_ALLOW.
+             */
+            forward?: components["schemas"]["ForwardRule"][];
             /** @description Where the browser tells pages that it is. */
             geolocation?: components["schemas"]["Geolocation"] | null;
             /**
@@ -3879,6 +4296,11 @@ export interface components {
             proxy?: components["schemas"]["Proxy"] | null;
             /** @description The size of /dev/shm. */
             shm_size?: components["schemas"]["Bytes"] | null;
+            /**
+             * @description The page that the browser opens first; `https://` is added if there is no scheme. The session
+             *     is ready once the page is loaded, or could not be: then `notes` says why.
+             */
+            start_url?: string | null;
             /**
              * Format: uint64
              * @description Seconds from creation to the end, whatever happens; no limit if not given.
@@ -4041,10 +4463,18 @@ export interface components {
         /** @description Take control of a session. */
         TakeControl: {
             /**
-             * @description Also from another person who has it.
+             * @description Also from another person who has it. Only people may: a token of a login, or one made with
+             *     `helmdeck token --human`.
              * @default false
              */
             force?: boolean;
+        };
+        /** @description Ask what a session's connection to an address would meet. */
+        TestEgress: {
+            /** @description A session, whose `proxy` is taken into account. */
+            session_id?: components["schemas"]["SessionId"] | null;
+            /** @description A URL, a host, or `host:port`. */
+            url: string;
         };
         /** @description A ticket, shown once. */
         Ticket: {
@@ -4069,7 +4499,7 @@ export interface components {
         };
         /** @description A token that was made, without the token itself. */
         TokenInfo: {
-            /** @description The program it was made for, if that is known. */
+            /** @description Its label: the program it was made for, if that is known. */
             client?: string | null;
             /**
              * Format: date-time
@@ -4081,6 +4511,11 @@ export interface components {
              * @description Until when it is good.
              */
             expires_at: string;
+            /**
+             * @description Whether a person uses it: made by a login, or with `helmdeck token --human`.
+             * @default false
+             */
+            human?: boolean;
             /** @description Names it, to revoke it. */
             id: string;
             /**
@@ -4210,11 +4645,12 @@ export interface components {
          *     - `ready`: It can.
          *     - `streaming`: Somebody watches.
          *     - `no_browser`: The browser is gone, and is being started again.
+         *     - `private`: Another person signs in privately.
          *     - `passthrough`: It is somebody's own, attached by `helmdeck attach`, and can be watched.
          *     - `unavailable`: It cannot: the session is over, or of another version, or the page crashed, or the program that attached it is not connected.
          * @enum {string}
          */
-        ViewStatus: "unspecified" | "starting" | "ready" | "streaming" | "no_browser" | "passthrough" | "unavailable";
+        ViewStatus: "unspecified" | "starting" | "ready" | "streaming" | "no_browser" | "private" | "passthrough" | "unavailable";
         /** @description Where to watch a session's desktop. */
         VncUrl: {
             /** @description What the agent says it is doing; empty if it says nothing. */
@@ -4274,28 +4710,8 @@ export interface components {
             /** @description The address contains this. */
             url?: string | null;
         };
-        /** @description What was waited for has come. */
-        Waited: {
-            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
-            dialogs?: components["schemas"]["Dialog"][];
-            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
-            downloads?: components["schemas"]["Downloaded"][];
-            /** @description Always true; failures are error bodies. */
-            ok: boolean;
-            /** @description Tabs that opened meanwhile. */
-            opened?: components["schemas"]["TabId"][];
-            /** @description Which tab. */
-            tab: string;
-            /** @description The address of the tab afterwards. */
-            url: string;
-            /**
-             * Format: uint64
-             * @description How long it took.
-             */
-            waited_ms: number;
-        };
         /** @description How long was waited. */
-        Waited2: {
+        Waited: {
             /** @description Always true. */
             ok: boolean;
             /** @description Seconds, after the cap. */
@@ -4303,6 +4719,11 @@ export interface components {
         };
         /** @description One window. */
         Window: {
+            /**
+             * @description Whether it is a window of the session's own browser.
+             * @default false
+             */
+            browser?: boolean;
             /** @description The program's class, for example `Chromium`. */
             class: string;
             /** @description Whether it has the keyboard. */
@@ -4320,7 +4741,8 @@ export interface components {
             name: string;
             /**
              * Format: uint32
-             * @description The process that owns it, if it says so.
+             * @description The process that owns it, as `launch` and `ps` number it. The session's own browser runs apart
+             *     from other programs and has none.
              */
             pid?: number | null;
             /**
@@ -4636,7 +5058,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Clicked"];
+                    "application/json": components["schemas"]["ElementClicked"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -4818,7 +5240,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Clicked"];
+                    "application/json": components["schemas"]["ElementClicked"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -5136,7 +5558,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Clicked"];
+                    "application/json": components["schemas"]["ElementClicked"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -5188,7 +5610,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Waited"];
+                    "application/json": components["schemas"]["PageWaited"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -5240,7 +5662,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Clicked2"];
+                    "application/json": components["schemas"]["Clicked"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -5500,7 +5922,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Clicked2"];
+                    "application/json": components["schemas"]["Clicked"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -5552,7 +5974,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Clicked2"];
+                    "application/json": components["schemas"]["Clicked"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -5741,7 +6163,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Waited2"];
+                    "application/json": components["schemas"]["Waited"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -5799,6 +6221,32 @@ export interface operations {
                     "image/jpeg": string;
                     "image/png": string;
                     "image/webp": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    test_egress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestEgress"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EgressTested"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -5975,7 +6423,15 @@ export interface operations {
     };
     list_sessions: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description With `state=ended`: how many; 50 if not given, 200 at most. */
+                limit?: number;
+                /**
+                 * @description `ended` for those that have ended, the last first, also after they are gone. If not given:
+                 *     those that are there.
+                 */
+                state?: components["schemas"]["ListState"];
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -6332,6 +6788,30 @@ export interface operations {
             "5XX": components["responses"]["Error"];
         };
     };
+    show_ended: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
     list_files: {
         parameters: {
             query?: {
@@ -6417,6 +6897,179 @@ export interface operations {
             "5XX": components["responses"]["Error"];
         };
     };
+    list_forwards: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForwardList"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    add_forward: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewForward"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Forward"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    remove_forward: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                port: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    forward_from_client: {
+        parameters: {
+            query?: {
+                /** @description The port on the client's machine; the same as inside if not given. */
+                to?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+                port: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    bring_forwarded: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                port: string;
+                connection: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    keep_alive: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    last_picture: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/jpeg": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
     session_logs: {
         parameters: {
             query?: {
@@ -6438,6 +7091,57 @@ export interface operations {
                 };
                 content: {
                     "text/plain": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    start_private_sign_in: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PrivateSignIn"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    end_private_sign_in: {
+        parameters: {
+            query?: {
+                /** @description Hand nothing over: the agent's page stays as it was. */
+                discard?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PrivateEnded"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -6654,6 +7358,28 @@ export interface operations {
                 };
                 content: {
                     "application/octet-stream": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    docs_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Text. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
                 };
             };
             "4XX": components["responses"]["Error"];

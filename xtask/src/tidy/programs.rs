@@ -43,15 +43,17 @@ const REQUIRED: [&str; 78] = [
     "umount", "uname", "uniq", "unshare", "useradd", "userdel", "wc", "whoami", "xargs",
 ];
 
-/// The toolchain that README asks for, our own binary under its names, and names that tests use
-/// because there is no such program.
-const OURS: [&str; 9] = [
+/// The toolchain that README asks for, what `cargo xtask clients` fetches for itself, our own binary
+/// under its names, and names that tests use because there is no such program.
+const OURS: [&str; 11] = [
     "cargo",
     "cargo-nextest",
     "chromium-browser",
     "google-chrome",
     "helmdeck",
     "no-such-program",
+    "openapi-ts",
+    "redocly",
     "rustc",
     "rustup",
     "sudo",

@@ -140,7 +140,7 @@ impl Browser {
         let running = self.shared.met(&cdp);
         let owner = if !self.shared.current.is_own(&cdp) {
             Owner::Agent
-        } else if self.shared.home.is_none() {
+        } else if self.shared.incoming.is_none() {
             Owner::Somebody
         } else {
             Owner::Session
@@ -153,8 +153,8 @@ impl Browser {
                 Owner::Agent => Arc::default(),
             };
             let until = Instant::now() + left;
-            let home = self.shared.home.as_deref();
-            let running = Running::start(cdp, owner, home, records, emulating, until);
+            let incoming = self.shared.incoming.clone();
+            let running = Running::start(cdp, owner, incoming, records, emulating, until);
             running.await.map(Arc::new)
         };
         // Somebody with more time may have begun to look.

@@ -6,7 +6,7 @@
 //!   Downloads      shared                     shared
 //!   Desktop        shared                     shared
 //! /home/browser    -                          its profile
-//! /run/user/1000   session bus                empty
+//! /run/user/1000   session bus                a bus without services
 //! extensions       -                          read-only
 //! ```
 

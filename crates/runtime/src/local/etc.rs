@@ -21,7 +21,7 @@ pub const FROM_HOST: [&str; 20] = [
     "mime.types",
     "dbus-1",
     "X11",
-    "chromium",
+    "chromium/master_preferences",
     "chromium.d",
     "services",
     "protocols",
@@ -31,8 +31,20 @@ pub const FROM_HOST: [&str; 20] = [
 ];
 
 /// The files that [`generate`] makes.
-const GENERATED: [&str; 7] =
-    ["passwd", "group", "nsswitch.conf", "hosts", "resolv.conf", "machine-id", "hostname"];
+const GENERATED: [&str; 8] = [
+    "passwd",
+    "group",
+    "nsswitch.conf",
+    "hosts",
+    "resolv.conf",
+    "machine-id",
+    "hostname",
+    CHROMIUM_POLICY,
+];
+
+/// Where Chromium looks for what it must and must not do. Every browser of a session obeys it,
+/// also those that the agent's programs start.
+const CHROMIUM_POLICY: &str = "chromium/policies/managed/helmdeck.json";
 
 /// The sandbox's host name.
 pub const HOST_NAME: &str = "helmdeck";
@@ -62,6 +74,7 @@ fn content(name: &str) -> Result<String, RuntimeError> {
         "hosts" => format!("127.0.0.1 localhost\n::1 localhost\n127.0.1.1 {HOST_NAME}\n"),
         "hostname" => format!("{HOST_NAME}\n"),
         "machine-id" => machine_id()?,
+        CHROMIUM_POLICY => include_str!("chromium_policy.json").into(),
         // There is no name server: names are resolved outside, by the proxy.
         _ => String::new(),
     })

@@ -104,17 +104,24 @@ fn drives(method: &str) -> bool {
     method.starts_with("Input.") || ACTS.contains(&method)
 }
 
-/// The same message with the session's own folder for downloads. Files have the names that people
-/// know there: numbers would help a client only on its own machine. Nobody turns downloads off for
-/// everybody.
+/// The same message with the session's own folder for downloads. A file arrives there under its number,
+/// so that it replaces none, and has the name that people know before the client hears that it is
+/// complete: the guest listens to the same events. A client may turn downloads off in a context that
+/// it made, but not for everybody.
 fn in_session(text: &str) -> Option<String> {
     if text.len() > MAX_REWRITTEN {
         return None;
     }
     let mut message: Value = serde_json::from_str(text).ok()?;
+    // The older call knows no numbers.
+    message.as_object_mut()?.insert("method".to_owned(), json!("Browser.setDownloadBehavior"));
     let params = message.get_mut("params")?.as_object_mut()?;
-    params.insert("behavior".to_owned(), json!("allow"));
+    if params.contains_key("browserContextId") && params.get("behavior") == Some(&json!("deny")) {
+        return Some(message.to_string());
+    }
+    params.insert("behavior".to_owned(), json!("allowAndName"));
     params.insert("downloadPath".to_owned(), json!(DOWNLOADS));
+    params.insert("eventsEnabled".to_owned(), json!(true));
     Some(message.to_string())
 }
 
@@ -182,13 +189,24 @@ mod tests {
     #[test]
     fn downloads_stay_in_the_session() {
         let text = r#"{"id":1,"method":"Browser.setDownloadBehavior","params":{"behavior":
-            "allowAndName","downloadPath":"/elsewhere","eventsEnabled":true}}"#;
-        let Verdict::Pass(passed) = judge(text, held) else { panic!("refused") };
-        let passed: Value = serde_json::from_str(&passed).unwrap();
-        let path = json!("/home/agent/Downloads");
-        assert_eq!(passed["params"]["downloadPath"], path);
-        assert_eq!(passed["params"]["behavior"], "allow");
-        assert_eq!(passed["params"]["eventsEnabled"], true);
+            "allow","downloadPath":"/elsewhere"}}"#;
+        for text in [text.to_owned(), text.replace("Browser.", "Page.")] {
+            let Verdict::Pass(passed) = judge(&text, held) else { panic!("refused") };
+            let passed: Value = serde_json::from_str(&passed).unwrap();
+            assert_eq!(passed["method"], "Browser.setDownloadBehavior");
+            assert_eq!(passed["params"]["downloadPath"], "/home/agent/Downloads");
+            assert_eq!(passed["params"]["behavior"], "allowAndName");
+            assert_eq!(passed["params"]["eventsEnabled"], true);
+        }
+        let off = |context: &str| {
+            let text = format!(
+                r#"{{"id":1,"method":"Browser.setDownloadBehavior","params":{{"behavior":"deny"{context}}}}}"#
+            );
+            let Verdict::Pass(passed) = judge(&text, held) else { panic!("refused") };
+            serde_json::from_str::<Value>(&passed).unwrap()["params"]["behavior"].clone()
+        };
+        assert_eq!(off(r#","browserContextId":"C""#), "deny");
+        assert_eq!(off(""), "allowAndName");
     }
 
     #[test]

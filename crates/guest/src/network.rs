@@ -1,0 +1,140 @@
+//! The session's network: loopback, and a link that is up and leads nowhere.
+//!
+//! Chromium tells pages that they are offline while loopback is all there is, so a session has one
+//! more interface with an address. Its other end is in the same namespace and has none: there is no
+//! route out, and the only way out stays the proxy.
+
+use std::{fs, io, net::Ipv4Addr};
+
+use rustix::{
+    net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with},
+    process::{getgid, getuid},
+    thread::{UnshareFlags, unshare_unsafe},
+};
+
+/// What the link is called, and its other end.
+const LINK: (&str, u32) = ("eth0", 2);
+const OTHER_END: (&str, u32) = ("eth0-peer", 3);
+/// An address of the range for documentation: no network uses it.
+const ADDRESS: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
+/// The index of loopback in every new namespace.
+const LOOPBACK: u32 = 1;
+
+// Numbers of the kernel's rtnetlink interface.
+const NLMSG_ERROR: u16 = 2;
+const RTM_NEWLINK: u16 = 16;
+const RTM_NEWADDR: u16 = 20;
+const REQUEST_ACK: u16 = 0x1 | 0x4;
+const CREATE_NEW: u16 = 0x200 | 0x400;
+const IFF_UP: u32 = 1;
+const IFLA_IFNAME: u16 = 3;
+const IFLA_LINKINFO: u16 = 18;
+const IFLA_INFO_KIND: u16 = 1;
+const IFLA_INFO_DATA: u16 = 2;
+const VETH_INFO_PEER: u16 = 1;
+const IFA_ADDRESS: u16 = 1;
+const IFA_LOCAL: u16 = 2;
+const NESTED: u16 = 1 << 15;
+
+/// Gives the calling process, which has one thread, a network of its own, and returns what is wrong
+/// with it, if anything is. No capability is left afterwards.
+pub fn enter() -> io::Result<Option<String>> {
+    let (user, group) = (getuid().as_raw(), getgid().as_raw());
+    // SAFETY: the process has one thread, and descriptors are not unshared.
+    unsafe { unshare_unsafe(UnshareFlags::NEWUSER | UnshareFlags::NEWNET) }?;
+    fs::write("/proc/self/setgroups", "deny")?;
+    fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+    fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
+    raise(LOOPBACK)?;
+    let linked = make_link();
+    helmdeck_spawn::drop_capabilities()?;
+    Ok(linked.err().map(|error| {
+        format!("pages are told that they are offline: no veth link could be made: {error}")
+    }))
+}
+
+/// Makes the link, both ends of which are up.
+fn make_link() -> io::Result<()> {
+    ask(RTM_NEWLINK, REQUEST_ACK | CREATE_NEW, &new_link())?;
+    raise(OTHER_END.1)?;
+    raise(LINK.1)?;
+    ask(RTM_NEWADDR, REQUEST_ACK | CREATE_NEW, &address())
+}
+
+/// Turns a link on.
+fn raise(index: u32) -> io::Result<()> {
+    ask(RTM_NEWLINK, REQUEST_ACK, &link(index, IFF_UP))
+}
+
+/// Asks the kernel for one thing, and waits for its answer, which is immediate.
+fn ask(kind: u16, flags: u16, body: &[u8]) -> io::Result<()> {
+    let family = AddressFamily::NETLINK;
+    // Without a protocol: NETLINK_ROUTE is 0.
+    let socket = socket_with(family, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
+    let length = u32::try_from(16 + body.len()).map_err(io::Error::other)?;
+    let mut message = length.to_ne_bytes().to_vec();
+    message.extend(kind.to_ne_bytes());
+    message.extend(flags.to_ne_bytes());
+    // Sequence number and sender, which matter to who has several.
+    message.extend([0; 8]);
+    message.extend(body);
+    send(&socket, &message, SendFlags::empty())?;
+    let mut answer = [0; 1024];
+    let (answered, _) = recv(&socket, &mut answer, RecvFlags::empty())?;
+    match refusal(answer.get(..answered).unwrap_or_default()) {
+        Some(0) => Ok(()),
+        Some(error) => Err(io::Error::from_raw_os_error(error)),
+        None => Err(io::Error::other("the kernel's answer makes no sense")),
+    }
+}
+
+/// The error number in an answer; 0 if all is well.
+fn refusal(answer: &[u8]) -> Option<i32> {
+    let kind = u16::from_ne_bytes(answer.get(4..6)?.try_into().ok()?);
+    let error = i32::from_ne_bytes(answer.get(16..20)?.try_into().ok()?);
+    (kind == NLMSG_ERROR).then_some(-error)
+}
+
+/// What names a link and turns on its flags: `struct ifinfomsg`.
+fn link(index: u32, flags: u32) -> Vec<u8> {
+    let mut message = vec![0; 4];
+    message.extend(index.to_ne_bytes());
+    message.extend(flags.to_ne_bytes());
+    message.extend(flags.to_ne_bytes());
+    message
+}
+
+/// A new link and its other end. Neither can be up before both are there.
+fn new_link() -> Vec<u8> {
+    let named = |(name, index): (&str, u32)| {
+        let mut message = link(index, 0);
+        message.extend(attribute(IFLA_IFNAME, &[name.as_bytes(), &[0]].concat()));
+        message
+    };
+    let peer = attribute(VETH_INFO_PEER | NESTED, &named(OTHER_END));
+    let data = attribute(IFLA_INFO_DATA | NESTED, &peer);
+    let kind = attribute(IFLA_INFO_KIND, b"veth\0");
+    let mut message = named(LINK);
+    message.extend(attribute(IFLA_LINKINFO | NESTED, &[kind, data].concat()));
+    message
+}
+
+/// The link's address, alone in its network: `struct ifaddrmsg`.
+fn address() -> Vec<u8> {
+    let family = AddressFamily::INET.as_raw().to_ne_bytes();
+    let mut message = vec![family[0], 32, 0, 0];
+    message.extend(LINK.1.to_ne_bytes());
+    message.extend(attribute(IFA_LOCAL, &ADDRESS.octets()));
+    message.extend(attribute(IFA_ADDRESS, &ADDRESS.octets()));
+    message
+}
+
+/// A value with its kind and length, padded to four bytes.
+fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
+    // No value here is longer than a hundred bytes.
+    let length = u16::try_from(4 + value.len()).unwrap_or(u16::MAX);
+    let mut bytes = [length.to_ne_bytes(), kind.to_ne_bytes()].concat();
+    bytes.extend(value);
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
+    bytes
+}
