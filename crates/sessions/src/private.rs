@@ -1,6 +1,7 @@
 //! Private sign-in: a person who drives has a browser for themselves.
 
 use helmdeck_wire::{
+    ErrorBody, ErrorCode,
     guest::{EndPrivate, StartPrivate},
     private::{PrivateEnded, PrivateSignIn},
 };
@@ -67,6 +68,16 @@ impl Session {
         let ended = self.finish_private(!discard).await;
         attempt.outcome = ended.as_ref().map_or_else(SessionError::code, |_| "ok");
         ended
+    }
+
+    /// Why an action of the browser is refused, if that is a private sign-in.
+    pub(crate) fn private_instead(&self, action: &str) -> Option<SessionError> {
+        let private = self.inner.private.lock();
+        let by = &private.as_ref().filter(|_| action.starts_with("browser_"))?.by;
+        let message = format!(
+            "{by} signs in privately: the browser is theirs until that ends; wait and try again"
+        );
+        Some(SessionError::Refused(ErrorBody::new(ErrorCode::Private, message)))
     }
 
     /// Ends it because control changes hands.

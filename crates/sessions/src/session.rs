@@ -262,7 +262,8 @@ impl Session {
             ActorKind::Agent => Hands::Agent,
         };
         let (epoch, hands) = match (action.drives(), self.may_drive(caller)) {
-            (true, admitted) => (Some(admitted?), theirs),
+            (true, Ok(epoch)) => (Some(epoch), theirs),
+            (true, Err(held)) => return Err(self.private_instead(A::NAME).unwrap_or(held)),
             (false, Ok(_)) => (None, theirs),
             (false, Err(_)) => (None, Hands::Off),
         };

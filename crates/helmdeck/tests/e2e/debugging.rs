@@ -11,14 +11,16 @@ const SOON: Duration = Duration::from_secs(30);
 const FIELD: &str = "data:text/html,<title>field</title><body style='margin:0'>\
     <input style='width:300px;height:60px' oninput='document.title=this.value'>";
 
-/// Closes every page there is.
-async fn close_all(client: &mut Debugger) {
+/// Closes every page there is, and says which.
+async fn close_all(client: &mut Debugger) -> Vec<Value> {
     let found = client.call(None, "Target.getTargets", json!({})).await;
     let pages = found["targetInfos"].as_array().unwrap().iter();
-    for page in pages.filter(|target| target["type"] == "page") {
-        let params = json!({ "targetId": page["targetId"] });
-        client.ask(None, "Target.closeTarget", params).await;
+    let pages = pages.filter(|target| target["type"] == "page");
+    let pages: Vec<_> = pages.map(|page| page["targetId"].clone()).collect();
+    for page in &pages {
+        client.ask(None, "Target.closeTarget", json!({ "targetId": page })).await;
     }
+    pages
 }
 
 /// Sets all that would be in a person's way.
@@ -58,13 +60,14 @@ async fn a_debugging_client_can_neither_end_the_browser_nor_hold_a_person_up() {
         assert_eq!(refused["error"], "invalid_input", "{refused}");
     }
     // Without its last tab, the same browser goes on with a new one.
-    close_all(&mut client).await;
+    let closed = close_all(&mut client).await;
     let mut reopened = None;
     let until = tokio::time::Instant::now() + SOON;
     while reopened.is_none() && tokio::time::Instant::now() < until {
         let found = client.call(None, "Target.getTargets", json!({})).await;
         let mut pages = found["targetInfos"].as_array().unwrap().iter();
-        reopened = pages.find(|target| target["type"] == "page").cloned();
+        let new = |target: &&Value| !closed.contains(&target["targetId"]);
+        reopened = pages.find(|target| target["type"] == "page" && new(target)).cloned();
     }
     assert!(reopened.is_some_and(|page| page["url"] == "about:blank"));
 
