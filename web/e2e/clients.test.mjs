@@ -1,7 +1,11 @@
 // Programs of others drive a session's browser: stock Playwright and Puppeteer.
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before } from "node:test";
 import { chromium } from "playwright-core";
 import puppeteer from "puppeteer-core";
@@ -11,10 +15,10 @@ import { story } from "./story.mjs";
 import { until } from "./until.mjs";
 
 const form = `<title>form</title><form action=/done><input name=who placeholder="Your name">
-  <button>Send</button></form><a href=/file>get it</a>`;
+  <button>Send</button></form><a href=/file>get it</a><input type=file id=file>`;
 
 const step = story();
-let server, site, local, agent, session, url, playwright, page;
+let server, site, local, agent, session, url, playwright, page, bridge, here, folder;
 
 before(async () => {
   site = createServer((request, response) => {
@@ -35,7 +39,9 @@ before(async () => {
 });
 after(async () => {
   await playwright?.close();
+  bridge?.kill("SIGINT");
   await server?.stop();
+  if (folder) await rm(folder, { recursive: true });
   site.close();
   site.closeAllConnections();
 });
@@ -93,4 +99,54 @@ step("and by the address that other tools ask first", async () => {
   const found = await chromium.connectOverCDP(`${server.url}/api/v1/sessions/${session.id}/cdp`, { headers });
   assert.ok(found.contexts()[0].pages().length > 0);
   await found.close();
+});
+
+step("through `helmdeck cdp`, its files are this machine's", async () => {
+  folder = await mkdtemp(join(tmpdir(), "hd-client-"));
+  const line = ["cdp", session.id, "--url", server.url, "--token", agent.token];
+  bridge = spawn(process.env.HELMDECK_BIN, line, { stdio: ["ignore", "pipe", "inherit"] });
+  const said = await new Promise((resolve) => bridge.stdout.once("data", (text) => resolve(`${text}`)));
+  [here] = said.match(/http:\/\/127\.0\.0\.1:\d+/);
+  const near = await chromium.connectOverCDP(here);
+  const context = await near.newContext();
+  const mine = await context.newPage();
+  await mine.goto(local);
+  for (const name of ["first.txt", "second.txt"]) {
+    const [download] = await Promise.all([mine.waitForEvent("download"), mine.click("text=get it")]);
+    assert.equal(`${await readFile(await download.path())}`, "downloaded bytes");
+    await download.saveAs(join(folder, name));
+    assert.equal(`${await readFile(join(folder, name))}`, "downloaded bytes");
+  }
+  const names = await session.names("Downloads");
+  for (const name of ["report.txt", "report (1).txt", "report (2).txt"]) assert.ok(names.includes(name), `${names}`);
+  await writeFile(join(folder, "letter ü.txt"), "from this machine");
+  await mine.setInputFiles("#file", join(folder, "letter ü.txt"));
+  const sent = "(async () => { const [file] = document.querySelector('#file').files; return [file.name, await file.text()]; })()";
+  assert.deepEqual(await mine.evaluate(sent), ["letter ü.txt", "from this machine"]);
+  await near.close();
+
+  // Tools that know a host and a port only, and pages only.
+  const pages = await (await fetch(`${here}/json/list`)).json();
+  assert.ok(pages.every(({ id, webSocketDebuggerUrl: at }) => at === `${here.replace("http", "ws")}/devtools/page/${id}`));
+  const other = await puppeteer.connect({ browserURL: here });
+  assert.equal((await other.pages()).length, pages.length);
+  await other.disconnect();
+});
+
+step("an upload of a file that is not in the session is an error, and no empty file", async () => {
+  await page.goto(local);
+  const direct = await page.context().newCDPSession(page);
+  const { root } = await direct.send("DOM.getDocument");
+  const { nodeId } = await direct.send("DOM.querySelector", { nodeId: root.nodeId, selector: "#file" });
+  const files = [join(folder, "letter ü.txt")];
+  await assert.rejects(direct.send("DOM.setFileInputFiles", { files, nodeId }), /helmdeck cdp/);
+  assert.equal(await page.evaluate("document.querySelector('#file').files.length"), 0);
+});
+
+step("the bridge ends when its client learns that the session is over", async () => {
+  const ended = new Promise((resolve) => bridge.once("exit", resolve));
+  const near = await chromium.connectOverCDP(here);
+  await agent.ask("DELETE", `sessions/${session.id}`);
+  assert.equal(await ended, 1);
+  await near.close();
 });

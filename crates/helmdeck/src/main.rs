@@ -2,6 +2,7 @@
 
 mod admin;
 mod attach;
+mod cdp;
 mod config;
 mod doctor;
 mod egress;
@@ -50,6 +51,9 @@ enum Command {
     Token(token::Args),
     /// Show a session's desktop to a VNC program, through a port that serves it once.
     Vnc(vnc::Args),
+    /// Give programs on this machine a session's browser at a local port, as if it ran here: files
+    /// that they download and upload are this machine's.
+    Cdp(cdp::Args),
     /// Make a display or a browser that runs already a session of a server; Ctrl-C ends the session
     /// and leaves both as they were.
     Attach(attach::Args),
@@ -139,6 +143,7 @@ fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
         Command::Config(args) => config::run(&load()?, &args)?,
         Command::Token(args) => token::run(&load()?, &args)?,
         Command::Vnc(args) => vnc::run(&load()?, &args)?,
+        Command::Cdp(args) => cdp::run(&load()?, args)?,
         Command::Attach(args) => attach::run(&load()?, args)?,
         Command::Forward(args) | Command::Session(SessionCommand::Forward(args)) => {
             forward::run(&load()?, args)?;

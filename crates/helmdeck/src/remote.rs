@@ -12,7 +12,7 @@ use secrecy::{ExposeSecret, SecretString};
 use tokio::{net::TcpStream, time::timeout};
 use tokio_tungstenite::{
     MaybeTlsStream, WebSocketStream, connect_async_with_config,
-    tungstenite::{Error as WsError, client::IntoClientRequest},
+    tungstenite::{Error as WsError, client::IntoClientRequest, protocol::WebSocketConfig},
 };
 
 /// The server is near, or not there.
@@ -103,9 +103,29 @@ impl Remote {
 
     /// Connects.
     pub async fn connect(&self, request: Request<()>) -> Result<Socket, NoSocket> {
+        self.connect_with(request, None).await
+    }
+
+    /// The same, for messages up to that size.
+    pub async fn connect_large(
+        &self,
+        request: Request<()>,
+        largest: usize,
+    ) -> Result<Socket, NoSocket> {
+        let config = WebSocketConfig::default()
+            .max_message_size(Some(largest))
+            .max_frame_size(Some(largest));
+        self.connect_with(request, Some(config)).await
+    }
+
+    async fn connect_with(
+        &self,
+        request: Request<()>,
+        config: Option<WebSocketConfig>,
+    ) -> Result<Socket, NoSocket> {
         let place = &self.place;
         // A click is a small packet that must not wait for another.
-        let connecting = connect_async_with_config(request, None, true);
+        let connecting = connect_async_with_config(request, config, true);
         let opened = timeout(CONNECT_DEADLINE, connecting).await;
         let late = |_| NoSocket::Unreachable(format!("http://{place} does not answer"));
         match opened.map_err(late)? {

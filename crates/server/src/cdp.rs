@@ -1,9 +1,10 @@
 //! Between an outside client's WebSocket and the session's browser: the debugging protocol, less what
 //! would end the browser, lead files out of the session, or act while a person drives.
 
+mod page;
 mod policy;
 
-use std::{future::pending, pin::pin, time::Duration};
+use std::{borrow::Cow, future::pending, pin::pin, time::Duration};
 
 use axum::extract::ws::{Message, WebSocket};
 use bytes::Bytes;
@@ -13,6 +14,7 @@ use futures_util::{
 };
 use helmdeck_cdp::MAX_MESSAGE;
 use helmdeck_sessions::{ByteStream, CdpClient};
+use page::PageSocket;
 use policy::Verdict;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::json;
@@ -42,21 +44,35 @@ const SILENCE: Duration = Duration::from_secs(60);
 /// The browser answers simple questions at once.
 const ASK_DEADLINE: Duration = Duration::from_secs(10);
 
-/// Relays until either side ends, or `ended` says why it must.
+/// Relays until either side ends, or `ended` says why it must. With `page`, the client speaks to that
+/// page alone, as if it had no browser around it.
 pub async fn relay(
     socket: WebSocket,
     client: CdpClient,
     stream: Box<dyn ByteStream>,
+    page: Option<String>,
     ended: impl Future<Output = Closing>,
 ) {
     let (mut to_client, mut from_client) = socket.split();
     let (from_browser, mut to_browser) = tokio::io::split(stream);
+    let mut from_browser = BufReader::new(from_browser);
+    let page = match page {
+        None => None,
+        Some(target) => match attach(&mut from_browser, &mut to_browser, &target).await {
+            Some(session) => Some(PageSocket::new(session)),
+            None => {
+                let reason = Closing::Nonsense(format!("there is no page {target}"));
+                return close(to_client, from_client, &reason).await;
+            }
+        },
+    };
+    let page = page.as_ref();
     // What we answer in the browser's place.
     let (answers, mut answered) = mpsc::channel(16);
     let mut ended = pin!(ended);
     let mut reason = tokio::select! {
-        reason = down(from_browser, &mut to_client, &mut answered) => reason,
-        reason = up(&mut from_client, &mut to_browser, &client, answers) => reason,
+        reason = down(from_browser, &mut to_client, &mut answered, page) => reason,
+        reason = up(&mut from_client, &mut to_browser, &client, answers, page) => reason,
         reason = &mut ended => reason,
     };
     if reason == Closing::BrowserLost {
@@ -71,16 +87,26 @@ pub async fn relay(
 }
 
 async fn down(
-    from_browser: ReadHalf<Box<dyn ByteStream>>,
+    mut from_browser: BufReader<ReadHalf<Box<dyn ByteStream>>>,
     to_client: &mut SplitSink<WebSocket, Message>,
     answered: &mut mpsc::Receiver<String>,
+    page: Option<&PageSocket>,
 ) -> Closing {
     // One at a time: each may be large, and the guest keeps what waits.
     let (messages, mut arrived) = mpsc::channel(1);
     // Reads on while the client takes its time; a message that is half read must not be lost.
     let reading = async move {
-        let mut from_browser = BufReader::new(from_browser);
         while let Some(message) = next(&mut from_browser).await {
+            if page.is_some_and(|page| page.ends(&message)) {
+                return;
+            }
+            let message = match page {
+                None => message,
+                Some(page) => match page.down(&message) {
+                    Some(message) => message,
+                    None => continue,
+                },
+            };
             if messages.send(message).await.is_err() {
                 return;
             }
@@ -94,7 +120,10 @@ async fn down(
                     Some(message) => Message::Text(message.into()),
                     None => return Closing::BrowserLost,
                 },
-                Some(answer) = answered.recv() => Message::Text(answer.into()),
+                Some(answer) = answered.recv() => {
+                    let answer = page.and_then(|page| page.down(&answer)).unwrap_or(answer);
+                    Message::Text(answer.into())
+                }
                 _ = pings.tick() => Message::Ping(Bytes::new()),
             };
             match timeout(SEND_DEADLINE, to_client.send(message)).await {
@@ -115,6 +144,7 @@ async fn up(
     to_browser: &mut WriteHalf<Box<dyn ByteStream>>,
     client: &CdpClient,
     answers: mpsc::Sender<String>,
+    page: Option<&PageSocket>,
 ) -> Closing {
     let mut heard = Instant::now();
     loop {
@@ -134,6 +164,7 @@ async fn up(
         };
         heard = Instant::now();
         client.touch();
+        let text = page.map_or(Cow::Borrowed(text.as_str()), |page| page.up(&text).into());
         let message = match policy::judge(&text, || client.may_drive()) {
             Verdict::Pass(message) => message,
             Verdict::Answer(answer) => {
@@ -152,6 +183,28 @@ async fn up(
             Ok(Err(_)) | Err(_) => return Closing::BrowserLost,
         }
     }
+}
+
+/// Attaches to a page, and returns the session that this made.
+async fn attach(
+    from_browser: &mut BufReader<ReadHalf<Box<dyn ByteStream>>>,
+    to_browser: &mut WriteHalf<Box<dyn ByteStream>>,
+    target: &str,
+) -> Option<String> {
+    let params = json!({ "targetId": target, "flatten": true });
+    let question = json!({ "id": 1, "method": "Target.attachToTarget", "params": params });
+    let question = format!("{question}\0");
+    let asking = async {
+        to_browser.write_all(question.as_bytes()).await.ok()?;
+        loop {
+            let message = next(from_browser).await?;
+            let message: serde_json::Value = serde_json::from_str(&message).ok()?;
+            if message.get("id").is_some() {
+                return message.pointer("/result/sessionId")?.as_str().map(str::to_owned);
+            }
+        }
+    };
+    timeout(ASK_DEADLINE, asking).await.ok().flatten()
 }
 
 /// The next message of the browser.

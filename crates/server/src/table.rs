@@ -385,6 +385,18 @@ fn debugging() -> Vec<Operation> {
             )
             .query::<cdp::ConnectQuery>()
             .upgrades(),
+        get(
+            "/api/v1/sessions/{id}/cdp/devtools/page/{target_id}",
+            Watches,
+            "cdp_page",
+            cdp::connect_page,
+        )
+        .doc(
+            "One page by the Chrome DevTools Protocol, over a WebSocket, for clients that know \
+             pages only: the address that `json/list` gives for it.",
+        )
+        .query::<cdp::ConnectQuery>()
+        .upgrades(),
     ];
     operations.extend(version.map(|(path, id)| {
         let operation = get(&path, Watches, &id, cdp::version)

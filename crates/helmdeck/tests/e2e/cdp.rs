@@ -115,7 +115,17 @@ async fn the_address_is_found_as_with_chromium_itself_and_survives_a_restart_of_
     let listed = server.stranger().get(&list).await.expect(200).json();
     let pages: Vec<_> = listed.as_array().unwrap().iter().map(|page| &page["url"]).collect();
     assert!(pages.contains(&&json!("data:text/html,<title>listed</title>")), "{listed}");
-    assert!(listed[0]["webSocketDebuggerUrl"].as_str().unwrap().ends_with(&url));
+    // Each page has a socket of its own, which speaks to nobody else.
+    let page = listed.as_array().unwrap().iter().find(|page| page["title"] == "listed").unwrap();
+    let socket = page["webSocketDebuggerUrl"].as_str().unwrap();
+    assert!(socket.contains(&format!("/cdp/devtools/page/{}?", page["id"].as_str().unwrap())));
+    let mut alone = Debugger::open(&server, path(socket), &[]).await.unwrap();
+    let title = json!({ "expression": "document.title" });
+    let title = alone.call(None, "Runtime.evaluate", title).await;
+    assert_eq!(title["result"]["value"], "listed");
+    let nowhere = socket.replace(page["id"].as_str().unwrap(), "0");
+    let nowhere = Debugger::open(&server, path(&nowhere), &[]).await.unwrap();
+    assert_eq!(nowhere.closed().await.0, 4002);
 
     let chromium = Process::in_sandboxes(&server.run_dir());
     let chromium = chromium.into_iter().find(|process| process.command.starts_with(CHROMIUM));

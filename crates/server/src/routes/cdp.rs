@@ -2,7 +2,7 @@
 
 use axum::{
     Json,
-    extract::{Request, State},
+    extract::{Path, Request, State},
     response::Response,
 };
 use helmdeck_cdp::MAX_REQUEST;
@@ -52,6 +52,25 @@ pub async fn connect(
     Params(_): Params<ConnectQuery>,
     request: Request,
 ) -> ApiResult<Response> {
+    connect_to(app, id, None, request).await
+}
+
+/// The protocol of one page.
+pub async fn connect_page(
+    State(app): State<App>,
+    Path((id, target)): Path<(SessionId, String)>,
+    Params(_): Params<ConnectQuery>,
+    request: Request,
+) -> ApiResult<Response> {
+    connect_to(app, id, Some(target), request).await
+}
+
+async fn connect_to(
+    app: App,
+    id: SessionId,
+    page: Option<String>,
+    request: Request,
+) -> ApiResult<Response> {
     let (mut parts, _) = request.into_parts();
     let admitted = admitted(&app, &id, &mut parts)?;
     let upgrade = upgrade(&mut parts, &app).await?;
@@ -62,7 +81,7 @@ pub async fn connect(
         async move |socket| {
             let over = client.session().ending();
             let ended = must_end(&app, over, &credentials, expires);
-            live.track_future(relay(socket, client, stream, ended)).await;
+            live.track_future(relay(socket, client, stream, page, ended)).await;
             drop(ticket);
         },
     ))
@@ -94,7 +113,7 @@ pub async fn version(
     })))
 }
 
-/// The pages that are open. All are reached at the one address, by their id.
+/// The pages that are open, each with an address of its own.
 pub async fn list(
     State(app): State<App>,
     Named(id): Named,
@@ -118,12 +137,13 @@ pub async fn list(
     let (found, address) = look::<Targets>(&app, &id, &mut parts, "Target.getTargets").await?;
     let pages = found.target_infos.into_iter().filter(|target| target.r#type == "page");
     let described = pages.map(|Target { target_id, r#type, title, url }| {
+        let page = format!("/cdp/devtools/page/{target_id}?");
         json!({
             "id": target_id,
             "type": r#type,
             "title": title,
             "url": url,
-            "webSocketDebuggerUrl": address,
+            "webSocketDebuggerUrl": address.replace("/cdp?", &page),
         })
     });
     Ok(Json(described.collect()))

@@ -1,0 +1,205 @@
+//! What a client said of downloads, and where its files are. Pure.
+
+use std::{
+    collections::{HashMap, HashSet},
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value;
+
+/// More downloads than these at once stay in the session.
+const MOST_AT_ONCE: usize = 1000;
+/// Longer messages name neither a folder nor a download.
+const MAX_READ: usize = 1 << 20;
+
+/// The downloads of one client.
+#[derive(Default)]
+pub struct Transfers {
+    wanted: Option<Wanted>,
+    /// The names that pages suggested, by number.
+    begun: HashMap<String, String>,
+}
+
+/// Where the client wants downloads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Wanted {
+    folder: PathBuf,
+    by_number: bool,
+}
+
+/// A download that is complete in the session, and where it goes.
+#[derive(Debug, PartialEq)]
+pub struct Arrived {
+    /// What the client is told when the file is here.
+    pub event: Value,
+    /// Where it is in the session, from the home on.
+    pub from: String,
+    /// The folder here, and the name in it.
+    pub folder: PathBuf,
+    pub name: String,
+    /// Whether another name is found if there is such a file.
+    pub unique: bool,
+}
+
+/// An upload that names files.
+#[derive(Debug, PartialEq)]
+pub struct Upload {
+    /// What goes to the browser when they are in the session.
+    pub message: Value,
+    /// Those of this machine.
+    pub paths: Vec<PathBuf>,
+}
+
+impl Transfers {
+    /// Looks at a message of the client; an upload goes on when its files are in the session.
+    pub fn up(&mut self, text: &str) -> Option<Upload> {
+        let about_files = text.contains("setDownloadBehavior") || text.contains("\"files\"");
+        if text.len() > MAX_READ || !about_files {
+            return None;
+        }
+        let message: Value = serde_json::from_str(text).ok()?;
+        match message.get("method")?.as_str()? {
+            "Browser.setDownloadBehavior" | "Page.setDownloadBehavior" => {
+                self.wanted = wanted(message.get("params")?);
+                None
+            }
+            "DOM.setFileInputFiles" | "Input.dispatchDragEvent" => {
+                let paths: Vec<_> = named(&message)?
+                    .iter()
+                    .filter_map(|path| path.as_str().map(PathBuf::from))
+                    .filter(|path| path.is_absolute() && path.exists())
+                    .collect();
+                (!paths.is_empty()).then_some(Upload { message, paths })
+            }
+            _ => None,
+        }
+    }
+
+    /// Looks at a message of the browser; one of a complete download waits until the file is here.
+    pub fn down(&mut self, text: &str) -> Option<Arrived> {
+        if text.len() > MAX_READ || !text.contains("\"Browser.download") {
+            return None;
+        }
+        let mut event: Value = serde_json::from_str(text).ok()?;
+        let params = event.get("params")?;
+        let guid = params.get("guid")?.as_str()?.to_owned();
+        match event.get("method")?.as_str()? {
+            "Browser.downloadWillBegin" if self.begun.len() < MOST_AT_ONCE => {
+                let name = params.get("suggestedFilename")?.as_str()?.to_owned();
+                self.begun.insert(guid, name);
+                None
+            }
+            "Browser.downloadProgress" if params.get("state")? != "inProgress" => {
+                let suggested = self.begun.remove(&guid)?;
+                if params.get("state")? != "completed" {
+                    return None;
+                }
+                let Wanted { folder, by_number } = self.wanted.clone()?;
+                let from = params.get("filePath")?.as_str()?.strip_prefix("/home/agent/")?;
+                let from = from.to_owned();
+                let plain = Path::new(&suggested).file_name()?.to_str()?.to_owned();
+                let name = if by_number { guid } else { plain };
+                event.get_mut("params")?.as_object_mut()?.remove("filePath");
+                Some(Arrived { event, from, folder, name, unique: !by_number })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The list of files in a message.
+fn named(message: &Value) -> Option<&Vec<Value>> {
+    let params = message.get("params")?;
+    params.get("files").or_else(|| params.pointer("/data/files"))?.as_array()
+}
+
+impl Upload {
+    /// The message with the session's paths in the place of this machine's.
+    pub fn renamed(mut self, places: &HashMap<PathBuf, String>) -> String {
+        for pointer in ["/params/files", "/params/data/files"] {
+            let files = self.message.pointer_mut(pointer).and_then(Value::as_array_mut);
+            for path in files.into_iter().flatten() {
+                let place = path.as_str().and_then(|path| places.get(Path::new(path)));
+                if let Some(place) = place {
+                    *path = Value::from(place.as_str());
+                }
+            }
+        }
+        self.message.to_string()
+    }
+
+    /// Each path once.
+    pub fn distinct(&self) -> HashSet<PathBuf> {
+        self.paths.iter().cloned().collect()
+    }
+}
+
+fn wanted(params: &Value) -> Option<Wanted> {
+    let by_number = match params.get("behavior")?.as_str()? {
+        "allow" => false,
+        "allowAndName" => true,
+        _ => return None,
+    };
+    let folder = PathBuf::from(params.get("downloadPath")?.as_str()?);
+    folder.is_absolute().then_some(Wanted { folder, by_number })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn behavior(kind: &str) -> String {
+        json!({
+            "id": 1, "method": "Browser.setDownloadBehavior",
+            "params": { "behavior": kind, "downloadPath": "/tmp/mine", "eventsEnabled": true },
+        })
+        .to_string()
+    }
+
+    fn event(name: &str, mut params: Value) -> String {
+        params["guid"] = json!("g-1");
+        json!({ "method": format!("Browser.download{name}"), "params": params }).to_string()
+    }
+
+    #[test]
+    fn a_complete_download_goes_to_the_folder_that_the_client_named() {
+        for (kind, name) in [("allow", "r.pdf"), ("allowAndName", "g-1")] {
+            let mut transfers = Transfers::default();
+            assert_eq!(transfers.up(&behavior(kind)), None);
+            let begun = event("WillBegin", json!({ "suggestedFilename": "../r.pdf" }));
+            assert_eq!(transfers.down(&begun), None);
+            assert_eq!(transfers.down(&event("Progress", json!({ "state": "inProgress" }))), None);
+            let path = "/home/agent/Downloads/r (1).pdf";
+            let done = json!({ "state": "completed", "filePath": path });
+            let arrived = transfers.down(&event("Progress", done)).unwrap();
+            assert_eq!(arrived.from, "Downloads/r (1).pdf");
+            assert_eq!((arrived.folder, arrived.name), ("/tmp/mine".into(), name.to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_download_that_nobody_wants_here_stays_in_the_session() {
+        let mut transfers = Transfers::default();
+        transfers.up(&behavior("default"));
+        transfers.down(&event("WillBegin", json!({ "suggestedFilename": "a" })));
+        let done = json!({ "state": "completed", "filePath": "/home/agent/Downloads/a" });
+        assert_eq!(transfers.down(&event("Progress", done)), None);
+    }
+
+    #[test]
+    fn files_of_this_machine_are_renamed_and_others_are_left_to_the_session() {
+        let here = tempfile::NamedTempFile::new().unwrap();
+        let message = json!({
+            "id": 1, "method": "DOM.setFileInputFiles",
+            "params": { "files": [here.path(), "/home/agent/there.txt"] },
+        });
+        let upload = Transfers::default().up(&message.to_string()).unwrap();
+        assert_eq!(upload.paths, [here.path()]);
+        let place = "/home/agent/Uploads/1/a".to_owned();
+        let renamed = upload.renamed(&[(here.path().to_owned(), place.clone())].into());
+        let renamed: Value = serde_json::from_str(&renamed).unwrap();
+        assert_eq!(renamed["params"]["files"], json!([place, "/home/agent/there.txt"]));
+    }
+}
