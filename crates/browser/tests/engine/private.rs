@@ -106,7 +106,9 @@ async fn a_popup_of_the_sign_in_is_shown_to_the_person_and_gone_when_it_closes()
     let alone = Alone::start().await;
     let page = "<title>main</title><button onclick=\"window.open('/popup')\">with another</button>";
     let site = Server::start(move |path| match path {
-        "/popup" => Reply::page("<title>popup</title><button onclick='window.close()'>done</button>"),
+        "/popup" => {
+            Reply::page("<title>popup</title><button onclick='window.close()'>done</button>")
+        }
         _ => Reply::page(page),
     })
     .await;
