@@ -1074,6 +1074,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/egress/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What a session's connection to an address would meet, address by address
+         * @description What a session's connection to an address would meet, address by address. Nothing is connected.
+         */
+        post: operations["test_egress"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -1238,7 +1258,7 @@ export interface paths {
         post?: never;
         /**
          * End a session
-         * @description End a session. Succeeds if there is none, or none of the caller's.
+         * @description End a session. Succeeds for one that has ended; 404 if there never was one of the caller's.
          */
         delete: operations["end_session"];
         options?: never;
@@ -1298,6 +1318,26 @@ export interface paths {
          * @description The session's browser, headless or not, over a WebSocket: each binary message is a JPEG of the page, each text message an object with one key: `frame` (what the pictures after it show: `tab`, `width`, `height`, `page_scale`, `offset_top`, `scroll_x`, `scroll_y` in CSS pixels, and `seq`, the number of the next picture), `tabs` (all there are), `status` (`status` and `reason`, as `browser_view` of the session), `control` (`may_drive`), `dialog` (`kind`, `message`, `proposal`; null when it is answered) or `error` (`message`: why something sent was refused). Send `{"method": …, "params": …}`. While this viewer drives: `Input.dispatchMouseEvent`, `Input.dispatchKeyEvent` and `Input.dispatchTouchEvent` with the params of the debugging protocol, and `dialog` (`accept`, and `text` for a prompt). Always: `view` (`tab`, null for the active one, `quality`, `max_width`, `max_height`, `max_fps`; what is not given stays) and, if the connection was opened with `ack=true`, `ack` (`seq`, the number of the last picture that arrived). A browser that died comes back on the same connection.
          */
         get: operations["watch_browser"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/cdp/devtools/page/{target_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One page by the Chrome DevTools Protocol, over a WebSocket, for clients that know pages only: the address that `json/list` gives for it
+         * @description One page by the Chrome DevTools Protocol, over a WebSocket, for clients that know pages only: the address that `json/list` gives for it.
+         */
+        get: operations["cdp_page"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1463,6 +1503,90 @@ export interface paths {
          * @description Put a file into the session's home, whole or not at all: `curl -T`. Missing folders are made.
          */
         put: operations["write_file"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/forwards": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The ports outside that the session opens as its own
+         * @description The ports outside that the session opens as its own.
+         */
+        get: operations["list_forwards"];
+        put?: never;
+        /**
+         * Forward a port of the server's machine: with `localhost:5173`, the session's browser and programs reach a development server at `http://localhost:5173`
+         * @description Forward a port of the server's machine: with `localhost:5173`, the session's browser and programs reach a development server at `http://localhost:5173`. Needs the admin, or a port of HELMDECK_FORWARD_ALLOW.
+         */
+        post: operations["add_forward"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/forwards/{port}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Close a forwarded port, by its number inside the session, and its connections
+         * @description Close a forwarded port, by its number inside the session, and its connections.
+         */
+        delete: operations["remove_forward"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/forwards/{port}/client": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Forward a port of the client's machine, for as long as this WebSocket is open: what `helmdeck forward` connects to
+         * @description Forward a port of the client's machine, for as long as this WebSocket is open: what `helmdeck forward` connects to. By bearer token only.
+         */
+        get: operations["forward_from_client"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/forwards/{port}/client/{connection}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One connection of a forwarded port of the client's machine, as it was announced
+         * @description One connection of a forwarded port of the client's machine, as it was announced.
+         */
+        get: operations["bring_forwarded"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -1908,19 +2032,22 @@ export interface components {
         };
         /** @description Who did something. */
         Actor: {
-            /** @description An agent's call, or a person's hand. */
+            /** @description An agent, a person who logged in, or the holder of a link. */
             kind: components["schemas"]["ActorKind"];
-            /** @description The token subject. */
+            /** @description The label of the token or link, if it has one. */
+            label?: string | null;
+            /** @description The token subject; for a link, the subject that made it. */
             subject: string;
         };
         /**
          * @description What kind of actor.
          *
-         *     - `agent`: By a call of the API.
-         *     - `human`: By hand, in the live view.
+         *     - `agent`: A program with a token of its own.
+         *     - `human`: A person who logged in, or whose token was made with `helmdeck token --human`.
+         *     - `link`: Anyone with a ticket: the address of a live view, or of the browser's debugging protocol.
          * @enum {string}
          */
-        ActorKind: "agent" | "human";
+        ActorKind: "agent" | "human" | "link";
         /** @description Say what the agent is doing, for the banner over the live view. An empty text clears it. */
         AgentStatus: {
             /** @description The session that performs the action. */
@@ -2138,6 +2265,11 @@ export interface components {
         };
         /** @description Who drives, as a caller sees it. */
         Control: {
+            /**
+             * @description Who took control: an agent, a person, or the holder of a link.
+             * @default null
+             */
+            by?: components["schemas"]["Actor"] | null;
             /** @description Who may send input. */
             driver: components["schemas"]["Driver"];
             /**
@@ -2145,7 +2277,7 @@ export interface components {
              * @description Grows whenever control changes hands.
              */
             epoch: number;
-            /** @description The person who took control. */
+            /** @description The token subject that took control. */
             holder?: string | null;
             /** @description What the last person to drive left for the agent. */
             message?: string | null;
@@ -2237,6 +2369,12 @@ export interface components {
             };
             /** @description The names of extensions of the caller's that the browser has from its start on. */
             extensions?: components["schemas"]["ExtensionName"][];
+            /**
+             * @description Ports of the server's machine that the session opens as its own: with `localhost:5173`, its
+             *     browser and programs reach a development server at `http://localhost:5173`. Needs the admin,
+             *     or a port of HELMDECK_FORWARD_ALLOW.
+             */
+            forward?: components["schemas"]["ForwardRule"][];
             /** @description Where the browser tells pages that it is. */
             geolocation?: components["schemas"]["Geolocation"] | null;
             /**
@@ -2401,8 +2539,8 @@ export interface components {
         /**
          * @description Who may send input.
          *
-         *     - `agent`: Any agent that may act in the session; nobody has taken control.
-         *     - `human`: A person who took control.
+         *     - `agent`: Agents: the one in `holder` if it took control, else all that may act in the session.
+         *     - `human`: The person in `holder`, who took control.
          *     - `nobody`: The session is not running.
          * @enum {string}
          */
@@ -2424,6 +2562,20 @@ export interface components {
              * @description Connections that were allowed and did not come about.
              */
             failed: number;
+        };
+        /** @description What a session's connection would meet. Nothing was connected. */
+        EgressTested: {
+            /**
+             * @description Every address of the host, judged; empty if it does not resolve, is refused by name, or is
+             *     resolved by the session's `proxy`.
+             */
+            addresses: components["schemas"]["JudgedAddress"][];
+            /** @description Whether a connection would be tried. */
+            allowed: boolean;
+            /** @description The same in words, with what can be done about a refusal. */
+            explanation: string;
+            /** @description Host and port. */
+            target: string;
         };
         /**
          * @description Make every page believe that it is elsewhere, or that its reader has other wishes: place,
@@ -2526,6 +2678,8 @@ export interface components {
          *     - `invalid_role`: No such role: view or control.
          *     - `control_held`: A person drives the session; look, wait, and try again.
          *     - `control_taken`: A person took control while the action was under way.
+         *     - `person_required`: Only a person may do this, and the token is an agent's.
+         *     - `too_many_connections`: The token, ticket or address has as many connections open as it may.
          *     - `too_many_attempts`: Too many failed logins; wait and try again.
          *     - `not_found`: There is nothing here, or it is not yours.
          *     - `method_not_allowed`: The path exists, this method does not.
@@ -2560,6 +2714,7 @@ export interface components {
          *     - `invalid_text`: The text holds a character that no key can type.
          *     - `invalid_seconds`: A duration is zero or negative.
          *     - `invalid_geometry`: The screen size is outside what is supported.
+         *     - `picture_too_large`: The picture is larger than 32 MiB: ask for a smaller one, or for JPEG.
          *     - `invalid_format`: No such picture format.
          *     - `missing_command`: There is no command to launch.
          *     - `command_not_found`: The command does not exist in the session.
@@ -2576,6 +2731,11 @@ export interface components {
          *     - `element_not_actionable`: The element is there and cannot be used: hidden, covered, disabled or moving.
          *     - `navigation_failed`: The page could not be loaded.
          *     - `script_failed`: The script threw an error.
+         *     - `egress_denied`: The session may not reach this host; the message says which rule refuses and what to do.
+         *     - `host_not_found`: The name of the host does not resolve.
+         *     - `connection_refused`: Nothing listens at this address; the message says how to reach a server outside the session.
+         *     - `forward_denied`: The caller may not forward this port; the message says whom to ask.
+         *     - `port_in_use`: A program inside the session, or another forward, has the port.
          *     - `tab_not_found`: There is no such tab.
          *     - `page_crashed`: The page crashed or was closed during the call.
          *     - `browser_restarted`: The browser died during the call and is being started again; try again.
@@ -2591,7 +2751,7 @@ export interface components {
          *     - `internal`: A failure on our side; the log has the details under the request id.
          * @enum {string}
          */
-        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "control_taken" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
+        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "control_taken" | "person_required" | "too_many_connections" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "picture_too_large" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "egress_denied" | "host_not_found" | "connection_refused" | "forward_denied" | "port_in_use" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
         /** @description Run JavaScript in the page, and answer with what it yields; promises are awaited. */
         Execute: {
             /** @description An expression, or statements with `return`. */
@@ -2819,6 +2979,39 @@ export interface components {
          * @enum {string}
          */
         Format: "png" | "webp" | "jpeg";
+        /** @description A port that is forwarded into a session. */
+        Forward: {
+            /** @description Whose loopback that is. */
+            from: components["schemas"]["ForwardedFrom"];
+            /**
+             * Format: uint16
+             * @description The port inside the session; `http://localhost:<port>` for its programs and its browser.
+             */
+            port: number;
+            /**
+             * Format: uint16
+             * @description The port outside.
+             */
+            to_port: number;
+        };
+        /** @description The ports that are forwarded into a session. */
+        ForwardList: {
+            /** @description By the port inside. */
+            forwards: components["schemas"]["Forward"][];
+        };
+        /**
+         * @description A port to forward: `5173`, `localhost:5173`, or `3000:localhost:8080` to open port 8080 outside as port 3000 inside. Ports inside are 1024 or higher.
+         * @example localhost:5173
+         */
+        ForwardRule: string;
+        /**
+         * @description Whose loopback a forwarded port leads to.
+         *
+         *     - `server`: The machine that the server runs on.
+         *     - `client`: The machine that `helmdeck forward` runs on.
+         * @enum {string}
+         */
+        ForwardedFrom: "server" | "client";
         /** @description A place on earth. */
         Geolocation: {
             /**
@@ -2972,6 +3165,15 @@ export interface components {
          * @enum {string}
          */
         Interaction: "click" | "type" | "focus" | "hover" | "select";
+        /** @description An address, judged. */
+        JudgedAddress: {
+            /** @description The address. */
+            address: string;
+            /** @description Whether it would be dialled. */
+            allowed: boolean;
+            /** @description The rule that refuses it, or the range of the allowlist that opens it. */
+            reason?: string | null;
+        };
         /**
          * @description Press a key or a chord such as `Return`, `ctrl+a` or `alt+Tab`; several separated by spaces are
          *     pressed one after the other.
@@ -3194,7 +3396,7 @@ export interface components {
              * @default 10
              */
             timeout_s?: components["schemas"]["Patience"];
-            /** @description Where to; `https://` is added if there is no scheme. */
+            /** @description Where to; `https://` is added if there is no scheme, `http://` for localhost. */
             url?: string | null;
             /**
              * @description How far to wait.
@@ -3283,10 +3485,23 @@ export interface components {
             /** @description What; a user and password in it are left out. */
             url: string;
         };
+        /** @description A port to forward into a session that runs. */
+        NewForward: {
+            /** @description Which port of the server's machine. */
+            forward: components["schemas"]["ForwardRule"];
+        };
         /** @description Ask for a ticket. */
         NewTicket: {
+            /** @description Who it is for, shown in the action log with what its holder does. */
+            label?: string | null;
             /**
-             * @description Whether several connections may use it at once.
+             * Format: uint64
+             * @description Seconds after which a connection made with it ends; it may last as long as the session if not
+             *     given.
+             */
+            max_connection_s?: number | null;
+            /**
+             * @description Whether several viewers may use it at once. Otherwise each kind of stream can be open once.
              * @default false
              */
             reusable?: boolean;
@@ -3778,6 +3993,8 @@ export interface components {
              * @description When it ends at the latest, if that is known.
              */
             expires_at?: string | null;
+            /** @description Ports outside that it opens as its own. */
+            forwards?: components["schemas"]["Forward"][];
             /** @description Its name in every later call. */
             id: components["schemas"]["SessionId"];
             /** @description Whether people can watch it. */
@@ -3848,6 +4065,12 @@ export interface components {
             };
             /** @description The names of extensions of the caller's that the browser has from its start on. */
             extensions?: components["schemas"]["ExtensionName"][];
+            /**
+             * @description Ports of the server's machine that the session opens as its own: with `localhost:5173`, its
+             *     browser and programs reach a development server at `http://localhost:5173`. Needs the admin,
+             *     or a port of HELMDECK_FORWARD_ALLOW.
+             */
+            forward?: components["schemas"]["ForwardRule"][];
             /** @description Where the browser tells pages that it is. */
             geolocation?: components["schemas"]["Geolocation"] | null;
             /**
@@ -4053,10 +4276,18 @@ export interface components {
         /** @description Take control of a session. */
         TakeControl: {
             /**
-             * @description Also from another person who has it.
+             * @description Also from another person who has it. Only people may: a token of a login, or one made with
+             *     `helmdeck token --human`.
              * @default false
              */
             force?: boolean;
+        };
+        /** @description Ask what a session's connection to an address would meet. */
+        TestEgress: {
+            /** @description A session, whose `proxy` is taken into account. */
+            session_id?: components["schemas"]["SessionId"] | null;
+            /** @description A URL, a host, or `host:port`. */
+            url: string;
         };
         /** @description A ticket, shown once. */
         Ticket: {
@@ -4081,7 +4312,7 @@ export interface components {
         };
         /** @description A token that was made, without the token itself. */
         TokenInfo: {
-            /** @description The program it was made for, if that is known. */
+            /** @description Its label: the program it was made for, if that is known. */
             client?: string | null;
             /**
              * Format: date-time
@@ -4093,6 +4324,11 @@ export interface components {
              * @description Until when it is good.
              */
             expires_at: string;
+            /**
+             * @description Whether a person uses it: made by a login, or with `helmdeck token --human`.
+             * @default false
+             */
+            human?: boolean;
             /** @description Names it, to revoke it. */
             id: string;
             /**
@@ -4315,6 +4551,11 @@ export interface components {
         };
         /** @description One window. */
         Window: {
+            /**
+             * @description Whether it is a window of the session's own browser.
+             * @default false
+             */
+            browser?: boolean;
             /** @description The program's class, for example `Chromium`. */
             class: string;
             /** @description Whether it has the keyboard. */
@@ -4332,7 +4573,8 @@ export interface components {
             name: string;
             /**
              * Format: uint32
-             * @description The process that owns it, if it says so.
+             * @description The process that owns it, as `launch` and `ps` number it. The session's own browser runs apart
+             *     from other programs and has none.
              */
             pid?: number | null;
             /**
@@ -5817,6 +6059,32 @@ export interface operations {
             "5XX": components["responses"]["Error"];
         };
     };
+    test_egress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestEgress"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EgressTested"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
     events: {
         parameters: {
             query?: {
@@ -6177,6 +6445,32 @@ export interface operations {
             "5XX": components["responses"]["Error"];
         };
     };
+    cdp_page: {
+        parameters: {
+            query?: {
+                /** @description A ticket of role `control` instead of a token. */
+                ticket?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+                target_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
     cdp_list_short: {
         parameters: {
             query?: {
@@ -6424,6 +6718,131 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["FileStored"];
                 };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    list_forwards: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForwardList"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    add_forward: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewForward"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Forward"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    remove_forward: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                port: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    forward_from_client: {
+        parameters: {
+            query?: {
+                /** @description The port on the client's machine; the same as inside if not given. */
+                to?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+                port: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    bring_forwarded: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                port: string;
+                connection: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
