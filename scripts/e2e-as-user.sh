@@ -41,16 +41,8 @@ clean_up() {
   fi
   rm -rf "$dir"
 }
+# Also when a signal ends this script: without a trap for it, bash does not wait for what it runs.
 trap clean_up EXIT
-# Bash waits for a program it runs before it answers a signal; `end` does not.
-end() {
-  trap '' HUP INT TERM
-  exit "$1"
-}
-for signal in HUP INT TERM; do
-  # shellcheck disable=SC2064
-  trap "end $((128 + $(kill -l "$signal")))" "$signal"
-done
 
 if ! id "$user" >/dev/null 2>&1; then
   useradd --system --user-group --no-create-home --home-dir "$dir/home" --shell /bin/bash "$user"

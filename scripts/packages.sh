@@ -47,7 +47,11 @@ test    imagemagick                what zoom is compared with
 test    git                        goes through the proxy of a session
 test    python3-pip                a package manager inside a session
 test    tigervnc-viewer            a viewer that is not ours
+test    x11-utils                  names an accessibility bus on a display
 test    mousepad                   a GTK program to type into
+test    nginx-light                a documented proxy in front of the server
+test    caddy                      another documented proxy
+test    openssl                    makes the certificate of the proxy tests
 test    openbox                    a window manager other than ours
 test    procps                     ps, to see that nothing is left running
 fresh   debootstrap                makes the systems of cargo xtask fresh
@@ -99,6 +103,13 @@ install() {
   fi
   local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300)
   as_root "${apt[@]}" update || say "The package lists could not be refreshed; trying with the ones that are here."
+  # Packages of servers start them; only the tests start the ones listed here.
+  local policy=/usr/sbin/policy-rc.d
+  if [[ " $* " == *" test "* && ! -e $policy ]]; then
+    printf '#!/bin/sh\nexit 101\n' | as_root tee "$policy" >/dev/null
+    as_root chmod 755 "$policy"
+    trap 'as_root rm -f /usr/sbin/policy-rc.d' EXIT
+  fi
   as_root "${apt[@]}" install -y --no-install-recommends "${wanted[@]}"
 }
 

@@ -24,7 +24,7 @@ build() {
   if [[ -x $bin ]]; then
     say "Building helmdeck."
   else
-    say "Building helmdeck. The first time this takes about ten minutes on two cores."
+    say "Building helmdeck. The first time this takes about ten minutes on two cores, more if they are busy."
   fi
   cargo build --release --package helmdeck
 }

@@ -35,7 +35,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     // What is in the bundle belongs to others too; noVNC's licence asks to say so.
     license: { fileName: "licenses.md" },
-    rollupOptions: { input: { index: "index.html", vnc: "vnc.html" } },
+    rollupOptions: { input: { index: "index.html", vnc: "vnc.html", docs: "docs.html" } },
   },
   server: {
     proxy: { "/api": { target: server, ws: true, changeOrigin: true, headers: { origin: server } } },

@@ -37,8 +37,6 @@ step("a display without a browser: what is not there is not offered, and why is 
   await page.locator(".theatre-head").getByText("No browser was attached").waitFor();
   assert.equal(await page.getByRole("button", { name: "Resize" }).count(), 0);
 
-  // On a phone the panel comes when it is asked for.
-  await page.getByRole("button", { name: "Show the panel" }).click();
   assert.equal(await page.getByRole("tab", { name: "Files" }).count(), 0);
   await page.getByRole("tab", { name: "Details" }).click();
   await page.getByText("Attached", { exact: true }).last().waitFor();

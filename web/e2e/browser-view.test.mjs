@@ -172,6 +172,34 @@ step("a lower quality makes the picture smaller, without another connection", as
   await person.handBack();
 });
 
+step("who drives signs in privately: nobody else sees it, and the agent gets the page without what was typed", async () => {
+  const { page } = person;
+  if ((await page.getByRole("button", { name: "Hand back" }).count()) > 0) await person.handBack();
+  await act("navigate", { url: feeling });
+  const other = await Person.arrive(browser, server);
+  await other.page.goto((await session.ticket("view", { reusable: true })).url);
+  await other.seesPicture();
+  await person.takeControl();
+  await page.getByRole("button", { name: "Private sign-in" }).click();
+  const bar = page.locator('.private-bar[data-on="true"]');
+  await bar.getByText("Only you see this tab").waitFor();
+  await other.page.locator(".stage").getByText("Private sign-in").waitFor();
+  await tab("felt 0 clicks").waitFor();
+  await clickAt(100, 40);
+  await page.keyboard.type("secret");
+  await tab("[secret]").waitFor();
+  const refused = await agent.ask("POST", "browser/execute", { session_id: session.id, script: "document.title" });
+  assert.equal(refused.status, 409, JSON.stringify(refused.body));
+  assert.equal(await other.page.locator(".browser-tab", { hasText: "secret" }).count(), 0);
+  await bar.getByRole("button", { name: "Leave" }).click();
+  await bar.waitFor({ state: "detached" });
+  await person.handBack();
+  await other.seesPicture();
+  const { tabs } = await act("tabs", { action: "list" });
+  assert.ok(tabs.every(({ title }) => !title.includes("secret")), JSON.stringify(tabs));
+  await other.leave();
+});
+
 step("the browser is killed: the page says so, and the picture comes back by itself", async () => {
   const { page } = person;
   const [{ pid }] = (await server.processes()).filter(

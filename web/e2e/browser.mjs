@@ -94,7 +94,7 @@ export class Person {
   }
 
   async takeControl() {
-    await this.page.getByRole("button", { name: "Take control", exact: true }).click();
+    await this.strip.getByRole("button", { name: "Take control" }).click();
     await this.strip.getByText("You are driving").waitFor();
   }
 
@@ -103,7 +103,7 @@ export class Person {
     const dialog = this.page.getByRole("dialog");
     await dialog.getByLabel("Message to the agent").fill(message);
     await dialog.getByRole("button", { name: "Hand back" }).click();
-    await this.page.getByRole("button", { name: "Take control", exact: true }).waitFor();
+    await this.strip.getByRole("button", { name: "Take control" }).waitFor();
   }
 
   /** Leaves, and says if anything went wrong on the way. */

@@ -51,7 +51,12 @@ for (const [name, viewport] of Object.entries(screens)) {
     await page.goto("/login");
     await page.getByRole("button", { name: "Log in" }).waitFor();
     await look("login");
+    await page.route("**/api/v1/sessions", (route) => route.fulfill({ json: { sessions: [] } }));
     await person.logIn();
+    await page.getByText("No session is running").waitFor();
+    await look("empty");
+    await page.unroute("**/api/v1/sessions");
+    await page.goto("/");
     for (const name of ["invoices", "prices"]) {
       const canvas = page.locator(".tile", { hasText: name }).locator("canvas");
       await until("the thumbnail is painted", async () => (await coloursOf(canvas)) > 8);
@@ -74,16 +79,31 @@ for (const [name, viewport] of Object.entries(screens)) {
     await person.seesPicture();
     await page.locator(".agent-banner").getByText("Downloading").waitFor();
     if (name === "phone") {
+      assert.deepEqual(await page.evaluate(tooSmall), [], "fingers can hit every button");
+      const [picture, stage] = [await person.picture.boundingBox(), await page.locator(".stage:visible").boundingBox()];
+      assert.deepEqual([picture.width, Math.round(stage.height)], [390, Math.round(picture.height)], "no bars around it");
+      await page.getByRole("button", { name: "Hide the panel" }).click();
       await look("picture");
       await page.getByRole("button", { name: "Show the panel" }).click();
     }
     await page.getByRole("log").locator(".action", { hasText: "300, 400" }).first().waitFor();
     await look("session");
-    const crop = page.getByRole("button", { name: "Show only the browser window" });
-    await crop.click();
+    const crop = async () => {
+      if (name === "desk") return page.getByRole("button", { name: "Show only the browser window" }).click();
+      await page.getByRole("button", { name: "More" }).click();
+      await look("more");
+      await page.getByLabel("Show only the browser window").click();
+      await page.keyboard.press("Escape");
+    };
+    await crop();
     await page.locator('.stage[data-cropped="true"]').waitFor();
     await look("cropped");
-    await crop.click();
+    await crop();
+    await page.getByRole("button", { name: "Share" }).click();
+    await page.getByRole("button", { name: "Link to watch", exact: true }).click();
+    await page.getByText("one hour").waitFor();
+    await look("share");
+    await page.keyboard.press("Escape");
     await page.getByRole("tab", { name: "Files" }).click();
     await page.getByRole("button", { name: "Show hidden files" }).click();
     for (const folder of ["Invoices", "2026", "October"]) {
@@ -109,7 +129,7 @@ for (const [name, viewport] of Object.entries(screens)) {
       await page.locator(over).dispatchEvent("dragleave", { dataTransfer: held });
     }
     await page.getByRole("tab", { name: "Details" }).click();
-    await page.getByText("Share the picture").waitFor();
+    await page.getByText("From a shell").waitFor();
     await look("details");
     await page.getByRole("tab", { name: "Logs" }).click();
     await page.locator(".logs .line").first().waitFor();
@@ -138,6 +158,14 @@ for (const [name, viewport] of Object.entries(screens)) {
     await look("link-browser");
     await person.leave();
   });
+}
+
+/** Runs in the page: buttons that are smaller than a finger. */
+function tooSmall() {
+  const shown = [...document.querySelectorAll("button, .button")].map((button) => [button, button.getBoundingClientRect()]);
+  return shown
+    .filter(([, { width, height }]) => width > 0 && (width < 44 || height < 44))
+    .map(([button, { width, height }]) => `${button.textContent || button.ariaLabel} ${width}x${height}`);
 }
 
 /** Runs in the page: what makes it wider than the window. */

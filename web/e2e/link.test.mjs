@@ -35,12 +35,35 @@ step("the address that the agent gets shows the picture to whoever opens it", as
   await guest.page.locator(".agent-banner").getByText("Comparing prices").waitFor();
   await desk.act("agent_status", { status: "Found the cheapest" });
   await guest.page.locator(".agent-banner").getByText("Found the cheapest").waitFor();
+  await guest.picture.click();
+  await guest.page.getByText("You are watching. You may not take control here.").waitFor();
   assert.equal(await guest.page.getByRole("button", { name: "Take control" }).count(), 0);
   assert.deepEqual(await guest.context.cookies(), []);
 });
 
-step("with a link to drive, a person takes control", async () => {
+step("a page that cannot open the picture says so, and can when it is asked again", async () => {
+  await guest.page.addInitScript(() => {
+    const Real = window.WebSocket;
+    window.WebSocket = class extends Real {
+      constructor() {
+        throw new Error("blocked by an extension");
+      }
+    };
+    window.unblock = () => (window.WebSocket = Real);
+  });
+  const { url } = await desk.ticket("view");
+  await guest.page.goto(url);
+  await guest.page.getByText("The picture could not be opened (blocked by an extension).").waitFor();
+  await guest.page.evaluate(() => window.unblock());
+  await guest.page.getByRole("button", { name: "Reconnect now" }).click();
+  await guest.seesPicture();
+  await guest.leave();
+  guest = await Person.arrive(browser, server);
+});
+
+step("with a link to drive, a person takes control, and resizes the screen only on request", async () => {
   const { url } = await agent.get(`desktop/vnc-url?session_id=${desk.id}&role=control`);
+  assert.equal(new URL(url).searchParams.get("resize"), "remote");
   await guest.page.goto(url);
   await guest.seesPicture();
   // A ticket is for one connection at a time, and the first may not be closed yet when the next opens; or it
@@ -50,6 +73,11 @@ step("with a link to drive, a person takes control", async () => {
   await guest.page.keyboard.type("hello");
   await desk.titled("felt 0 clicks 5 keys [hello]");
   assert.equal((await desk.ask("click", { x: 700, y: 500 })).body.error, "control_held");
+  const width = () => guest.picture.evaluate((canvas) => canvas.width);
+  assert.equal(await width(), 1024, "the agent's screen is as it was");
+  await guest.page.getByRole("button", { name: "Resize the session's screen" }).click();
+  await until("the screen has the window's width", async () => (await width()) === 1280);
+  await desk.agent.ask("POST", "desktop/resize", { session_id: desk.id, geometry: "1024x768" });
 });
 
 step("and hands it back", async () => {

@@ -41,6 +41,7 @@ step("both see the agent's click, and both read about it", async () => {
     const row = person.page.getByRole("log").locator(".action", { hasText: "Click" });
     await row.getByText("700, 500").waitFor();
     await row.getByText("agent", { exact: true }).waitFor();
+    await row.getByText("Agent", { exact: true }).waitFor();
   }
 });
 
@@ -58,6 +59,7 @@ step("what the agent says stands over both pictures at once", async (context) =>
   }
   for (const { page } of people) {
     assert.ok(await page.locator(".agent-banner").getByText("Reading invoice 10 of 10").isVisible());
+    await page.getByRole("log").getByText("“Reading invoice 9 of 10”").waitFor();
   }
   delays.sort((a, b) => a - b);
   const [p50, max] = [delays[Math.floor(delays.length / 2)], delays.at(-1)];
@@ -73,7 +75,12 @@ step("one drives; the other's keys and clicks go nowhere", async () => {
   await desk.titled("felt 1 clicks 3 keys [abc]");
 
   await watcher.picture.click({ position: { x: 200, y: 200 } });
-  await watcher.page.keyboard.type("zzz");
+  const hint = watcher.page.getByRole("dialog", { name: "You are watching" });
+  await hint.getByText("You are watching. admin is driving by hand. Take control?").waitFor();
+  // With a space and Enter: what goes on being typed must not press a button.
+  await watcher.page.keyboard.type("z z\n");
+  await watcher.page.keyboard.press("Escape");
+  await hint.waitFor({ state: "detached" });
   // Something of the driver's, to know that the time for the other's has passed.
   await driver.page.keyboard.type("d");
   await desk.titled("felt 1 clicks 4 keys [abcd]");
@@ -108,7 +115,9 @@ step("after handing back the agent reads the person's words and goes on", async 
   const control = await desk.control();
   assert.equal(control.driver, "agent");
   assert.equal(control.message, "signed in, go on");
-  await watcher.strip.getByText("signed in, go on").waitFor();
+  await watcher.strip.getByText("The agent drives · admin said: “signed in, go on”").waitFor();
+  const said = watcher.page.getByRole("log").locator(".action", { hasText: "signed in, go on" });
+  await said.getByText("Person").waitFor();
 
   await desk.act("click", spot);
   await desk.titled("felt 2 clicks 5 keys [abcde]");

@@ -61,13 +61,20 @@ step("what an admin sets is still so after a reload", async () => {
   await page.getByText("No session is running").waitFor();
 });
 
-step("a session made in the dialog shows up as a tile, starts, and has a live picture", async () => {
+step("a session made in the dialog opens at its start page, and is a tile with a live picture", async () => {
   const { page } = person;
   await page.locator(".bar").getByRole("button", { name: "New session" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Label").fill("invoices");
+  await dialog.getByLabel("Start page").fill(`data:text/html,${encodeURIComponent("<title>first page</title>")}`);
   await dialog.getByRole("combobox", { name: /^Screen/ }).selectOption("1024x768");
   await dialog.getByRole("button", { name: "Create" }).click();
+  await page.waitForURL(/\/sessions\/sess-/);
+  await person.seesPicture();
+  await person.strip.getByText("No agent has acted yet").waitFor();
+  const log = page.getByRole("log").locator(".action", { hasText: "Go to data:" });
+  await log.getByText("Person", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "All sessions" }).click();
 
   const tile = page.locator(".tile", { hasText: "invoices" });
   await tile.waitFor();
@@ -78,6 +85,21 @@ step("a session made in the dialog shows up as a tile, starts, and has a live pi
   assert.equal(session.spec.label, "invoices");
   assert.equal(session.spec.geometry, "1024x768");
   desk = new Desk(agent, session.id);
+  assert.ok((await desk.titles()).some((title) => title.includes("first page")), "it began there");
+});
+
+step("before a session ends unused, its tile warns and keeps it alive on request; then it keeps its picture", async () => {
+  const { page } = person;
+  const idle = await agent.headless("looked away", { idle_timeout_s: 4 });
+  const tile = page.locator(".tile", { hasText: "looked away" });
+  await until("its page is painted", async () => (await coloursOf(tile.locator("canvas"))) > 0);
+  const before = (await idle.show()).idle_ends_at;
+  await tile.getByRole("alert").getByRole("button", { name: "Keep alive" }).click();
+  await until("its end is put off", async () => (await idle.show()).idle_ends_at > before);
+  await tile.getByText("Nothing used it for too long.").waitFor();
+  await page.reload();
+  await until("its last picture is there", () => tile.locator("img").evaluate((image) => image.naturalWidth > 0));
+  await tile.getByRole("button", { name: "Dismiss looked away" }).click();
 });
 
 step("a session without a desktop has a live picture, too, of whatever shape its page is", async () => {
@@ -146,7 +168,21 @@ step("ending asks first, says so on the page, and leaves nothing on the wall", a
   // Who ends a session by hand is done with it: neither the server nor the wall keeps it.
   await page.getByRole("link", { name: "All sessions" }).first().click();
   await page.getByText("No session is running").waitFor();
-  assert.deepEqual((await agent.get("sessions")).sessions, []);
+  assert.deepEqual((await agent.get("sessions")).sessions.filter(({ status }) => status === "running"), []);
+
+  // What is left of it is among the recent ones.
+  await page.getByRole("button", { name: "Recent" }).click();
+  await page.getByLabel("Search sessions").fill("voices");
+  const tiles = page.locator(".tile");
+  await tiles.filter({ hasText: "invoices" }).waitFor();
+  assert.equal(await tiles.count(), 1);
+  await page.getByRole("link", { name: "invoices", exact: true }).click();
+  await page.getByText("It was ended on request.").waitFor();
+  await page.getByAltText("The last picture of the session").waitFor();
+  await page.getByRole("log").locator(".action", { hasText: "Hand back" }).waitFor();
+  await page.reload();
+  await page.getByRole("log").locator(".action", { hasText: "Hand back" }).waitFor();
+  await page.getByRole("link", { name: "All sessions" }).first().click();
 
   await page.getByRole("button", { name: "Log out" }).click();
   await page.getByRole("button", { name: "Log in" }).waitFor();

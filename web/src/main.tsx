@@ -3,6 +3,7 @@ import { createRoot } from "react-dom/client";
 import { App } from "./App";
 import "./styles/index.css";
 import { applyTheme, storedTheme } from "./theme";
+import { ErrorBoundary } from "./ui/ErrorBoundary";
 
 applyTheme(storedTheme());
 // The icon's address is relative to the first page; browsers ask for it again on every other.
@@ -13,7 +14,9 @@ const root = document.getElementById("root");
 if (root) {
   createRoot(root).render(
     <StrictMode>
-      <App />
+      <ErrorBoundary>
+        <App />
+      </ErrorBoundary>
     </StrictMode>,
   );
 }

@@ -3,6 +3,7 @@ import { createRoot } from "react-dom/client";
 import { StandAlone } from "./pages/StandAlone";
 import "./styles/index.css";
 import { applyTheme, storedTheme } from "./theme";
+import { ErrorBoundary } from "./ui/ErrorBoundary";
 import { readViewerAddress } from "./viewer/address";
 
 applyTheme(storedTheme());
@@ -10,7 +11,9 @@ const root = document.getElementById("root");
 if (root) {
   createRoot(root).render(
     <StrictMode>
-      <StandAlone address={readViewerAddress(window.location.search, window.location.hash)} />
+      <ErrorBoundary>
+        <StandAlone address={readViewerAddress(window.location.search, window.location.hash)} />
+      </ErrorBoundary>
     </StrictMode>,
   );
 }

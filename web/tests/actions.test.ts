@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { ActionRecord } from "../src/api/wire";
-import { linesOf, whatOf, whereOf } from "../src/session/action";
+import { actorOf, linesOf, whatOf, whereOf } from "../src/session/action";
 import { merge } from "../src/session/actions";
 import { readSpec } from "../src/wall/spec";
 
@@ -18,6 +18,16 @@ it("says what was done", () => {
   expect(whatOf(action("file_upload", { path: "Desktop/a.txt", size: 3 }))).toBe("Upload Desktop/a.txt");
   expect(whatOf(action("file_download", { path: "a.txt" }))).toBe("Download a.txt");
   expect(whatOf(action("some_new_thing"))).toBe("Some new thing");
+  expect(whatOf(action("agent_status", { status: "Reading" }))).toBe("“Reading”");
+  expect(whatOf(action("release_control", { message: "go on" }))).toBe("Hand back: “go on”");
+});
+
+it("says whether an agent, a person or the holder of a link did it, and by which name", () => {
+  const by = (kind: string, more = {}) => actorOf({ ...action("click"), by: { kind, subject: "ann", ...more } as never });
+  expect(by("agent")).toEqual({ kind: "Agent", name: "ann" });
+  expect(by("agent", { label: "invoice bot" })).toEqual({ kind: "Agent", name: "invoice bot (ann)" });
+  expect(by("human", { label: "ui" })).toEqual({ kind: "Person", name: "ann" });
+  expect(by("link")).toEqual({ kind: "Link", name: "ann" });
 });
 
 it("says where the browser went, and which element was used", () => {

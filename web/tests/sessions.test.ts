@@ -3,7 +3,8 @@ import type { Control, Session } from "../src/api/wire";
 import { lossOf } from "../src/session/loss";
 import { ended, endOf } from "../src/sessions/end";
 import { driverOf, endingOf, nameOf } from "../src/sessions/name";
-import { changeSessions, forWall, noSessions, type Sessions, type SessionsChange } from "../src/sessions/state";
+import { deadlineOf, idleWarning } from "../src/sessions/deadline";
+import { changeSessions, forWall, matches, noSessions, type Sessions, type SessionsChange } from "../src/sessions/state";
 
 function session(id: string, more: Partial<Session> = {}): Session {
   return {
@@ -80,6 +81,64 @@ describe("sessions", () => {
   });
 });
 
+describe("the end of a session", () => {
+  const now = Date.parse("2026-01-01T00:00:00Z");
+  const at = (seconds: number) => new Date(now + seconds * 1000).toISOString();
+
+  it("is the sooner of its two limits", () => {
+    expect(deadlineOf(session("a"))).toBeNull();
+    expect(deadlineOf(session("a", { expires_at: at(60) }))).toEqual({ at: now + 60_000, why: "limit" });
+    expect(deadlineOf(session("a", { expires_at: at(60), idle_ends_at: at(9) }))?.why).toBe("idle");
+    expect(deadlineOf(session("a", { expires_at: at(6), idle_ends_at: at(9) }))?.why).toBe("limit");
+  });
+
+  it("is warned of a minute before an idle end, or at half of a short idle limit", () => {
+    const idle = (left: number, limit: number) =>
+      idleWarning(session("a", { idle_ends_at: at(left), spec: { idle_timeout_s: limit } }), now);
+    expect(idle(61, 300)).toBeNull();
+    expect(idle(60, 300)).toBe(60_000);
+    expect(idle(6, 10)).toBeNull();
+    expect(idle(5, 10)).toBe(5000);
+    expect(idle(-1, 10)).toBe(0);
+    expect(idleWarning(session("a", { expires_at: at(5) }), now)).toBeNull();
+  });
+
+  it("moves with what the server tells, and stops while the session is in use", () => {
+    const told = (idleEndsAt: string | null): SessionsChange => ({
+      kind: "event",
+      event: { kind: "idle", sessionId: "a", idleEndsAt },
+    });
+    const listed: SessionsChange = { kind: "listed", sessions: [session("a")] };
+    expect(after(listed, told(at(5))).list?.[0]?.idle_ends_at).toBe(at(5));
+    expect(after(listed, told(at(5)), told(null)).list?.[0]?.idle_ends_at).toBeNull();
+  });
+});
+
+it("says that an agent drives once one has done something", () => {
+  const acted = (kind: "agent" | "human", outcome: string): SessionsChange => ({
+    kind: "event",
+    event: {
+      kind: "action",
+      action: {
+        ...{ seq: 1, at: "2026-01-01T00:00:09Z", session_id: "a", action: "click", detail: {}, duration_ms: 1 },
+        by: { kind, subject: "x" },
+        outcome,
+      },
+    },
+  });
+  const listed: SessionsChange = { kind: "listed", sessions: [session("a")] };
+  const seen = (change: SessionsChange) => driverOf(after(listed, change).list![0]!);
+  expect(seen(acted("human", "ok"))).toBe("No agent yet");
+  expect(seen(acted("agent", "control_held"))).toBe("No agent yet");
+  expect(seen(acted("agent", "ok"))).toBe("Agent drives");
+});
+
+it("finds sessions by all the words that are looked for", () => {
+  const invoices = session("sess-1", { spec: { label: "Invoices of October" }, agent_status: "Reading" });
+  expect(["", "invo", "october reading", "SESS-1", "admin"].map((words) => matches(invoices, words))).not.toContain(false);
+  expect(matches(invoices, "invoices november")).toBe(false);
+});
+
 describe("words about a session", () => {
   it("names it by label, else by id", () => {
     expect(nameOf(session("a", { spec: { label: "invoices" } }))).toBe("invoices");
@@ -88,7 +147,8 @@ describe("words about a session", () => {
 
   it("says who drives", () => {
     expect(driverOf(session("a", { control: control(0, { driver: "nobody" }) }))).toBe("Nobody drives");
-    expect(driverOf(session("a"))).toBe("Agent drives");
+    expect(driverOf(session("a"))).toBe("No agent yet");
+    expect(driverOf(session("a", { agent_acted_at: "2026-01-01T00:00:00Z" }))).toBe("Agent drives");
     const human = { driver: "human", holder: "maria" } as const;
     expect(driverOf(session("a", { control: control(1, human) }))).toBe("maria drives by hand");
     expect(driverOf(session("a", { control: control(1, { ...human, yours: true }) }))).toBe("You drive");

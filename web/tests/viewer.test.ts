@@ -32,7 +32,7 @@ describe("close codes", () => {
     expect(closingOfAnswer(409, "ticket_in_use")?.kind).toBe("retry");
     expect(closingOfAnswer(503, "cdp_unavailable")?.kind).toBe("retry");
     expect(closingOfAnswer(404, "not_found")?.kind).toBe("over");
-    expect(closingOfAnswer(410, "session_ended", "idle")?.text).toBe("The session is over. Nobody called it for too long.");
+    expect(closingOfAnswer(410, "session_ended", "idle")?.text).toBe("The session is over. Nothing used it for too long.");
     expect(closingOfAnswer(426, undefined)).toBeNull();
   });
 });

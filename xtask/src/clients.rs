@@ -43,7 +43,7 @@ fn drive(root: &Path) -> io::Result<()> {
     let folder = root.join("target/clients");
     fs::create_dir_all(&folder)?;
     let node = Node::install(folder.join("node"))?;
-    node.run("redocly", &["lint".as_ref(), document.as_ref()])?;
+    node.execute("redocly", &["lint".as_ref(), document.as_ref()])?;
 
     let server = Server::start();
     let env = [
@@ -82,7 +82,10 @@ fn python(folder: &Path, document: &Path, sources: &Path, env: &Env) -> io::Resu
 /// Generates the TypeScript client, type-checks `drive.ts` against it and runs it.
 fn typescript(node: &Node, document: &Path, sources: &Path, env: &Env) -> io::Result<()> {
     let generated = node.folder.join("generated");
-    node.run("openapi-ts", &["-i".as_ref(), document.as_ref(), "-o".as_ref(), generated.as_ref()])?;
+    node.execute(
+        "openapi-ts",
+        &["-i".as_ref(), document.as_ref(), "-o".as_ref(), generated.as_ref()],
+    )?;
     fs::copy(sources.join("drive.ts"), node.folder.join("drive.ts"))?;
     let options = "--strict --esModuleInterop --skipLibCheck --target es2022 --module commonjs \
                    --types node --outDir out";
@@ -114,7 +117,7 @@ impl Node {
         self.folder.join("node_modules/.bin").join(name)
     }
 
-    fn run(&self, tool: &str, args: &[&std::ffi::OsStr]) -> io::Result<()> {
+    fn execute(&self, tool: &str, args: &[&std::ffi::OsStr]) -> io::Result<()> {
         done(Command::new(self.tool(tool)).args(args).current_dir(&self.folder))
     }
 }

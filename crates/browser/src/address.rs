@@ -1,13 +1,26 @@
 //! Addresses as people write them.
 
+use crate::BrowserError;
+
 /// Schemes that are not followed by `//`.
 const BARE: [&str; 7] =
     ["about:", "blob:", "data:", "javascript:", "mailto:", "view-source:", "chrome:"];
 /// Hosts that are the session itself.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// An address with a scheme.
-pub(crate) fn addressed(url: &str) -> String {
+/// An address with a scheme; an error if it controls the browser itself.
+pub(crate) fn addressed(url: &str) -> Result<String, BrowserError> {
+    let url = with_scheme(url);
+    if helmdeck_cdp::controls_browser(&url) {
+        let field = "url".to_owned();
+        let why = "this address controls the browser: expected a page of the web, about:blank, \
+                   data:, blob: or file:";
+        return Err(BrowserError::Field { field, why: why.to_owned() });
+    }
+    Ok(url)
+}
+
+fn with_scheme(url: &str) -> String {
     let url = url.trim();
     let has_scheme = url.split_once("://").is_some_and(|(scheme, _)| {
         scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
@@ -40,7 +53,10 @@ mod tests {
             ("data:text/html,a", "data:text/html,a"),
             ("file:///etc/hosts", "file:///etc/hosts"),
         ] {
-            assert_eq!(addressed(given), address);
+            assert_eq!(addressed(given).unwrap(), address);
+        }
+        for given in ["chrome://quit", " CHROME://restart", "about:quit"] {
+            assert!(matches!(addressed(given), Err(BrowserError::Field { .. })), "{given}");
         }
     }
 }

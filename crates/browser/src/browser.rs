@@ -22,18 +22,18 @@ use helmdeck_wire::{
         Tabs, TypeInto, UploadFiles, WaitFor, Waited,
     },
     control::Hands,
-    guest::HandedOver,
     pointer::Button,
     screen::Picture,
 };
 use parking_lot::Mutex;
-use tokio::select;
+use tokio::{select, sync::watch};
 
 use self::moment::Met;
 use crate::{
     BrowserError, Incoming,
     address::addressed,
     emulation::Emulating,
+    private::SignIn,
     record::{self, Records},
     running::Owner,
     turn::Turn,
@@ -45,11 +45,11 @@ use crate::{
 /// agent's programs start is that of the moment while it runs; what is known of the others stays.
 #[derive(Clone)]
 pub struct Browser {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     hands: Hands,
 }
 
-struct Shared {
+pub(crate) struct Shared {
     current: Arc<Current>,
     /// Nothing if the browser is somebody's own.
     incoming: Option<Arc<Incoming>>,
@@ -61,6 +61,10 @@ struct Shared {
     emulating: Arc<Emulating>,
     /// Whether the browser is followed also while nobody calls.
     followed: AtomicBool,
+    /// Who has a browser for themselves, while a person signs in privately.
+    pub(crate) private: watch::Sender<Option<SignIn>>,
+    /// Whether the session's own browser has a window that people see.
+    on_screen: AtomicBool,
 }
 
 impl Browser {
@@ -87,26 +91,51 @@ impl Browser {
         Self::with_home(current, None, none)
     }
 
+    /// A browser that a person has for themselves: nothing that is posted in it is recorded.
+    pub fn private_to(current: Arc<Current>, own: Emulation, emulated: Emulation) -> Self {
+        let browser = Self::with_home(current, None, Emulating::new(own, emulated));
+        browser.shared.records.lock().network.private = true;
+        browser
+    }
+
     fn with_home(current: Arc<Current>, home: Option<PathBuf>, emulating: Emulating) -> Self {
         let (met, pictures) = (Mutex::default(), AtomicU64::new(0));
         let (records, emulating) = (Arc::default(), Arc::new(emulating));
-        let followed = AtomicBool::new(false);
+        let (followed, on_screen) = (AtomicBool::new(false), AtomicBool::new(false));
         let incoming = home.map(|home| Arc::new(Incoming::new(home)));
-        let shared =
-            Arc::new(Shared { current, incoming, met, pictures, records, emulating, followed });
-        Self { shared, hands: Hands::Agent }
+        let shared = Shared {
+            current,
+            incoming,
+            met,
+            pictures,
+            records,
+            emulating,
+            followed,
+            private: watch::Sender::new(None),
+            on_screen,
+        };
+        Self { shared: Arc::new(shared), hands: Hands::Agent }
+    }
+
+    /// Says that the session's own browser has a window on a screen.
+    pub fn is_on_screen(&self) {
+        self.shared.on_screen.store(true, Ordering::Relaxed);
     }
 
     /// The same browser for somebody else. With hands off, no dialog is answered, no tab is opened or
-    /// brought to the front.
+    /// brought to the front. In a person's hands who signs in privately, it is their own browser.
     pub fn in_hands(&self, hands: Hands) -> Self {
-        Self { hands, ..self.clone() }
+        let private = self.shared.private.borrow().clone();
+        match private {
+            Some(sign_in) if hands == Hands::Person => Self { hands, ..sign_in.browser },
+            _ => Self { hands, ..self.clone() },
+        }
     }
 
     /// Control of the session changed hands. Until an agent that may drive uses this browser again,
     /// what is posted in it is a person's, and not recorded; the agent then finds itself in the tab
     /// where it was.
-    pub fn handed_over(&self, HandedOver { to_person }: HandedOver) {
+    pub fn handed_over(&self, to_person: bool) {
         self.shared.records.lock().network.private = true;
         if to_person {
             self.shared.remember();
@@ -279,7 +308,7 @@ impl Browser {
         match tabs.action {
             TabAction::List => {}
             TabAction::Open => {
-                let url = tabs.url.as_deref().map(addressed);
+                let url = tabs.url.as_deref().map(addressed).transpose()?;
                 running.open(url.as_deref(), deadline).await?;
             }
             TabAction::Close => running.close(&running.meant(tabs)?, deadline).await?,
@@ -363,7 +392,11 @@ impl Browser {
             if off {
                 return Turn::begin_looking(running, page, deadline);
             }
-            return Ok(Turn::begin(running, page, accept_dialogs, deadline).await);
+            let on_screen =
+                running.owner == Owner::Session && self.shared.on_screen.load(Ordering::Relaxed);
+            let mut turn = Turn::begin(running, page, accept_dialogs, deadline).await;
+            turn.on_screen = on_screen;
+            return Ok(turn);
         }
     }
 }

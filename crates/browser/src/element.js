@@ -519,5 +519,14 @@
     return { url: location.href, title: get(document, 'title'), elements, more };
   }
 
-  globalThis.helmdeck = { until, seen, survey, kept: null };
+  // Where the view is: on the page, and, in a window, on the screen. A window has the same border at
+  // the left, at the right and below; above is all else that it shows.
+  function view() {
+    const scale = devicePixelRatio;
+    const border = (outerWidth - innerWidth * scale) / 2;
+    const corner = { x: screenX + border, y: screenY + outerHeight - innerHeight * scale - border };
+    return { scrolled: { x: scrollX, y: scrollY }, corner, scale };
+  }
+
+  globalThis.helmdeck = { until, seen, survey, view, kept: null };
 })();

@@ -69,6 +69,12 @@ pub enum BrowserError {
         /// The browser's words.
         why: String,
     },
+    /// A person has the browser for themselves.
+    #[error("{by} signs in privately: the browser is theirs until that ends; wait and try again")]
+    Private {
+        /// Who it is.
+        by: String,
+    },
     /// A person drives, and has been asked something.
     #[error("a dialog is open ({0:?}), and the person who drives answers it: try again later")]
     DialogOpen(String),
@@ -122,6 +128,7 @@ impl BrowserError {
             Self::ElementNotFound { .. } | Self::StaleRef(_) => ErrorCode::ElementNotFound,
             Self::NotActionable { .. } => ErrorCode::ElementNotActionable,
             Self::Navigation { .. } => ErrorCode::NavigationFailed,
+            Self::Private { .. } => ErrorCode::Private,
             Self::DialogOpen(_) => ErrorCode::ControlHeld,
             Self::Script(_) => ErrorCode::ScriptFailed,
             Self::Timeout(_) => ErrorCode::Timeout,

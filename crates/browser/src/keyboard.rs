@@ -46,13 +46,14 @@ impl Turn {
         } else if found.answer.insert && !text.is_empty() {
             self.insert(text).await?;
         }
+        let view = self.view().await;
         if *submit {
             self.strike(&chord("Enter")?).await?;
         }
         self.settle(false).await;
         let spot = Spot { x: found.answer.x, y: found.answer.y };
         let at = self.place(&found, spot).await.unwrap_or(spot);
-        Ok(Clicked { acted: self.acted().await?, hit: found.hit(at) })
+        Ok(Clicked { acted: self.acted().await?, hit: found.hit(at, &view) })
     }
 
     /// Character by character, as somebody would who has these keys.

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt as _, future::join_all, stream::FuturesUnordered};
-use helmdeck_wire::browser::{Hit, Selector};
+use helmdeck_wire::browser::{Hit, Pixel, Selector};
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Value, json};
 
@@ -12,6 +12,7 @@ use crate::{
     page::Frame,
     place::Spot,
     turn::Turn,
+    view::View,
     world::{Remote, Told},
 };
 
@@ -124,11 +125,17 @@ struct Resolved {
 
 impl Found {
     /// The element as a reply tells it.
-    pub fn hit(&self, at: Spot) -> Hit {
+    pub fn hit(&self, at: Spot, view: &View) -> Hit {
         let Answer { tag, name, .. } = &self.answer;
-        // Pixels of a view are small numbers.
-        Hit { tag: tag.clone(), name: name.clone(), x: at.x.round() as i32, y: at.y.round() as i32 }
+        let Pixel { x, y } = pixel(at);
+        let (page, screen) = (pixel(view.on_page(at)), view.on_screen(at).map(pixel));
+        Hit { tag: tag.clone(), name: name.clone(), x, y, page, screen }
     }
+}
+
+/// Pixels of a view are small numbers.
+fn pixel(at: Spot) -> Pixel {
+    Pixel { x: at.x.round() as i32, y: at.y.round() as i32 }
 }
 
 impl Turn {

@@ -123,7 +123,7 @@ impl Turn {
                 return Err(BrowserError::Invalid("expected url or history, not both"));
             }
             (Some(url), None) => {
-                let gone = self.go(&addressed(url), &mut arrival).await;
+                let gone = self.go(&addressed(url)?, &mut arrival).await;
                 if matches!(gone, Err(BrowserError::Navigation { .. })) {
                     self.show_failure(&mut events, &mut arrival).await;
                 }

@@ -22,6 +22,8 @@ const COVERED: Duration = Duration::from_millis(100);
 impl Turn {
     pub async fn click(&mut self, click: &ClickElement) -> Result<Clicked, BrowserError> {
         let (found, at) = self.aim(&click.selector).await?;
+        // The click may lead elsewhere.
+        let view = self.view().await;
         let mut events = vec![moved(at, &click.modifiers)];
         for count in 1..=click.count.clamp(1, 3) {
             events.push(button("mousePressed", at, click, count));
@@ -29,14 +31,15 @@ impl Turn {
         }
         self.input("Input.dispatchMouseEvent", &events).await?;
         self.settle(found.answer.downloads).await;
-        Ok(Clicked { acted: self.acted().await?, hit: found.hit(at) })
+        Ok(Clicked { acted: self.acted().await?, hit: found.hit(at, &view) })
     }
 
     pub async fn hover(&mut self, hover: &HoverElement) -> Result<Clicked, BrowserError> {
         let (found, at) = self.aim(&hover.selector).await?;
+        let view = self.view().await;
         self.input("Input.dispatchMouseEvent", &[moved(at, &[])]).await?;
         self.settle(false).await;
-        Ok(Clicked { acted: self.acted().await?, hit: found.hit(at) })
+        Ok(Clicked { acted: self.acted().await?, hit: found.hit(at, &view) })
     }
 
     /// An element that a click would reach, and where.

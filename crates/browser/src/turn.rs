@@ -40,6 +40,8 @@ pub(crate) struct Turn {
     pub running: Arc<Running>,
     pub page: Page,
     pub deadline: Instant,
+    /// Whether the page is in a window that people see.
+    pub on_screen: bool,
     /// Nothing if somebody else's hands are on the page.
     visiting: Option<Visiting>,
     /// What happens in the page, from the beginning of the action on.
@@ -96,7 +98,8 @@ impl Turn {
         let opened = running.cdp.events(None).only("Target.targetCreated");
         let begun = running.known.downloads.lock().mark();
         let visiting = Some(page.visit(accept_dialogs).await);
-        Self { running, page, deadline, visiting, events, opened, way: Way::default(), begun }
+        let (on_screen, way) = (false, Way::default());
+        Self { running, page, deadline, on_screen, visiting, events, opened, way, begun }
     }
 
     /// Begins to look at a page that a person uses. What they are asked, they answer.
@@ -111,7 +114,8 @@ impl Turn {
         let events = page.events().only("Page.");
         let opened = running.cdp.events(None).only("Target.targetCreated");
         let (way, begun) = (Way::default(), running.known.downloads.lock().mark());
-        Ok(Self { running, page, deadline, visiting: None, events, opened, way, begun })
+        let (on_screen, visiting) = (false, None);
+        Ok(Self { running, page, deadline, on_screen, visiting, events, opened, way, begun })
     }
 
     /// Whether nothing may be touched.

@@ -139,7 +139,7 @@ async fn open(cdp: &Cdp, end: &mut End) -> Outcome<Client> {
         let answer = json!({ "id": question.id, "result": { "sessionId": "ROOT" } });
         end.write(answer.to_string().as_bytes()).await
     };
-    let (client, answered) = join!(cdp.client(SOON), answering);
+    let (client, answered) = join!(cdp.client("", SOON), answering);
     answered?;
     client.map_err(|error| error.to_string())
 }

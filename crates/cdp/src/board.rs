@@ -1,21 +1,23 @@
 //! Who waits for what: every message of the browser finds its way here, and none waits for anyone.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::{Arc, Weak},
-};
+mod state;
+
+use std::sync::Arc;
 
 use parking_lot::Mutex;
-use serde::de::Error as _;
-use serde_json::value::RawValue;
 use tokio::sync::oneshot;
+
+pub(crate) use self::state::Answer;
+use self::state::{Asker, Call, Listener, Share, State};
 
 use crate::{
     CdpError,
     client::{Ended, Outbox},
-    envelope::{Attachment, Envelope, id_at_start},
-    events::{Event, Inbox},
+    contexts::{Named, Sought},
+    envelope::{Envelope, id_at_start},
+    events::Inbox,
     frames::Frame,
+    handover::{Settings, Step, TooMuch, Turn},
     peek::{self, refusal},
     pipe::Posts,
     session::SessionId,
@@ -32,52 +34,37 @@ pub(crate) struct Board {
     posts: Posts,
 }
 
-#[derive(Default)]
-struct State {
-    gone: bool,
-    last_call: i32,
-    last_client: u64,
-    calls: HashMap<i32, Call>,
-    sessions: Tree,
-    clients: HashMap<u64, Share>,
-    listeners: Vec<Listener>,
+/// A client's question.
+pub(crate) struct Question<'a> {
+    pub id: i32,
+    pub session: Option<&'a str>,
+    pub method: &'a str,
+    pub params: &'a str,
+    pub named: &'a Named<'a>,
 }
 
-/// A question the browser has not answered.
-struct Call {
-    /// Where it was asked; nobody else may answer.
-    session: Option<SessionId>,
-    asker: Asker,
-}
-
-enum Asker {
-    Us(oneshot::Sender<Result<Answer, CdpError>>),
-    Client { client: u64, id: i32 },
-}
-
-/// What the browser answered, unread.
-pub(crate) enum Answer {
-    Yes(Box<RawValue>),
-    No(Box<RawValue>),
-}
-
-/// What a client has of the pipe.
-struct Share {
-    session: SessionId,
-    outbox: Arc<Outbox>,
-    unanswered: usize,
-}
-
-struct Listener {
-    session: Option<SessionId>,
-    inbox: Weak<Inbox>,
+/// A client's question that may be asked.
+pub(crate) struct Expected {
+    /// The number to ask it with.
+    pub id: i32,
+    pub session: SessionId,
+    /// Other parameters than the client's.
+    pub params: Option<String>,
+    /// What is to be done after it.
+    pub then: Option<Step>,
 }
 
 /// Why a client's question is not asked.
 pub(crate) enum Unasked {
     /// The session is not one of the client's.
     Foreign,
+    /// The context is another client's.
+    ForeignContext,
     TooMany,
+    TooManyContexts,
+    TooMuchSet,
+    /// A person drives: it is done later, and answered now.
+    Later,
     /// The client was closed.
     Closed,
 }
@@ -91,6 +78,7 @@ impl Board {
     pub fn expect(
         &self,
         session: Option<&SessionId>,
+        method: &str,
     ) -> Result<(i32, oneshot::Receiver<Result<Answer, CdpError>>), CdpError> {
         let mut state = self.state.lock();
         if state.gone {
@@ -98,32 +86,66 @@ impl Board {
         }
         let (sender, receiver) = oneshot::channel();
         let id = state.number();
-        state.calls.insert(id, Call { session: session.cloned(), asker: Asker::Us(sender) });
+        let sought = Named::default().sought(method);
+        let call = Call { session: session.cloned(), asker: Asker::Us(sender), sought };
+        state.calls.insert(id, call);
         Ok((id, receiver))
     }
 
     /// The same for a client's question, from its own session if it names none.
-    pub fn expect_for(
-        &self,
-        client: u64,
-        session: Option<&str>,
-        id: i32,
-    ) -> Result<(i32, SessionId), Unasked> {
+    pub fn expect_for(&self, client: u64, question: &Question<'_>) -> Result<Expected, Unasked> {
         let mut state = self.state.lock();
         let state = &mut *state;
+        let fenced = state.is_fenced(Owner::Client(client));
         let share = state.clients.get_mut(&client).ok_or(Unasked::Closed)?;
-        let session = session.map_or_else(|| share.session.clone(), SessionId::from);
+        let session = question.session.map_or_else(|| share.session.clone(), SessionId::from);
         if state.sessions.owner(session.as_str()) != Some(Owner::Client(client)) {
             return Err(Unasked::Foreign);
+        }
+        if !state.contexts.shows(client, question.named.context.as_deref()) {
+            return Err(Unasked::ForeignContext);
         }
         if share.unanswered >= MAX_UNANSWERED {
             return Err(Unasked::TooMany);
         }
+        let sought = question.named.sought(question.method);
+        if sought == Sought::NewContext && state.contexts.is_full(client) {
+            return Err(Unasked::TooManyContexts);
+        }
+        let turn = share.settings.call(&session, question.method, question.params, fenced);
+        let (params, then) = match turn {
+            Ok(Turn::Pass) => (None, None),
+            Ok(Turn::Instead(params)) => (Some(params), None),
+            Ok(Turn::Then(step)) => (None, Some(step)),
+            Ok(Turn::Later) => return Err(Unasked::Later),
+            Err(TooMuch) => return Err(Unasked::TooMuchSet),
+        };
         share.unanswered += 1;
-        let number = state.number();
-        let asker = Asker::Client { client, id };
-        state.calls.insert(number, Call { session: Some(session.clone()), asker });
-        Ok((number, session))
+        let id = state.number();
+        let asker = Asker::Client { client, id: question.id };
+        state.calls.insert(id, Call { session: Some(session.clone()), asker, sought });
+        Ok(Expected { id, session, params, then })
+    }
+
+    /// Does something in a client's place; nobody waits for the answer.
+    pub fn step(&self, step: &Step) {
+        let id = self.state.lock().number();
+        self.posts.step(id, step);
+    }
+
+    /// Whether there is anything that a client must not see.
+    pub fn hides_any(&self, client: u64) -> bool {
+        self.state.lock().contexts.hides_any(client)
+    }
+
+    /// Whether a client may see and use a context.
+    pub fn shows(&self, client: u64, context: Option<&str>) -> bool {
+        self.state.lock().contexts.shows(client, context)
+    }
+
+    /// Control changed hands: to the person whose clients have this label, or to agents.
+    pub fn hand_over(&self, driver: Option<String>) {
+        self.state.lock().hand_over(driver, &self.posts);
     }
 
     /// Nobody waits for this answer any more.
@@ -145,7 +167,12 @@ impl Board {
     }
 
     /// Makes a session that we attached the first one of a new client.
-    pub fn admit(&self, session: &SessionId, outbox: Arc<Outbox>) -> Result<u64, CdpError> {
+    pub fn admit(
+        &self,
+        session: &SessionId,
+        label: String,
+        outbox: Arc<Outbox>,
+    ) -> Result<u64, CdpError> {
         let mut state = self.state.lock();
         if state.gone {
             return Err(CdpError::BrowserGone);
@@ -155,7 +182,8 @@ impl Board {
             return Err(CdpError::TargetGone);
         }
         state.last_client = client;
-        state.clients.insert(client, Share { session: session.clone(), outbox, unanswered: 0 });
+        let (session, settings) = (session.clone(), Settings::default());
+        state.clients.insert(client, Share { session, label, outbox, unanswered: 0, settings });
         Ok(client)
     }
 
@@ -219,167 +247,6 @@ impl Board {
                 state.hand(client, answer, &self.posts);
             }
             None => {}
-        }
-    }
-}
-
-impl State {
-    /// A number that no unanswered question has. The browser knows no larger ones than these.
-    fn number(&mut self) -> i32 {
-        loop {
-            self.last_call = self.last_call.checked_add(1).unwrap_or(1);
-            if !self.calls.contains_key(&self.last_call) {
-                return self.last_call;
-            }
-        }
-    }
-
-    fn take_call(&mut self, id: i32) -> Option<Call> {
-        let call = self.calls.remove(&id)?;
-        if let Asker::Client { client, .. } = call.asker
-            && let Some(share) = self.clients.get_mut(&client)
-        {
-            share.unanswered -= 1;
-        }
-        Some(call)
-    }
-
-    fn answer(&mut self, id: i32, envelope: Envelope<'_>, posts: &Posts) {
-        // The browser itself answers without a session where there is no such session.
-        let from = envelope.session.as_deref();
-        let asked = self.calls.get(&id).map(|call| call.session.as_ref().map(SessionId::as_str));
-        if asked.is_none_or(|session| from.is_some() && from != session) {
-            return;
-        }
-        match self.take_call(id).map(|call| call.asker) {
-            Some(Asker::Us(sender)) => {
-                let _ = sender.send(match (envelope.result, envelope.error) {
-                    (_, Some(error)) => Ok(Answer::No(error.to_owned())),
-                    (Some(result), None) => Ok(Answer::Yes(result.to_owned())),
-                    (None, None) => {
-                        let error = serde_json::Error::missing_field("result");
-                        Err(CdpError::Nonsense(error))
-                    }
-                });
-            }
-            Some(Asker::Client { client, id }) => {
-                self.pass_on(client, Envelope { id: Some(id), ..envelope }, posts);
-            }
-            None => {}
-        }
-    }
-
-    fn event(&mut self, envelope: Envelope<'_>, posts: &Posts) {
-        let method = envelope.method.as_deref().unwrap_or_default();
-        let session = envelope.session.as_deref();
-        let owner = session.map_or(Some(Owner::Us), |session| self.sessions.owner(session));
-        let Some(owner) = owner else { return };
-        let params = envelope.params.map_or("null", RawValue::get);
-        let other = || serde_json::from_str::<Attachment<'_>>(params).ok();
-        let gone = match method {
-            "Target.attachedToTarget" => {
-                if let Some(attachment) = other() {
-                    self.sessions.attach(session, &attachment.session, attachment.waiting);
-                }
-                HashSet::new()
-            }
-            "Target.detachedFromTarget" => other()
-                .map(|attachment| self.sessions.detach(session, &attachment.session))
-                .unwrap_or_default(),
-            // The session lives on and the page may be loaded again, but what was asked of it is
-            // not answered before that. Clients may wait for it, as they would without us.
-            "Inspector.targetCrashed" if owner == Owner::Us => {
-                self.lose_calls(|call| call.session.as_ref().map(SessionId::as_str) == session);
-                HashSet::new()
-            }
-            _ => HashSet::new(),
-        };
-        match owner {
-            Owner::Us => self.tell(session, method, envelope.params),
-            Owner::Client(client) => self.pass_on(client, envelope, posts),
-        }
-        if !gone.is_empty() {
-            self.bury(&gone);
-        }
-    }
-
-    /// Tells our own listeners.
-    fn tell(&mut self, session: Option<&str>, method: &str, params: Option<&RawValue>) {
-        let mut event = None;
-        for listener in &self.listeners {
-            if listener.session.as_ref().map(SessionId::as_str) != session {
-                continue;
-            }
-            let Some(inbox) = listener.inbox.upgrade().filter(|inbox| inbox.wants(method)) else {
-                continue;
-            };
-            let event = event.get_or_insert_with(|| Arc::new(Event::new(method, params)));
-            inbox.add(Arc::clone(event));
-        }
-    }
-
-    /// Sends a client an answer or event, as if it had the pipe for itself.
-    fn pass_on(&mut self, client: u64, mut envelope: Envelope<'_>, posts: &Posts) {
-        let own = self.clients.get(&client).map(|share| share.session.as_str());
-        if envelope.session.as_deref() == own {
-            envelope.session = None;
-        }
-        if let Ok(message) = envelope.write() {
-            self.hand(client, message, posts);
-        }
-    }
-
-    fn hand(&mut self, client: u64, message: String, posts: &Posts) {
-        let length = message.len();
-        let Some(share) = self.clients.get(&client) else { return };
-        if share.outbox.push(message, length).is_err() {
-            self.dismiss(client, Ended::TooSlow, posts);
-        }
-    }
-
-    fn dismiss(&mut self, client: u64, why: Ended, posts: &Posts) {
-        let Some(share) = self.clients.remove(&client) else { return };
-        share.outbox.cut(why);
-        // Chromium would leave a page waiting for ever that nobody was left to start, and its
-        // opener with it.
-        let waiting: Vec<_> = self.sessions.waiting(client).cloned().collect();
-        for session in waiting {
-            posts.resume(self.number(), &session);
-        }
-        posts.detach(self.number(), &share.session);
-        self.sessions.detach(None, share.session.as_str());
-        self.calls.retain(
-            |_, call| !matches!(call.asker, Asker::Client { client: asker, .. } if asker == client),
-        );
-    }
-
-    /// Ends whatever is left of sessions that are gone.
-    fn bury(&mut self, gone: &HashSet<SessionId>) {
-        self.lose_calls(|call| call.session.as_ref().is_some_and(|session| gone.contains(session)));
-        self.listeners.retain(|listener| {
-            let buried = listener.session.as_ref().is_some_and(|session| gone.contains(session));
-            if let Some(inbox) = listener.inbox.upgrade().filter(|_| buried) {
-                inbox.end();
-            }
-            !buried
-        });
-        self.clients.retain(|_, share| {
-            let buried = gone.contains(&share.session);
-            if buried {
-                share.outbox.end(Ended::Detached);
-            }
-            !buried
-        });
-    }
-
-    /// Gives up on questions. Clients are told nothing, as the browser would tell them nothing.
-    fn lose_calls(&mut self, lost: impl Fn(&Call) -> bool) {
-        let ids: Vec<_> =
-            self.calls.iter().filter(|(_, call)| lost(call)).map(|(id, _)| *id).collect();
-        for call in ids.into_iter().filter_map(|id| self.take_call(id)) {
-            if let Asker::Us(sender) = call.asker {
-                let _ = sender.send(Err(CdpError::TargetGone));
-            }
         }
     }
 }

@@ -95,7 +95,7 @@ impl Cdp {
         params: impl Serialize,
     ) -> Result<Answer, CdpError> {
         let params = serde_json::value::to_raw_value(&params).map_err(CdpError::Parameters)?;
-        let (id, answer) = self.board().expect(session)?;
+        let (id, answer) = self.board().expect(session, method)?;
         let _forget = Forget { board: self.board(), id };
         let envelope = Envelope {
             id: Some(id),
@@ -118,14 +118,22 @@ impl Cdp {
         stream
     }
 
-    /// A share of the pipe for somebody from outside.
-    pub async fn client(&self, deadline: Duration) -> Result<Client, CdpError> {
+    /// A share of the pipe for a client from outside. Its label says whose client it is:
+    /// [`Self::hand_over`] leaves the clients of the person who drives alone.
+    pub async fn client(&self, label: &str, deadline: Duration) -> Result<Client, CdpError> {
         // A task of its own: of a client that nobody waits for any more, nothing is left either.
-        let opening = timeout(deadline, tokio::spawn(Client::open(self.clone())));
+        let opening = tokio::spawn(Client::open(self.clone(), label.to_owned()));
+        let opening = timeout(deadline, opening);
         match opening.await {
             Ok(opened) => opened.unwrap_or(Err(CdpError::BrowserGone)),
             Err(_) => Err(CdpError::Deadline { method: Client::OPEN.to_owned() }),
         }
+    }
+
+    /// Control changed hands: to the person whose clients have this label, or back to agents. What
+    /// other clients have set in a person's way is undone, and set again when agents drive.
+    pub fn hand_over(&self, driver: Option<&str>) {
+        self.board().hand_over(driver.map(str::to_owned));
     }
 
     /// Whether the browser is gone.

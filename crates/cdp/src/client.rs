@@ -2,15 +2,16 @@
 
 use std::{sync::Arc, time::Duration};
 
-use serde_json::json;
+use serde_json::{json, value::RawValue};
 use tokio::time::timeout;
 
 use crate::{
     Cdp, CdpError,
-    board::Unasked,
+    board::{Question, Unasked},
     cdp::Forget,
+    contexts::Named,
     envelope::Envelope,
-    peek::{NO_SESSION, Peek, SERVER_ERROR, refusal},
+    peek::{INVALID_PARAMS, NO_SESSION, Peek, SERVER_ERROR, refusal},
     pipe::MAX_REQUEST,
     queue::{Next, Queue},
     session::SessionId,
@@ -27,7 +28,8 @@ pub(crate) type Outbox = Queue<String, Ended>;
 
 /// A client's share of the pipe. To the client it looks like a connection of its own to the browser.
 ///
-/// Dropping it detaches its sessions; what it opened in the browser stays.
+/// Dropping it detaches its sessions; what it opened in the browser stays. Browser contexts that it made
+/// are its own until then, and everybody's after.
 pub struct Client {
     cdp: Cdp,
     number: u64,
@@ -54,7 +56,7 @@ pub enum Ended {
 impl Client {
     pub(crate) const OPEN: &str = "Target.attachToBrowserTarget";
 
-    pub(crate) async fn open(cdp: Cdp) -> Result<Self, CdpError> {
+    pub(crate) async fn open(cdp: Cdp, label: String) -> Result<Self, CdpError> {
         #[derive(serde::Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Attached {
@@ -62,7 +64,7 @@ impl Client {
         }
         let attached: Attached = cdp.call(None, Self::OPEN, json!({}), OPEN_DEADLINE).await?;
         let outbox = Arc::new(Outbox::new(MAX_WAITING));
-        let number = cdp.board().admit(&attached.session_id, Arc::clone(&outbox))?;
+        let number = cdp.board().admit(&attached.session_id, label, Arc::clone(&outbox))?;
         Ok(Self { cdp, number, outbox })
     }
 
@@ -77,29 +79,91 @@ impl Client {
         if text.len() > MAX_REQUEST {
             return refuse(SERVER_ERROR, "Message is too large");
         }
-        let asked = message.session_id.as_deref();
-        let (id, session) = match self.cdp.board().expect_for(self.number, asked, message.id) {
+        let Ok(named) = Named::by(&message.method, message.params) else {
+            return refuse(INVALID_PARAMS, "Invalid parameters");
+        };
+        if let Some(target) = &named.target
+            && !self.reaches(target).await?
+        {
+            return refuse(INVALID_PARAMS, "No target with given id found");
+        }
+        let question = Question {
+            id: message.id,
+            session: message.session_id.as_deref(),
+            method: &message.method,
+            params: message.params.map_or("{}", RawValue::get),
+            named: &named,
+        };
+        let expected = match self.cdp.board().expect_for(self.number, &question) {
             Ok(expected) => expected,
             Err(Unasked::Foreign) => {
                 return refuse(NO_SESSION, "Session with given id not found.");
             }
+            Err(Unasked::ForeignContext) => {
+                return refuse(INVALID_PARAMS, "Failed to find browser context for id");
+            }
             Err(Unasked::TooMany) => return refuse(SERVER_ERROR, "Too many calls are unanswered"),
+            Err(Unasked::TooManyContexts) => {
+                return refuse(SERVER_ERROR, "Too many browser contexts: dispose of some first");
+            }
+            Err(Unasked::TooMuchSet) => {
+                return refuse(SERVER_ERROR, "Too much is set to be kept for a change of control");
+            }
+            Err(Unasked::Later) => {
+                let id = message.id;
+                let mut done = json!({ "id": id, "result": {} });
+                if let (Some(done), Some(session)) = (done.as_object_mut(), &message.session_id) {
+                    done.insert("sessionId".to_owned(), session.as_ref().into());
+                }
+                return self.answer(done.to_string());
+            }
             Err(Unasked::Closed) => return Err(self.failure()),
         };
-        let unsent = Forget { board: self.cdp.board(), id };
+        let unsent = Forget { board: self.cdp.board(), id: expected.id };
         let method = message.method.clone().into_owned();
+        let params = expected.params.and_then(|params| RawValue::from_string(params).ok());
         let envelope = Envelope {
-            id: Some(id),
-            method: Some(message.method),
-            params: message.params,
-            session: Some(session.as_str().into()),
+            id: Some(expected.id),
+            method: Some(message.method.clone()),
+            params: params.as_deref().or(message.params),
+            session: Some(expected.session.as_str().into()),
             ..Envelope::default()
         };
         let spliced = envelope.write().map_err(CdpError::Parameters)?;
         let sent = timeout(SEND_DEADLINE, self.cdp.posts().send(spliced)).await;
         sent.unwrap_or(Err(CdpError::Deadline { method }))?;
         unsent.keep();
+        if let Some(step) = expected.then {
+            self.cdp.board().step(&step);
+        }
         Ok(())
+    }
+
+    /// Whether a target is none of another client's. The browser says in which context it is.
+    async fn reaches(&self, target: &str) -> Result<bool, CdpError> {
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Found {
+            target_info: Info,
+        }
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Info {
+            browser_context_id: Option<String>,
+        }
+        if !self.cdp.board().hides_any(self.number) {
+            return Ok(true);
+        }
+        let (method, params) = ("Target.getTargetInfo", json!({ "targetId": target }));
+        match self.cdp.call::<Found>(None, method, params, SEND_DEADLINE).await {
+            Ok(Found { target_info }) => {
+                let context = target_info.browser_context_id;
+                Ok(self.cdp.board().shows(self.number, context.as_deref()))
+            }
+            // The browser tells the client itself that there is none.
+            Err(CdpError::Refused { .. }) => Ok(true),
+            Err(error) => Err(error),
+        }
     }
 
     /// The next message for the client, an answer or an event; `None` when there will be none, and

@@ -31,6 +31,8 @@ struct Stack {
     absence: Option<Absence>,
     /// Oldest first.
     others: Vec<Cdp>,
+    /// The label of the person who drives, while one does.
+    driver: Option<String>,
 }
 
 impl Stack {
@@ -55,7 +57,10 @@ impl Current {
 
     /// There is a new browser of the session's own; the one before is let go.
     pub fn set(&self, cdp: Cdp) {
-        self.stack.send_modify(|stack| (stack.own, stack.absence) = (Some(cdp), None));
+        self.stack.send_modify(|stack| {
+            cdp.hand_over(stack.driver.as_deref());
+            (stack.own, stack.absence) = (Some(cdp), None);
+        });
     }
 
     /// There is no browser of the session's own, until the next is set.
@@ -77,8 +82,19 @@ impl Current {
     /// There is another browser, which is that of the moment until it is gone or a newer one comes.
     pub fn add(&self, cdp: Cdp) {
         self.stack.send_modify(|stack| {
+            cdp.hand_over(stack.driver.as_deref());
             stack.others.retain(|other| !other.is_closed());
             stack.others.push(cdp);
+        });
+    }
+
+    /// Control changed hands; see [`Cdp::hand_over`]. Browsers that are started later learn it, too.
+    pub fn hand_over(&self, driver: Option<&str>) {
+        self.stack.send_modify(|stack| {
+            stack.driver = driver.map(str::to_owned);
+            for cdp in stack.others.iter().chain(&stack.own) {
+                cdp.hand_over(driver);
+            }
         });
     }
 

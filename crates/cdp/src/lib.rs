@@ -8,14 +8,17 @@
 //! to others that are there beside it for a while.
 //! Who may send what is decided elsewhere; [`Peek`] shows what a message is about.
 
+mod address;
 mod board;
 mod cdp;
 mod client;
+mod contexts;
 mod current;
 mod envelope;
 mod error;
 mod events;
 mod frames;
+mod handover;
 mod peek;
 mod pipe;
 mod queue;
@@ -23,6 +26,7 @@ mod session;
 mod socket;
 mod tree;
 
+pub use address::controls_browser;
 pub use cdp::Cdp;
 pub use client::{Client, Ended};
 pub use current::{Absence, Current};

@@ -9,6 +9,8 @@ use serde_json::value::RawValue;
 pub(crate) const NO_SESSION: i64 = -32001;
 /// Its number for what could not be done.
 pub(crate) const SERVER_ERROR: i64 = -32000;
+/// Its number for parameters that are wrong.
+pub(crate) const INVALID_PARAMS: i64 = -32602;
 /// Its number for text that is not JSON.
 const PARSE_ERROR: i64 = -32700;
 /// Its number for JSON that is not a message.

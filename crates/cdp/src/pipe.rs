@@ -2,14 +2,16 @@
 
 use std::{future::pending, sync::Arc};
 
-use serde_json::json;
+use serde_json::{json, value::RawValue};
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _},
     select,
     sync::{OwnedSemaphorePermit, Semaphore, mpsc},
 };
 
-use crate::{CdpError, board::Board, envelope::Envelope, frames::Frames, session::SessionId};
+use crate::{
+    CdpError, board::Board, envelope::Envelope, frames::Frames, handover::Step, session::SessionId,
+};
 
 /// The largest message we read: a picture of a very long page fits.
 pub const MAX_MESSAGE: usize = 256 << 20;
@@ -55,12 +57,25 @@ impl Posts {
         self.queue.send(post).map_err(|_| CdpError::BrowserGone)
     }
 
-    /// Asks to end a session and all below it.
-    pub fn detach(&self, id: i32, session: &SessionId) {
+    /// Asks to end a session and all below it; it was attached from `parent`, or by us.
+    pub fn detach(&self, id: i32, parent: Option<&str>, session: &SessionId) {
         let params = serde_json::value::to_raw_value(&json!({ "sessionId": session })).ok();
-        let method = Some("Target.detachFromTarget".into());
-        let params = params.as_deref();
-        self.leave(&Envelope { id: Some(id), method, params, ..Envelope::default() });
+        let (method, id) = (Some("Target.detachFromTarget".into()), Some(id));
+        let (params, session) = (params.as_deref(), parent.map(Into::into));
+        self.leave(&Envelope { id, method, params, session, ..Envelope::default() });
+    }
+
+    /// Does something in a client's place. What is remembered of each client is bounded.
+    pub fn step(&self, id: i32, step: &Step) {
+        let params = RawValue::from_string(step.params.clone()).ok();
+        let envelope = Envelope {
+            id: Some(id),
+            method: Some(step.method.into()),
+            params: params.as_deref(),
+            session: Some(step.session.as_str().into()),
+            ..Envelope::default()
+        };
+        self.leave(&envelope);
     }
 
     /// Asks a page or worker to run that waits to be told so.
@@ -70,7 +85,7 @@ impl Posts {
         self.leave(&Envelope { id: Some(id), method, session, ..Envelope::default() });
     }
 
-    /// Leaves a short message without waiting. There are only so many: one for each session.
+    /// Leaves a short message without waiting. There are only so many for each session.
     fn leave(&self, envelope: &Envelope<'_>) {
         if let Ok(message) = envelope.write() {
             let _ = self.queue.send(Post { message, _room: None });

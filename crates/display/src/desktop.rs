@@ -79,12 +79,43 @@ impl Display {
         class: &str,
         deadline: Instant,
     ) -> Result<(), DisplayError> {
-        let background = self.shared.background.load(Ordering::Relaxed);
+        let background = self.shared.background.load(Ordering::Relaxed).to_be_bytes();
+        let other =
+            |pixels: &[[u8; 4]]| pixels.iter().any(|[b, g, r, _]| [0, *r, *g, *b] != background);
+        self.wait_until_lines(class, deadline, &other).await
+    }
+
+    /// Waits until a window of this class shows more than one colour near its upper edge and in its
+    /// middle. A window that has only been filled does not.
+    pub async fn wait_until_drawn(
+        &self,
+        class: &str,
+        deadline: Instant,
+    ) -> Result<(), DisplayError> {
+        let varied = |pixels: &[[u8; 4]]| {
+            pixels
+                .iter()
+                .zip(pixels.iter().skip(1))
+                .any(|([b, g, r, _], [c, h, s, _])| (b, g, r) != (c, h, s))
+        };
+        self.wait_until_lines(class, deadline, &varied).await
+    }
+
+    /// Waits until two lines of a window of this class are as they should be.
+    async fn wait_until_lines(
+        &self,
+        class: &str,
+        deadline: Instant,
+        enough: &Enough<'_>,
+    ) -> Result<(), DisplayError> {
         let mut wait = Wait::begin(&self.shared.name)?;
         let what = format!("the first picture of a {class} window");
-        wait.until(&what, deadline, |wait| wait.is_painted(class, background)).await
+        wait.until(&what, deadline, |wait| wait.is_painted(class, enough)).await
     }
 }
+
+/// Whether the pixels of a line, as blue, green, red and nothing, are as they should be.
+type Enough<'a> = dyn Fn(&[[u8; 4]]) -> bool + Send + Sync + 'a;
 
 /// A wait on a connection of its own, which is told of changes to the list of windows and to
 /// pixels.
@@ -135,10 +166,10 @@ impl Wait {
     }
 
     /// Whether one of the windows of this class is painted.
-    fn is_painted(&mut self, class: &str, background: u32) -> Result<bool, DisplayError> {
+    fn is_painted(&mut self, class: &str, enough: &Enough<'_>) -> Result<bool, DisplayError> {
         for window in client_list(&self.x)? {
             // Windows may go away at any moment, which is no reason to stop waiting.
-            match window_is_painted(&self.x, window, class, background) {
+            match window_is_painted(&self.x, window, class, enough) {
                 Ok(true) => return Ok(true),
                 Ok(false) | Err(DisplayError::Refused(_)) => {}
                 Err(error) => return Err(error),
@@ -169,7 +200,7 @@ fn window_is_painted(
     x: &Connection,
     window: Window,
     class: &str,
-    background: u32,
+    enough: &Enough<'_>,
 ) -> Result<bool, DisplayError> {
     let wm_class = x.get_property(false, window, AtomEnum::WM_CLASS, AtomEnum::STRING, 0, 256)?;
     let attributes = x.get_window_attributes(window)?;
@@ -195,10 +226,8 @@ fn window_is_painted(
             return Ok(false);
         };
         let line = x.get_image(ImageFormat::Z_PIXMAP, x.root, left, y, columns, 1, u32::MAX)?;
-        let [_, red, green, blue] = background.to_be_bytes();
         let line = line.reply()?.data;
-        let (pixels, _) = line.as_chunks::<4>();
-        Ok(pixels.iter().any(|[b, g, r, _]| [*r, *g, *b] != [red, green, blue]))
+        Ok(enough(line.as_chunks::<4>().0))
     };
     let top = NEAR_TOP.min(geometry.height.saturating_sub(1));
     Ok(line_is_painted(top)? && line_is_painted(geometry.height / 2)?)

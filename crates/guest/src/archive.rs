@@ -55,6 +55,7 @@ pub fn tar(
     output: Stdio,
 ) -> Result<Child, GuestError> {
     let mut command = Command::new("tar");
+    helmdeck_spawn::inherit_nothing(command.as_std_mut());
     command.arg("--directory").arg(dir).args(arguments);
     command.env_clear().env("PATH", "/usr/bin:/bin");
     command.stdin(input).stdout(output).stderr(Stdio::null()).kill_on_drop(true);

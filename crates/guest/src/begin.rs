@@ -26,7 +26,9 @@ use crate::{
     log::Log,
     nest::{self, HOME, Nest},
     owners::BrowserNamespace,
+    panel::Panel,
     passthrough,
+    private::Private,
     profile::Leaving,
     reports::Reports,
     rfb::{self, Passwords},
@@ -52,10 +54,12 @@ pub struct Guest {
     pub forwards: Forwards,
     pub measured: Measured,
     pub leaving: Leaving,
+    pub panel: Panel,
     /// Of the profile that was loaded, until the browser has them.
     pub cookies: Arc<Mutex<Option<serde_json::Value>>>,
     /// Held for the server that comes after this one; nothing in here uses it.
     pub proxy: Arc<Mutex<Option<Proxy>>>,
+    pub private: Private,
     state: Arc<Mutex<State>>,
 }
 
@@ -144,6 +148,7 @@ impl Guest {
             *state = State::Begun;
         }
         *self.proxy.lock() = begin.proxy.take();
+        self.private.prepare(&begin);
         let (reports, activity) = (self.reports.clone(), self.activity.clone());
         let alone = alone::must_end(begin.alone, reports, activity, self.log.clone());
         // The guest's end is the sandbox's.
@@ -189,6 +194,8 @@ impl Guest {
         }
         tokio::spawn(handover::tidy());
         let (display, current) = (session.display.clone(), session.cdp.clone());
+        let panel = display.is_some().then(|| self.panel.begin());
+        let tabs = current.clone();
         *self.state.lock() = State::Ready(session);
         reports.tell(Progress::Ready);
         if let Some(xvnc) = xvnc {
@@ -197,7 +204,11 @@ impl Guest {
                 tokio::spawn(desktop::follow_browser(display, current, reports.clone()));
             }
             desktop::start_extras(&nest, &log).await;
+            if let Some((panel, display)) = panel.zip(display.clone()) {
+                tokio::spawn(panel.watch(display));
+            }
         }
+        tokio::spawn(supervise::keep_a_tab(tabs, self.leaving.clone()));
         let parts = supervise::Parts { display, begin, leaving: self.leaving.clone() };
         supervise::keep_browser(browser, parts, reports, log).await;
     }
@@ -287,6 +298,9 @@ async fn structured(cdp: &Arc<Current>, begin: &Begin) -> helmdeck_browser::Brow
         ..Emulation::default()
     };
     let browser = helmdeck_browser::Browser::emulating(cdp.clone(), HOME.into(), own, emulated);
+    if begin.mode == Mode::Desktop {
+        browser.is_on_screen();
+    }
     browser.follow().await;
     browser
 }

@@ -19,7 +19,7 @@ use tokio::{
 };
 
 use crate::{
-    egress,
+    desktop, egress,
     error::GuestError,
     extension,
     log::Log,
@@ -100,9 +100,9 @@ pub struct Browser {
 }
 
 /// A browser that runs, in a nested sandbox that ends with it.
-struct Launched {
-    nest: Nest,
-    process: Spawned,
+pub struct Launched {
+    pub nest: Nest,
+    pub process: Spawned,
 }
 
 impl Browser {
@@ -162,6 +162,30 @@ impl Browser {
     }
 }
 
+/// Starts a browser that a person has for themselves, in a nested sandbox that nothing leaves: agents can
+/// read the session's log, so what this browser writes is not in it.
+pub async fn launch_private(
+    begin: &Begin,
+    current: &Current,
+    log: &Log,
+) -> Result<Launched, GuestError> {
+    let ended = log.clone();
+    let nest = Nest::start(nest::private(begin), Log::default(), move || {
+        ended.line("guest", "the private browser's nested sandbox has ended");
+    })?;
+    let started = async {
+        nest.restrict().await?;
+        start(&nest, begin, current, None).await
+    };
+    match started.await {
+        Ok(process) => Ok(Launched { nest, process }),
+        Err(error) => {
+            nest.end().await;
+            Err(error)
+        }
+    }
+}
+
 /// Makes a nested sandbox and starts Chromium there.
 async fn launch(
     begin: &Begin,
@@ -181,6 +205,9 @@ async fn launch(
     namespace.set(nest.process_namespace());
     let started = async {
         nest.restrict().await?;
+        if begin.mode == Mode::Desktop {
+            desktop::start_browser_bus(&nest).await?;
+        }
         start(&nest, begin, current, cookies).await
     };
     match started.await {
@@ -198,6 +225,17 @@ async fn start(
     current: &Current,
     cookies: Option<Value>,
 ) -> Result<Spawned, GuestError> {
+    let (process, cdp) = connect(nest, begin).await?;
+    extension::load(&cdp, &begin.extensions).await?;
+    if let Some(cookies) = cookies {
+        profile::restore_cookies(&cdp, cookies).await;
+    }
+    current.set(cdp);
+    Ok(process)
+}
+
+/// Starts Chromium, and waits until it answers.
+async fn connect(nest: &Nest, begin: &Begin) -> Result<(Spawned, Cdp), GuestError> {
     let pipes = |e: io::Error| GuestError::Io("pipe of the browser", e);
     let (their_input, our_output) = std::io::pipe().map_err(pipes)?;
     let (our_input, their_output) = std::io::pipe().map_err(pipes)?;
@@ -219,12 +257,7 @@ async fn start(
         }
         Err(_) => return Err(GuestError::Ended("chromium")),
     }
-    extension::load(&cdp, &begin.extensions).await?;
-    if let Some(cookies) = cookies {
-        profile::restore_cookies(&cdp, cookies).await;
-    }
-    current.set(cdp);
-    Ok(process)
+    Ok((process, cdp))
 }
 
 /// Writes the settings of a profile that does not exist yet.
@@ -266,6 +299,8 @@ fn arguments(begin: &Begin) -> Vec<String> {
         Mode::Desktop => {
             args.extend(["--start-maximized", "--window-position=0,0"].map(str::to_owned));
             args.push("--force-renderer-accessibility".into());
+            // It does not end with its last window; the session opens another.
+            args.push("--keep-alive-for-test".into());
         }
     }
     args.push("about:blank".into());

@@ -1,28 +1,72 @@
 //! The browser's page as pictures for somebody outside, and their input.
 
-use helmdeck_browser::{Browser, Said};
+use helmdeck_browser::{Browser, Hands, Said, SignIn};
 use helmdeck_link::cast::{Message, Receiver, send};
-use helmdeck_wire::cast::CastView;
+use helmdeck_wire::cast::{Asked, CastView, Told, ViewStatus};
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// Shows the browser until either side ends. A viewer that is slow misses pictures, here.
-pub async fn serve(browser: &Browser, view: CastView, stream: impl AsyncRead + AsyncWrite) {
+/// Shows the browser until either side ends. A viewer that is slow misses pictures, here. While a
+/// person signs in privately, their own viewers see that, and others see nothing.
+pub async fn serve(
+    browser: &Browser,
+    key: &str,
+    view: CastView,
+    stream: impl AsyncRead + AsyncWrite,
+) {
     let (from_server, mut to_server) = tokio::io::split(stream);
-    let (mut screen, mut hands) = browser.cast(view);
+    let (view, hands) = (Mutex::new(view), Mutex::new(None::<Hands>));
     let up = async {
         let mut messages = Receiver::new(from_server);
         while let Some(asked) = messages.next().await.and_then(|message| message.asked()) {
-            hands.ask(asked);
+            if let Asked::View(change) = &asked {
+                view.lock().change(change.clone());
+            }
+            if let Some(hands) = &mut *hands.lock() {
+                hands.ask(asked);
+            }
         }
     };
     let down = async {
+        let mut private = browser.private();
         loop {
-            let message = match screen.next().await {
-                Said::Picture(jpeg) => Message::Picture(jpeg),
-                Said::Words(told) => Message::telling(&told),
+            let sign_in = private.borrow_and_update().clone();
+            let wanted = view.lock().clone();
+            let (mut screen, fresh) = match &sign_in {
+                None => browser.cast(wanted),
+                // Tabs of one browser are unknown to the other.
+                Some(SignIn { key: theirs, browser, .. }) if theirs == key => {
+                    browser.cast(CastView { tab: None, ..wanted })
+                }
+                Some(SignIn { by, .. }) => {
+                    hands.lock().take();
+                    for told in closed(by) {
+                        if send(&mut to_server, &Message::telling(&told)).await.is_err() {
+                            return;
+                        }
+                    }
+                    match private.changed().await {
+                        Ok(()) => continue,
+                        Err(_) => return,
+                    }
+                }
             };
-            if send(&mut to_server, &message).await.is_err() {
-                return;
+            *hands.lock() = Some(fresh);
+            loop {
+                let message = tokio::select! {
+                    biased;
+                    changed = private.changed() => match changed {
+                        Ok(()) => break,
+                        Err(_) => return,
+                    },
+                    said = screen.next() => match said {
+                        Said::Picture(jpeg) => Message::Picture(jpeg),
+                        Said::Words(told) => Message::telling(&told),
+                    },
+                };
+                if send(&mut to_server, &message).await.is_err() {
+                    return;
+                }
             }
         }
     };
@@ -30,4 +74,11 @@ pub async fn serve(browser: &Browser, view: CastView, stream: impl AsyncRead + A
         () = up => {}
         () = down => {}
     }
+}
+
+/// What viewers are told while another signs in privately.
+fn closed(by: &str) -> [Told; 3] {
+    let reason = format!("{by} signs in privately");
+    let status = ViewStatus::Private.because(reason);
+    [Told::Dialog(None), Told::Tabs(Vec::new()), Told::Status(status)]
 }

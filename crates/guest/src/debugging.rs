@@ -7,7 +7,7 @@ use std::{
 
 use helmdeck_browser::Incoming;
 use helmdeck_cdp::{Absence, Cdp, CdpError, Client, Current, MAX_REQUEST};
-use helmdeck_wire::{ErrorBody, ErrorCode, error::with_causes};
+use helmdeck_wire::{ErrorBody, ErrorCode, error::with_causes, guest::OneClient};
 use serde::de::IgnoredAny;
 use serde_json::json;
 use tokio::{
@@ -21,7 +21,7 @@ use crate::{error::GuestError, handover, nest::HOME, transfers};
 const OPEN_DEADLINE: Duration = Duration::from_secs(25);
 
 /// A client's share of the browser of the moment.
-pub async fn open(browser: &Current) -> Result<(Cdp, Client), GuestError> {
+pub async fn open(browser: &Current, whose: &OneClient) -> Result<(Cdp, Client), GuestError> {
     let unavailable = |error: CdpError| {
         let message = format!("the browser cannot be reached now: {}", with_causes(&error));
         GuestError::Refused(ErrorBody::new(ErrorCode::CdpUnavailable, message))
@@ -34,7 +34,7 @@ pub async fn open(browser: &Current) -> Result<(Cdp, Client), GuestError> {
         }
         None => unavailable(error),
     })?;
-    let client = cdp.client(OPEN_DEADLINE).await.map_err(unavailable)?;
+    let client = cdp.client(&whose.key, OPEN_DEADLINE).await.map_err(unavailable)?;
     Ok((cdp, client))
 }
 

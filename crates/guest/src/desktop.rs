@@ -15,7 +15,7 @@ use crate::{
     browser,
     error::GuestError,
     log::Log,
-    nest::{HOME, Nest, RUNTIME_DIR, Start},
+    nest::{BROWSER_HOME, HOME, Nest, RUNTIME_DIR, Start},
     reports::Reports,
 };
 
@@ -25,6 +25,11 @@ const BUS_DEADLINE: Duration = Duration::from_secs(10);
 const FOLLOW_PAUSE: Duration = Duration::from_millis(500);
 /// A browser that is away is waited for so long, and then again.
 const FOLLOW_DEADLINE: Duration = Duration::from_secs(60);
+/// Without it, Chromium asks for a bus again and again.
+const BROWSER_BUS: &str = "<busconfig><type>session</type><auth>EXTERNAL</auth>\
+    <listen>unix:path=/run/user/1000/bus</listen>\
+    <policy context=\"default\"><allow send_destination=\"*\"/><allow receive_sender=\"*\"/>\
+    <allow own=\"*\"/></policy></busconfig>";
 /// Room that maximised windows leave for the panel.
 const PANEL_HEIGHT: u32 = 28;
 /// The desktop's own parts need not be in the accessibility tree, and start faster without it.
@@ -51,12 +56,23 @@ pub fn write_settings() -> io::Result<()> {
     fs::write(dir.join("xfce4-panel.xml"), panel_settings())
 }
 
-/// Starts the session bus and waits until it accepts clients.
+/// Starts the session bus of the agent's programs and waits until it accepts clients.
 pub async fn start_bus(nest: &Nest) -> Result<(), GuestError> {
+    start_bus_with(nest, "--session".to_owned()).await
+}
+
+/// Starts a bus for the session's browser, which finds nobody there: it starts no services.
+pub async fn start_browser_bus(nest: &Nest) -> Result<(), GuestError> {
+    let config = format!("{BROWSER_HOME}/bus.conf");
+    fs::write(&config, BROWSER_BUS).map_err(|e| GuestError::Io("settings of the bus", e))?;
+    start_bus_with(nest, format!("--config-file={config}")).await
+}
+
+async fn start_bus_with(nest: &Nest, config: String) -> Result<(), GuestError> {
     let pipes = |e: io::Error| GuestError::Io("pipe of the bus", e);
     let (ready, written) = std::io::pipe().map_err(pipes)?;
     let args = [
-        "--session".to_owned(),
+        config,
         "--nofork".to_owned(),
         "--nopidfile".to_owned(),
         format!("--address=unix:path={RUNTIME_DIR}/bus"),
@@ -94,7 +110,7 @@ pub async fn start_extras(nest: &Nest, log: &Log) {
     };
     let args = vec!["--disable-wm-check".to_owned()];
     let panel = Start { program: "xfce4-panel", args, env: NO_BRIDGE, ..Start::default() };
-    for extra in [launcher, panel] {
+    for extra in [panel, launcher] {
         if let Err(error) = nest.require(extra).await {
             log.line("guest", &error.to_string());
         }

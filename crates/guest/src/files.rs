@@ -5,7 +5,7 @@
 
 use std::{
     fs::File,
-    io::{self, Read, Write},
+    io::{self, Read, Seek, SeekFrom, Write},
     os::fd::{AsFd, OwnedFd},
 };
 
@@ -88,7 +88,12 @@ pub fn read(path: &HomePath) -> Result<(File, u64), GuestError> {
     Ok((file.into(), u64::try_from(facts.st_size).unwrap_or(0)))
 }
 
-/// The bytes of a file, piece by piece. One that shrinks meanwhile breaks off.
+/// Goes to a byte of a file.
+pub fn skip(file: &mut File, first: u64) -> Result<(), GuestError> {
+    file.seek(SeekFrom::Start(first)).map(|_| ()).map_err(|e| GuestError::Io("the file", e))
+}
+
+/// The bytes of a file from where it is, piece by piece. One that shrinks meanwhile breaks off.
 pub fn pieces(file: File, size: u64) -> impl Stream<Item = io::Result<Bytes>> {
     stream::try_unfold((file, size), async |(mut file, left)| {
         if left == 0 {

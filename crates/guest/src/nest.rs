@@ -20,7 +20,9 @@ use std::{
 
 pub use control::{Program, SpawnError, Spawned};
 pub use inside::run_inside;
-pub use kinds::{BROWSER_HOME, HANDED_OVER, agent, browser, is_mount, is_shared, make_folders};
+pub use kinds::{
+    BROWSER_HOME, HANDED_OVER, agent, browser, is_mount, is_shared, make_folders, private,
+};
 
 use tokio::task::block_in_place;
 

@@ -17,19 +17,21 @@ use helmdeck_wire::{
         Interact, Markdown, Navigate, PageScreenshot, Pdf, PressKeys, ReadConsole, ReadNetwork,
         SelectOptions, Snapshot, Tabs, TypeInto, UploadFiles, WaitFor,
     },
+    byte_range::Part,
     cast::CastView,
     clipboard::Clipboard,
     control::Hands,
     file::{FileList, FileStored},
     guest::{
-        Begin, ForwardedPorts, Frames, HandedOver, Hello, LINK_VERSION, OneExtension, OneFile,
-        SaveProfile,
+        Begin, EndPrivate, ForwardedPorts, Frames, HandedOver, Hello, LINK_VERSION, OneClient,
+        OneExtension, OneFile, SaveProfile, StartPrivate,
     },
     keyboard::{HoldKey, Key, Type},
     pointer::{
         Click, CursorPosition, DoubleClick, Drag, ModifierClick, MouseDown, MouseMove, MouseUp,
         Scroll, TripleClick,
     },
+    private::PrivateEnded,
     process::{Launch, Launched},
     screen::{Format, Resize, Screenshot, Zoom},
     status::{Wait, Waited},
@@ -91,6 +93,7 @@ pub fn router(guest: Guest) -> Router {
         .route(&route::act(Wait::NAME), post(wait))
         .route(&route::act(Resize::NAME), post(resize))
         .route(&route::act(UploadFiles::NAME), post(upload))
+        .route(&route::act(Screenshot::NAME), post(screenshot))
         .route(&route::act(Navigate::NAME), post(navigate))
         .route(&route::act(Tabs::NAME), post(tabs));
     let router = on_display!(router,
@@ -110,7 +113,6 @@ pub fn router(guest: Guest) -> Router {
         Clipboard => clipboard() as Json,
         ListWindows => windows() as Json,
         Focus => focus() as Json,
-        Screenshot => screenshot(Format::default()) as bytes,
         Zoom => zoom(Format::default()) as bytes,
     );
     let router = on_browser!(router,
@@ -147,6 +149,8 @@ pub fn router(guest: Guest) -> Router {
         .route(route::CDP, get(cdp))
         .route(route::CAST, get(show))
         .route(route::LET_GO, post(let_go))
+        .route(route::PRIVATE, post(start_private))
+        .route(route::END_PRIVATE, post(end_private))
         .route(route::FOLDER, get(folder))
         .route(route::PROFILE, get(save_profile).put(load_profile))
         .route(route::EXTENSION, put(load_extension))
@@ -246,10 +250,14 @@ async fn frames(
 }
 
 /// The browser's debugging protocol, for one client of its own.
-async fn cdp(State(guest): State<Guest>, mut request: Request) -> Result<Response, GuestError> {
+async fn cdp(
+    State(guest): State<Guest>,
+    Query(whose): Query<OneClient>,
+    mut request: Request,
+) -> Result<Response, GuestError> {
     let upgrade = hyper::upgrade::on(&mut request);
     let current = guest.cdp()?;
-    let (browser, client) = debugging::open(&current).await?;
+    let (browser, client) = debugging::open(&current, &whose).await?;
     let sandboxed = guest.attached().is_none();
     let incoming = guest.browser()?.incoming().filter(|_| current.is_own(&browser));
     tokio::spawn(async move {
@@ -270,13 +278,14 @@ async fn cdp(State(guest): State<Guest>, mut request: Request) -> Result<Respons
 async fn show(
     State(guest): State<Guest>,
     Query(view): Query<CastView>,
+    Query(whose): Query<OneClient>,
     mut request: Request,
 ) -> Result<Response, GuestError> {
     let upgrade = hyper::upgrade::on(&mut request);
     let browser = guest.browser()?;
     tokio::spawn(async move {
         if let Ok(upgraded) = upgrade.await {
-            cast::serve(&browser, view, TokioIo::new(upgraded)).await;
+            cast::serve(&browser, &whose.key, view, TokioIo::new(upgraded)).await;
         }
     });
     let headers = [(CONNECTION, "upgrade"), (UPGRADE, route::CAST_PROTOCOL)];
@@ -287,14 +296,36 @@ async fn let_go(
     State(guest): State<Guest>,
     Json(handed_over): Json<HandedOver>,
 ) -> Result<(), GuestError> {
-    if let Ok(browser) = guest.browser() {
-        browser.handed_over(handed_over);
+    let HandedOver { to_person, key } = handed_over;
+    if let Ok(current) = guest.cdp() {
+        current.hand_over(key.as_deref().filter(|_| to_person));
     }
+    if let Ok(browser) = guest.browser() {
+        browser.handed_over(to_person);
+    }
+    guest.end_private_of_others(key.as_deref()).await;
     // Without a screen, nothing is held down but in the browser, by viewers who let go themselves.
     match guest.display() {
         Ok(display) => Ok(display.let_go().await?),
         Err(_) => Ok(()),
     }
+}
+
+/// Goes on when the server goes: half a private sign-in would lock everybody out.
+async fn start_private(
+    State(guest): State<Guest>,
+    Json(wanted): Json<StartPrivate>,
+) -> Result<(), GuestError> {
+    let starting = tokio::spawn(async move { guest.start_private(wanted).await });
+    starting.await.unwrap_or(Err(GuestError::Ended("chromium")))
+}
+
+async fn end_private(
+    State(guest): State<Guest>,
+    Json(wanted): Json<EndPrivate>,
+) -> Result<Json<PrivateEnded>, GuestError> {
+    let ending = tokio::spawn(async move { guest.end_private(wanted).await });
+    ending.await.unwrap_or(Err(GuestError::Ended("chromium"))).map(Json)
 }
 
 async fn folder(
@@ -311,8 +342,18 @@ async fn read_file(
 ) -> Result<Response, GuestError> {
     guest.ensure_own()?;
     guest.activity.touch();
-    let (file, size) = block_in_place(|| files::read(&file.path))?;
-    Ok(([(CONTENT_LENGTH, size)], Body::from_stream(files::pieces(file, size))).into_response())
+    let range = file.range;
+    let (mut file, size) = block_in_place(|| files::read(&file.path))?;
+    let Some(range) = range else {
+        let body = Body::from_stream(files::pieces(file, size));
+        return Ok(([(CONTENT_LENGTH, size)], body).into_response());
+    };
+    let Part { first, length } = range.of(size).unwrap_or(Part { first: size, length: 0 });
+    block_in_place(|| files::skip(&mut file, first))?;
+    let facts = [(route::FILE_FIRST, first), (route::FILE_SIZE, size)];
+    let facts = facts.map(|(name, value)| (HeaderName::from_static(name), value));
+    let body = Body::from_stream(files::pieces(file, length));
+    Ok((facts, [(CONTENT_LENGTH, length)], body).into_response())
 }
 
 async fn write_file(
@@ -354,6 +395,15 @@ async fn save_profile(
 
 async fn log(State(guest): State<Guest>) -> String {
     guest.log.text()
+}
+
+/// A picture of the whole desktop, with its panel.
+async fn screenshot(
+    State(guest): State<Guest>,
+    Json(action): Json<Screenshot>,
+) -> Result<impl IntoResponse, GuestError> {
+    guest.panel.drawn().await;
+    Ok(bytes(guest.display()?.screenshot(&action, Format::default()).await?))
 }
 
 async fn launch(

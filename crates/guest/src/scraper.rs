@@ -75,6 +75,7 @@ async fn begin(
     for program in PROGRAMS {
         let output = log.pipe(program).map_err(failed)?;
         let mut command = Command::new(program);
+        helmdeck_spawn::inherit_nothing(&mut command);
         command.args(["-display", display, "-rfbport", "-1", "-rfbunixmode", "0600"]);
         command.arg("-rfbunixpath").arg(passwords.socket());
         command.args(["-SecurityTypes", "VncAuth", "-PasswordFile"]).arg(passwords.file());

@@ -1,14 +1,21 @@
 //! What happens when a part of a running session ends.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
+use helmdeck_browser::AnyTab;
+use helmdeck_cdp::Current;
 use helmdeck_display::Display;
 use helmdeck_wire::{
     error::with_causes,
     guest::{Begin, Part, Progress},
 };
+use serde::de::IgnoredAny;
+use serde_json::json;
 use time::OffsetDateTime;
-use tokio::{process::Child, time::Instant};
+use tokio::{
+    process::Child,
+    time::{Instant, sleep},
+};
 
 use crate::{browser::Browser, error::GuestError, log::Log, profile::Leaving, reports::Reports};
 
@@ -21,6 +28,9 @@ const DESKTOP_BACK_OFF: Duration = Duration::from_secs(1);
 const DESKTOP_PAUSE: Duration = Duration::from_secs(30);
 /// A browser that lived this long has earned its tries anew.
 const STABLE: Duration = Duration::from_secs(60);
+/// The browser knows its tabs by heart; a browser that is being started is waited for again.
+const LOOK: Duration = Duration::from_secs(30);
+const LOOK_AGAIN: Duration = Duration::from_millis(500);
 /// Lines of the log that go with a loss.
 const TAIL_LINES: usize = 200;
 
@@ -66,6 +76,26 @@ fn told(how: &str, pause: Duration) -> Progress {
     let (hour, minute, second) = (OffsetDateTime::now_utc() + pause).to_hms();
     let next = format!("{how}; the next try is at {hour:02}:{minute:02}:{second:02} UTC");
     Progress::BrowserEnded(next)
+}
+
+/// Opens a tab whenever the session's own browser has none left, so that there is always a window to
+/// look at. Ends when the browser is closed for good.
+pub async fn keep_a_tab(current: Arc<Current>, leaving: Leaving) {
+    while !leaving.is_set() {
+        let Ok(cdp) = current.own(LOOK).await else { continue };
+        if let Ok(mut tabs) = AnyTab::of(&cdp, LOOK).await {
+            while let Some(any) = tabs.next().await {
+                if !any && !leaving.is_set() {
+                    let params = json!({ "url": "about:blank" });
+                    let method = "Target.createTarget";
+                    // Fails with the browser only.
+                    let _ = cdp.call::<IgnoredAny>(None, method, params, LOOK).await;
+                }
+            }
+        }
+        // One that told too much is looked at again; the next browser takes its time.
+        sleep(LOOK_AGAIN).await;
+    }
 }
 
 /// Brings Chromium back when it ends, unless it was closed for good: without a screen a few times, on

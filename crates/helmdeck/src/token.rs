@@ -58,9 +58,9 @@ fn scope(text: &str) -> Result<String, String> {
     let known = Scope::ALL.map(Scope::as_str);
     let family = text.strip_suffix(":*").unwrap_or(text);
     let named = |scope: &&str| {
-        **scope == *text || scope.split_once(':').is_some_and(|(prefix, _)| prefix == family)
+        *scope == text || scope.split_once(':').is_some_and(|(prefix, _)| prefix == family)
     };
-    if known.iter().any(|scope| named(&scope)) {
+    if known.iter().any(named) {
         return Ok(text.to_owned());
     }
     Err(format!("there is no scope {text:?}: expected {} or sessions:*", known.join(", ")))

@@ -8,7 +8,10 @@ use helmdeck_wire::{
     Action, ErrorBody, ErrorCode,
     cast::CastView,
     control::Hands,
-    guest::{Begin, ForwardedPorts, Frames, HandedOver, Hello},
+    guest::{
+        Begin, EndPrivate, ForwardedPorts, Frames, HandedOver, Hello, OneClient, StartPrivate,
+    },
+    private::PrivateEnded,
     ticket::Role,
 };
 use http::{
@@ -33,6 +36,8 @@ const MAX_REPLY: usize = 128 << 20;
 const CONNECT_DEADLINE: Duration = Duration::from_secs(5);
 /// A browser that is being started again is waited for.
 const BROWSER_DEADLINE: Duration = Duration::from_secs(30);
+/// A browser is started or ended, and what sites have stored is carried over.
+const PRIVATE_DEADLINE: Duration = Duration::from_secs(120);
 /// More idle connections than this are closed instead of kept.
 const MAX_IDLE: usize = 8;
 
@@ -146,17 +151,34 @@ impl Link {
     }
 
     /// The browser's debugging protocol, for one client.
-    pub async fn cdp(&self) -> Result<Box<dyn ByteStream>, LinkError> {
-        within(BROWSER_DEADLINE, self.upgrade(route::CDP, route::CDP_PROTOCOL)).await
+    pub async fn cdp(&self, client: &OneClient) -> Result<Box<dyn ByteStream>, LinkError> {
+        let path = address(route::CDP, client)?;
+        within(BROWSER_DEADLINE, self.upgrade(&path, route::CDP_PROTOCOL)).await
     }
 
     /// The browser's page as pictures, for one viewer: [`crate::cast`] reads and writes them.
-    pub async fn cast(&self, view: &CastView) -> Result<Box<dyn ByteStream>, LinkError> {
-        let path = address(route::CAST, view)?;
+    pub async fn cast(
+        &self,
+        view: &CastView,
+        client: &OneClient,
+    ) -> Result<Box<dyn ByteStream>, LinkError> {
+        let path = format!("{}&{}", address(route::CAST, view)?, query(client)?);
         within(CONNECT_DEADLINE, self.upgrade(&path, route::CAST_PROTOCOL)).await
     }
 
-    /// Lets go all keys and buttons, because control changed hands.
+    /// Gives a person a browser for themselves.
+    pub async fn start_private(&self, wanted: &StartPrivate) -> Result<(), LinkError> {
+        self.call(post(route::PRIVATE, wanted)?, PRIVATE_DEADLINE).await.map(|_| ())
+    }
+
+    /// Ends that.
+    pub async fn end_private(&self, wanted: &EndPrivate) -> Result<PrivateEnded, LinkError> {
+        let reply = self.call(post(route::END_PRIVATE, wanted)?, PRIVATE_DEADLINE).await?;
+        parsed(&reply.body)
+    }
+
+    /// Control changed hands: all keys and buttons are let go, and what clients of the debugging
+    /// protocol have set in a person's way is undone while a person drives.
     pub async fn let_go(&self, handed_over: HandedOver) -> Result<(), LinkError> {
         self.call(post(route::LET_GO, &handed_over)?, CONNECT_DEADLINE).await.map(|_| ())
     }
@@ -281,8 +303,11 @@ pub(crate) fn get(path: &str) -> Result<Request<Outgoing>, LinkError> {
 }
 
 pub(crate) fn address(route: &str, query: &impl Serialize) -> Result<String, LinkError> {
-    let query = serde_urlencoded::to_string(query);
-    query.map(|query| format!("{route}?{query}")).map_err(|e| LinkError::Nonsense(e.to_string()))
+    Ok(format!("{route}?{}", self::query(query)?))
+}
+
+fn query(query: &impl Serialize) -> Result<String, LinkError> {
+    serde_urlencoded::to_string(query).map_err(|e| LinkError::Nonsense(e.to_string()))
 }
 
 fn post(path: &str, body: &impl Serialize) -> Result<Request<Outgoing>, LinkError> {

@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use helmdeck_wire::{
+    byte_range::ByteRange,
     extension::ExtensionName,
     file::{FileList, FileStored, HomePath},
     guest::{OneExtension, OneFile, SaveProfile},
@@ -29,6 +30,8 @@ pub const STALL: Duration = Duration::from_secs(60);
 pub struct Download {
     /// How many bytes will come, where that is known before.
     pub size: Option<u64>,
+    /// The first byte of a part that was asked for, and the size of the whole file.
+    pub part: Option<(u64, u64)>,
     body: Incoming,
     /// Closing it ends the transfer.
     _connection: Connection,
@@ -51,14 +54,18 @@ impl Download {
 impl Link {
     /// What a folder of the home holds.
     pub async fn list_files(&self, path: &HomePath) -> Result<FileList, LinkError> {
-        let file = OneFile { path: path.clone(), replace: false };
+        let file = OneFile { path: path.clone(), replace: false, range: None };
         let reply = self.call(get(&address(route::FOLDER, &file)?)?, LIST_DEADLINE).await?;
         parsed(&reply.body)
     }
 
-    /// Begins to read a file of the home.
-    pub async fn read_file(&self, path: &HomePath) -> Result<Download, LinkError> {
-        let file = OneFile { path: path.clone(), replace: false };
+    /// Begins to read a file of the home, or a part of it.
+    pub async fn read_file(
+        &self,
+        path: &HomePath,
+        range: Option<ByteRange>,
+    ) -> Result<Download, LinkError> {
+        let file = OneFile { path: path.clone(), replace: false, range };
         self.download(get(&address(route::FILE, &file)?)?).await
     }
 
@@ -75,8 +82,10 @@ impl Link {
             if head.status != StatusCode::OK {
                 return Err(refusal(head.status, &collect(body).await?));
             }
-            let size = head.headers.get(CONTENT_LENGTH).and_then(number);
-            Ok(Download { size, body, _connection: connection })
+            let header = |name: &str| head.headers.get(name).and_then(number);
+            let part = header(route::FILE_FIRST).zip(header(route::FILE_SIZE));
+            let size = header(CONTENT_LENGTH.as_str());
+            Ok(Download { size, part, body, _connection: connection })
         })
         .await
     }

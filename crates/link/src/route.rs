@@ -36,22 +36,35 @@ pub const FRAMES: &str = "/frames";
 /// What the connection of [`FRAMES`] becomes.
 pub const FRAMES_PROTOCOL: &str = "helmdeck-frames";
 /// `GET` with an upgrade to [`CDP_PROTOCOL`]: the browser's debugging protocol for one client, as on
-/// the pipe: JSON both ways, each message ended by a NUL.
+/// the pipe: JSON both ways, each message ended by a NUL. The query is a
+/// [`helmdeck_wire::guest::OneClient`].
 pub const CDP: &str = "/cdp";
 /// What the connection of [`CDP`] becomes.
 pub const CDP_PROTOCOL: &str = "helmdeck-cdp";
 /// `GET` with an upgrade to [`CAST_PROTOCOL`]: the browser's page as pictures, and input into it. The
-/// query is a [`helmdeck_wire::cast::CastView`]; the messages are those of [`crate::cast`].
+/// query is a [`helmdeck_wire::cast::CastView`] and a [`helmdeck_wire::guest::OneClient`]; the messages are those of [`crate::cast`].
 pub const CAST: &str = "/cast";
 /// What the connection of [`CAST`] becomes.
 pub const CAST_PROTOCOL: &str = "helmdeck-cast";
-/// `POST`: lets go all keys and buttons that are held down.
+/// `POST` [`helmdeck_wire::guest::HandedOver`]: lets go all keys and buttons that are held down, and
+/// keeps what clients of the debugging protocol have set out of the way of a person who drives.
 pub const LET_GO: &str = "/let_go";
+
+/// `POST` [`helmdeck_wire::guest::StartPrivate`]: gives a person a browser for themselves.
+pub const PRIVATE: &str = "/private";
+/// `POST` [`helmdeck_wire::guest::EndPrivate`]: ends that; answers a
+/// [`helmdeck_wire::private::PrivateEnded`].
+pub const END_PRIVATE: &str = "/private/end";
 
 /// `GET` a folder of the query's path: a [`helmdeck_wire::file::FileList`].
 pub const FOLDER: &str = "/folder";
-/// `GET` or `PUT` a file, of the query's [`helmdeck_wire::guest::OneFile`]: its bytes.
+/// `GET` or `PUT` a file, of the query's [`helmdeck_wire::guest::OneFile`]: its bytes, or a part.
 pub const FILE: &str = "/file";
+/// A header of the answer to a range of [`FILE`]: the first byte of the part, or the file's size if it
+/// has no such bytes.
+pub const FILE_FIRST: &str = "x-helmdeck-file-first";
+/// A header of the same answer: the size of the whole file.
+pub const FILE_SIZE: &str = "x-helmdeck-file-size";
 
 /// `PUT` the browser's profile, before [`BEGIN`]; `GET` it, of the query's
 /// [`helmdeck_wire::guest::SaveProfile`]. A tar archive from the home on.

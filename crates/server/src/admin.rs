@@ -98,7 +98,7 @@ mod tests {
 
     async fn lets_in(store: &Store, password: SecretString) -> bool {
         let kept = store.admin().await.unwrap().unwrap();
-        password::Checker::default().fits(password, kept.password_hash).await.unwrap()
+        Checker::default().fits(password, kept.password_hash).await.unwrap()
     }
 
     #[tokio::test]

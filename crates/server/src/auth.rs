@@ -61,9 +61,8 @@ pub async fn admit(
         None => Ok(()),
     };
     let scope = match gate.access {
-        Access::Open if gate.health => None,
         Access::Open => {
-            count(Who::Anonymous)?;
+            count(if gate.health { Who::Health } else { Who::Anonymous })?;
             None
         }
         Access::Needs(scope) => Some(scope),

@@ -155,12 +155,7 @@ impl Config {
                 |text| whole(text, 0, u64::MAX),
                 || 300,
             )?,
-            egress_allowlist: layers.value(
-                "egress_allowlist",
-                "addresses or ranges such as 10.1.0.0/16, separated by commas",
-                |text| Cidr::list(text).ok(),
-                Vec::new,
-            )?,
+            egress_allowlist: ranges(&mut layers, "egress_allowlist")?,
             forward_allow: layers.value(
                 "forward_allow",
                 "ports or ranges such as 5173,8000-8099, separated by commas",
@@ -172,12 +167,7 @@ impl Config {
             })?,
             action_log: ActionLog::read(&mut layers)?,
             live: Live::read(&mut layers)?,
-            trusted_proxies: layers.value(
-                "trusted_proxies",
-                "addresses or ranges such as 10.1.0.0/16, separated by commas",
-                |text| Cidr::list(text).ok(),
-                Vec::new,
-            )?,
+            trusted_proxies: ranges(&mut layers, "trusted_proxies")?,
             max_body_bytes: layers.value(
                 "max_body_bytes",
                 "1024 to 1073741824",
@@ -205,6 +195,11 @@ impl Config {
         let (origins, warnings) = layers.finish()?;
         Ok(Self { warnings, origins, ..config })
     }
+}
+
+fn ranges(layers: &mut Layers, key: &'static str) -> Result<Vec<Cidr>, ConfigError> {
+    let allowed = "addresses or ranges such as 10.1.0.0/16, separated by commas";
+    layers.value(key, allowed, |text| Cidr::list(text).ok(), Vec::new)
 }
 
 /// `127.0.0.1:3000`, `[::1]:3000`, `localhost:3000`, or `:3000` for every interface.

@@ -176,6 +176,7 @@ impl IntoResponse for ApiError {
 }
 
 /// The HTTP status of each public code.
+#[expect(clippy::too_many_lines, reason = "a table with one line for each code")]
 pub fn status(code: ErrorCode) -> StatusCode {
     use ErrorCode as E;
     match code {
@@ -239,8 +240,11 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::NotAFile
         | E::ElementNotActionable
         | E::ControlHeld
+        | E::NotDriving
+        | E::Private
         | E::ControlTaken => StatusCode::CONFLICT,
         E::SessionEnded => StatusCode::GONE,
+        E::RangeNotSatisfiable => StatusCode::RANGE_NOT_SATISFIABLE,
         E::PayloadTooLarge | E::PictureTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         E::TooManyAttempts | E::TooManyConnections | E::QuotaReached => {
             StatusCode::TOO_MANY_REQUESTS

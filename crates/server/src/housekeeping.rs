@@ -64,10 +64,12 @@ pub async fn run(figures: Figures, store: Store, kept: Kept) {
     tokio::join!(fold, prune);
 }
 
-/// Forgets actions that are too old or too many; how many it were.
+/// Forgets actions that are too old or too many, and last pictures that are too old; how many actions
+/// it were.
 async fn prune(store: &Store, kept: Kept, now: OffsetDateTime) -> Result<u64, StoreError> {
     let mut all = 0;
     if let Some(before) = kept.age.and_then(|age| now.checked_sub(age)) {
+        store.remove_old_pictures(before).await?;
         loop {
             let removed = store.remove_old_actions(before, BATCH).await?;
             all += removed;

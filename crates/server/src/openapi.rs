@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// What each tag is about, in the order in which readers meet them.
-const TAGS: [(&str, &str); 12] = [
+const TAGS: [(&str, &str); 13] = [
     ("sessions", "Create, list, watch, share and end sessions, and move files in and out."),
     ("desktop", "Drive a desktop session by pixel: mouse, keyboard, windows and programs."),
     ("browser", "Drive the session's browser by page and element."),
@@ -21,6 +21,7 @@ const TAGS: [(&str, &str); 12] = [
     ("wall", "Small live pictures of many sessions."),
     ("profiles", "Browser profiles that outlive sessions."),
     ("extensions", "Browser extensions that sessions can load."),
+    ("egress", "What sessions may reach on the network."),
     ("attach", "Turn an existing display or browser into a session."),
     ("auth", "Log in and out."),
     ("tokens", "List and revoke tokens."),

@@ -88,6 +88,9 @@ impl Media {
     pub const FILE: Self =
         Self { doc: "The file.", types: &["application/octet-stream"], headers: &[] };
 
+    /// A picture.
+    pub const JPEG: Self = Self { doc: "The picture.", types: &["image/jpeg"], headers: &[] };
+
     fn of<R: BytesReply>() -> Self {
         Self { doc: R::DOC, types: R::MEDIA_TYPES, headers: R::HEADERS }
     }
@@ -258,7 +261,7 @@ impl Operation {
         self.returns_media(Media::FILE)
     }
 
-    fn returns_media(self, media: Media) -> Self {
+    pub(crate) fn returns_media(self, media: Media) -> Self {
         Self { output: Output::Bytes(media), ..self }
     }
 

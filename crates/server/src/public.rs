@@ -75,3 +75,20 @@ impl Address {
         format!("{}://{}/", self.scheme, self.authority).parse().unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_viewer_address_lets_the_page_resize_the_screen_when_asked() {
+        let address =
+            Address { scheme: "https".into(), authority: "a.example".into(), prefix: "/p".into() };
+        let url = address.viewer(&SessionId::new("s"), Mode::Desktop, "t", Role::View);
+        assert_eq!(
+            url,
+            "https://a.example/p/vnc.html?autoconnect=true&resize=remote&path=\
+             api/v1/sessions/s/vnc%3Frole%3Dview%26ticket%3Dt"
+        );
+    }
+}

@@ -93,7 +93,7 @@ async fn only_this(State(session): State<SessionId>, request: Request, next: Nex
     let path = request.uri().path();
     let viewer = format!("api/v1/sessions/{session}/vnc");
     if path == "/" || (path == "/vnc.html" && request.uri().query().is_none()) {
-        let page = format!("/vnc.html?autoconnect=true&resize=scale&path={viewer}");
+        let page = format!("/vnc.html?autoconnect=true&resize=remote&path={viewer}");
         return Redirect::temporary(&page).into_response();
     }
     let own = [

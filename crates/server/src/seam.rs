@@ -19,6 +19,9 @@ use crate::{
 };
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const EVENT_STREAM: &str = "text/event-stream";
+/// What nginx asks before it buffers an answer.
+const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 const MAX_REQUEST_ID: usize = 128;
 
 /// Wraps every request, also those that match no operation.
@@ -53,6 +56,12 @@ pub async fn pass(State(app): State<App>, request: Request, next: Next) -> Respo
     headers.insert(REQUEST_ID, id);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    if headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == EVENT_STREAM) {
+        // A proxy in front must neither keep events back nor change them.
+        headers.insert(ACCEL_BUFFERING, HeaderValue::from_static("no"));
+        let cache = HeaderValue::from_static("no-cache, no-transform");
+        headers.insert(header::CACHE_CONTROL, cache);
+    }
     response
 }
 
@@ -89,7 +98,11 @@ fn new_request_id() -> HeaderValue {
 fn log(error: &ApiError) {
     let status = status(error.code);
     // A page that cannot be loaded is somebody else's.
-    if !status.is_server_error() || error.code == ErrorCode::NavigationFailed {
+    let elsewhere = matches!(
+        error.code,
+        ErrorCode::NavigationFailed | ErrorCode::HostNotFound | ErrorCode::ConnectionRefused
+    );
+    if !status.is_server_error() || elsewhere {
         tracing::debug!(error.code = error.code.as_str(), "Request refused");
         return;
     }

@@ -1,6 +1,7 @@
 //! Every operation of the API: the table of contents.
 
 mod actions;
+mod endings;
 mod reaching;
 
 use helmdeck_sessions::Scope::{Admin, MetricsRead, SessionsRead, SessionsWrite};
@@ -9,6 +10,7 @@ use helmdeck_wire::{
     extension::{Extension, ExtensionList},
     file::{FileList, FileStored},
     history::ActionList,
+    private::{PrivateEnded, PrivateSignIn},
     profile::ProfileList,
     session::{Session, SessionList, SessionSpec},
     settings::{ChangeSettings, Settings},
@@ -25,7 +27,7 @@ use crate::{
     },
     routes::{
         attach, auth as login, cast, cdp, control, desktop, events, extensions, files, health,
-        live, metrics, openapi, pages, profiles, sessions, settings, tokens, wall,
+        live, metrics, openapi, pages, private, profiles, sessions, settings, tokens, wall,
     },
 };
 
@@ -39,6 +41,7 @@ pub fn operations() -> Vec<Operation> {
         signing_in(),
         changing(),
         lifecycle(),
+        endings::operations(),
         attaching(),
         kept(),
         watching(),
@@ -68,6 +71,9 @@ fn server_itself() -> Vec<Operation> {
             .returns_text("text/html"),
         get("/settings", Open, "settings_page", pages::app)
             .doc("The web page, where an admin changes settings.")
+            .returns_text("text/html"),
+        get("/docs", Open, "docs_page", pages::docs)
+            .doc("The API reference, for reading.")
             .returns_text("text/html"),
         get("/vnc.html", Open, "viewer_page", pages::viewer)
             .doc("A session's desktop on a page of its own, by ticket.")
@@ -150,7 +156,8 @@ fn lifecycle() -> Vec<Operation> {
             .returns::<Session>()
             .status(StatusCode::CREATED),
         get("/api/v1/sessions", Needs(SessionsRead), "list_sessions", sessions::list_sessions)
-            .doc("The sessions the caller may see, oldest first.")
+            .doc("The sessions the caller may see, oldest first; or those that have ended.")
+            .query::<sessions::ListQuery>()
             .returns::<SessionList>(),
         get("/api/v1/sessions/{id}", Needs(SessionsRead), "show_session", sessions::show_session)
             .doc("One session.")
@@ -237,8 +244,9 @@ fn watching() -> Vec<Operation> {
         get("/api/v1/events", Watches, "events", events::events)
             .doc(
                 "What happens in the caller's sessions, as server-sent events: `session`, \
-                 `session_gone`, `action`, `agent_status`, `control`, and `reset` if events were \
-                 lost. `session_gone` says `end_reason` and `ended_at`. Goes on after \
+                 `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events \
+                 were lost. `session_gone` says `end_reason` and `ended_at`; `idle` says \
+                 `idle_ends_at`, null while the session is in use. Goes on after \
                  `Last-Event-ID`. With a ticket: of its session only.",
             )
             .query::<events::EventsQuery>()
@@ -329,6 +337,32 @@ fn driving() -> Vec<Operation> {
         .doc("Hand control back to agents, with a message if there is something to say.")
         .may_take::<ReleaseControl>()
         .returns::<Control>(),
+        post(
+            "/api/v1/sessions/{id}/private-sign-in",
+            desktop::ACT,
+            "start_private_sign_in",
+            private::start,
+        )
+        .doc(
+            "Sign in privately, for a person who has control: the page opens in a browser of its own \
+             that no agent, program or debugging client can reach. The person's `cdp-stream` shows \
+             it and takes their input; other viewers see `private`, and `browser/…` calls of others \
+             fail with `private` until it ends.",
+        )
+        .returns::<PrivateSignIn>(),
+        delete(
+            "/api/v1/sessions/{id}/private-sign-in",
+            desktop::ACT,
+            "end_private_sign_in",
+            private::end,
+        )
+        .doc(
+            "End a private sign-in. The agent's tab goes to the page where the person was, with the \
+             cookies and storage of the sites they visited; with `discard`, nothing is handed over. \
+             Releasing control ends it, too; losing control ends it and hands nothing over.",
+        )
+        .query::<private::EndQuery>()
+        .returns::<PrivateEnded>(),
     ]
 }
 
@@ -389,7 +423,7 @@ fn files_of_sessions() -> Vec<Operation> {
             .query::<files::FolderQuery>()
             .returns::<FileList>(),
         get("/api/v1/sessions/{id}/files/{*path}", desktop::ACT, "read_file", files::read_file)
-            .doc("A file of the session's home, to save.")
+            .doc("A file of the session's home, to save; with `Range: bytes=`, one part of it (206).")
             .returns_bytes(),
         put("/api/v1/sessions/{id}/files/{*path}", desktop::ACT, "write_file", files::write_file)
             .doc(

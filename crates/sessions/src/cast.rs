@@ -6,6 +6,7 @@ use helmdeck_link::ByteStream;
 use helmdeck_wire::{
     ErrorBody, ErrorCode,
     cast::{BrowserView, CastView, Pictures, ViewStatus},
+    guest::OneClient,
 };
 
 use crate::{
@@ -56,8 +57,10 @@ impl Session {
                 return Err(SessionError::Ended { id: self.id().clone(), ending: *ending });
             }
         }
+        let key = viewer.holder.key.clone();
         let view = self.admit_viewer(viewer)?;
-        let stream = self.inner.link.cast(wanted).await;
+        let client = OneClient { key };
+        let stream = self.inner.link.cast(wanted, &client).await;
         let stream = stream.map_err(|error| self.link_failed(error))?;
         self.inner.cast.lock().viewers += 1;
         let watching = Watching(self.clone());

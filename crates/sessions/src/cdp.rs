@@ -7,6 +7,7 @@ use std::{
 };
 
 use helmdeck_link::ByteStream;
+use helmdeck_wire::guest::OneClient;
 use serde_json::json;
 use time::OffsetDateTime;
 
@@ -40,7 +41,7 @@ impl Session {
         caller: Caller,
     ) -> Result<(CdpClient, Box<dyn ByteStream>), SessionError> {
         let mut attempt = Attempt::named(self, caller.actor(), "cdp_connect", json!({}));
-        let opened = self.try_open_cdp().await;
+        let opened = self.try_open_cdp(&caller).await;
         attempt.outcome = opened.as_ref().map_or_else(SessionError::code, |_| "ok");
         let (place, stream) = opened?;
         let (session, began) = (self.clone(), Instant::now());
@@ -48,7 +49,10 @@ impl Session {
         Ok((CdpClient { session, caller, began, sent, _place: place }, stream))
     }
 
-    async fn try_open_cdp(&self) -> Result<(Place, Box<dyn ByteStream>), SessionError> {
+    async fn try_open_cdp(
+        &self,
+        caller: &Caller,
+    ) -> Result<(Place, Box<dyn ByteStream>), SessionError> {
         self.adoption().await;
         drop(self.begin(Lifecycle::begin_use)?);
         let taken = self.inner.cdp_clients.fetch_add(1, Ordering::AcqRel);
@@ -57,7 +61,8 @@ impl Session {
             let id = self.id().clone();
             return Err(SessionError::TooManyClients { id, limit: MAX_CLIENTS });
         }
-        let stream = self.inner.link.cdp().await;
+        let client = OneClient { key: caller.token.clone() };
+        let stream = self.inner.link.cdp(&client).await;
         Ok((place, stream.map_err(|error| self.link_failed(error))?))
     }
 }

@@ -36,7 +36,8 @@ pub struct Lease {
     epoch: u64,
     held: Option<Held>,
     since: Option<OffsetDateTime>,
-    message: Option<String>,
+    /// What the last person to drive left for the agent, and who that was.
+    message: Option<(String, String)>,
 }
 
 #[derive(Debug, Clone)]
@@ -84,12 +85,9 @@ impl Lease {
 
     /// Hands control back to the agents, if `key` has it. Says whether anything changed.
     pub fn release(&mut self, key: &str, message: Option<String>, at: OffsetDateTime) -> bool {
-        let holds = self.drives(key);
-        if holds {
-            self.held = None;
-            self.change(message, at);
-        }
-        holds
+        let Some(held) = self.held.take_if(|held| held.holder.key == key) else { return false };
+        self.change(message.map(|message| (message, held.holder.by.subject)), at);
+        true
     }
 
     /// Whether an agent's action may begin: the epoch it begins in, or who drives instead. Whoever
@@ -161,12 +159,13 @@ impl Lease {
             by: self.holder().map(|holder| holder.by.clone()),
             epoch: self.epoch,
             since: self.since,
-            message: self.message.clone(),
+            message: self.message.as_ref().map(|(message, _)| message.clone()),
+            message_by: self.message.as_ref().map(|(_, by)| by.clone()),
             yours: self.drives(key),
         }
     }
 
-    fn change(&mut self, message: Option<String>, at: OffsetDateTime) {
+    fn change(&mut self, message: Option<(String, String)>, at: OffsetDateTime) {
         self.epoch += 1;
         self.since = Some(at);
         self.message = message;
@@ -238,7 +237,9 @@ mod tests {
         assert!(!lease.release("agent", None, AT), "only the holder can release");
         assert!(lease.release("ann", Some("logged in".into()), AT));
         assert_eq!(lease.admit("agent"), Ok(2));
-        assert_eq!(lease.describe(true, "agent").message.as_deref(), Some("logged in"));
+        let seen = lease.describe(true, "agent");
+        assert_eq!(seen.message.as_deref(), Some("logged in"));
+        assert_eq!(seen.message_by.as_deref(), Some("ann"), "the words are the person's");
     }
 
     #[test]

@@ -1,11 +1,17 @@
 //! A session as its owner sees it.
 
-use std::time::Duration;
+use std::{sync::atomic::Ordering, time::Duration};
 
 use helmdeck_runtime::Sandbox;
-use helmdeck_wire::session;
+use helmdeck_wire::{SessionId, session};
 
-use crate::{Caller, Session, spec};
+use crate::{
+    Caller, Session,
+    control::Lease,
+    lifecycle::{Ending, status_of},
+    record::Record,
+    spec,
+};
 
 impl Session {
     /// What its owner may know about it. `sandbox` is what the runtime says, if it still knows it.
@@ -31,8 +37,11 @@ impl Session {
             owner: inner.record.owner.clone(),
             created_at: inner.record.created_at,
             expires_at: lifetime.map(|lifetime| inner.record.created_at + lifetime),
+            idle_ends_at: self.idle_ends_at(),
+            agent_acted_at: *inner.agent_acted.lock(),
             end_reason: ending.map(|ending| ending.reason),
             ended_at: ending.map(|ending| ending.at),
+            last_picture: inner.has_last_picture.load(Ordering::Relaxed),
             error: failure.map(|failure| failure.sentence()),
             timings: inner.timings.lock().clone(),
             resources,
@@ -43,9 +52,47 @@ impl Session {
             browser_window: inner.browser_window.lock().clone(),
             control: self.control(caller),
             browser_view: self.browser_view(),
+            private_sign_in: inner.private.lock().clone(),
             attached: inner.record.attached.clone(),
-            notes: spec::notes(&inner.record).into_iter().chain(self.away()).collect(),
+            notes: self.notes(),
             spec: spec::for_reply(&inner.record.spec),
         }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let start = self.inner.start_note.lock().clone();
+        spec::notes(&self.inner.record).into_iter().chain(start).chain(self.away()).collect()
+    }
+}
+
+/// A session of which only its record is left.
+pub(crate) fn of_record(id: &SessionId, record: &Record, ending: Ending) -> session::Session {
+    session::Session {
+        id: id.clone(),
+        container_id: id.to_string(),
+        status: status_of(ending.reason),
+        mode: record.spec.mode.unwrap_or_default(),
+        owner: record.owner.clone(),
+        created_at: record.created_at,
+        expires_at: None,
+        idle_ends_at: None,
+        agent_acted_at: None,
+        end_reason: Some(ending.reason),
+        ended_at: Some(ending.at),
+        last_picture: false,
+        error: None,
+        timings: Vec::new(),
+        resources: None,
+        egress: session::Egress::default(),
+        forwards: Vec::new(),
+        tasks: 0,
+        agent_status: String::new(),
+        browser_window: None,
+        control: Lease::default().describe(false, ""),
+        browser_view: Default::default(),
+        private_sign_in: None,
+        attached: record.attached.clone(),
+        notes: spec::notes(record),
+        spec: spec::for_reply(&record.spec),
     }
 }

@@ -13,7 +13,7 @@ use helmdeck_egress::{Policy, Via};
 use helmdeck_runtime::{Runtime, SandboxSpec, Usage};
 use helmdeck_wire::{
     error::with_causes,
-    guest::{LINK_VERSION, Progress, Stage},
+    guest::{HandedOver, LINK_VERSION, Progress, Stage},
     proxy::Proxy,
     session::{EndReason, StageTiming},
 };
@@ -24,6 +24,7 @@ use tracing::{error, info, warn};
 use crate::{
     Session, egress,
     events::What,
+    idle::Told,
     lifecycle::{Ending, Phase},
     proxy,
     session::{Driven, Failure},
@@ -98,6 +99,7 @@ pub(crate) async fn drive_adopted(session: Session, runtime: Arc<dyn Runtime>, p
 async fn stop(session: &Session, runtime: &dyn Runtime) {
     let inner = &session.inner;
     let ready = *inner.progress.borrow() == Driven::Running && inner.life.lock().has_guest();
+    let picture = if ready { session.take_last_picture().await } else { None };
     let id = inner.id.as_str();
     let reached_limit = |ending: Ending| {
         matches!(ending.reason, EndReason::Idle | EndReason::WallClock | EndReason::MaxTasks)
@@ -120,7 +122,7 @@ async fn stop(session: &Session, runtime: &dyn Runtime) {
     }
     session.end_forwards().await;
     info!(session.id = id, phase = ?inner.life.lock().phase(), "Session is over");
-    session.remember_end().await;
+    session.remember_end(picture).await;
     inner.progress.send_replace(Driven::Stopped);
     session.tell(What::Changed);
 }
@@ -201,10 +203,14 @@ async fn adopt(session: &Session, runtime: &dyn Runtime) -> Result<Adopted, Fail
         return Ok(Adopted::Outdated);
     }
     inner.life.lock().set_tasks(hello.actions);
+    *inner.agent_acted.lock() = inner.journal.last_agent_action(&inner.id).await;
     let stream = inner.link.watch().await.map_err(|e| failed(&e))?;
     let mut reports = Reports::new(stream, inner.attachment.clone());
     let begun = timeout(START_DEADLINE, ready(session, runtime, &mut reports, |_| {})).await;
     begun.unwrap_or_else(|_| Err(failure(Stage::Browser, "not ready in time".into())))?;
+    // Whoever drove under the server before this one drives no more.
+    let to_agents = HandedOver { to_person: false, key: None };
+    inner.link.let_go(to_agents).await.map_err(|e| failed(&e))?;
     if inner.attachment.is_none() {
         session.adopt_forwards().await;
     }
@@ -234,7 +240,12 @@ async fn ready(
                 on_stage(stage);
             }
             Ok(Some(Progress::Ready)) => return Ok(()),
-            Ok(Some(Progress::Event(_) | Progress::BrowserEnded(_) | Progress::BrowserBack)) => {}
+            Ok(Some(
+                Progress::Event(_)
+                | Progress::BrowserEnded(_)
+                | Progress::BrowserBack
+                | Progress::PrivateEnded,
+            )) => {}
             Ok(Some(Progress::BrowserWindow(window))) => moved(session, window),
             Ok(Some(Progress::Failed { stage, reason, log_tail })) => {
                 return Err(Failure { stage: Some(stage), reason, log_tail });
@@ -261,6 +272,10 @@ async fn live(
     let link = inner.link.clone();
     // Ends with this function, and all connections out with it.
     let _proxy = egress::serve(session.id(), link, (policy, via), decisions, forwards);
+    tokio::select! {
+        () = session.open_start_url() => {}
+        () = over(session) => {}
+    }
     begin_life(session);
     tokio::select! {
         () = over(session) => {}
@@ -291,8 +306,10 @@ async fn keep_profile(session: &Session) {
 /// Waits until the session is ended or must end.
 async fn over(session: &Session) {
     let inner = &session.inner;
+    let mut told = Told::default();
     loop {
         let control_ends = session.expire_control().await;
+        let idle_told = session.tell_idle_end(&mut told);
         let next_check = {
             let mut life = inner.life.lock();
             if let Some(reason) = life.due(Instant::now()) {
@@ -301,7 +318,7 @@ async fn over(session: &Session) {
             if matches!(life.phase(), Phase::Over(_)) {
                 return;
             }
-            [life.next_check(), control_ends].into_iter().flatten().min()
+            [life.next_check(), control_ends, idle_told].into_iter().flatten().min()
         };
         let check = async {
             match next_check {

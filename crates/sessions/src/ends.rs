@@ -1,15 +1,16 @@
 //! How sessions ended, for those who ask for one that is gone.
 
-use std::{collections::VecDeque, time::Duration};
+use std::{collections::VecDeque, sync::atomic::Ordering, time::Duration};
 
-use helmdeck_store::{End, Store, StoreError};
+use bytes::Bytes;
+use helmdeck_store::{End, Remains, Store, StoreError};
 use helmdeck_wire::{SessionId, error::with_causes, session::EndReason};
 use parking_lot::Mutex;
 use time::OffsetDateTime;
 use tokio::time::timeout;
 use tracing::warn;
 
-use crate::{Caller, Session, lifecycle::Ending, record::Record};
+use crate::{Caller, Session, description, lifecycle::Ending, record::Record};
 
 /// Of more sessions than this, the first are forgotten.
 const KEPT: u32 = 1000;
@@ -48,11 +49,16 @@ impl Ends {
                 Some(ago) => (EndReason::WallClock, now - ago),
                 None => (EndReason::GuestLost, now),
             };
-            self.add(End { session_id, owner: record.owner, reason, ended_at }).await;
+            let ending = Ending { reason, at: ended_at };
+            let session = description::of_record(&session_id, &record, ending);
+            let session = serde_json::to_string(&session).ok();
+            let end = End { session_id, owner: record.owner, reason, ended_at };
+            self.add(end, Remains { session, picture: None }).await;
         }
     }
 
-    async fn add(&self, end: End) {
+    /// Says whether it is written down.
+    async fn add(&self, end: End, remains: Remains) -> bool {
         {
             let mut known = self.known.lock();
             // One that was attached may have come back.
@@ -63,29 +69,38 @@ impl Ends {
             known.push_back(end.clone());
         }
         let id = end.session_id.as_str();
-        match timeout(DEADLINE, self.store.add_end(&end, KEPT)).await {
-            Ok(Ok(())) => {}
+        match timeout(DEADLINE, self.store.add_end(&end, &remains, KEPT)).await {
+            Ok(Ok(())) => return true,
             Ok(Err(problem)) => {
                 warn!(session.id = id, error = with_causes(&problem), "End is not written down");
             }
             Err(_) => warn!(session.id = id, "End is not written down: the store takes too long"),
         }
+        false
     }
 }
 
 impl Session {
-    /// Lets the server know how it ended, also after it forgot all else.
-    pub(crate) async fn remember_end(&self) {
+    /// Keeps how it ended, how it was last and its last picture, also after the server forgot the
+    /// session itself.
+    pub(crate) async fn remember_end(&self, picture: Option<Bytes>) {
         let Some(Ending { reason, at }) = self.ended() else { return };
         let (session_id, owner) = (self.id().clone(), self.inner.record.owner.clone());
         let end = End { session_id, owner, reason, ended_at: at };
-        self.inner.journal.ends().add(end).await;
+        self.inner.has_last_picture.store(picture.is_some(), Ordering::Relaxed);
+        // As nobody in particular sees it.
+        let described = self.describe(&Caller::default(), None).await;
+        let session = serde_json::to_string(&described).ok();
+        let remains = Remains { session, picture: picture.map(Vec::from) };
+        if !self.inner.journal.ends().add(end, remains).await {
+            self.inner.has_last_picture.store(false, Ordering::Relaxed);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use helmdeck_wire::session::SessionSpec;
+    use helmdeck_wire::session::{Session as Described, SessionSpec};
 
     use super::*;
 
@@ -96,8 +111,8 @@ mod tests {
         let (id, at) = (SessionId::new("s"), OffsetDateTime::UNIX_EPOCH);
         let (owner, reason) = ("ann".to_owned(), EndReason::Idle);
         let end = End { session_id: id.clone(), owner, reason, ended_at: at };
-        Ends::load(store.clone()).await.unwrap().add(end).await;
-        let ends = Ends::load(store).await.unwrap();
+        Ends::load(store.clone()).await.unwrap().add(end, Remains::default()).await;
+        let ends = Ends::load(store.clone()).await.unwrap();
         let caller = |subject: &str| Caller { subject: subject.into(), ..Caller::default() };
         assert_eq!(ends.of(&caller("ann"), &id), Some(Ending { reason, at }));
         assert_eq!(ends.of(&caller("bob"), &id), None);
@@ -116,6 +131,9 @@ mod tests {
             let id = SessionId::new(format!("found {timeout:?}"));
             ends.add_found(id.clone(), record(timeout)).await;
             assert_eq!(ends.of(&caller("ann"), &id).unwrap().reason, reason);
+            let kept = store.ended_session(&id, Some("ann")).await.unwrap().unwrap();
+            let kept: Described = serde_json::from_str(&kept).unwrap();
+            assert_eq!((kept.id, kept.end_reason), (id, Some(reason)));
         }
     }
 }

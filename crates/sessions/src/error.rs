@@ -138,10 +138,11 @@ pub enum SessionError {
         /// Who drives.
         holder: String,
     },
-    /// An agent or a link holder wants to force control.
-    #[error(
-        "only a person can force control: log in, or use a token made with `helmdeck token --human`"
-    )]
+    /// A person must drive for this, and the caller does not.
+    #[error("you do not drive session {0}: take control first")]
+    NotDriving(SessionId),
+    /// Only a person may.
+    #[error("only a person can do this: log in, or use a token made with `helmdeck token --human`")]
     PersonRequired,
     /// A viewer that may only look wants control.
     #[error("this viewer may only look: connect with a token, or with a ticket of role control")]
@@ -191,6 +192,12 @@ pub enum SessionError {
     /// The guest refused the action, and says why.
     #[error("{0}")]
     Refused(ErrorBody),
+    /// The file has no such bytes.
+    #[error("range: the file has {size} bytes, and none of those that were asked for")]
+    RangeNotSatisfiable {
+        /// How many bytes the file has.
+        size: u64,
+    },
     /// The caller stopped sending.
     #[error("the body broke off before its end")]
     BrokeOff,
@@ -236,6 +243,7 @@ impl SessionError {
             Self::StartFailed { .. } | Self::Runtime(_) => ErrorCode::CreateFailed,
             Self::ControlHeld { .. } => ErrorCode::ControlHeld,
             Self::ControlTaken { .. } => ErrorCode::ControlTaken,
+            Self::NotDriving(_) => ErrorCode::NotDriving,
             Self::PersonRequired => ErrorCode::PersonRequired,
             Self::ViewOnly => ErrorCode::Forbidden,
             Self::TooManyViewers { .. } | Self::TooManyClients { .. } => ErrorCode::Overloaded,
@@ -244,6 +252,7 @@ impl SessionError {
             Self::TooManyForwards { .. } => ErrorCode::QuotaReached,
             Self::NoForward(_) => ErrorCode::NotFound,
             Self::Refused(body) => body.error,
+            Self::RangeNotSatisfiable { .. } => ErrorCode::RangeNotSatisfiable,
             Self::Timeout { .. } => ErrorCode::Timeout,
             Self::GuestLost(_) => ErrorCode::GuestLost,
         }

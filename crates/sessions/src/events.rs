@@ -5,6 +5,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use helmdeck_wire::{SessionId, control::Control, history::ActionRecord};
 use parking_lot::Mutex;
+use time::OffsetDateTime;
 use tokio::sync::watch;
 
 use crate::lifecycle::Ending;
@@ -36,6 +37,8 @@ pub enum What {
     Acted(Arc<ActionRecord>),
     /// The agent says what it is doing.
     AgentStatus(String),
+    /// The moment at which it ends if it stays idle has changed; none while it is in use.
+    IdleEnd(Option<OffsetDateTime>),
     /// Control changed hands. `yours` is not filled in: that depends on who listens.
     Control(Control, String),
 }

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use helmdeck_link::Outgoing;
 use helmdeck_wire::{
+    byte_range::ByteRange,
     file::{FileList, FileStored, HomePath},
     guest::OneFile,
 };
@@ -25,6 +26,11 @@ impl Download {
     /// How many bytes will come.
     pub fn size(&self) -> u64 {
         self.size
+    }
+
+    /// The first byte of a part that was asked for, and the size of the whole file.
+    pub fn part(&self) -> Option<(u64, u64)> {
+        self.file.part
     }
 
     /// The next piece; none at the end.
@@ -52,18 +58,25 @@ impl Session {
         self.inner.link.list_files(path).await.map_err(|error| self.link_failed(error))
     }
 
-    /// Begins to read a file of the home.
+    /// Begins to read a file of the home, or a part of it.
     pub async fn read_file(
         &self,
         caller: &Caller,
         path: &HomePath,
+        range: Option<ByteRange>,
     ) -> Result<Download, SessionError> {
         let detail = json!({ "path": path });
         let mut attempt = Attempt::named(self, caller.actor(), "file_download", detail);
         let begun = async {
             let busy = self.admit_file().await?;
-            let file = self.inner.link.read_file(path).await;
-            Ok((busy, file.map_err(|error| self.link_failed(error))?))
+            let file = self.inner.link.read_file(path, range).await;
+            let file = file.map_err(|error| self.link_failed(error))?;
+            match file.part {
+                Some((first, size)) if first >= size => {
+                    Err(SessionError::RangeNotSatisfiable { size })
+                }
+                _ => Ok((busy, file)),
+            }
         };
         match begun.await {
             Ok((busy, file)) => {

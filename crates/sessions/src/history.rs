@@ -39,6 +39,7 @@ impl Session {
             outcome: outcome.to_owned(),
             duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         };
+        self.note_agent(&record);
         self.tell(What::Acted(Arc::new(record.clone())));
         self.inner.journal.add(self.inner.record.owner.clone(), record);
     }

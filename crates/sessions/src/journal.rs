@@ -10,7 +10,8 @@ use std::{
 };
 
 use helmdeck_store::{Store, StoreError};
-use helmdeck_wire::{error::with_causes, history::ActionRecord};
+use helmdeck_wire::{SessionId, error::with_causes, history::ActionRecord};
+use time::OffsetDateTime;
 use tokio::{
     sync::{mpsc, watch},
     time::{sleep, timeout},
@@ -25,6 +26,8 @@ const WAITING: usize = 20_000;
 const BATCH: usize = 500;
 /// Between two tries to write.
 const PAUSE: Duration = Duration::from_secs(1);
+/// How long a session that is adopted waits for the store.
+const READ_DEADLINE: Duration = Duration::from_secs(2);
 /// How long the end waits for what is not written yet.
 const FLUSH_DEADLINE: Duration = Duration::from_secs(5);
 
@@ -43,6 +46,7 @@ struct Shared {
     /// The number of the last record that is written.
     written: watch::Receiver<u64>,
     ends: Ends,
+    store: Store,
 }
 
 impl Journal {
@@ -52,14 +56,19 @@ impl Journal {
         let ends = Ends::load(store.clone()).await?;
         let (entries, waiting) = mpsc::channel(WAITING);
         let (done, written) = watch::channel(last);
-        tokio::spawn(write(store, waiting, done));
-        let shared = Shared { next: AtomicU64::new(last + 1), entries, written, ends };
+        tokio::spawn(write(store.clone(), waiting, done));
+        let shared = Shared { next: AtomicU64::new(last + 1), entries, written, ends, store };
         Ok(Self { shared: Arc::new(shared) })
     }
 
     /// How sessions ended.
     pub(crate) fn ends(&self) -> &Ends {
         &self.shared.ends
+    }
+
+    /// When an agent last did something in a session; none also if the store does not answer.
+    pub(crate) async fn last_agent_action(&self, session: &SessionId) -> Option<OffsetDateTime> {
+        timeout(READ_DEADLINE, self.shared.store.last_agent_action(session)).await.ok()?.ok()?
     }
 
     /// The number of the next record.

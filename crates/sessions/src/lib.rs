@@ -3,6 +3,7 @@
 //! The heart of the product. It knows no HTTP and no X11: sandboxes come from a
 //! [`helmdeck_runtime::Runtime`], actions travel over a [`helmdeck_link`].
 
+mod agent_status;
 mod attached;
 mod caller;
 mod cast;
@@ -19,11 +20,14 @@ mod extensions;
 mod files;
 mod forwards;
 mod history;
+mod idle;
 mod journal;
+mod last_picture;
 mod lifecycle;
 mod logs;
 mod owned;
 mod pieces;
+mod private;
 mod profiles;
 mod proxy;
 mod record;
@@ -32,6 +36,7 @@ mod registry;
 mod resources;
 mod session;
 mod spec;
+mod start_url;
 mod takeover;
 mod unreachable;
 mod view;

@@ -110,8 +110,7 @@ impl Lifecycle {
             Phase::Starting => Status::Starting,
             Phase::Running => Status::Running,
             Phase::Outdated => Status::Outdated,
-            Phase::Over(ending) if is_failure(ending.reason) => Status::Error,
-            Phase::Over(_) => Status::Terminated,
+            Phase::Over(ending) => status_of(ending.reason),
         }
     }
 
@@ -204,10 +203,16 @@ impl Lifecycle {
         self.limits.wall_clock.map(|limit| self.created + limit)
     }
 
-    fn idle_end(&self) -> Option<Instant> {
+    /// The moment of the idle end; none while a call is under way, or without a limit.
+    pub fn idle_end(&self) -> Option<Instant> {
         let waiting = self.phase == Phase::Running && self.busy == 0;
         self.limits.idle.filter(|_| waiting).map(|limit| self.last_call + limit)
     }
+}
+
+/// The status of a session that is over for this reason.
+pub fn status_of(reason: EndReason) -> Status {
+    if is_failure(reason) { Status::Error } else { Status::Terminated }
 }
 
 /// Whether something broke, rather than ran out or was asked for.

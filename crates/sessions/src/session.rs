@@ -2,7 +2,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, atomic::AtomicU64},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64},
+    },
     time::{Duration, Instant},
 };
 
@@ -14,6 +17,7 @@ use helmdeck_wire::{
     control::Hands,
     guest::Stage,
     history::ActorKind,
+    private::PrivateSignIn,
     session::{EndReason, Mode, SessionSpec, StageTiming},
     window::BrowserWindow,
 };
@@ -29,7 +33,7 @@ use crate::{
     cast::Watched,
     control::Lease,
     egress::Decisions,
-    events::{Events, What},
+    events::Events,
     extensions::Extensions,
     forwards::{Forwards, Permission},
     history::Attempt,
@@ -48,8 +52,6 @@ const LONGEST_ACTION: Duration = Duration::from_secs(600);
 pub(crate) const HELLO_DEADLINE: Duration = Duration::from_secs(1);
 /// A call for a session that is being adopted waits this long for it.
 pub(crate) const ADOPTION_DEADLINE: Duration = Duration::from_secs(5);
-/// The longest status line.
-const MAX_STATUS: usize = 500;
 
 /// What all sessions share.
 #[derive(Clone)]
@@ -87,6 +89,14 @@ pub(crate) struct Inner {
     pub forwards: Arc<Forwards>,
     pub forward_permission: Permission,
     pub agent_status: Mutex<String>,
+    /// When an agent last did something.
+    pub agent_acted: Mutex<Option<OffsetDateTime>>,
+    /// Who asked for it; not known of an adopted one.
+    pub creator: Option<Caller>,
+    /// What became of its first page, if that is worth a remark.
+    pub start_note: Mutex<Option<String>>,
+    /// Whether its last picture is kept.
+    pub has_last_picture: AtomicBool,
     pub browser_window: Mutex<Option<BrowserWindow>>,
     /// Who drives; who waits for a change of hands watches it.
     pub lease: watch::Sender<Lease>,
@@ -96,6 +106,8 @@ pub(crate) struct Inner {
     pub cdp_clients: AtomicU64,
     /// Whether the browser can be watched without a screen, and is.
     pub cast: Mutex<Watched>,
+    /// Who signs in privately, while a person does.
+    pub private: Mutex<Option<PrivateSignIn>>,
     pub events: Events,
     pub journal: Journal,
     pub profiles: Profiles,
@@ -104,6 +116,14 @@ pub(crate) struct Inner {
     pub changed: Notify,
     /// Tells who waits how far the driver is.
     pub progress: watch::Sender<Driven>,
+}
+
+/// Where a session comes from.
+#[derive(Default)]
+struct Origin {
+    creator: Option<Caller>,
+    adopted: bool,
+    attachment: Option<Attachment>,
 }
 
 /// How far the driver is.
@@ -143,13 +163,15 @@ impl Session {
         shared: Common,
     ) -> Self {
         let record = Record::new(caller.subject.clone(), spec);
-        Self::with_record(id, sandbox, record, shared, false, None)
+        let creator = Some(caller.clone());
+        Self::with_record(id, sandbox, record, shared, Origin { creator, ..Origin::default() })
     }
 
     /// A session that an earlier server left running.
     pub(crate) fn adopted(sandbox: SandboxId, record: Record, shared: Common) -> Self {
         let id = SessionId::new(sandbox.as_str());
-        Self::with_record(id, sandbox, record, shared, true, None)
+        let origin = Origin { adopted: true, ..Origin::default() };
+        Self::with_record(id, sandbox, record, shared, origin)
     }
 
     /// A session that a program brings.
@@ -157,7 +179,8 @@ impl Session {
         let sandbox = attachment.sandbox().id;
         let id = SessionId::new(sandbox.as_str());
         let shared = Common { runtime: Arc::new(attachment.clone()), ..shared };
-        Self::with_record(id, sandbox, record, shared, true, Some(attachment))
+        let origin = Origin { adopted: true, attachment: Some(attachment), creator: None };
+        Self::with_record(id, sandbox, record, shared, origin)
     }
 
     fn with_record(
@@ -165,8 +188,7 @@ impl Session {
         sandbox: SandboxId,
         record: Record,
         Common { runtime, events, journal, profiles, extensions, forward_permission }: Common,
-        adopted: bool,
-        attachment: Option<Attachment>,
+        Origin { creator, adopted, attachment }: Origin,
     ) -> Self {
         let link = Link::new(ToSandbox { runtime, sandbox: sandbox.clone() });
         let now = Instant::now();
@@ -189,11 +211,16 @@ impl Session {
                 forwards: Arc::default(),
                 forward_permission,
                 agent_status: Mutex::default(),
+                agent_acted: Mutex::default(),
+                creator,
+                start_note: Mutex::default(),
+                has_last_picture: AtomicBool::default(),
                 browser_window: Mutex::default(),
                 lease: watch::Sender::default(),
                 viewers: Mutex::default(),
                 cdp_clients: AtomicU64::default(),
                 cast: Mutex::default(),
+                private: Mutex::default(),
                 events,
                 journal,
                 profiles,
@@ -235,7 +262,8 @@ impl Session {
             ActorKind::Agent => Hands::Agent,
         };
         let (epoch, hands) = match (action.drives(), self.may_drive(caller)) {
-            (true, admitted) => (Some(admitted?), theirs),
+            (true, Ok(epoch)) => (Some(epoch), theirs),
+            (true, Err(held)) => return Err(self.private_instead(A::NAME).unwrap_or(held)),
             (false, Ok(_)) => (None, theirs),
             (false, Err(_)) => (None, Hands::Off),
         };
@@ -257,22 +285,6 @@ impl Session {
             LinkError::BrokeOff => SessionError::BrokeOff,
             lost => self.ensure_alive().err().unwrap_or(SessionError::GuestLost(lost)),
         }
-    }
-
-    /// Sets the line that tells watchers what the agent is doing.
-    pub async fn set_agent_status(&self, status: String) -> Result<(), SessionError> {
-        self.adoption().await;
-        self.ensure_desktop()?;
-        let _task = self.begin(Lifecycle::begin_task)?;
-        let status: String = status.chars().take(MAX_STATUS).collect();
-        self.inner.agent_status.lock().clone_from(&status);
-        self.tell(What::AgentStatus(status));
-        Ok(())
-    }
-
-    /// The line that tells watchers what the agent is doing; empty if it says nothing.
-    pub fn agent_status(&self) -> String {
-        self.inner.agent_status.lock().clone()
     }
 
     /// Whether nothing of it is left.
@@ -348,7 +360,11 @@ impl Session {
     ) -> Result<Task, SessionError> {
         let id = || self.inner.id.clone();
         match admit(&mut self.inner.life.lock(), Instant::now()) {
-            Ok(()) => Ok(Task { session: self.clone() }),
+            Ok(()) => {
+                // It is not idle any more.
+                self.inner.changed.notify_one();
+                Ok(Task { session: self.clone() })
+            }
             Err(Refusal::Starting) => Err(SessionError::Starting(id())),
             Err(Refusal::Outdated) => Err(SessionError::Outdated(id())),
             Err(Refusal::Over(ending)) => Err(SessionError::Ended { id: id(), ending }),

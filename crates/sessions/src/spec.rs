@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use helmdeck_runtime::SandboxSpec;
 use helmdeck_wire::{
+    browser::without_secrets,
     extension::ExtensionName,
     guest::{Alone, Begin},
     proxy::Proxy,
@@ -21,6 +22,8 @@ const LEAST_MEMORY: Bytes = Bytes(256 << 20);
 const ALONE_AT_MOST: Duration = Duration::from_secs(600);
 /// All names and values of `env` together.
 const MAX_ENV_BYTES: usize = 64 << 10;
+/// No page needs a longer address to begin with.
+const MAX_URL: usize = 4000;
 /// A headless browser's window: what a viewer sees of it by default is of this size, too.
 const HEADLESS: Geometry = Geometry { width: 1280, height: 800 };
 /// A year: longer is a mistake, and would overflow clocks.
@@ -59,6 +62,7 @@ pub fn complete(mut spec: SessionSpec, default_idle_s: u64) -> Result<SessionSpe
     if spec.idle_timeout_s.is_some_and(|seconds| seconds > MAX_SECONDS) {
         return Err(invalid("idle_timeout_s", "longer than a year; 0 means never".into()));
     }
+    start_url(spec.start_url.as_deref())?;
     if let Some(zone) = spec.timezone.as_deref().filter(|zone| !region::is_timezone(zone)) {
         let reason =
             format!("{zone:?} is not a known time zone: expected a name such as Europe/Paris");
@@ -89,9 +93,10 @@ pub fn complete(mut spec: SessionSpec, default_idle_s: u64) -> Result<SessionSpe
 }
 
 /// The spec as a reply shows it: values of the environment may be secrets, and stay out, as do
-/// credentials.
+/// credentials and the query of an address.
 pub fn for_reply(spec: &SessionSpec) -> SessionSpec {
     let mut shown = spec.clone();
+    shown.start_url = spec.start_url.as_deref().map(without_secrets);
     shown.proxy = spec.proxy.as_ref().map(Proxy::without_credentials);
     for (name, value) in &mut shown.env {
         if !name.starts_with("HELMDECK_") {
@@ -210,6 +215,15 @@ fn environment(spec: &SessionSpec) -> Result<(), SessionError> {
     Ok(())
 }
 
+fn start_url(url: Option<&str>) -> Result<(), SessionError> {
+    let Some(url) = url else { return Ok(()) };
+    length("start_url", url, MAX_URL)?;
+    if url.trim().is_empty() || url.trim().contains(char::is_whitespace) {
+        return Err(invalid("start_url", format!("{url:?} is not an address such as example.com")));
+    }
+    Ok(())
+}
+
 fn length(field: &'static str, text: &str, most: usize) -> Result<(), SessionError> {
     if text.chars().count() > most || text.chars().any(char::is_control) {
         return Err(invalid(field, format!("expected at most {most} printable characters")));
@@ -252,6 +266,19 @@ mod tests {
         assert_eq!(shown.env.get("API_KEY").unwrap(), "•••");
         assert_eq!(shown.env.get("HELMDECK_MODE").unwrap(), "desktop");
         assert_eq!(for_guest(&spec).env.get("API_KEY").unwrap(), "secret");
+        spec.start_url = Some("https://a.example/in?token=secret".into());
+        assert_eq!(for_reply(&spec).start_url.unwrap(), "https://a.example/in");
+    }
+
+    #[test]
+    fn all_files_of_a_session_together_leave_memory_for_programs() {
+        for memory in [256_u64 << 20, 4 << 30, 64 << 30] {
+            let memory_limit = Some(helmdeck_wire::size::Bytes(memory));
+            let spec = SessionSpec { memory_limit, ..SessionSpec::default() };
+            let SandboxSpec { home_bytes, browser_bytes, tmp_bytes, .. } =
+                for_runtime(&spec, BTreeMap::new());
+            assert!(home_bytes + browser_bytes + tmp_bytes < memory, "{memory}");
+        }
     }
 
     #[test]
@@ -281,6 +308,10 @@ mod tests {
             bad(SessionSpec { timeout_seconds: Some(0), ..SessionSpec::default() }),
             "timeout_seconds"
         );
+        for url in [" ", "not an address", "http://a.example/\n"] {
+            let start_url = Some(url.to_owned());
+            assert_eq!(bad(SessionSpec { start_url, ..SessionSpec::default() }), "start_url");
+        }
         assert_eq!(bad(with_env("A=B", "")), "env");
         assert_eq!(bad(with_env("A", &"x".repeat(70_000))), "env");
     }

@@ -7,6 +7,7 @@ use helmdeck_wire::{
     guest::HandedOver,
     history::{Actor, ActorKind},
 };
+use serde_json::json;
 use time::OffsetDateTime;
 use tracing::info;
 
@@ -38,9 +39,11 @@ impl Session {
         })?;
         self.count_viewers(&key);
         if changed {
+            // Of another person, from whom it was taken.
+            self.drop_private(false).await;
             let (kind, holder) = (by.kind.as_str(), by.subject.as_str());
             info!(session.id = self.id().as_str(), kind, holder, "Control is taken");
-            self.handed_over("take_control", by).await;
+            self.handed_over("take_control", by, None).await;
         }
         Ok(())
     }
@@ -48,12 +51,13 @@ impl Session {
     /// Hands control back to the agents, if `holder` has it.
     pub async fn release_control(&self, holder: &Holder, message: Option<String>) {
         let released = self.inner.lease.send_if_modified(|lease| {
-            lease.release(&holder.key, message, OffsetDateTime::now_utc())
+            lease.release(&holder.key, message.clone(), OffsetDateTime::now_utc())
         });
         if released {
+            self.drop_private(true).await;
             let (kind, subject) = (holder.by.kind.as_str(), holder.by.subject.as_str());
             info!(session.id = self.id().as_str(), kind, holder = subject, "Control is back");
-            self.handed_over("release_control", holder.by.clone()).await;
+            self.handed_over("release_control", holder.by.clone(), message).await;
         }
     }
 
@@ -65,12 +69,13 @@ impl Session {
             .lease
             .send_if_modified(|lease| lease.expire(Instant::now(), OffsetDateTime::now_utc()));
         if let Some(holder) = holder.filter(|_| expired) {
+            self.drop_private(false).await;
             info!(
                 session.id = self.id().as_str(),
                 holder = holder.by.subject,
                 "Control is back: its holder is gone"
             );
-            self.handed_over("release_control", holder.by).await;
+            self.handed_over("release_control", holder.by, None).await;
         }
         self.inner.lease.borrow().expires()
     }
@@ -102,9 +107,9 @@ impl Session {
         SessionError::ControlTaken { id: self.id().clone(), holder }
     }
 
-    /// Lets go what is held down, and tells everybody.
-    async fn handed_over(&self, what: &str, by: Actor) {
-        let detail = serde_json::json!({});
+    /// Lets go what is held down, and tells everybody, with the words that were left.
+    async fn handed_over(&self, what: &str, by: Actor, message: Option<String>) {
+        let detail = message.map_or(json!({}), |message| json!({ "message": message }));
         self.record(by, what, detail, "ok", OffsetDateTime::now_utc(), Default::default());
         let lease = self.inner.lease.borrow().clone();
         let key = lease.holder().map(|holder| holder.key.clone()).unwrap_or_default();
@@ -112,8 +117,9 @@ impl Session {
         self.inner.changed.notify_one();
         // Goes on when whoever asked for it goes: half a change of hands would leave keys down.
         let session = self.clone();
-        let handed_over =
-            HandedOver { to_person: lease.holder().is_some_and(|holder| holder.by.is_person()) };
+        let person = lease.holder().filter(|holder| holder.by.is_person());
+        let key = person.map(|holder| holder.key.clone());
+        let handed_over = HandedOver { to_person: key.is_some(), key };
         let letting_go = tokio::spawn(async move {
             if let Err(error) = session.inner.link.let_go(handed_over).await {
                 // Then the guest is about to be lost, which is told elsewhere.

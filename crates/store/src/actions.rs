@@ -64,6 +64,22 @@ impl Store {
         rows.iter().rev().map(read).collect()
     }
 
+    /// When an agent last did something in a session, as far as it is known.
+    pub async fn last_agent_action(
+        &self,
+        session: &SessionId,
+    ) -> Result<Option<OffsetDateTime>, StoreError> {
+        let at: Option<String> = sqlx::query_scalar(
+            "SELECT at FROM action
+             WHERE session_id = ? AND actor_kind = 'agent' AND outcome = 'ok'
+             ORDER BY seq DESC LIMIT 1",
+        )
+        .bind(session.as_str())
+        .fetch_optional(&self.pool)
+        .await?;
+        at.map(|at| moment::read("at", at)).transpose()
+    }
+
     /// Removes actions before `before`, at most `most` at once; how many it were. The newest action of
     /// all stays, because numbers go on from it.
     pub async fn remove_old_actions(
@@ -181,6 +197,12 @@ mod tests {
         let earlier = store.actions(&session, None, 3, 10).await.unwrap();
         assert_eq!(earlier, [records[0].1.clone()]);
         assert!(store.actions(&session, Some("else"), u64::MAX, 9).await.unwrap().is_empty());
+
+        assert_eq!(store.last_agent_action(&session).await.unwrap(), None, "all by hand");
+        let mut by_agent = record(5, "a");
+        by_agent.1.by.kind = ActorKind::Agent;
+        store.add_actions(&[by_agent.clone()]).await.unwrap();
+        assert_eq!(store.last_agent_action(&session).await.unwrap(), Some(by_agent.1.at));
     }
 
     #[tokio::test]

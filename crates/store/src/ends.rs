@@ -1,4 +1,4 @@
-//! How sessions ended that nothing else is known of.
+//! How sessions ended, and what is left of them.
 
 use helmdeck_wire::{SessionId, session::EndReason};
 use sqlx::{Row, sqlite::SqliteRow};
@@ -19,19 +19,41 @@ pub struct End {
     pub ended_at: OffsetDateTime,
 }
 
+/// What is left of a session that ended.
+#[derive(Debug, Clone, Default)]
+pub struct Remains {
+    /// The session as it was described last, in JSON.
+    pub session: Option<String>,
+    /// Its last picture, a JPEG.
+    pub picture: Option<Vec<u8>>,
+}
+
 impl Store {
     /// Remembers how a session ended, and forgets all but the newest `kept`.
-    pub async fn add_end(&self, end: &End, kept: u32) -> Result<(), StoreError> {
-        // A session that was attached may have come back.
+    pub async fn add_end(&self, end: &End, remains: &Remains, kept: u32) -> Result<(), StoreError> {
+        // A session that was attached may have come back; its old picture goes with the row.
+        sqlx::query("DELETE FROM ended WHERE session_id = ?")
+            .bind(end.session_id.as_str())
+            .execute(&self.pool)
+            .await?;
         sqlx::query(
-            "INSERT OR REPLACE INTO ended (session_id, owner, reason, ended_at) VALUES (?, ?, ?, ?)",
+            "INSERT INTO ended (session_id, owner, reason, ended_at, session)
+             VALUES (?, ?, ?, ?, ?)",
         )
         .bind(end.session_id.as_str())
         .bind(&end.owner)
         .bind(end.reason.as_str())
         .bind(moment::write("ended_at", end.ended_at)?)
+        .bind(&remains.session)
         .execute(&self.pool)
         .await?;
+        if let Some(jpeg) = &remains.picture {
+            sqlx::query("INSERT INTO last_picture (session_id, jpeg) VALUES (?, ?)")
+                .bind(end.session_id.as_str())
+                .bind(jpeg)
+                .execute(&self.pool)
+                .await?;
+        }
         sqlx::query("DELETE FROM ended WHERE number <= (SELECT max(number) FROM ended) - ?")
             .bind(kept)
             .execute(&self.pool)
@@ -43,6 +65,59 @@ impl Store {
     pub async fn ends(&self) -> Result<Vec<End>, StoreError> {
         let rows = sqlx::query("SELECT * FROM ended ORDER BY number").fetch_all(&self.pool).await?;
         rows.iter().map(read).collect()
+    }
+
+    /// Sessions that ended, as they were described last, the last to end first; only those of
+    /// `owner`, if one is given.
+    pub async fn ended_sessions(
+        &self,
+        owner: Option<&str>,
+        limit: u32,
+    ) -> Result<Vec<String>, StoreError> {
+        let sessions = sqlx::query_scalar(
+            "SELECT session FROM ended
+             WHERE session IS NOT NULL AND (?1 IS NULL OR owner = ?1)
+             ORDER BY number DESC LIMIT ?2",
+        );
+        Ok(sessions.bind(owner).bind(limit).fetch_all(&self.pool).await?)
+    }
+
+    /// One session that ended, as it was described last.
+    pub async fn ended_session(
+        &self,
+        id: &SessionId,
+        owner: Option<&str>,
+    ) -> Result<Option<String>, StoreError> {
+        let session = sqlx::query_scalar(
+            "SELECT session FROM ended
+             WHERE session_id = ?1 AND session IS NOT NULL AND (?2 IS NULL OR owner = ?2)",
+        );
+        Ok(session.bind(id.as_str()).bind(owner).fetch_optional(&self.pool).await?)
+    }
+
+    /// The last picture of a session that ended, a JPEG.
+    pub async fn last_picture(
+        &self,
+        id: &SessionId,
+        owner: Option<&str>,
+    ) -> Result<Option<Vec<u8>>, StoreError> {
+        let jpeg = sqlx::query_scalar(
+            "SELECT jpeg FROM last_picture JOIN ended USING (session_id)
+             WHERE session_id = ?1 AND (?2 IS NULL OR owner = ?2)",
+        );
+        Ok(jpeg.bind(id.as_str()).bind(owner).fetch_optional(&self.pool).await?)
+    }
+
+    /// Removes the pictures of sessions that ended before `before`; how many it were.
+    pub async fn remove_old_pictures(&self, before: OffsetDateTime) -> Result<u64, StoreError> {
+        let removed = sqlx::query(
+            "DELETE FROM last_picture WHERE session_id IN (
+                 SELECT session_id FROM ended WHERE ended_at < ?)",
+        )
+        .bind(moment::write("ended_at", before)?)
+        .execute(&self.pool)
+        .await?;
+        Ok(removed.rows_affected())
     }
 }
 
@@ -72,13 +147,47 @@ mod tests {
             ended_at: OffsetDateTime::UNIX_EPOCH,
         };
         for id in ["a", "b", "c"] {
-            store.add_end(&end(id, EndReason::Idle), 2).await.unwrap();
+            let remains = Remains { session: Some(id.into()), picture: Some(id.into()) };
+            store.add_end(&end(id, EndReason::Idle), &remains, 2).await.unwrap();
         }
-        store.add_end(&end("b", EndReason::GuestLost), 2).await.unwrap();
+        let remains = Remains { session: Some("b again".into()), picture: None };
+        store.add_end(&end("b", EndReason::GuestLost), &remains, 2).await.unwrap();
         store.close().await;
 
         let store = Store::open(dir.path()).await.unwrap();
         let kept = [end("c", EndReason::Idle), end("b", EndReason::GuestLost)];
         assert_eq!(store.ends().await.unwrap(), kept);
+        assert_eq!(store.ended_sessions(None, 9).await.unwrap(), ["b again", "c"]);
+        assert_eq!(store.ended_sessions(Some("ann"), 1).await.unwrap(), ["b again"]);
+        assert!(store.ended_sessions(Some("bob"), 9).await.unwrap().is_empty());
+        let picture =
+            async |id: &str, owner| store.last_picture(&SessionId::new(id), owner).await.unwrap();
+        assert_eq!(picture("a", None).await, None, "it goes with the end that is forgotten");
+        assert_eq!(picture("b", None).await, None, "it is of an earlier end");
+        assert_eq!(picture("c", Some("ann")).await, Some(b"c".to_vec()));
+        assert_eq!(picture("c", Some("bob")).await, None, "it is not theirs");
+        let one = store.ended_session(&SessionId::new("c"), Some("bob")).await.unwrap();
+        assert_eq!(one, None);
+    }
+
+    #[tokio::test]
+    async fn old_pictures_go_and_their_ends_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        let day = |n: i64| OffsetDateTime::UNIX_EPOCH + time::Duration::days(n);
+        for (id, n) in [("old", 1), ("new", 9)] {
+            let end = End {
+                session_id: SessionId::new(id),
+                owner: "ann".into(),
+                reason: EndReason::Idle,
+                ended_at: day(n),
+            };
+            let remains = Remains { session: Some(id.into()), picture: Some(id.into()) };
+            store.add_end(&end, &remains, 9).await.unwrap();
+        }
+        assert_eq!(store.remove_old_pictures(day(5)).await.unwrap(), 1);
+        assert!(store.last_picture(&SessionId::new("old"), None).await.unwrap().is_none());
+        assert!(store.last_picture(&SessionId::new("new"), None).await.unwrap().is_some());
+        assert_eq!(store.ended_sessions(None, 9).await.unwrap(), ["new", "old"]);
     }
 }

@@ -17,6 +17,6 @@ mod store;
 mod tokens;
 
 pub use admin::Admin;
-pub use ends::End;
+pub use ends::{End, Remains};
 pub use error::StoreError;
 pub use store::Store;

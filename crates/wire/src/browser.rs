@@ -13,12 +13,13 @@ mod tab;
 
 pub use element::{
     ClickElement, Clicked, Extract, ExtractFormat, Extracted, Hit, HoverElement, Interact,
-    Interaction, PressKeys, SelectOptions, Selected, TypeInto, UploadFiles,
+    Interaction, Pixel, PressKeys, SelectOptions, Selected, TypeInto, UploadFiles,
 };
 pub use emulate::{ColorScheme, Emulate, Emulated, Emulation, Geolocation};
 pub use page::{
     Acted, Dialog, DialogKind, Downloaded, Execute, Executed, History, Markdown, MarkdownText,
     Navigate, Navigated, PageScreenshot, Snapshot, SnapshotText, Until, Vault, WaitFor, Waited,
+    without_secrets,
 };
 pub use pdf::{PageRanges, Paper, Pdf, PdfDocument};
 pub use record::{

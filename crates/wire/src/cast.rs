@@ -225,6 +225,8 @@ pub enum ViewStatus {
     Streaming,
     /// The browser is gone, and is being started again.
     NoBrowser,
+    /// Another person signs in privately.
+    Private,
     /// It is somebody's own, attached by `helmdeck attach`, and can be watched.
     Passthrough,
     /// It cannot: the session is over, or of another version, or the page crashed, or the program

@@ -36,6 +36,9 @@ pub struct Control {
     pub since: Option<OffsetDateTime>,
     /// What the last person to drive left for the agent.
     pub message: Option<String>,
+    /// The person who left the message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_by: Option<String>,
     /// Whether the caller is the one who took control.
     pub yours: bool,
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     browser::{ColorScheme, Geolocation},
+    byte_range::ByteRange,
     extension::ExtensionName,
     file::HomePath,
     proxy::Proxy,
@@ -95,6 +96,9 @@ pub struct OneFile {
     /// Whether a new file may take the place of an old one.
     #[serde(default)]
     pub replace: bool,
+    /// The part that is wanted of a file that is read; all of it if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<ByteRange>,
 }
 
 /// A line of the guest's report on its start and its life.
@@ -120,6 +124,8 @@ pub enum Progress {
     BrowserEnded(String),
     /// The browser is there again.
     BrowserBack,
+    /// A private sign-in is over that nobody asked to end.
+    PrivateEnded,
     /// The browser's window is another one, or elsewhere; nothing if none is to be seen.
     BrowserWindow(Option<BrowserWindow>),
     /// A part that the session cannot do without is gone: the session is over.
@@ -144,10 +150,36 @@ pub enum Part {
 }
 
 /// Control of the session changed hands: what is held down is let go.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct HandedOver {
     /// Whether a person has it now.
     pub to_person: bool,
+    /// The key of the one who has it: [`OneClient::key`] of their own connections.
+    #[serde(default)]
+    pub key: Option<String>,
+}
+
+/// A person signs in privately.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct StartPrivate {
+    /// [`OneClient::key`] of the person's own connections.
+    pub key: String,
+    /// Who it is, for others.
+    pub by: String,
+}
+
+/// A private sign-in ends.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct EndPrivate {
+    /// Whether the agent's browser gets the page, signed in.
+    pub keep: bool,
+}
+
+/// Whose connection is opened.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct OneClient {
+    /// The token or ticket that was used.
+    pub key: String,
 }
 
 /// The stages of a start, in order.

@@ -15,6 +15,7 @@ use crate::{
     forward::{Forward, ForwardRule},
     id::SessionId,
     name::name,
+    private::PrivateSignIn,
     proxy::Proxy,
     size::{Bytes, Geometry},
     window::BrowserWindow,
@@ -46,6 +47,11 @@ pub struct SessionSpec {
     /// Headless if neither this nor `env.HELMDECK_MODE` is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
+    /// The page that the browser opens first; `https://` is added if there is no scheme. The session
+    /// is ready once the page is loaded, or could not be: then `notes` says why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 4000))]
+    pub start_url: Option<String>,
     /// The screen's size, or that of a headless browser's window. If neither this nor
     /// `env.HELMDECK_DISPLAY_GEOMETRY` is given: 1920x1080, headless 1280x800.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -239,6 +245,22 @@ pub struct Session {
     #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     #[serde(default)]
     pub expires_at: Option<OffsetDateTime>,
+    /// When it ends unless it is used before; absent while it is in use, and without an idle limit.
+    #[serde(
+        default,
+        with = "time::serde::rfc3339::option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
+    pub idle_ends_at: Option<OffsetDateTime>,
+    /// When an agent last did something in it; absent if none has.
+    #[serde(
+        default,
+        with = "time::serde::rfc3339::option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
+    pub agent_acted_at: Option<OffsetDateTime>,
     /// Why it is over, once it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_reason: Option<EndReason>,
@@ -250,6 +272,9 @@ pub struct Session {
     )]
     #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub ended_at: Option<OffsetDateTime>,
+    /// Whether `/api/v1/sessions/{id}/last-picture` shows how it looked at its end.
+    #[serde(default)]
+    pub last_picture: bool,
     /// What went wrong, with the end of the log, if something did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -275,6 +300,9 @@ pub struct Session {
     /// Whether its browser can be watched at `/api/v1/sessions/{id}/cdp-stream`.
     #[serde(default)]
     pub browser_view: BrowserView,
+    /// Who signs in privately, while a person does.
+    #[serde(default)]
+    pub private_sign_in: Option<PrivateSignIn>,
     /// What of somebody's own it is, if it was not started by the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attached: Option<Attached>,
@@ -289,6 +317,6 @@ pub struct Session {
 /// All sessions the caller may see.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct SessionList {
-    /// Oldest first.
+    /// Oldest first; of those that have ended, the last to end first.
     pub sessions: Vec<Session>,
 }

@@ -8,6 +8,7 @@ import type {
   Control,
   CreateSession,
   Folder,
+  Forward,
   History,
   Identity,
   Role,
@@ -93,6 +94,12 @@ export const client = {
 
   sessions: async () => (await json<{ sessions: Session[] }>("GET", "sessions")).sessions,
   session: (id: string) => json<Session>("GET", session(id)),
+  /** Sessions that have ended, the last first. */
+  ended: async (limit: number) =>
+    (await json<{ sessions: Session[] }>("GET", `sessions?state=ended&limit=${limit}`)).sessions,
+  /** One that has ended, as it was last. */
+  endedSession: (id: string) => json<Session>("GET", `${session(id)}/ended`),
+  keepAlive: (id: string) => json<Session>("POST", `${session(id)}/keep-alive`),
   create: (spec: CreateSession) => json<Session>("POST", "sessions?wait=false", spec),
   end: (id: string) => request("DELETE", session(id)),
   logs: async (id: string) => (await request("GET", `${session(id)}/logs?tail=400`)).text(),
@@ -108,10 +115,19 @@ export const client = {
     return json<Folder>("GET", `${session(id)}/files${query}`);
   },
 
+  addForward: (id: string, forward: string) => json<Forward>("POST", `${session(id)}/forwards`, { forward }),
+  removeForward: (id: string, port: number) => request("DELETE", `${session(id)}/forwards/${port}`),
+
   take: (id: string, force = false) =>
     json<Control>("POST", `${session(id)}/control/take`, { force }),
   release: (id: string, message: string) =>
     json<Control>("POST", `${session(id)}/control/release`, message ? { message } : {}),
+
+  /** Opens the page of the active tab where only the caller sees it, until it is ended. */
+  beginPrivate: (id: string) => request("POST", `${session(id)}/private-sign-in`),
+  /** Hands the signed-in page to the agent, or nothing of it. */
+  endPrivate: (id: string, discard: boolean) =>
+    request("DELETE", `${session(id)}/private-sign-in${discard ? "?discard=true" : ""}`),
 
   settings: () => json<Settings>("GET", "settings"),
   changeSettings: (change: ChangeSettings) => json<Settings>("PATCH", "settings", change),
@@ -122,9 +138,16 @@ export const client = {
   tabs: async (id: string, action: TabAction, tab: string | null = null) =>
     (await json<{ tabs: Tab[] }>("POST", "browser/tabs", { session_id: id, action, ...(tab === null ? {} : { tab }) })).tabs,
 
+  profiles: async () => (await json<{ profiles: { name: string }[] }>("GET", "profiles")).profiles,
+
   ticket: (id: string, role: Role, ttl_seconds: number) =>
     json<Ticket>("POST", `${session(id)}/tickets`, { role, ttl_seconds, reusable: true }),
 };
+
+/** Where the last picture of a session that has ended is. */
+export function lastPictureUrl(id: string): string {
+  return api(`${session(id)}/last-picture`);
+}
 
 /** What to tell a person about anything that was thrown. */
 export function explain(error: unknown): string {

@@ -1102,8 +1102,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What happens in the caller's sessions, as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, and `reset` if events were lost
-         * @description What happens in the caller's sessions, as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, and `reset` if events were lost. `session_gone` says `end_reason` and `ended_at`. Goes on after `Last-Event-ID`. With a ticket: of its session only.
+         * What happens in the caller's sessions, as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events were lost
+         * @description What happens in the caller's sessions, as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events were lost. `session_gone` says `end_reason` and `ended_at`; `idle` says `idle_ends_at`, null while the session is in use. Goes on after `Last-Event-ID`. With a ticket: of its session only.
          */
         get: operations["events"];
         put?: never;
@@ -1226,8 +1226,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The sessions the caller may see, oldest first
-         * @description The sessions the caller may see, oldest first.
+         * The sessions the caller may see, oldest first; or those that have ended
+         * @description The sessions the caller may see, oldest first; or those that have ended.
          */
         get: operations["list_sessions"];
         put?: never;
@@ -1318,26 +1318,6 @@ export interface paths {
          * @description The session's browser, headless or not, over a WebSocket: each binary message is a JPEG of the page, each text message an object with one key: `frame` (what the pictures after it show: `tab`, `width`, `height`, `page_scale`, `offset_top`, `scroll_x`, `scroll_y` in CSS pixels, and `seq`, the number of the next picture), `tabs` (all there are), `status` (`status` and `reason`, as `browser_view` of the session), `control` (`may_drive`), `dialog` (`kind`, `message`, `proposal`; null when it is answered) or `error` (`message`: why something sent was refused). Send `{"method": …, "params": …}`. While this viewer drives: `Input.dispatchMouseEvent`, `Input.dispatchKeyEvent` and `Input.dispatchTouchEvent` with the params of the debugging protocol, and `dialog` (`accept`, and `text` for a prompt). Always: `view` (`tab`, null for the active one, `quality`, `max_width`, `max_height`, `max_fps`; what is not given stays) and, if the connection was opened with `ack=true`, `ack` (`seq`, the number of the last picture that arrived). A browser that died comes back on the same connection.
          */
         get: operations["watch_browser"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/sessions/{id}/cdp/devtools/page/{target_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * One page by the Chrome DevTools Protocol, over a WebSocket, for clients that know pages only: the address that `json/list` gives for it
-         * @description One page by the Chrome DevTools Protocol, over a WebSocket, for clients that know pages only: the address that `json/list` gives for it.
-         */
-        get: operations["cdp_page"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1466,6 +1446,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sessions/{id}/ended": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A session that has ended, as it was last; also after it is gone
+         * @description A session that has ended, as it was last; also after it is gone.
+         */
+        get: operations["show_ended"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sessions/{id}/files": {
         parameters: {
             query?: never;
@@ -1494,8 +1494,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A file of the session's home, to save
-         * @description A file of the session's home, to save.
+         * A file of the session's home, to save; with `Range: bytes=`, one part of it (206)
+         * @description A file of the session's home, to save; with `Range: bytes=`, one part of it (206).
          */
         get: operations["read_file"];
         /**
@@ -1594,6 +1594,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sessions/{id}/keep-alive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put off the idle end of a session, as any other call does
+         * @description Put off the idle end of a session, as any other call does.
+         */
+        post: operations["keep_alive"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/last-picture": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How a session that has ended looked at its end, where there is a picture
+         * @description How a session that has ended looked at its end, where there is a picture.
+         */
+        get: operations["last_picture"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sessions/{id}/logs": {
         parameters: {
             query?: never;
@@ -1609,6 +1649,30 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/private-sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in privately, for a person who has control: the page opens in a browser of its own that no agent, program or debugging client can reach
+         * @description Sign in privately, for a person who has control: the page opens in a browser of its own that no agent, program or debugging client can reach. The person's `cdp-stream` shows it and takes their input; other viewers see `private`, and `browser/…` calls of others fail with `private` until it ends.
+         */
+        post: operations["start_private_sign_in"];
+        /**
+         * End a private sign-in
+         * @description End a private sign-in. The agent's tab goes to the page where the person was, with the cookies and storage of the sites they visited; with `discard`, nothing is handed over. Releasing control ends it, too; losing control ends it and hands nothing over.
+         */
+        delete: operations["end_private_sign_in"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1770,6 +1834,26 @@ export interface paths {
          * @description A script, style or picture of the web page.
          */
         get: operations["page_asset"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The API reference, for reading
+         * @description The API reference, for reading.
+         */
+        get: operations["docs_page"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2163,25 +2247,8 @@ export interface components {
              */
             timeout_s?: components["schemas"]["Patience"];
         };
-        /** @description What a click hit. */
-        Clicked: {
-            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
-            dialogs?: components["schemas"]["Dialog"][];
-            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
-            downloads?: components["schemas"]["Downloaded"][];
-            /** @description The element. */
-            hit: components["schemas"]["Hit"];
-            /** @description Always true; failures are error bodies. */
-            ok: boolean;
-            /** @description Tabs that opened meanwhile. */
-            opened?: components["schemas"]["TabId"][];
-            /** @description Which tab. */
-            tab: string;
-            /** @description The address of the tab afterwards. */
-            url: string;
-        };
         /** @description Where a single click went. */
-        Clicked2: {
+        Clicked: {
             /** @description The button's number in the X protocol: "1" left, "2" middle, "3" right. */
             button: string;
             /** @description Always true. */
@@ -2281,6 +2348,8 @@ export interface components {
             holder?: string | null;
             /** @description What the last person to drive left for the agent. */
             message?: string | null;
+            /** @description The person who left the message. */
+            message_by?: string | null;
             /**
              * Format: date-time
              * @description Since when it is so; none if it never changed.
@@ -2419,6 +2488,11 @@ export interface components {
             /** @description The size of /dev/shm. */
             shm_size?: components["schemas"]["Bytes"] | null;
             spec?: components["schemas"]["SessionSpec"];
+            /**
+             * @description The page that the browser opens first; `https://` is added if there is no scheme. The session
+             *     is ready once the page is loaded, or could not be: then `notes` says why.
+             */
+            start_url?: string | null;
             /**
              * Format: uint64
              * @description Seconds from creation to the end, whatever happens; no limit if not given.
@@ -2577,6 +2651,23 @@ export interface components {
             /** @description Host and port. */
             target: string;
         };
+        /** @description What a click hit. */
+        ElementClicked: {
+            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
+            dialogs?: components["schemas"]["Dialog"][];
+            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
+            downloads?: components["schemas"]["Downloaded"][];
+            /** @description The element. */
+            hit: components["schemas"]["Hit"];
+            /** @description Always true; failures are error bodies. */
+            ok: boolean;
+            /** @description Tabs that opened meanwhile. */
+            opened?: components["schemas"]["TabId"][];
+            /** @description Which tab. */
+            tab: string;
+            /** @description The address of the tab afterwards. */
+            url: string;
+        };
         /**
          * @description Make every page believe that it is elsewhere, or that its reader has other wishes: place,
          *     language, time zone, colours, motion. What is not given stays as it is. It holds in every tab and
@@ -2677,6 +2768,8 @@ export interface components {
          *     - `ticket_in_use`: The ticket is for one connection, and there is one.
          *     - `invalid_role`: No such role: view or control.
          *     - `control_held`: A person drives the session; look, wait, and try again.
+         *     - `not_driving`: This needs control of the session: take it first.
+         *     - `private`: A person signs in privately; the browser is theirs until that ends.
          *     - `control_taken`: A person took control while the action was under way.
          *     - `person_required`: Only a person may do this, and the token is an agent's.
          *     - `too_many_connections`: The token, ticket or address has as many connections open as it may.
@@ -2742,6 +2835,7 @@ export interface components {
          *     - `cdp_unavailable`: The session's browser cannot be reached now.
          *     - `invalid_path`: The path is malformed or leads out of the session's home.
          *     - `file_not_found`: There is no such file in the session.
+         *     - `range_not_satisfiable`: The file has no such bytes.
          *     - `file_exists`: There is a file of this name already.
          *     - `not_a_file`: A folder stands where a file is wanted, or the other way round.
          *     - `file_denied`: The session's programs have locked the file away.
@@ -2751,7 +2845,7 @@ export interface components {
          *     - `internal`: A failure on our side; the log has the details under the request id.
          * @enum {string}
          */
-        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "control_taken" | "person_required" | "too_many_connections" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "picture_too_large" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "egress_denied" | "host_not_found" | "connection_refused" | "forward_denied" | "port_in_use" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
+        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "not_driving" | "private" | "control_taken" | "person_required" | "too_many_connections" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "picture_too_large" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "egress_denied" | "host_not_found" | "connection_refused" | "forward_denied" | "port_in_use" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "range_not_satisfiable" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
         /** @description Run JavaScript in the page, and answer with what it yields; promises are awaited. */
         Execute: {
             /** @description An expression, or statements with `return`. */
@@ -3067,16 +3161,29 @@ export interface components {
         Hit: {
             /** @description What it says, or is called; cut after 200 characters. */
             name: string;
+            /**
+             * @description The same place on the whole page, however far that is scrolled.
+             * @default {
+             *       "x": 0,
+             *       "y": 0
+             *     }
+             */
+            page?: components["schemas"]["Pixel"];
+            /**
+             * @description The same place on the desktop's screen, as `/api/v1/desktop/click` takes it; not in headless
+             *     sessions.
+             */
+            screen?: components["schemas"]["Pixel"] | null;
             /** @description Its HTML tag. */
             tag: string;
             /**
              * Format: int32
-             * @description The pixel of the page's view that was used.
+             * @description Where it was used, in the browser's view of the page: 0 is the view's left edge.
              */
             x: number;
             /**
              * Format: int32
-             * @description The pixel of the page's view that was used.
+             * @description The same from the view's top edge.
              */
             y: number;
         };
@@ -3214,6 +3321,13 @@ export interface components {
              */
             pid: number;
         };
+        /**
+         * @description What became of a session.
+         *
+         *     - `ended`: It is over.
+         * @enum {string}
+         */
+        ListState: "ended";
         /** @description A token for the one who logged in. */
         LoggedIn: {
             /**
@@ -3552,6 +3666,26 @@ export interface components {
              */
             timeout_s?: components["schemas"]["Patience"];
         };
+        /** @description What was waited for has come. */
+        PageWaited: {
+            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
+            dialogs?: components["schemas"]["Dialog"][];
+            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
+            downloads?: components["schemas"]["Downloaded"][];
+            /** @description Always true; failures are error bodies. */
+            ok: boolean;
+            /** @description Tabs that opened meanwhile. */
+            opened?: components["schemas"]["TabId"][];
+            /** @description Which tab. */
+            tab: string;
+            /** @description The address of the tab afterwards. */
+            url: string;
+            /**
+             * Format: uint64
+             * @description How long it took.
+             */
+            waited_ms: number;
+        };
         /**
          * @description A size of paper.
          *
@@ -3631,6 +3765,19 @@ export interface components {
              */
             quality?: number;
         };
+        /** @description A pixel. */
+        Pixel: {
+            /**
+             * Format: int32
+             * @description From the left edge.
+             */
+            x: number;
+            /**
+             * Format: int32
+             * @description From the top edge.
+             */
+            y: number;
+        };
         /** @description A place on the screen. */
         Point: {
             /** @description Pixels from the left edge. */
@@ -3663,6 +3810,21 @@ export interface components {
             keys: string;
             /** @description Always true. */
             ok: boolean;
+        };
+        /** @description What came of a private sign-in. */
+        PrivateEnded: {
+            /** @description The page that the agent has now; null if nothing was handed over. */
+            url?: string | null;
+        };
+        /** @description A private sign-in that is under way. */
+        PrivateSignIn: {
+            /** @description The person who signs in. */
+            by: string;
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            since: string;
         };
         /** @description A profile. */
         Profile: {
@@ -3954,6 +4116,11 @@ export interface components {
         Selector: string;
         /** @description A session as its owner sees it. */
         Session: {
+            /**
+             * Format: date-time
+             * @description When an agent last did something in it; absent if none has.
+             */
+            agent_acted_at?: string | null;
             /** @description What the agent says it is doing; empty if it says nothing. */
             agent_status: string;
             /** @description What of somebody's own it is, if it was not started by the server. */
@@ -3997,6 +4164,16 @@ export interface components {
             forwards?: components["schemas"]["Forward"][];
             /** @description Its name in every later call. */
             id: components["schemas"]["SessionId"];
+            /**
+             * Format: date-time
+             * @description When it ends unless it is used before; absent while it is in use, and without an idle limit.
+             */
+            idle_ends_at?: string | null;
+            /**
+             * @description Whether `/api/v1/sessions/{id}/last-picture` shows how it looked at its end.
+             * @default false
+             */
+            last_picture?: boolean;
             /** @description Whether people can watch it. */
             mode: components["schemas"]["Mode"];
             /**
@@ -4006,6 +4183,11 @@ export interface components {
             notes?: string[];
             /** @description The token subject that created it. */
             owner: string;
+            /**
+             * @description Who signs in privately, while a person does.
+             * @default null
+             */
+            private_sign_in?: components["schemas"]["PrivateSignIn"] | null;
             /** @description What it may use and uses, while it runs. */
             resources?: components["schemas"]["Resources"] | null;
             /** @description The session as it was asked for, defaults filled in. */
@@ -4024,7 +4206,7 @@ export interface components {
         SessionId: string;
         /** @description All sessions the caller may see. */
         SessionList: {
-            /** @description Oldest first. */
+            /** @description Oldest first; of those that have ended, the last to end first. */
             sessions: components["schemas"]["Session"][];
         };
         /**
@@ -4114,6 +4296,11 @@ export interface components {
             proxy?: components["schemas"]["Proxy"] | null;
             /** @description The size of /dev/shm. */
             shm_size?: components["schemas"]["Bytes"] | null;
+            /**
+             * @description The page that the browser opens first; `https://` is added if there is no scheme. The session
+             *     is ready once the page is loaded, or could not be: then `notes` says why.
+             */
+            start_url?: string | null;
             /**
              * Format: uint64
              * @description Seconds from creation to the end, whatever happens; no limit if not given.
@@ -4458,11 +4645,12 @@ export interface components {
          *     - `ready`: It can.
          *     - `streaming`: Somebody watches.
          *     - `no_browser`: The browser is gone, and is being started again.
+         *     - `private`: Another person signs in privately.
          *     - `passthrough`: It is somebody's own, attached by `helmdeck attach`, and can be watched.
          *     - `unavailable`: It cannot: the session is over, or of another version, or the page crashed, or the program that attached it is not connected.
          * @enum {string}
          */
-        ViewStatus: "unspecified" | "starting" | "ready" | "streaming" | "no_browser" | "passthrough" | "unavailable";
+        ViewStatus: "unspecified" | "starting" | "ready" | "streaming" | "no_browser" | "private" | "passthrough" | "unavailable";
         /** @description Where to watch a session's desktop. */
         VncUrl: {
             /** @description What the agent says it is doing; empty if it says nothing. */
@@ -4522,28 +4710,8 @@ export interface components {
             /** @description The address contains this. */
             url?: string | null;
         };
-        /** @description What was waited for has come. */
-        Waited: {
-            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
-            dialogs?: components["schemas"]["Dialog"][];
-            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
-            downloads?: components["schemas"]["Downloaded"][];
-            /** @description Always true; failures are error bodies. */
-            ok: boolean;
-            /** @description Tabs that opened meanwhile. */
-            opened?: components["schemas"]["TabId"][];
-            /** @description Which tab. */
-            tab: string;
-            /** @description The address of the tab afterwards. */
-            url: string;
-            /**
-             * Format: uint64
-             * @description How long it took.
-             */
-            waited_ms: number;
-        };
         /** @description How long was waited. */
-        Waited2: {
+        Waited: {
             /** @description Always true. */
             ok: boolean;
             /** @description Seconds, after the cap. */
@@ -4890,7 +5058,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Clicked"];
+                    "application/json": components["schemas"]["ElementClicked"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -5072,7 +5240,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Clicked"];
+                    "application/json": components["schemas"]["ElementClicked"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -5390,7 +5558,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Clicked"];
+                    "application/json": components["schemas"]["ElementClicked"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -5442,7 +5610,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Waited"];
+                    "application/json": components["schemas"]["PageWaited"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -5494,7 +5662,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Clicked2"];
+                    "application/json": components["schemas"]["Clicked"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -5754,7 +5922,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Clicked2"];
+                    "application/json": components["schemas"]["Clicked"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -5806,7 +5974,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Clicked2"];
+                    "application/json": components["schemas"]["Clicked"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -5995,7 +6163,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Waited2"];
+                    "application/json": components["schemas"]["Waited"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -6255,7 +6423,15 @@ export interface operations {
     };
     list_sessions: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description With `state=ended`: how many; 50 if not given, 200 at most. */
+                limit?: number;
+                /**
+                 * @description `ended` for those that have ended, the last first, also after they are gone. If not given:
+                 *     those that are there.
+                 */
+                state?: components["schemas"]["ListState"];
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -6445,32 +6621,6 @@ export interface operations {
             "5XX": components["responses"]["Error"];
         };
     };
-    cdp_page: {
-        parameters: {
-            query?: {
-                /** @description A ticket of role `control` instead of a token. */
-                ticket?: string;
-            };
-            header?: never;
-            path: {
-                id: string;
-                target_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            101: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["Error"];
-        };
-    };
     cdp_list_short: {
         parameters: {
             query?: {
@@ -6632,6 +6782,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Control"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    show_ended: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -6848,6 +7022,54 @@ export interface operations {
             "5XX": components["responses"]["Error"];
         };
     };
+    keep_alive: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    last_picture: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/jpeg": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
     session_logs: {
         parameters: {
             query?: {
@@ -6869,6 +7091,57 @@ export interface operations {
                 };
                 content: {
                     "text/plain": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    start_private_sign_in: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PrivateSignIn"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    end_private_sign_in: {
+        parameters: {
+            query?: {
+                /** @description Hand nothing over: the agent's page stays as it was. */
+                discard?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PrivateEnded"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -7085,6 +7358,28 @@ export interface operations {
                 };
                 content: {
                     "application/octet-stream": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    docs_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Text. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
                 };
             };
             "4XX": components["responses"]["Error"];

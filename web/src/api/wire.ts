@@ -15,6 +15,7 @@ export type Role = Schemas["Role"];
 export type Ticket = Schemas["Ticket"];
 export type Settings = Schemas["Settings"];
 export type ChangeSettings = Schemas["ChangeSettings"];
+export type Forward = Schemas["Forward"];
 export type Folder = Schemas["FileList"];
 export type Entry = Schemas["FileEntry"];
 
@@ -44,7 +45,9 @@ export interface ActionDetail {
   command?: string;
   geometry?: string;
   seconds?: number;
+  /** What an agent said it is doing, and what a person said when handing back. */
   status?: string;
+  message?: string;
   /** Of the browser's calls: which element, where to, and what to do. */
   selector?: string | null;
   url?: string | null;

@@ -1,6 +1,11 @@
-import type { ReactNode } from "react";
+import { useRef, useState, type ReactNode } from "react";
 import type { BrowserView } from "../api/wire";
+import { cropTo } from "../viewer/crop";
+import { shapeOf } from "../viewer/Stage";
 import { StageState } from "../viewer/StageState";
+import { useZoom } from "../viewer/useZoom";
+import { WatchingHint } from "../viewer/WatchingHint";
+import { ZoomBar } from "../viewer/ZoomBar";
 import { PageQuestion } from "./PageQuestion";
 import { SceneCard } from "./SceneCard";
 import { sceneOf } from "./state";
@@ -11,6 +16,10 @@ interface CastStageProps {
   driving: boolean;
   /** What the server says of a browser that is somebody's own. */
   attached?: BrowserView | null;
+  /** The person who drives by hand, if it is another one. */
+  holder: string | null;
+  /** Takes control, for those who may. */
+  onTake: (() => void) | null;
   /** Offered when access was refused. */
   whenRefused?: ReactNode;
   /** Offered when the session is over. */
@@ -19,27 +28,51 @@ interface CastStageProps {
 }
 
 /** The browser's picture with everything that may lie over it. */
-export function CastStage({ cast, driving, attached = null, whenRefused, whenOver, children }: CastStageProps) {
+export function CastStage(props: CastStageProps) {
+  const { cast, driving, attached = null, holder, onTake, whenRefused, whenOver, children } = props;
+  const stage = useRef<HTMLDivElement>(null);
+  const [moving, setMoving] = useState(false);
   const scene = sceneOf(cast, attached);
   const live = cast.connection.kind === "connected" && scene.kind === "picture";
   const host = hostOf(cast.tabs.find(({ id }) => id === cast.frame?.tab)?.url);
+  const { frame } = cast;
+  const size = frame && frame.width > 0 && frame.height > 0 ? { width: frame.width, height: frame.height } : null;
+  const zoom = useZoom({ stage, base: size && { x: 0, y: 0, ...size }, fingers: !driving || moving });
+  const crop = zoom.active && zoom.part && size && zoom.room && cropTo(zoom.part, size, zoom.room);
   return (
-    <div className="stage cast" data-driving={driving} data-focused={cast.focused} data-connected={live}>
-      <div className="screen" role="application" aria-label="Page in the session's browser">
-        <canvas ref={cast.canvas} width={0} height={0} />
-        <textarea
-          ref={cast.field}
-          className="off-screen"
-          aria-label="Keyboard of the session's browser"
-          tabIndex={driving ? 0 : -1}
-          // A finger on the picture must not bring up the keyboard every time.
-          inputMode="none"
-          autoCapitalize="none"
-          autoComplete="off"
-          spellCheck={false}
-        />
+    <div
+      ref={stage}
+      className="stage cast"
+      style={shapeOf(size)}
+      data-driving={driving}
+      data-focused={cast.focused}
+      data-connected={live}
+    >
+      <div className="crop" style={crop ? crop.box : undefined}>
+        <div
+          className="screen"
+          style={crop ? crop.picture : undefined}
+          role="application"
+          aria-label="Page in the session's browser"
+          tabIndex={live && !driving ? 0 : -1}
+        >
+          <canvas ref={cast.canvas} width={0} height={0} />
+          <textarea
+            ref={cast.field}
+            className="off-screen"
+            aria-label="Keyboard of the session's browser"
+            tabIndex={driving ? 0 : -1}
+            // A finger on the picture must not bring up the keyboard every time.
+            inputMode="none"
+            autoCapitalize="none"
+            autoComplete="off"
+            spellCheck={false}
+          />
+        </div>
       </div>
       {children}
+      {live && <ZoomBar zoom={zoom} moving={driving ? moving : null} onMoving={setMoving} />}
+      <WatchingHint stage={stage} watching={live && !driving} holder={holder} onTake={onTake} />
       <StageState
         state={cast.connection}
         what="browser"

@@ -39,6 +39,7 @@ const statuses: readonly string[] = [
   "no_browser",
   "passthrough",
   "unavailable",
+  "private",
 ] satisfies BrowserStatus[];
 
 /** Reads one message; null for one that makes no sense, so that a newer server breaks nothing. */

@@ -80,6 +80,12 @@ export function attachedBrowser(session: Session | null): BrowserView | null {
   return (session?.attached && session.browser_view) ?? null;
 }
 
+/** While another person signs in: nobody else sees that tab. */
+function privateScene(reason: string | null): Scene {
+  const text = "The picture comes back when they leave. What the agent gets then is the page, not what was typed.";
+  return { kind: "notice", title: "Private sign-in", text, reason };
+}
+
 export function sceneOf({ status, reason, painted, tabs }: CastState, attached: BrowserView | null = null): Scene {
   switch (status) {
     case null:
@@ -113,6 +119,8 @@ export function sceneOf({ status, reason, painted, tabs }: CastState, attached: 
         text: "It is brought back by itself, and its picture appears here. There is nothing to do but to wait.",
         reason,
       };
+    case "private":
+      return privateScene(reason);
     case "unavailable":
       return {
         kind: "notice",
@@ -150,6 +158,7 @@ export function blockedBecause(status: BrowserStatus | undefined, reason: string
     case "streaming":
     case "no_browser":
     case "passthrough":
+    case "private":
       return undefined;
   }
 }

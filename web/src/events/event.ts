@@ -8,6 +8,7 @@ export type LiveEvent =
   | { kind: "session_gone"; id: string; end: End | null }
   | { kind: "action"; action: ActionRecord }
   | { kind: "agent_status"; sessionId: string; status: string }
+  | { kind: "idle"; sessionId: string; idleEndsAt: string | null }
   | { kind: "control"; sessionId: string; control: Control }
   | { kind: "reset" };
 
@@ -17,6 +18,7 @@ export const eventNames = [
   "action",
   "agent_status",
   "control",
+  "idle",
   "reset",
 ] as const;
 
@@ -40,6 +42,14 @@ export function parseEvent(name: EventName, data: string): LiveEvent | null {
     case "agent_status":
       return typeof body.session_id === "string" && typeof body.status === "string"
         ? { kind: "agent_status", sessionId: body.session_id, status: body.status }
+        : null;
+    case "idle":
+      return typeof body.session_id === "string"
+        ? {
+            kind: "idle",
+            sessionId: body.session_id,
+            idleEndsAt: typeof body.idle_ends_at === "string" ? body.idle_ends_at : null,
+          }
         : null;
     case "control": {
       const { session_id: sessionId, ...control } = body;

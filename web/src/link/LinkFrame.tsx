@@ -26,7 +26,7 @@ interface LinkFrameProps {
 
 /** What is around a picture that somebody sees by a link: one line that says who drives. */
 export function LinkFrame({ link, state, driving, focused, to, button, more, children }: LinkFrameProps) {
-  const { address, session, started, take, taken } = link;
+  const { address, session, started, take, holder } = link;
   const theatre = useRef<HTMLDivElement>(null);
   const fullScreen = useFullScreen(theatre);
   const connected = state.kind === "connected";
@@ -48,20 +48,18 @@ export function LinkFrame({ link, state, driving, focused, to, button, more, chi
               ref={button}
               type="button"
               className="primary"
-              disabled={taken}
+              disabled={holder !== null}
               onClick={() => link.setTake(!take)}
             >
               <Icon name="hand" /> {take ? "Hand back" : "Take control"}
             </button>
           )}
           {more}
-          {fullScreen.possible && (
-            <IconButton
-              icon={fullScreen.active ? "close" : "full"}
-              label={fullScreen.active ? "Leave full screen" : "Full screen"}
-              onClick={fullScreen.toggle}
-            />
-          )}
+          <IconButton
+            icon={fullScreen.active ? "close" : "full"}
+            label={fullScreen.active ? "Leave full screen" : "Full screen"}
+            onClick={fullScreen.toggle}
+          />
         </div>
       </div>
       {started ? (

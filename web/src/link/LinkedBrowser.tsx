@@ -57,7 +57,14 @@ export function LinkedBrowser({ address }: { address: ViewerAddress }) {
           <AddressBar url={tabs.find(({ id }) => id === viewed)?.url ?? ""} />
         </div>
       )}
-      <CastStage cast={cast} driving={driving} attached={attachedBrowser(session)} {...waysOn(address.sessionId)}>
+      <CastStage
+        cast={cast}
+        driving={driving}
+        attached={attachedBrowser(session)}
+        holder={link.holder}
+        onTake={link.onTake}
+        {...waysOn(address.sessionId)}
+      >
         {!driving && <AgentBanner status={session?.agent_status ?? ""} />}
         <div className="messages">
           <ErrorBanner text={error} onDismiss={() => setError(null)} />

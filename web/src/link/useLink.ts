@@ -3,7 +3,7 @@ import type { Session } from "../api/wire";
 import { EventStream, type StreamState } from "../events/stream";
 import { api } from "../prefix";
 import { ended, type End } from "../sessions/end";
-import { endingOf } from "../sessions/name";
+import { endingOf, holderOf } from "../sessions/name";
 import { changeSessions, isOver, noSessions } from "../sessions/state";
 import type { ViewerAddress } from "../viewer/address";
 
@@ -20,8 +20,10 @@ export interface SharedLink {
   /** Whether its holder wants to drive. */
   take: boolean;
   setTake: (take: boolean) => void;
-  /** Somebody else drives by hand. */
-  taken: boolean;
+  /** Another person who drives by hand. */
+  holder: string | null;
+  /** Takes control; null if the link is only for watching, or another person drives. */
+  onTake: (() => void) | null;
 }
 
 /** What whoever has a link wants, and may. */
@@ -32,12 +34,15 @@ export function useLink(address: ViewerAddress): SharedLink {
   const { session, stream } = useSession(address);
   // A socket that does not open cannot tell why; the session can.
   const over = session && isOver(session) ? `The session is over. ${endingOf(session)}` : null;
-  const taken = session?.control.driver === "human" && !session.control.yours;
+  const control = session?.control;
+  const taken = control?.driver === "human" && !control.yours;
+  const holder = taken ? holderOf(control) : null;
+  const onTake = address.mayControl && !taken ? () => setTake(true) : null;
   // Whoever lost control to another person goes on watching.
   useEffect(() => {
     if (taken) setTake(false);
   }, [taken]);
-  return { address, session, stream, over, started, start: () => setStarted(true), take, setTake, taken };
+  return { address, session, stream, over, started, start: () => setStarted(true), take, setTake, holder, onTake };
 }
 
 function useSession({ sessionId, ticket }: ViewerAddress): Pick<SharedLink, "session" | "stream"> {

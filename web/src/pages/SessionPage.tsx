@@ -8,9 +8,11 @@ import { useNoStrayDrops } from "../session/drop";
 import { CropButton } from "../session/CropButton";
 import { EndSession } from "../session/EndSession";
 import { useFullScreen } from "../session/fullscreen";
+import { MoreMenu } from "../session/MoreMenu";
 import { Panel } from "../session/Panel";
 import { QualityMenu } from "../session/QualityMenu";
 import { ScalingButtons } from "../session/ScalingButtons";
+import { Share } from "../session/Share";
 import { Theatre, type View } from "../session/Theatre";
 import { Toolbar } from "../session/Toolbar";
 import { useUploads } from "../session/useUploads";
@@ -18,9 +20,10 @@ import { Watch } from "../session/Watch";
 import { WatchBrowser } from "../session/WatchBrowser";
 import { nameOf, sentenceOf } from "../sessions/name";
 import { useSessions } from "../sessions/provider";
-import { ended, endOf, type End } from "../sessions/end";
+import { ended, type End } from "../sessions/end";
 import { isOver } from "../sessions/state";
 import { IconButton } from "../ui/IconButton";
+import { isShort, useSmall } from "../ui/media";
 import type { Scaling } from "../viewer/connection";
 import type { Quality } from "../viewer/quality";
 
@@ -28,8 +31,9 @@ import type { Quality } from "../viewer/quality";
 export function SessionPage({ id }: { id: string }) {
   const { session, gone, missing } = useSession(id);
   const { scopes } = useIdentity();
-  // On a phone it would take the picture's room.
-  const [panel, setPanel] = useState(() => !window.matchMedia("(max-width: 720px)").matches);
+  const small = useSmall();
+  // Below the picture of a phone there is room; beside that of one on its side, there is none.
+  const [panel, setPanel] = useState(() => !isShort());
   const [ending, setEnding] = useState(false);
   const [scaling, setScaling] = useState<Scaling>("fit");
   const [crop, setCrop] = useState(false);
@@ -55,9 +59,15 @@ export function SessionPage({ id }: { id: string }) {
   if (session === null) return <Missing text={missing} />;
 
   const desktop = session.mode === "desktop";
-  const view: View = desktop ? chosen : "Browser";
   const over = gone || isOver(session);
+  const view: View = !desktop ? "Browser" : over ? "Desktop" : chosen;
   const browserWindow = session.browser_window ?? null;
+  const [mayAct, mayEnd] = [allows(scopes, "sessions:act"), allows(scopes, "sessions:write")];
+  const resize = (size: Scaling) => {
+    // Sizes are of the whole screen.
+    setCrop(false);
+    setScaling(size);
+  };
   const common = { session, gone, quality, fullScreen, uploads };
   const desktopView = {
     name: "Desktop" as const,
@@ -73,7 +83,7 @@ export function SessionPage({ id }: { id: string }) {
   return (
     <div className="session-page">
       <Toolbar session={session}>
-        {!over && (
+        {!over && !small && (
           <>
             {view === "Desktop" && (
               <>
@@ -81,22 +91,38 @@ export function SessionPage({ id }: { id: string }) {
                   scaling={crop && browserWindow !== null ? null : scaling}
                   driving={driving}
                   fixed={Boolean(session.attached)}
-                  onChange={(size) => {
-                    // Sizes are of the whole screen.
-                    setCrop(false);
-                    setScaling(size);
-                  }}
+                  onChange={resize}
                 />
                 <CropButton wanted={crop} possible={browserWindow !== null} onChange={setCrop} />
               </>
             )}
             <QualityMenu quality={quality} onChange={setQuality} />
-            {fullScreen.possible && (
-              <IconButton icon="full" label="Full screen" onClick={fullScreen.toggle} />
-            )}
+            <IconButton icon="full" label="Full screen" onClick={fullScreen.toggle} />
           </>
         )}
-        {!over && allows(scopes, "sessions:write") && (
+        {!over && mayAct && <Share sessionId={session.id} />}
+        {!over && small && (
+          <MoreMenu
+            size={
+              view === "Browser"
+                ? null
+                : {
+                    scaling,
+                    onScaling: resize,
+                    driving,
+                    fixed: Boolean(session.attached),
+                    crop,
+                    onCrop: setCrop,
+                    croppable: browserWindow !== null,
+                  }
+            }
+            quality={quality}
+            onQuality={setQuality}
+            fullScreen={fullScreen}
+            onEnd={mayEnd ? () => setEnding(true) : null}
+          />
+        )}
+        {!over && !small && mayEnd && (
           <IconButton
             icon="end"
             label="End session"
@@ -108,6 +134,7 @@ export function SessionPage({ id }: { id: string }) {
         <IconButton
           icon="panel"
           label={panel ? "Hide the panel" : "Show the panel"}
+          text="Panel"
           aria-expanded={panel}
           onClick={() => setPanel(!panel)}
         />
@@ -115,13 +142,14 @@ export function SessionPage({ id }: { id: string }) {
       <main className="session-body" data-panel={panel}>
         <Theatre
           element={theatre}
-          views={desktop ? [desktopView, browserView] : [browserView]}
+          // Nothing but its last picture is left of one that is over.
+          views={!desktop ? [browserView] : over ? [desktopView] : [desktopView, browserView]}
           view={view}
           onView={setView}
         />
         {/* Hidden, not gone: it keeps its tab and its place. */}
         <div className="panel-slot" hidden={!panel}>
-          <Panel session={session} over={over} uploads={uploads} />
+          <Panel session={session} over={over} gone={gone} uploads={uploads} />
         </div>
       </main>
       {ending && <EndSession session={session} onClose={() => setEnding(false)} />}
@@ -158,7 +186,9 @@ function useSession(id: string): Found {
   const unknown = list !== null && live === undefined && last === null;
   useEffect(() => {
     if (!unknown) return;
-    client.session(id).then(setLast, (error: unknown) => {
+    // Most likely it has ended.
+    const found = client.endedSession(id).catch(() => client.session(id));
+    found.then(setLast, (error: unknown) => {
       const none = error instanceof ApiError && error.status === 404;
       const why = none && sentenceOf(error.body.end_reason);
       if (why) setMissing(`The session is over. ${why}`);
@@ -167,12 +197,11 @@ function useSession(id: string): Found {
   }, [unknown, id]);
 
   const gone = list !== null && live === undefined && last !== null;
-  // It may have gone while nobody told us: the server remembers for a while how it ended.
-  const untold = gone && end === null && !isOver(last);
+  // The server remembers how it ended, and its last picture.
   useEffect(() => {
-    if (!untold) return;
-    client.session(id).then(setLast, (error: unknown) => setEnd(error instanceof ApiError ? endOf(error.body) : null));
-  }, [untold, id]);
+    if (!gone) return;
+    client.endedSession(id).then(setLast, () => {});
+  }, [gone, id]);
 
   const session = live ?? (gone ? ended(last, end) : last);
   return { session, gone, missing: missing ?? error };

@@ -1,10 +1,11 @@
-import { useEffect, useState } from "react";
+import { useEffect, useState, type ReactNode } from "react";
 import { allows, client } from "../api/client";
+import type { Session } from "../api/wire";
 import { count } from "../format";
 import { useIdentity } from "../identity";
-import { Link } from "../router";
+import { Link, navigate } from "../router";
 import { useSessions } from "../sessions/provider";
-import { forWall, isOver } from "../sessions/state";
+import { forWall, isOver, matches } from "../sessions/state";
 import { ThumbnailsProvider } from "../thumbnails/Thumbnail";
 import { Brand } from "../ui/Brand";
 import { Icon } from "../ui/Icon";
@@ -14,22 +15,30 @@ import { EmptyWall } from "../wall/EmptyWall";
 import { NewSession } from "../wall/NewSession";
 import { StreamBanner } from "../wall/StreamBanner";
 import { Tile } from "../wall/Tile";
+import { useRecent } from "../wall/useRecent";
+import { shownBy, WallBar, type Shown } from "../wall/WallBar";
 
 /** All sessions at a glance. */
 export function Wall({ onLogOut }: { onLogOut: () => void }) {
   const identity = useIdentity();
   const sessions = useSessions();
   const [creating, setCreating] = useState(false);
-  const shown = forWall(sessions);
-  const running = shown.filter((session) => !isOver(session)).length;
-  // Without the server, the banner says so.
-  const failed = sessions.error !== null && sessions.stream !== "lost";
+  const [shown, setShown] = useState<Shown>(() => shownBy(window.location.search));
+  const [wanted, setWanted] = useState("");
+  const recent = useRecent(shown === "recent");
+  const live = forWall(sessions);
+  const running = live.filter((session) => !isOver(session)).length;
   const mayCreate = allows(identity.scopes, "sessions:write");
 
   useEffect(() => {
     document.title = sessions.list === null ? "helmdeck" : `${count(running, "session")} · helmdeck`;
   }, [sessions.list, running]);
 
+  const show = (next: Shown) => {
+    setShown(next);
+    // In the address, so that the way back from a session leads here.
+    navigate(next === "recent" ? "?view=recent" : "", true);
+  };
   const logOut = () => void client.logOut().then(onLogOut, onLogOut);
 
   return (
@@ -60,30 +69,72 @@ export function Wall({ onLogOut }: { onLogOut: () => void }) {
       </header>
       <StreamBanner />
       <main>
-        {sessions.list === null && !failed && (
-          <div className="grid" aria-busy="true" aria-label="Loading">
-            <div className="tile skeleton" />
-            <div className="tile skeleton" />
-            <div className="tile skeleton" />
-          </div>
+        <WallBar shown={shown} onShow={show} wanted={wanted} onWant={setWanted} />
+        {shown === "live" ? (
+          <Tiles
+            sessions={sessions.list === null ? null : live}
+            // Without the server, the banner says so.
+            error={sessions.stream === "lost" ? null : sessions.error}
+            wanted={wanted}
+            onDismiss={sessions.dismiss}
+          >
+            <EmptyWall mayCreate={mayCreate} onCreate={() => setCreating(true)} />
+          </Tiles>
+        ) : (
+          <Tiles {...recent} wanted={wanted}>
+            <section className="empty">
+              <h2>No session has ended yet</h2>
+              <p className="muted">Sessions that end are listed here with their history and last picture.</p>
+            </section>
+          </Tiles>
         )}
-        {sessions.list === null && failed && (
-          <div className="notice" role="alert">
-            {sessions.error}
-          </div>
-        )}
-        {sessions.list !== null && shown.length === 0 && (
-          <EmptyWall mayCreate={mayCreate} onCreate={() => setCreating(true)} />
-        )}
-        <ThumbnailsProvider>
-          <ul className="grid">
-            {shown.map((session) => (
-              <Tile key={session.id} session={session} onDismiss={() => sessions.dismiss(session.id)} />
-            ))}
-          </ul>
-        </ThumbnailsProvider>
       </main>
-      {creating && <NewSession onClose={() => setCreating(false)} />}
+      {creating && (
+        <NewSession onCreated={({ id }) => navigate(`sessions/${id}`)} onClose={() => setCreating(false)} />
+      )}
     </div>
+  );
+}
+
+interface TilesProps {
+  /** Null until they are known. */
+  sessions: Session[] | null;
+  /** Why they are not known. */
+  error: string | null;
+  wanted: string;
+  onDismiss?: (id: string) => void;
+  /** Stands there if there are none. */
+  children: ReactNode;
+}
+
+function Tiles({ sessions, error, wanted, onDismiss, children }: TilesProps) {
+  if (sessions === null) {
+    return error === null ? (
+      <div className="grid" aria-busy="true" aria-label="Loading">
+        <div className="tile skeleton" />
+        <div className="tile skeleton" />
+        <div className="tile skeleton" />
+      </div>
+    ) : (
+      <div className="notice" role="alert">
+        {error}
+      </div>
+    );
+  }
+  if (sessions.length === 0) return children;
+  const found = sessions.filter((session) => matches(session, wanted));
+  return (
+    <>
+      <p className="muted" role="status">
+        {found.length === 0 && `No session matches “${wanted}”.`}
+      </p>
+      <ThumbnailsProvider>
+        <ul className="grid">
+          {found.map((session) => (
+            <Tile key={session.id} session={session} {...(onDismiss && { onDismiss: () => onDismiss(session.id) })} />
+          ))}
+        </ul>
+      </ThumbnailsProvider>
+    </>
   );
 }

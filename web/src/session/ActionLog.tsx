@@ -1,7 +1,7 @@
 import { memo, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { timeOfDay, took } from "../format";
 import { Icon } from "../ui/Icon";
-import { iconOf, linesOf, whatOf, whereOf, type Line } from "./action";
+import { actorOf, iconOf, isSaid, linesOf, whatOf, whereOf, type Line } from "./action";
 import { useActions } from "./actions";
 
 /** Who did what, where and how fast; the newest at the bottom, in sight unless one scrolled away. */
@@ -51,8 +51,9 @@ export function ActionLog({ sessionId }: { sessionId: string }) {
 
 const Row = memo(function Row({ action, times }: Line) {
   const ok = action.outcome === "ok";
+  const actor = actorOf(action);
   return (
-    <li className="action" data-ok={ok} data-human={action.by.kind === "human"}>
+    <li className="action" data-ok={ok} data-human={actor.kind !== "Agent"} data-said={isSaid(action)}>
       <Icon name={iconOf(action)} />
       <span className="what" title={whatOf(action)}>
         {whatOf(action)}
@@ -66,8 +67,13 @@ const Row = memo(function Row({ action, times }: Line) {
         <time className="tabular" dateTime={action.at}>
           {timeOfDay(action.at)}
         </time>{" "}
-        <Icon name={action.by.kind === "human" ? "person" : "agent"} />
-        <span className="subject">{action.by.subject}</span>
+        <span className="actor">
+          <Icon name={actor.kind === "Agent" ? "agent" : actor.kind === "Link" ? "link" : "person"} />
+          {actor.kind}
+        </span>
+        <span className="subject" title={actor.name}>
+          {actor.name}
+        </span>
       </span>
       {!ok && <span className="outcome">{action.outcome}</span>}
     </li>

@@ -1,44 +1,25 @@
 import { useState } from "react";
-import { ApiError, client, explain } from "../api/client";
+import { client } from "../api/client";
 import type { Control } from "../api/wire";
 import { Confirm } from "../ui/Confirm";
 import { Icon } from "../ui/Icon";
+import type { Take } from "./useTake";
 
 interface ControlButtonsProps {
   sessionId: string;
   driving: boolean;
   disabled: boolean;
-  /** Called with what the server answered could not be done. */
-  onError: (text: string) => void;
+  taking: Take;
   onControl: (control: Control) => void;
 }
 
 /** Take control, and hand back with a word to the agent. */
-export function ControlButtons({ sessionId, driving, disabled, onError, onControl }: ControlButtonsProps) {
-  const [asking, setAsking] = useState<"force" | "release" | null>(null);
-  const [holder, setHolder] = useState("Another person");
-  const [busy, setBusy] = useState(false);
-
-  const take = async (force: boolean) => {
-    setBusy(true);
-    try {
-      onControl(await client.take(sessionId, force));
-    } catch (error) {
-      if (error instanceof ApiError && error.code === "control_held") {
-        if (typeof error.body.holder === "string") setHolder(error.body.holder);
-        setAsking("force");
-      } else {
-        onError(explain(error));
-      }
-    } finally {
-      setBusy(false);
-    }
-  };
-
+export function ControlButtons({ sessionId, driving, disabled, taking, onControl }: ControlButtonsProps) {
+  const [releasing, setReleasing] = useState(false);
   return (
     <>
       {driving ? (
-        <button type="button" className="primary" title="Let the agent go on" onClick={() => setAsking("release")}>
+        <button type="button" className="primary" title="Let the agent go on" onClick={() => setReleasing(true)}>
           <Icon name="hand" /> Hand back
         </button>
       ) : (
@@ -46,26 +27,14 @@ export function ControlButtons({ sessionId, driving, disabled, onError, onContro
           type="button"
           className="primary"
           title="Drive yourself; the agent has to wait"
-          disabled={disabled || busy}
-          onClick={() => void take(false)}
+          disabled={disabled || taking.busy}
+          onClick={taking.take}
         >
           <Icon name="hand" /> Take control
         </button>
       )}
-      {asking === "force" && (
-        <Confirm
-          title={`${holder} is driving by hand`}
-          action="Take over anyway"
-          danger
-          onConfirm={() => take(true)}
-          onClose={() => setAsking(null)}
-        >
-          <p>If you take over, {holder} can no longer use mouse and keyboard, and is told so.</p>
-        </Confirm>
-      )}
-      {asking === "release" && (
-        <HandBack sessionId={sessionId} onControl={onControl} onClose={() => setAsking(null)} />
-      )}
+      {taking.question}
+      {releasing && <HandBack sessionId={sessionId} onControl={onControl} onClose={() => setReleasing(false)} />}
     </>
   );
 }

@@ -15,6 +15,7 @@ export function CropButton({ wanted, possible, onChange }: CropButtonProps) {
   return (
     <IconButton
       icon="crop"
+      text="Browser only"
       label={possible ? label : `${label} (${none})`}
       className="toggle"
       aria-pressed={wanted}

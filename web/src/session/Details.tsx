@@ -6,7 +6,7 @@ import { bytes, countdown, dateAndTime, span, took } from "../format";
 import { driverOf, endingOf } from "../sessions/name";
 import { isOver } from "../sessions/state";
 import { CopyButton } from "../ui/CopyButton";
-import { Share } from "./Share";
+import { Forwards } from "./Forwards";
 
 /** Everything the server tells about a session. */
 export function Details({ session }: { session: Session }) {
@@ -26,6 +26,9 @@ export function Details({ session }: { session: Session }) {
         {spec.geometry && <Fact name="Screen">{spec.geometry}</Fact>}
         <Fact name="Driver">{over ? "–" : driverOf(session)}</Fact>
         <Fact name="Created">{dateAndTime(session.created_at)}</Fact>
+        {session.ended_at && <Fact name="Ended">{dateAndTime(session.ended_at)}</Fact>}
+        {spec.start_url && <Fact name="Start page">{spec.start_url}</Fact>}
+        {spec.profile && <Fact name="Profile">{spec.profile}</Fact>}
         {!over && <Clocks session={session} />}
         <Fact name="Actions">
           {session.tasks}
@@ -59,6 +62,8 @@ export function Details({ session }: { session: Session }) {
         </Facts>
       )}
 
+      {!over && !attached && <Forwards session={session} />}
+
       {resources && !attached && (
         <Facts title="Resources">
           {typeof resources.memory_bytes === "number" && (
@@ -83,8 +88,6 @@ export function Details({ session }: { session: Session }) {
         </section>
       )}
 
-      {!over && <Share sessionId={session.id} />}
-
       <section>
         <h3>From a shell</h3>
         <div className="row">
@@ -102,6 +105,9 @@ function Clocks({ session }: { session: Session }) {
   return (
     <>
       <Fact name="Age">{span(now - Date.parse(session.created_at))}</Fact>
+      {session.idle_ends_at && (
+        <Fact name="Ends if idle in">{countdown(Date.parse(session.idle_ends_at) - now)}</Fact>
+      )}
       {session.expires_at && <Fact name="Time left">{countdown(Date.parse(session.expires_at) - now)}</Fact>}
     </>
   );

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import type { Session } from "../api/wire";
 import { useNow } from "../clock";
 import { span } from "../format";
-import { driverIcon } from "../sessions/name";
+import { driverIcon, holderOf } from "../sessions/name";
 import { Icon } from "../ui/Icon";
 import { KeyboardHint } from "../viewer/KeyboardHint";
 
@@ -20,7 +20,7 @@ interface DriverStripProps {
 
 /** One line over the picture that always says who drives, and how to get the keyboard back. */
 export function DriverStrip({ session, over, driving, focused, to, children }: DriverStripProps) {
-  if (over) return <div className="strip muted">Nobody drives</div>;
+  if (over) return null;
   const human = session.control.driver === "human";
   return (
     <div className="strip" data-driving={driving} data-human={human}>
@@ -41,17 +41,26 @@ export function DriverStrip({ session, over, driving, focused, to, children }: D
 
 function Others({ session }: { session: Session }) {
   const { control } = session;
-  const said = control.message ? ` · “${control.message}”` : "";
   if (control.driver === "human") {
     return (
       <>
-        <b>{control.holder ?? "A person"} is driving by hand</b>
+        <b>{holderOf(control)} is driving by hand</b>
         {control.since && <Since at={control.since} />}
-        {said}
       </>
     );
   }
-  return <>{control.driver === "agent" ? `The agent drives${said}` : "Nobody drives"}</>;
+  if (control.driver === "nobody") return <>Nobody drives</>;
+  return (
+    <>
+      {session.agent_acted_at ? "The agent drives" : "No agent has acted yet"}
+      {control.message && (
+        <span className="left-word">
+          {" · "}
+          {control.message_by ?? "The person before"} said: “{control.message}”
+        </span>
+      )}
+    </>
+  );
 }
 
 function Since({ at }: { at: string }) {

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { Session } from "../api/wire";
+import { IdleWarning } from "../sessions/KeepAlive";
 import { ErrorBanner } from "../ui/ErrorBanner";
 import { StreamBanner } from "../wall/StreamBanner";
 import { DropHere } from "./DropHere";
@@ -32,9 +33,7 @@ export function House({ session, driver, uploads, away, error, onDismiss, childr
   return (
     <div className="house" {...drop.listeners}>
       {driver.over ? (
-        <div className="stage">
-          <Ending session={session} />
-        </div>
+        <Ending session={session} />
       ) : driver.watchable ? (
         children
       ) : (
@@ -45,6 +44,7 @@ export function House({ session, driver, uploads, away, error, onDismiss, childr
         </div>
       )}
       <UploadTray uploads={uploads} />
+      {!driver.over && <IdleWarning session={session} />}
       {(driver.over || !away) && (
         <div className="messages">
           <ErrorBanner text={error} onDismiss={onDismiss} />

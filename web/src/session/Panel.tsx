@@ -16,18 +16,23 @@ type Tab = (typeof allTabs)[number];
 interface PanelProps {
   session: Session;
   over: boolean;
+  /** Nothing of it can be asked for any more but its history. */
+  gone: boolean;
   uploads: Uploads;
 }
 
 /** The side panel of a session: what was done, what it holds, what it is, what it wrote. */
-export function Panel({ session, over, uploads }: PanelProps) {
+export function Panel({ session, over, gone, uploads }: PanelProps) {
   const { scopes } = useIdentity();
   // The files of an attached session are somebody's own.
   const files = allows(scopes, "sessions:act") && !session.attached;
-  const tabs = allTabs.filter((name) => name !== "Files" || files);
-  const [tab, setTab] = useState<Tab>("Actions");
+  const [chosen, setTab] = useState<Tab>("Actions");
   // Here, so that another tab does not lead back to the beginning.
   const [place, setPlace] = useState<Place>({ folder: home, hidden: false });
+  // What cannot be asked for any more is not offered; where one is already, it says so.
+  const left = (name: Tab) => !gone || name === chosen || name === "Actions" || name === "Details";
+  const tabs = allTabs.filter((name) => (name !== "Files" || files) && left(name));
+  const tab = tabs.includes(chosen) ? chosen : "Actions";
   const id = useId();
 
   return (

@@ -1,8 +1,8 @@
-import { useId } from "react";
 import { Menu } from "../ui/Menu";
+import { Radios } from "../ui/Radios";
 import type { Quality } from "../viewer/quality";
 
-const choices: { quality: Quality; text: string; hint: string }[] = [
+export const qualities: { quality: Quality; text: string; hint: string }[] = [
   { quality: "low", text: "Low", hint: "for slow connections" },
   { quality: "balanced", text: "Balanced", hint: "the usual" },
   { quality: "sharp", text: "Sharp", hint: "for fast networks" },
@@ -14,24 +14,15 @@ interface QualityMenuProps {
 }
 
 export function QualityMenu({ quality, onChange }: QualityMenuProps) {
-  const name = useId();
   return (
     <Menu icon="quality" label="Picture quality">
       {() => (
-        <fieldset className="radios">
-          <legend>Picture quality</legend>
-          {choices.map((choice) => (
-            <label key={choice.quality}>
-              <input
-                type="radio"
-                name={name}
-                checked={quality === choice.quality}
-                onChange={() => onChange(choice.quality)}
-              />
-              {choice.text} <span className="muted">{choice.hint}</span>
-            </label>
-          ))}
-        </fieldset>
+        <Radios
+          legend="Picture quality"
+          chosen={quality}
+          onChoose={onChange}
+          choices={qualities.map(({ quality, text, hint }) => ({ value: quality, text, hint }))}
+        />
       )}
     </Menu>
   );

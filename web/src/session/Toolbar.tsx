@@ -2,8 +2,10 @@ import type { ReactNode } from "react";
 import type { Session } from "../api/wire";
 import { Link } from "../router";
 import { nameOf } from "../sessions/name";
+import { isOver } from "../sessions/state";
 import { Icon } from "../ui/Icon";
 import { StatusBadge } from "../ui/StatusBadge";
+import { LifeLeft } from "./LifeLeft";
 
 /** The head of the session page: the way back, what is shown, and what can be done. */
 export function Toolbar({ session, children }: { session: Session; children: ReactNode }) {
@@ -17,7 +19,10 @@ export function Toolbar({ session, children }: { session: Session; children: Rea
         <h1 title={name}>{name}</h1>
         {name !== session.id && <code className="muted">{session.id}</code>}
       </div>
-      <StatusBadge session={session} />
+      <div className="toolbar-state">
+        <StatusBadge session={session} />
+        {!isOver(session) && <LifeLeft session={session} />}
+      </div>
       <span className="room" />
       <div className="toolbar-actions">{children}</div>
     </header>

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { client } from "../api/client";
-import type { Session } from "../api/wire";
+import type { Control, Session } from "../api/wire";
 import { SceneCard } from "../cast/SceneCard";
 import { withoutLiveView } from "../cast/state";
 import { useSessions } from "../sessions/provider";
@@ -21,6 +21,7 @@ import { KeysMenu } from "./KeysMenu";
 import { lossOf } from "./loss";
 import { TouchKeyboard } from "./TouchKeyboard";
 import { useDriver } from "./useDriver";
+import { useTake } from "./useTake";
 import type { Uploads } from "./useUploads";
 
 interface WatchProps {
@@ -45,6 +46,11 @@ export function Watch(props: WatchProps) {
   const driver = useDriver(session, gone);
   const { driving, onlyWatch } = driver;
   const [error, setError] = useState<string | null>(null);
+  const onControl = (control: Control) => {
+    setError(null);
+    driver.onControl(control);
+  };
+  const taking = useTake({ sessionId: session.id, onError: setError, onControl });
   const buttons = useRef<HTMLDivElement>(null);
 
   const part = crop ? (session.browser_window ?? null) : null;
@@ -84,11 +90,8 @@ export function Watch(props: WatchProps) {
               sessionId={session.id}
               driving={driving}
               disabled={viewer.state.kind !== "connected"}
-              onError={setError}
-              onControl={(control) => {
-                setError(null);
-                driver.onControl(control);
-              }}
+              taking={taking}
+              onControl={onControl}
             />
           )}
           {driving && !closed && (
@@ -131,6 +134,8 @@ export function Watch(props: WatchProps) {
             driving={driving}
             scaling={scaling}
             part={part}
+            holder={driver.holder}
+            onTake={driver.mayDrive ? taking.take : null}
             marks={<MarkLayer sessionId={session.id} subscribe={subscribe} picture={viewer.picture} />}
           >
             {!driving && <AgentBanner status={session.agent_status} />}

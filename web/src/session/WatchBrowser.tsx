@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { client, explain } from "../api/client";
-import type { Session } from "../api/wire";
+import type { Control, Session } from "../api/wire";
 import { CastStage } from "../cast/CastStage";
 import { SceneCard } from "../cast/SceneCard";
 import { attachedBrowser, unwatchable } from "../cast/state";
@@ -16,9 +16,11 @@ import { DriverStrip } from "./DriverStrip";
 import { LeaveFullScreen, type FullScreen } from "./fullscreen";
 import { House } from "./House";
 import { lossOf } from "./loss";
+import { PrivateSignIn } from "./PrivateSignIn";
 import { TabStrip } from "./TabStrip";
 import { TouchKeyboard } from "./TouchKeyboard";
 import { useDriver } from "./useDriver";
+import { useTake } from "./useTake";
 import type { Uploads } from "./useUploads";
 
 interface WatchBrowserProps {
@@ -38,6 +40,11 @@ export function WatchBrowser({ session, gone, shown, quality, fullScreen, upload
   const { stream, retry } = useSessions();
   const { driving, onlyWatch } = driver;
   const [error, setError] = useState<string | null>(null);
+  const onControl = (control: Control) => {
+    setError(null);
+    driver.onControl(control);
+  };
+  const taking = useTake({ sessionId: session.id, onError: setError, onControl });
   const [busy, setBusy] = useState(0);
   const buttons = useRef<HTMLDivElement>(null);
   const address = useRef<HTMLInputElement>(null);
@@ -99,6 +106,7 @@ export function WatchBrowser({ session, gone, shown, quality, fullScreen, upload
     address.current?.focus();
   }, [arrived]);
 
+  const viewedUrl = tabs.find(({ id }) => id === viewed)?.url ?? "";
   return (
     <>
       <DriverStrip session={session} over={driver.over || closed} driving={driving} focused={cast.focused} to="page">
@@ -108,11 +116,8 @@ export function WatchBrowser({ session, gone, shown, quality, fullScreen, upload
               sessionId={session.id}
               driving={driving}
               disabled={!connected}
-              onError={setError}
-              onControl={(control) => {
-                setError(null);
-                driver.onControl(control);
-              }}
+              taking={taking}
+              onControl={onControl}
             />
           )}
           {driving && !closed && <TouchKeyboard to="page" onEdit={cast.edit} />}
@@ -131,8 +136,9 @@ export function WatchBrowser({ session, gone, shown, quality, fullScreen, upload
               onOpen: () => void openTab(),
             })}
           />
+          {driving && !session.attached && <PrivateSignIn session={session} url={viewedUrl} attempt={attempt} />}
           <AddressBar
-            url={tabs.find(({ id }) => id === viewed)?.url ?? ""}
+            url={viewedUrl}
             driving={driving}
             busy={busy > 0}
             field={address}
@@ -168,6 +174,8 @@ export function WatchBrowser({ session, gone, shown, quality, fullScreen, upload
             }}
             driving={driving}
             attached={attachedBrowser(session)}
+            holder={driver.holder}
+            onTake={driver.mayDrive ? taking.take : null}
           >
             {!driving && <AgentBanner status={session.agent_status} />}
           </CastStage>

@@ -25,6 +25,14 @@ const icons: Record<string, IconName> = {
   windows: "window",
   file_upload: "upload",
   file_download: "download",
+  agent_status: "say",
+  keep_alive: "clock",
+  cdp_connect: "link",
+  cdp_disconnect: "link",
+  start_private_sign_in: "lock",
+  end_private_sign_in: "lock",
+  forward_open: "link",
+  forward_close: "link",
   take_control: "hand",
   release_control: "hand",
   browser_navigate: "web",
@@ -59,8 +67,14 @@ export function whatOf({ action, detail }: ActionRecord): string {
       return detail.geometry ? `Resize to ${detail.geometry}` : "Resize";
     case "windows":
       return "List windows";
+    case "start_private_sign_in":
+      return "Start private sign-in";
+    case "end_private_sign_in":
+      return "End private sign-in";
+    case "agent_status":
+      return detail.status ? `“${detail.status}”` : "Clear the status";
     case "release_control":
-      return "Hand back";
+      return detail.message ? `Hand back: “${detail.message}”` : "Hand back";
     case "file_upload":
       return typeof detail.path === "string" ? `Upload ${detail.path}` : "Upload a file";
     case "file_download":
@@ -141,6 +155,20 @@ export function linesOf(actions: ActionRecord[]): Line[] {
     else lines.push({ action, times: 1 });
   }
   return lines;
+}
+
+/** Whether a line is words that somebody said, which are shown whole. */
+export function isSaid({ action, detail }: ActionRecord): boolean {
+  return (action === "agent_status" && Boolean(detail.status)) || (action === "release_control" && Boolean(detail.message));
+}
+
+/** Who did something, in a word, and by which name. */
+export function actorOf({ by }: ActionRecord): { kind: "Agent" | "Person" | "Link"; name: string } {
+  const { kind, subject, label } = by;
+  const word = kind === "agent" ? "Agent" : kind === "link" ? "Link" : "Person";
+  // The label of a login says nothing about the person.
+  const labelled = kind !== "human" && label && label !== subject;
+  return { kind: word, name: labelled ? `${label} (${subject})` : subject };
 }
 
 function repeats(before: ActionRecord, now: ActionRecord): boolean {

@@ -3,24 +3,30 @@ import { IconButton } from "../ui/IconButton";
 
 export interface FullScreen {
   active: boolean;
-  /** Not every phone can. */
-  possible: boolean;
   toggle: () => void;
 }
 
-/** Full screen for an element and what lies in it. */
+/** Full screen for an element and what lies in it; where a phone has none, it fills the window. */
 export function useFullScreen(element: RefObject<HTMLElement | null>): FullScreen {
-  const [active, setActive] = useState(false);
+  const [whole, setWhole] = useState(false);
+  const [filled, setFilled] = useState(false);
   useEffect(() => {
-    const look = () => setActive(document.fullscreenElement !== null);
+    const look = () => setWhole(document.fullscreenElement !== null);
     document.addEventListener("fullscreenchange", look);
     return () => document.removeEventListener("fullscreenchange", look);
   }, []);
+  const active = whole || filled;
   const toggle = useCallback(() => {
     if (document.fullscreenElement) void document.exitFullscreen();
-    else void element.current?.requestFullscreen().catch(() => {});
-  }, [element]);
-  return { active, possible: document.fullscreenEnabled, toggle };
+    else if (filled) setFilled(false);
+    else if (!document.fullscreenEnabled) setFilled(true);
+    else void element.current?.requestFullscreen().catch(() => setFilled(true));
+  }, [element, filled]);
+  useEffect(() => {
+    const target = element.current;
+    if (target) target.dataset.filled = String(active);
+  }, [element, active]);
+  return { active, toggle };
 }
 
 /** The way back, beside the picture: the page's own bar is not there then. */

@@ -3,6 +3,7 @@ import { allows } from "../api/client";
 import type { Control, Role, Session } from "../api/wire";
 import { useIdentity } from "../identity";
 import { useSessions } from "../sessions/provider";
+import { holderOf } from "../sessions/name";
 import { isOver } from "../sessions/state";
 
 export interface Driver {
@@ -14,6 +15,8 @@ export interface Driver {
   /** In which role to watch. */
   role: Role;
   driving: boolean;
+  /** Another person who drives by hand. */
+  holder: string | null;
   onControl: (control: Control) => void;
   /** From now on only watch: the other role was refused. */
   onlyWatch: () => void;
@@ -29,7 +32,9 @@ export function useDriver(session: Session, gone: boolean): Driver {
   const over = gone || isOver(session);
   const watchable = !over && session.status !== "starting";
   const driving = watchable && role === "control" && session.control.driver === "human" && session.control.yours;
+  const { control } = session;
+  const holder = control.driver === "human" && !control.yours ? holderOf(control) : null;
   const onControl = (control: Control) => note({ kind: "control", sessionId: session.id, control });
   const onlyWatch = useCallback(() => setRole("view"), []);
-  return { over, watchable, mayDrive, role, driving, onControl, onlyWatch };
+  return { over, watchable, mayDrive, role, driving, holder, onControl, onlyWatch };
 }

@@ -1,5 +1,5 @@
 import type { IconName } from "../ui/Icon";
-import type { EndReason, Session } from "../api/wire";
+import type { Control, EndReason, Session } from "../api/wire";
 
 /** What people call a session: its label, else its id. */
 export function nameOf(session: Session): string {
@@ -9,7 +9,7 @@ export function nameOf(session: Session): string {
 const endings: Record<EndReason, string> = {
   requested: "It was ended on request.",
   wall_clock: "Its time limit was reached.",
-  idle: "Nobody called it for too long.",
+  idle: "Nothing used it for too long.",
   max_tasks: "It has done all actions it was allowed.",
   server_stopped: "The server stopped.",
   start_failed: "It could not be started.",
@@ -34,13 +34,20 @@ export function sentenceOf(reason: unknown): string | null {
   return Object.hasOwn(endings, String(reason)) ? endings[reason as EndReason] : null;
 }
 
+/** What people call whoever has control by hand. */
+export function holderOf({ holder, by }: Control): string {
+  if (by?.kind === "link") return by.label ? `${by.label} (link)` : "A person with a link";
+  return holder ?? "A person";
+}
+
 /** Who drives, in few words. */
 export function driverOf(session: Session): string {
-  const { driver, yours, holder } = session.control;
+  const { driver, yours } = session.control;
   if (driver === "nobody") return "Nobody drives";
-  if (driver === "agent") return "Agent drives";
+  // Control is the agent's from the start, but nobody drives until one does something.
+  if (driver === "agent") return session.agent_acted_at ? "Agent drives" : "No agent yet";
   // A person may have an agent's name: "by hand" tells them apart.
-  return yours ? "You drive" : `${holder ?? "A person"} drives by hand`;
+  return yours ? "You drive" : `${holderOf(session.control)} drives by hand`;
 }
 
 export function driverIcon(session: Session): IconName {

@@ -65,7 +65,13 @@ function applyEvent(list: Session[], event: LiveEvent): Session[] {
           ? old
           : { ...old, control: event.control },
       );
-    case "action":
+    case "idle":
+      return edit(list, event.sessionId, (old) => ({ ...old, idle_ends_at: event.idleEndsAt }));
+    case "action": {
+      const { session_id, by, outcome, at } = event.action;
+      const acted = by.kind === "agent" && outcome === "ok";
+      return acted ? edit(list, session_id, (old) => ({ ...old, agent_acted_at: at })) : list;
+    }
     case "reset":
       return list;
   }
@@ -81,6 +87,17 @@ function inOrder(list: Session[]): Session[] {
 
 export function isOver(session: Session): boolean {
   return session.status === "terminated" || session.status === "error";
+}
+
+/** Whether a session answers to what a person looks for: words of its label, id, owner, status or start page. */
+export function matches(session: Session, wanted: string): boolean {
+  const { label, start_url, profile } = session.spec;
+  const facts = [label, session.id, session.owner, session.agent_status, start_url, profile];
+  const text = facts.filter(Boolean).join(" ").toLowerCase();
+  return wanted
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
 }
 
 /** What the wall shows: running sessions first, the newest first among them. */

@@ -20,15 +20,18 @@ interface ThumbnailProps {
   sessionId: string;
   /** A session that is over keeps its last picture and asks for no more. */
   live: boolean;
+  /** Where the last picture of one that is over is kept. */
+  last?: string | null;
   /** Stands in the frame until the first picture is there. */
   children: ReactNode;
 }
 
 /** The small live picture of a session. It is watched only while it is on the screen. */
-export function Thumbnail({ sessionId, live, children }: ThumbnailProps) {
+export function Thumbnail({ sessionId, live, last = null, children }: ThumbnailProps) {
   const shared = use(Context);
   const canvas = useRef<HTMLCanvasElement>(null);
   const [painted, setPainted] = useState(false);
+  const [lost, setLost] = useState(false);
 
   useEffect(() => {
     const target = canvas.current;
@@ -54,7 +57,10 @@ export function Thumbnail({ sessionId, live, children }: ThumbnailProps) {
   return (
     <div className="thumbnail">
       <canvas ref={canvas} width={16} height={9} aria-hidden="true" />
-      {!painted && <div className="thumbnail-empty">{children}</div>}
+      {!painted && last !== null && !lost && (
+        <img className="last-picture" src={last} alt="" loading="lazy" onError={() => setLost(true)} />
+      )}
+      {!painted && (last === null || lost) && <div className="thumbnail-empty">{children}</div>}
     </div>
   );
 }

@@ -13,7 +13,7 @@ export function IconButton({ icon, label, text, className = "", ...rest }: IconB
   return (
     <button type="button" title={label} aria-label={label} className={`icon-button ${className}`} {...rest}>
       <Icon name={icon} />
-      {text && <span className="wide-only">{text}</span>}
+      {text && <span className="label">{text}</span>}
     </button>
   );
 }

@@ -47,7 +47,7 @@ export function Menu({ icon, label, text, children }: MenuProps) {
         onClick={() => setOpen(!open)}
       >
         <Icon name={icon} />
-        {text && <span className="wide-only">{text}</span>}
+        {text && <span className="label">{text}</span>}
       </button>
       {open && (
         <div className="menu-panel" id={panel} role="group" aria-label={label}>

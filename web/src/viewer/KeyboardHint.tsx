@@ -4,6 +4,9 @@ interface KeyboardHintProps {
   to?: string;
 }
 
+const observable =
+  "Programs in the session can read what is typed here. To sign in, use private sign-in in the Browser view.";
+
 const noWindows =
   "A list that is opened is not in the picture: choose with the arrow keys and Enter. Files are chosen on the desktop.";
 
@@ -13,7 +16,7 @@ export function KeyboardHint({ focused, to = "desktop" }: KeyboardHintProps) {
     <span
       className="keys-only"
       // Lists and file dialogs are windows of the browser, and the picture is the page's.
-      title={to === "page" ? noWindows : undefined}
+      title={to === "page" ? noWindows : observable}
     >
       {focused ? (
         <>

@@ -1,9 +1,11 @@
-import { useRef, type ReactNode } from "react";
+import { useRef, useState, type CSSProperties, type ReactNode } from "react";
 import type { Scaling } from "./connection";
-import { cropTo, type Part } from "./crop";
-import { useSizeOf } from "./size";
+import { cropTo, type Part, type Size } from "./crop";
 import { StageState } from "./StageState";
+import { useZoom } from "./useZoom";
 import type { Viewer } from "./useViewer";
+import { WatchingHint } from "./WatchingHint";
+import { ZoomBar } from "./ZoomBar";
 
 interface StageProps {
   viewer: Viewer;
@@ -11,6 +13,10 @@ interface StageProps {
   scaling: Scaling;
   /** The part of the screen to show, fitted; null for all of it. */
   part?: Part | null;
+  /** The person who drives by hand, if it is another one. */
+  holder: string | null;
+  /** Takes control, for those who may. */
+  onTake: (() => void) | null;
   /** Lies on what is shown of the picture, and nowhere else. */
   marks?: ReactNode;
   /** Offered when access was refused. */
@@ -20,21 +26,33 @@ interface StageProps {
   children?: ReactNode;
 }
 
+/** Where there is more room than the picture needs, the stage is no larger than it. */
+export function shapeOf(size: Size | null): CSSProperties | undefined {
+  return size === null ? undefined : ({ "--shape": `${size.width} / ${size.height}` } as CSSProperties);
+}
+
 /** The desktop's picture with everything that may lie over it. */
 export function Stage(props: StageProps) {
-  const { viewer, driving, scaling, part = null, marks, whenRefused, whenOver, children } = props;
+  const { viewer, driving, scaling, part = null, holder, onTake, marks, whenRefused, whenOver, children } = props;
   const stage = useRef<HTMLDivElement>(null);
-  const room = useSizeOf(stage, part !== null);
-  const crop = part && viewer.size && room && cropTo(part, viewer.size, room);
+  const [moving, setMoving] = useState(false);
+  const connected = viewer.state.kind === "connected";
+  // Only a picture that is fitted can be zoomed; the others have a size already.
+  const whole = viewer.size && { x: 0, y: 0, ...viewer.size };
+  const fitted = scaling === "fit";
+  const zoom = useZoom({ stage, base: fitted ? (part ?? whole) : null, fingers: fitted && (!driving || moving) });
+  const shown = zoom.active ? zoom.part : part;
+  const crop = shown && viewer.size && zoom.room && cropTo(shown, viewer.size, zoom.room);
   return (
     <div
       ref={stage}
       className="stage"
+      style={shapeOf(part ?? viewer.size)}
       data-cropped={crop !== null}
       data-driving={driving}
       data-focused={viewer.focused}
       data-scaling={scaling}
-      data-connected={viewer.state.kind === "connected"}
+      data-connected={connected}
     >
       {/* The picture itself is moved and scaled, so a click on it is where it looks to be. */}
       <div className="crop" style={crop?.box}>
@@ -45,10 +63,14 @@ export function Stage(props: StageProps) {
           style={crop?.picture}
           role="application"
           aria-label="Desktop of the session"
+          // Who drives has the picture itself in the order of focus.
+          tabIndex={connected && !driving ? 0 : -1}
         />
         {marks}
       </div>
       {children}
+      {connected && fitted && <ZoomBar zoom={zoom} moving={driving ? moving : null} onMoving={setMoving} />}
+      <WatchingHint stage={stage} watching={connected && !driving} holder={holder} onTake={onTake} />
       <StageState
         state={viewer.state}
         what="desktop"

@@ -29,7 +29,14 @@ export class Connection {
   ) {
     // noVNC keeps the close code to itself, so the socket is ours.
     this.line = new PictureSocket(url, ["binary"], handlers.closed);
-    this.rfb = new RFB(target, this.line.socket);
+    try {
+      this.rfb = new RFB(target, this.line.socket);
+    } catch (error) {
+      // Nobody else closes it then.
+      this.line.abandon();
+      this.line.socket.close();
+      throw error;
+    }
     this.rfb.background = "transparent";
     this.rfb.focusOnClick = true;
     this.rfb.compressionLevel = 2;

@@ -33,13 +33,21 @@ export function useConnection<C extends { close: () => void }>(
   useEffect(() => {
     if (target === null || url === null) return;
     change({ kind: "start" });
-    const connection = opening.current(target, url, {
-      connected: () => change({ kind: "connected" }),
-      closed: (closing) => {
-        current.current = null;
-        change({ kind: "closed", closing });
-      },
-    });
+    let connection: C;
+    try {
+      connection = opening.current(target, url, {
+        connected: () => change({ kind: "connected" }),
+        closed: (closing) => {
+          current.current = null;
+          change({ kind: "closed", closing });
+        },
+      });
+    } catch (error) {
+      // A browser may lack what the viewer is made of; the page around it goes on.
+      const why = error instanceof Error ? error.message : String(error);
+      change({ kind: "closed", closing: { kind: "retry", text: `The picture could not be opened (${why}).` } });
+      return;
+    }
     current.current = connection;
     return () => {
       connection.close();

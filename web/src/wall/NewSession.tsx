@@ -1,21 +1,23 @@
-import { useState, type FormEvent } from "react";
+import { useEffect, useId, useState, type FormEvent } from "react";
 import { client, explain } from "../api/client";
 import type { Session } from "../api/wire";
 import { useSessions } from "../sessions/provider";
 import { Dialog } from "../ui/Dialog";
-import { readSpec, timeLimits } from "./spec";
+import { idleLimits, readSpec, sizes, timeLimits } from "./spec";
 
 interface NewSessionProps {
-  onCreated?: (session: Session) => void;
+  onCreated: (session: Session) => void;
   onClose: () => void;
 }
 
 /** Asks for the few things worth choosing; everything else has a sane default on the server. */
 export function NewSession({ onCreated, onClose }: NewSessionProps) {
   const { put } = useSessions();
-  const [mode, setMode] = useState("desktop");
+  const [mode, setMode] = useState<keyof typeof sizes>("desktop");
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<string | null>(null);
+  const profiles = useProfiles();
+  const known = useId();
 
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -25,7 +27,7 @@ export function NewSession({ onCreated, onClose }: NewSessionProps) {
       const session = await client.create(readSpec(new FormData(event.currentTarget)));
       put(session);
       onClose();
-      onCreated?.(session);
+      onCreated(session);
     } catch (caught) {
       setError(explain(caught));
       setBusy(false);
@@ -46,31 +48,76 @@ export function NewSession({ onCreated, onClose }: NewSessionProps) {
           <label>
             <input type="radio" name="mode" value="desktop" defaultChecked onChange={() => setMode("desktop")} />
             <span>
-              <b>Desktop</b> A whole Linux desktop you can watch
+              <b>Desktop</b> A whole Linux desktop with a browser
             </span>
           </label>
           <label>
             <input type="radio" name="mode" value="headless" onChange={() => setMode("headless")} />
             <span>
-              <b>Headless</b> Only a browser, fast, that you can watch too
+              <b>Headless</b> Only a browser; starts faster
             </span>
           </label>
         </fieldset>
+        <label>
+          <span>
+            Start page <span className="muted">optional</span>
+          </span>
+          <input
+            name="start_url"
+            inputMode="url"
+            maxLength={4000}
+            autoCapitalize="none"
+            autoComplete="off"
+            spellCheck={false}
+            placeholder="example.com"
+          />
+        </label>
         <div className="columns">
           <label>
-            Screen
-            <select name="geometry" defaultValue="1920x1080" disabled={mode !== "desktop"}>
-              <option value="1024x768">1024 × 768</option>
-              <option value="1280x800">1280 × 800</option>
-              <option value="1440x900">1440 × 900</option>
-              <option value="1920x1080">1920 × 1080</option>
-              <option value="2560x1440">2560 × 1440</option>
+            {mode === "desktop" ? "Screen size" : "Page size"}
+            <select key={mode} name="geometry" defaultValue={sizes[mode].usual}>
+              {sizes[mode].choices.map((size) => (
+                <option key={size} value={size}>
+                  {size.replace("x", " × ")}
+                </option>
+              ))}
             </select>
+          </label>
+          <label>
+            <span>
+              Profile <span className="muted">optional</span>
+            </span>
+            <input
+              name="profile"
+              list={known}
+              maxLength={64}
+              pattern="[A-Za-z0-9_\-]+"
+              title="Letters, digits, - and _. Sign-ins are kept under this name for the next session."
+              autoCapitalize="none"
+              autoComplete="off"
+              spellCheck={false}
+              placeholder="Keeps sign-ins"
+            />
+            <datalist id={known}>
+              {profiles.map((name) => (
+                <option key={name} value={name} />
+              ))}
+            </datalist>
           </label>
           <label>
             Time limit
             <select name="timeout_seconds" defaultValue={3600}>
               {timeLimits.map(({ seconds, text }) => (
+                <option key={seconds} value={seconds}>
+                  {text}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label>
+            Ends when idle
+            <select name="idle_timeout_s" defaultValue={0}>
+              {idleLimits.map(({ seconds, text }) => (
                 <option key={seconds} value={seconds}>
                   {text}
                 </option>
@@ -94,4 +141,16 @@ export function NewSession({ onCreated, onClose }: NewSessionProps) {
       </form>
     </Dialog>
   );
+}
+
+/** The names of the profiles there are; none if they cannot be had, since any name may be typed. */
+function useProfiles(): string[] {
+  const [names, setNames] = useState<string[]>([]);
+  useEffect(() => {
+    client.profiles().then(
+      (profiles) => setNames(profiles.map(({ name }) => name)),
+      () => {},
+    );
+  }, []);
+  return names;
 }

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { allows } from "../api/client";
+import { allows, lastPictureUrl } from "../api/client";
 import type { Session } from "../api/wire";
 import { useNow } from "../clock";
 import { curlShow } from "../curl";
@@ -7,6 +7,8 @@ import { countdown, span } from "../format";
 import { useIdentity } from "../identity";
 import { Link } from "../router";
 import { EndSession } from "../session/EndSession";
+import { deadlineOf } from "../sessions/deadline";
+import { IdleWarning } from "../sessions/KeepAlive";
 import { driverIcon, driverOf, endingOf, nameOf } from "../sessions/name";
 import { isOver } from "../sessions/state";
 import { Thumbnail } from "../thumbnails/Thumbnail";
@@ -18,7 +20,8 @@ import { StatusBadge } from "../ui/StatusBadge";
 
 interface TileProps {
   session: Session;
-  onDismiss: () => void;
+  /** Puts away one that is over; not given where it stays. */
+  onDismiss?: () => void;
 }
 
 /** One session on the wall. */
@@ -32,11 +35,16 @@ export function Tile({ session, onDismiss }: TileProps) {
   return (
     <li className="tile" data-over={over} data-human={human && !over}>
       <Link className="tile-picture" to={`sessions/${session.id}`} aria-label={`Watch ${name}`} tabIndex={-1}>
-        <Thumbnail sessionId={session.id} live={session.status !== "starting" && !over}>
+        <Thumbnail
+          sessionId={session.id}
+          live={session.status !== "starting" && !over}
+          last={over && session.last_picture ? lastPictureUrl(session.id) : null}
+        >
           <Placeholder session={session} />
         </Thumbnail>
         {over && <span className="tile-over">{endingOf(session)}</span>}
       </Link>
+      {!over && <IdleWarning session={session} />}
       <div className="tile-head">
         <h2>
           <Link to={`sessions/${session.id}`} title={name}>
@@ -45,7 +53,7 @@ export function Tile({ session, onDismiss }: TileProps) {
         </h2>
         <StatusBadge session={session} />
         {over ? (
-          <IconButton icon="close" label={`Dismiss ${name}`} className="quiet" onClick={onDismiss} />
+          onDismiss && <IconButton icon="close" label={`Dismiss ${name}`} className="quiet" onClick={onDismiss} />
         ) : (
           <Menu icon="more" label={`More for ${name}`}>
             {(close) => (
@@ -70,7 +78,7 @@ export function Tile({ session, onDismiss }: TileProps) {
         )}
       </div>
       <p className="tile-status" title={session.agent_status}>
-        {session.agent_status || <span className="muted">{over ? session.error?.split("\n")[0] : "The agent says nothing"}</span>}
+        {session.agent_status || <span className="muted">{over ? session.error?.split("\n")[0] : "No status from the agent"}</span>}
       </p>
       <p className="tile-facts muted">
         {!over && (
@@ -104,18 +112,31 @@ function Placeholder({ session }: { session: Session }) {
   );
 }
 
+const deadlines = {
+  idle: "It ends then if nothing uses it",
+  limit: "Time until its limit",
+};
+
 // The only part of a tile that changes every second.
 function Times({ session, over }: { session: Session; over: boolean }) {
   const now = useNow();
-  const left = session.expires_at ? Date.parse(session.expires_at) - now : null;
+  const deadline = deadlineOf(session);
+  const left = deadline && deadline.at - now;
+  if (over) {
+    return (
+      <span className="tabular" title="When it ended">
+        {session.ended_at ? `${span(now - Date.parse(session.ended_at))} ago` : "Ended"}
+      </span>
+    );
+  }
   return (
     <>
-      <span className="tabular" title={over ? "Since it was created" : "Age"}>
+      <span className="tabular" title="Age">
         {span(now - Date.parse(session.created_at))}
       </span>
-      {!over && left !== null && (
-        <span className="tabular" data-soon={left < 60_000} title="Time until its limit">
-          {countdown(left)} left
+      {deadline && left !== null && (
+        <span className="tabular" data-soon={left < 60_000} title={deadlines[deadline.why]}>
+          {deadline.why === "idle" ? `Idle, ${countdown(left)} left` : `${countdown(left)} left`}
         </span>
       )}
     </>

@@ -8,15 +8,29 @@ export const timeLimits = [
   { seconds: 86_400, text: "1 day" },
 ] as const;
 
+/** A person who made a session may look away for longer than an agent's five minutes: never is the default. */
+export const idleLimits = [
+  { seconds: 0, text: "Never" },
+  { seconds: 300, text: "After 5 minutes" },
+  { seconds: 1800, text: "After 30 minutes" },
+] as const;
+
+/** Sizes of a desktop's screen and of a headless browser's page. */
+export const sizes = {
+  desktop: { usual: "1920x1080", choices: ["1024x768", "1280x800", "1440x900", "1920x1080", "2560x1440"] },
+  headless: { usual: "1280x800", choices: ["390x844", "1024x768", "1280x800", "1440x900", "1920x1080"] },
+} as const;
+
 /** The form's fields as the API wants them; what was left open is left out. */
 export function readSpec(form: FormData): CreateSession {
   const text = (name: string) => String(form.get(name) ?? "").trim();
+  const given = Object.fromEntries(
+    ["label", "geometry", "start_url", "profile"].map((name) => [name, text(name)]).filter(([, value]) => value),
+  );
   return {
     mode: text("mode") === "headless" ? "headless" : "desktop",
-    ...(text("label") ? { label: text("label") } : {}),
-    ...(text("geometry") ? { geometry: text("geometry") } : {}),
+    ...given,
     timeout_seconds: Number(text("timeout_seconds")),
-    // Whoever made a session by hand may look away for longer than an agent's five minutes.
-    idle_timeout_s: 0,
+    idle_timeout_s: Number(text("idle_timeout_s")),
   };
 }

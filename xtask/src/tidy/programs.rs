@@ -15,13 +15,14 @@ use super::{Report, Repository};
 const LIST: &str = "scripts/packages.sh";
 
 /// Packages whose programs have other names, with the programs we start.
-const PACKAGES: [(&str, &[&str]); 13] = [
+const PACKAGES: [(&str, &[&str]); 14] = [
     ("at-spi2-core", &["at-spi-bus-launcher"]),
     ("bubblewrap", &["bwrap"]),
     ("build-essential", &["cc", "gcc", "make"]),
     ("dbus-daemon", &["dbus-daemon", "dbus-run-session"]),
     ("fontconfig", &["fc-list"]),
     ("imagemagick", &["compare", "convert", "import"]),
+    ("nginx-light", &["nginx"]),
     ("npm", &["node", "npm"]),
     ("procps", &["pgrep", "ps"]),
     ("python3-pip", &["pip", "python3"]),
@@ -43,15 +44,17 @@ const REQUIRED: [&str; 78] = [
     "umount", "uname", "uniq", "unshare", "useradd", "userdel", "wc", "whoami", "xargs",
 ];
 
-/// The toolchain that README asks for, our own binary under its names, and names that tests use
-/// because there is no such program.
-const OURS: [&str; 9] = [
+/// The toolchain that README asks for, what `cargo xtask clients` fetches for itself, our own binary
+/// under its names, and names that tests use because there is no such program.
+const OURS: [&str; 11] = [
     "cargo",
     "cargo-nextest",
     "chromium-browser",
     "google-chrome",
     "helmdeck",
     "no-such-program",
+    "openapi-ts",
+    "redocly",
     "rustc",
     "rustup",
     "sudo",

@@ -104,6 +104,10 @@ impl Browser {
 
     /// The browser of the moment, waiting for one if need be.
     pub(super) async fn running(&self, deadline: Instant) -> Result<Arc<Running>, BrowserError> {
+        let by = self.shared.private.borrow().as_ref().map(|sign_in| sign_in.by.clone());
+        if let Some(by) = by {
+            return Err(BrowserError::Private { by });
+        }
         match self.hands {
             Hands::Agent => self.shared.records.lock().network.private = false,
             Hands::Off => self.shared.records.lock().network.private = true,
@@ -125,7 +129,7 @@ impl Browser {
     }
 
     /// The session's own browser, whoever else is there.
-    async fn own(&self, deadline: Instant) -> Result<Arc<Running>, BrowserError> {
+    pub(crate) async fn own(&self, deadline: Instant) -> Result<Arc<Running>, BrowserError> {
         let left = deadline.saturating_duration_since(Instant::now()).max(LEAST);
         let cdp = self.shared.current.own(left).await.map_err(|_| self.unavailable())?;
         self.meet(cdp, left).await

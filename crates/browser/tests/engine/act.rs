@@ -35,6 +35,19 @@ async fn a_click_says_what_it_hit() {
 }
 
 #[tokio::test]
+async fn a_hit_has_its_place_on_the_scrolled_page_and_none_on_a_screen_that_is_not_there() {
+    let desk = Desk::showing(
+        "<body style='margin:0;height:5000px'><button id=b style='position:absolute;top:3000px;\
+         left:200px;width:90px;height:40px'>b</button>",
+    )
+    .await;
+    let hit = desk.click(json!({ "selector": "#b" })).await.unwrap().hit;
+    assert_eq!((hit.page.x, hit.page.y, hit.screen), (245, 3020, None));
+    let scrolled = desk.value("scrollY").await.as_f64().unwrap();
+    assert!(scrolled > 0.0 && (f64::from(hit.y) + scrolled - 3020.0).abs() <= 1.0, "{hit:?}");
+}
+
+#[tokio::test]
 async fn a_click_has_button_count_and_keys() {
     let desk = Desk::showing(BUTTON).await;
     let double = json!({ "selector": "#b", "count": 2, "modifiers": ["shift", "ctrl"] });

@@ -111,7 +111,7 @@ async fn without_a_browser_a_call_says_so_in_time() {
 #[tokio::test]
 async fn another_client_of_the_same_browser_is_not_disturbed() {
     let desk = Desk::showing("<p>ours").await;
-    let client = desk.chromium.cdp.client(SOON).await.unwrap();
+    let client = desk.chromium.cdp.client("", SOON).await.unwrap();
     desk.tabs(json!({ "action": "open" })).await;
     desk.tabs(json!({ "action": "close" })).await;
     assert_eq!(desk.text("p").await, "ours");

@@ -16,6 +16,7 @@ mod lost;
 mod navigate;
 mod pdf;
 mod pictures;
+mod private;
 mod record;
 mod server;
 mod snapshot;

@@ -1,6 +1,6 @@
 //! Tabs, and windows that pages open.
 
-use helmdeck_wire::{ErrorCode, control::Hands, guest::HandedOver};
+use helmdeck_wire::{ErrorCode, control::Hands};
 use serde_json::json;
 
 use crate::{
@@ -8,8 +8,8 @@ use crate::{
     server::{Reply, Server},
 };
 
-const TO_PERSON: HandedOver = HandedOver { to_person: true };
-const TO_AGENT: HandedOver = HandedOver { to_person: false };
+const TO_PERSON: bool = true;
+const TO_AGENT: bool = false;
 
 #[tokio::test]
 async fn tabs_are_opened_listed_activated_and_closed() {

@@ -182,5 +182,5 @@ async fn a_client_learns_that_the_browser_is_gone() {
     assert_eq!(client.client.ended(), Some(Ended::BrowserGone));
     let refused = client.client.send(r#"{"id":9,"method":"Browser.getVersion"}"#).await;
     assert!(matches!(refused, Err(CdpError::BrowserGone)), "{refused:?}");
-    assert!(matches!(chromium.cdp.client(SOON).await.err(), Some(CdpError::BrowserGone)));
+    assert!(matches!(chromium.cdp.client("", SOON).await.err(), Some(CdpError::BrowserGone)));
 }

@@ -6,9 +6,11 @@
 mod calls;
 mod chromium;
 mod clients;
+mod contexts;
 mod current;
 mod events;
 mod gone;
+mod handover;
 mod outsider;
 mod sharing;
 mod socket;

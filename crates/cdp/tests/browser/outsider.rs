@@ -17,7 +17,13 @@ pub struct Outsider {
 
 impl Outsider {
     pub async fn connect(chromium: &Chromium) -> Self {
-        Self { client: chromium.cdp.client(SOON).await.unwrap(), last: 0, seen: Vec::new() }
+        Self::labelled(chromium, "agent").await
+    }
+
+    /// A client of whom the label says.
+    pub async fn labelled(chromium: &Chromium, label: &str) -> Self {
+        let client = chromium.cdp.client(label, SOON).await.unwrap();
+        Self { client, last: 0, seen: Vec::new() }
     }
 
     /// Sends a call, and returns its number.

@@ -33,7 +33,7 @@ async fn a_port_answers_as_the_pipe_does_and_both_at_once() {
     assert!(matches!(choking, Err(CdpError::TooLarge)), "{choking:?}");
 
     // Somebody from outside has a share of it, too.
-    let client = cdp.client(SOON).await.unwrap();
+    let client = cdp.client("", SOON).await.unwrap();
     client.send(r#"{"id":7,"method":"Browser.getVersion"}"#).await.unwrap();
     let answer = client.next().await.unwrap();
     assert!(answer.contains("\"id\":7") && answer.contains("Chrome"), "{answer}");

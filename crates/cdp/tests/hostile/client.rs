@@ -178,7 +178,7 @@ fn nothing_is_left_of_a_client_that_was_not_waited_for() {
         let (cdp, mut end) = connection();
         let question = tokio::select! {
             biased;
-            _ = cdp.client(SOON) => unreachable!(),
+            _ = cdp.client("", SOON) => unreachable!(),
             question = end.read() => question,
         };
         let params = json!({ "sessionId": ROOT });

@@ -38,7 +38,7 @@ pub async fn client(cdp: &Cdp, end: &mut End) -> Client {
         end.write(&json!({ "method": "Target.attachedToTarget", "params": params })).await;
         end.answer(&question, json!({ "sessionId": ROOT })).await;
     };
-    join!(cdp.client(SOON), opening).0.unwrap()
+    join!(cdp.client("", SOON), opening).0.unwrap()
 }
 
 impl End {

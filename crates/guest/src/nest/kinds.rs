@@ -6,7 +6,7 @@
 //!   Downloads      shared                     shared
 //!   Desktop        shared                     shared
 //! /home/browser    -                          its profile
-//! /run/user/1000   session bus                empty
+//! /run/user/1000   session bus                a bus without services
 //! extensions       -                          read-only
 //! ```
 
@@ -34,6 +34,8 @@ const FONTS_SEEN: &str = "/var/cache/fontconfig";
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games";
 /// Chromium writes next to nothing there.
 const BROWSER_TMP: u64 = 256 << 20;
+/// The profile of a private sign-in, in memory.
+const PRIVATE_BYTES: u64 = 512 << 20;
 /// Processes and threads that neither can take from the guest and the X server. The kernel counts
 /// both sandboxes together, so the browser's limit is above that of the agent's programs.
 const RESERVED_PIDS: u64 = 64;
@@ -116,6 +118,19 @@ pub fn browser(begin: &Begin) -> NestSpec {
              --bind {BROWSER_HOME}/{CERTIFICATES} {HOME}/{CERTIFICATES} \
              --perms 0700 --size 16777216 --tmpfs {RUNTIME_DIR} {extensions}"
         ),
+    }
+}
+
+/// The sandbox of a browser that a person has for themselves: it shares no folder and no display with
+/// anything, and keeps nothing.
+pub fn private(begin: &Begin) -> NestSpec {
+    let own = |folder: &str, size: u64| format!("--perms 0700 --size {size} --tmpfs {folder}");
+    let mounts = [(BROWSER_HOME, PRIVATE_BYTES), (HOME, 16 << 20), (RUNTIME_DIR, 16 << 20)];
+    NestSpec {
+        name: "private",
+        with_display: false,
+        mounts: mounts.map(|(folder, size)| own(folder, size)).join(" "),
+        ..browser(begin)
     }
 }
 

@@ -81,8 +81,9 @@ fn version(said: &str) -> Option<(u32, u32)> {
 fn xvnc() -> Finding {
     let package = "tigervnc-standalone-server";
     let Some(path) = find("Xtigervnc") else { return needed("X server", "Xtigervnc", package) };
-    let said = first_line(Command::new(path).arg("-version")).unwrap_or_default();
-    Finding::ok("X server", said)
+    // That of Debian 13 says nothing.
+    let said = first_line(Command::new(&path).arg("-version"));
+    Finding::ok("X server", said.unwrap_or_else(|| path.display().to_string()))
 }
 
 fn chromium() -> Finding {

@@ -178,6 +178,43 @@ async fn mounting_is_refused_even_in_a_namespace_of_ones_own() {
 }
 
 #[tokio::test]
+async fn known_ways_around_the_sandbox_are_closed() {
+    let server = Server::start();
+    let client = server.client("agent", "sessions:*");
+    let desk = Desk::desktop(&client).await;
+
+    // Mounts and processes do not say where on the host something comes from.
+    let told = "cat /proc/[0-9]*/mountinfo; readlink /proc/[0-9]*/exe; cat /proc/[0-9]*/cmdline";
+    let told = desk.shell(told).await;
+    assert!(told.contains(" /home/agent/Downloads "), "{told}");
+    for hidden in [server.run_dir().to_str().unwrap(), "/sandboxes/", &desk.id] {
+        let line = told.lines().find(|line| line.contains(hidden));
+        assert_eq!(line, None, "{hidden}");
+    }
+
+    // Newer calls than the filter knows do not exist, nor does the other way to make calls.
+    let calls = "for (467, 0x40000000 + 39) { print syscall($_, 0, 0, 0, 0, 0), \" $!\\n\" }";
+    let refused = "-1 Function not implemented\n".repeat(2);
+    assert_eq!(desk.shell(&format!("perl -e '{calls}'")).await, refused);
+    assert_eq!(desk.shell("perl -e 'print syscall(39) == $$'").await, "1\n");
+
+    // The X server cannot be made to connect to a viewer that waits for it.
+    let listen = r#"
+        perl -MIO::Socket::INET -e '
+            $all = IO::Socket::INET->new(Listen => 9, LocalAddr => "127.0.0.1:5500");
+            print STDERR "up\n"; $SIG{ALRM} = sub { exit }; alarm 5;
+            while ($one = $all->accept) { print "somebody came\n"; sysread $one, $x, 12; print "$x" }
+        ' 2> ~/up &
+        until [ -s ~/up ]; do sleep 0.1; done
+        tigervncconfig -connect 127.0.0.1:5500
+        (exec 3<>/dev/tcp/127.0.0.1/5500; echo 'this is a test' >&3)
+        wait"#;
+    let said = desk.shell(listen).await;
+    assert!(!said.contains("RFB "), "{said}");
+    assert_eq!(said.matches("somebody came").count(), 1, "{said}");
+}
+
+#[tokio::test]
 async fn sandboxes_run_as_nobody_in_particular() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");

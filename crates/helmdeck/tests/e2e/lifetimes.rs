@@ -39,6 +39,42 @@ async fn a_session_that_nobody_calls_ends_as_idle() {
 }
 
 #[tokio::test]
+async fn an_idle_end_is_told_and_put_off_and_what_is_left_of_the_session_can_be_seen() {
+    let server = Server::start();
+    let client = server.client("agent", "sessions:*");
+    let spec = json!({ "mode": "desktop", "geometry": "800x600", "idle_timeout_s": 600,
+        "start_url": "data:text/html,<title>first</title>" });
+    let desk = Desk::create(&client, &spec).await;
+    desk.titled("first").await;
+    assert_eq!(desk.browser("execute", json!({ "script": "1" })).await.status, 200);
+    desk.act("agent_status", json!({ "status": "Reading" })).await;
+    let path = format!("/api/v1/sessions/{}", desk.id);
+    let before = desk.describe().await;
+    assert!(before["agent_acted_at"].is_string(), "{before}");
+    let kept = client.post(&format!("{path}/keep-alive"), &Value::Null).await.expect(200).json();
+    assert!(kept["idle_ends_at"].as_str() > before["idle_ends_at"].as_str(), "{before} {kept}");
+    client.get(&format!("{path}/last-picture")).await.expect_error(404, "not_found");
+
+    desk.end().await;
+    let ended = client.get(&format!("{path}/ended")).await.expect(200).json();
+    assert_eq!(
+        (&ended["status"], &ended["end_reason"]),
+        (&json!("terminated"), &json!("requested"))
+    );
+    assert_eq!((&ended["agent_status"], &ended["last_picture"]), (&json!("Reading"), &json!(true)));
+    let picture = client.get(&format!("{path}/last-picture")).await.expect(200);
+    assert_eq!(picture.header("content-type"), "image/jpeg");
+    assert!(picture.body.starts_with(&[0xff, 0xd8]) && picture.body.len() < 256 << 10);
+    let recent = client.get("/api/v1/sessions?state=ended").await.json();
+    assert_eq!(recent["sessions"][0]["id"], desk.id);
+    let actions = client.get(&format!("{path}/actions")).await.json();
+    let said = actions["actions"].as_array().unwrap().iter();
+    let said: Vec<_> = said.filter(|one| one["action"] == "agent_status").collect();
+    assert_eq!(said[0]["detail"], json!({ "status": "Reading" }));
+    assert!(client.post(&format!("{path}/keep-alive"), &Value::Null).await.status >= 400);
+}
+
+#[tokio::test]
 async fn the_idle_limit_of_the_server_holds_for_sessions_without_their_own() {
     let server = Server::start_with(&[("HELMDECK_IDLE_TIMEOUT_S", "1")]);
     let client = server.client("agent", "sessions:*");

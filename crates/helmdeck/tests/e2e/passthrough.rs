@@ -120,14 +120,18 @@ async fn a_browser_that_a_script_starts_is_the_sessions_while_it_runs() {
     let theirs = desk.titled("theirs").await;
     let ours = desk.titled("handed over").await;
     desk.act("focus", json!({ "window_id": ours["id"] })).await;
-    browser(&server, OWN).kill();
+    let own = browser(&server, OWN);
+    own.kill();
     // With or without a title bar, it ends where the panel begins.
     let room = |window: &Value| {
         let bottom = window["y"].as_i64().zip(window["height"].as_i64()).map(|(y, h)| y + h);
         (window["x"].clone(), window["width"].clone(), bottom)
     };
     let back = async || {
-        let new = |window: &Value| window["browser"] == true && window["id"] != ours["id"];
+        if own.is_alive() {
+            return None;
+        }
+        let new = |window: &Value| window["browser"] == true;
         let windows = desk.windows().await;
         windows.iter().any(|window| new(window) && room(window) == room(&ours)).then_some(())
     };

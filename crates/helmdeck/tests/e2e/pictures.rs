@@ -58,6 +58,21 @@ async fn a_screenshot_shows_the_whole_painted_desktop() {
 }
 
 #[tokio::test]
+async fn the_first_screenshot_after_ready_has_no_undrawn_panel() {
+    let server = Server::start();
+    let client = server.client("agent", "sessions:*");
+    let desk = Desk::create(&client, &json!({ "mode": "desktop", "geometry": "1280x800" })).await;
+    let first = desk.ask("screenshot", json!({})).await.expect(200);
+    let mut reader = png::Decoder::new(Cursor::new(&first.body)).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let frame = reader.next_frame(&mut pixels).unwrap();
+    let row = frame.line_size;
+    let strip = &pixels[row * 776..row * 796];
+    let seen = colours(strip, frame.color_type.samples());
+    assert!(seen.len() > 8, "the panel shows only {seen:?}");
+}
+
+#[tokio::test]
 async fn the_format_is_chosen_by_the_body_else_by_accept_else_png() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");

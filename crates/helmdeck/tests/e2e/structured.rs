@@ -270,3 +270,22 @@ async fn while_a_person_drives_the_browser_can_be_read_and_not_used() {
     person.post(&format!("{control}/release"), &json!({})).await.expect(200);
     act(&desk, "click", click).await;
 }
+
+#[tokio::test]
+async fn a_hit_on_a_desktop_says_where_it_is_on_the_page_and_on_the_screen() {
+    let server = Server::start();
+    let client = server.admin();
+    let desk = Desk::desktop(&client).await;
+    let page = "data:text/html,<body style='margin:0;height:5000px'><button id=b \
+        style='position:absolute;top:3000px;left:200px;width:90px;height:40px' \
+        onclick='this.textContent+=event.screenY+\";\"'>b</button>";
+    act(&desk, "navigate", json!({ "url": page })).await;
+    let hit = act(&desk, "click", json!({ "selector": "#b" })).await["hit"].clone();
+    assert_eq!(hit["page"], json!({ "x": 245, "y": 3020 }), "{hit}");
+    assert!(hit["y"].as_i64() < Some(1000), "{hit}");
+    // The same pixel by the desktop's mouse.
+    desk.act("click", json!({ "x": hit["screen"]["x"], "y": hit["screen"]["y"] })).await;
+    let y = hit["screen"]["y"].as_i64().unwrap();
+    act(&desk, "wait_for", json!({ "text": format!("b{y};{y};") })).await;
+    desk.end().await;
+}

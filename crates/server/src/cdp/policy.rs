@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use helmdeck_cdp::{Peek, refusal};
+use helmdeck_cdp::{Peek, controls_browser, refusal};
 use helmdeck_sessions::SessionError;
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::{Value, json, value::RawValue};
 
 /// Where downloads go, whatever folder of its own machine the client names.
 const DOWNLOADS: &str = "/home/agent/Downloads";
@@ -13,6 +14,10 @@ const SERVER_ERROR: i64 = -32000;
 
 /// No honest message that is read whole is longer.
 const MAX_REWRITTEN: usize = 64 << 10;
+
+/// The answer to an address that controls the browser.
+const NOT_OPENED: &str = "this address controls the browser, which belongs to the session: open a \
+    page of the web, about:blank, data:, blob: or file: instead";
 
 /// What becomes of a message.
 #[derive(Debug, PartialEq, Eq)]
@@ -44,7 +49,9 @@ pub fn judge<'a>(
         // Messages inside messages, and a page that may send any.
         "Target.sendMessageToTarget"
         | "Target.exposeDevToolsProtocol"
+        | "Target.openDevTools"
         | "Target.setRemoteLocations" => no("not here: attach with flatten instead"),
+        "Page.navigate" | "Target.createTarget" if !may_open(message.params) => no(NOT_OPENED),
         "Browser.setDownloadBehavior" | "Page.setDownloadBehavior" => match in_session(text) {
             Some(rewritten) => Verdict::Pass(rewritten.into()),
             None => no("expected an object of parameters, and not a large one"),
@@ -54,6 +61,23 @@ pub fn judge<'a>(
             Err(error) => no(&error.to_string()),
         },
         _ => Verdict::Pass(text.into()),
+    }
+}
+
+/// Whether the address in the parameters is one that clients may open. One that the browser might read
+/// differently is not.
+fn may_open(params: Option<&RawValue>) -> bool {
+    #[derive(Deserialize)]
+    struct Opened<'a> {
+        #[serde(borrow, default)]
+        url: Option<Cow<'a, str>>,
+    }
+    let Some(params) = params.map(RawValue::get).filter(|params| params.starts_with('{')) else {
+        return true;
+    };
+    match serde_json::from_str::<Opened<'_>>(params) {
+        Ok(Opened { url }) => url.is_none_or(|url| !controls_browser(&url)),
+        Err(_) => false,
     }
 }
 
@@ -126,6 +150,24 @@ mod tests {
             let told = answer(judge(&text, || Ok(())));
             assert_eq!((&told["id"], &told["sessionId"]), (&json!(7), &json!("S")));
             assert_eq!(told["error"]["code"], SERVER_ERROR);
+        }
+    }
+
+    #[test]
+    fn nobody_opens_an_address_that_ends_the_browser() {
+        for method in ["Page.navigate", "Target.createTarget"] {
+            for params in [
+                r#"{"url":"chrome://quit"}"#,
+                r#"{"u\u0072l":"chrome\u003a//restart"}"#,
+                r#"{"url":"about:blank","url":"chrome://quit"}"#,
+                r#"{"url":"view-source:chrome://quit"}"#,
+            ] {
+                let text = format!(r#"{{"id":1,"method":"{method}","params":{params}}}"#);
+                let told = answer(judge(&text, || Ok(())));
+                assert!(told["error"]["message"].as_str().unwrap().contains("session"), "{told}");
+            }
+            let text = format!(r#"{{"id":1,"method":"{method}","params":{{"url":"http://a"}}}}"#);
+            assert_eq!(judge(&text, || Ok(())), Verdict::Pass(text.as_str().into()));
         }
     }
 

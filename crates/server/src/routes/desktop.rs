@@ -139,7 +139,7 @@ pub async fn set_agent_status(
     Extension(caller): Extension<Caller>,
     Targeted { session, action }: Targeted<AgentStatus>,
 ) -> ApiResult<Json<Done>> {
-    app.sessions.get(&caller, &session)?.set_agent_status(action.status).await?;
+    app.sessions.get(&caller, &session)?.set_agent_status(&caller, action.status).await?;
     Ok(Json(Done::OK))
 }
 

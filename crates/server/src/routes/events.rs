@@ -14,7 +14,7 @@ use http::HeaderMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use time::OffsetDateTime;
+use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use crate::{
     App,
@@ -172,6 +172,11 @@ impl Feed {
             What::Acted(record) => Some(event("action", &*record)),
             What::AgentStatus(status) => {
                 Some(event("agent_status", &json!({ "session_id": id, "status": status })))
+            }
+            What::IdleEnd(end) => {
+                let idle_ends_at = end.and_then(|end| end.format(&Rfc3339).ok());
+                let told = json!({ "session_id": id, "idle_ends_at": idle_ends_at });
+                Some(event("idle", &told))
             }
             What::Control(mut control, key) => {
                 control.yours = key == self.caller.token;

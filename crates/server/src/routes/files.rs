@@ -4,16 +4,17 @@ use axum::{
     Extension, Json,
     body::Body,
     extract::State,
-    response::{IntoResponse, Response},
+    response::{AppendHeaders, IntoResponse, Response},
 };
 use futures_util::stream;
-use helmdeck_sessions::{Caller, Download};
+use helmdeck_sessions::{Caller, Download, SessionError};
 use helmdeck_wire::{
     ErrorCode,
+    byte_range::ByteRange,
     file::{FileList, HomePath},
     guest::OneFile,
 };
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use http_body_util::BodyExt;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -62,17 +63,44 @@ pub async fn read_file(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
     NamedFile(id, path): NamedFile,
+    headers: HeaderMap,
 ) -> ApiResult<Response> {
     let path = parse(&path)?;
-    let file = app.sessions.get(&caller, &id)?.read_file(&caller, &path).await?;
+    let session = app.sessions.get(&caller, &id)?;
+    let file = match session.read_file(&caller, &path, range(&headers)).await {
+        Err(error @ SessionError::RangeNotSatisfiable { size }) => {
+            let mut refused = ApiError::from(error).into_response();
+            let all = HeaderValue::try_from(format!("bytes */{size}"));
+            let all = all.map_err(ApiError::internal)?;
+            refused.headers_mut().insert(header::CONTENT_RANGE, all);
+            return Ok(refused);
+        }
+        read => read?,
+    };
     let name = path.split().map_or("", |(_, name)| name);
+    let (status, part) = match file.part() {
+        Some((first, size)) => {
+            let last = first.saturating_add(file.size()).saturating_sub(1);
+            (StatusCode::PARTIAL_CONTENT, Some(format!("bytes {first}-{last}/{size}")))
+        }
+        None => (StatusCode::OK, None),
+    };
+    let part = part.map(|part| AppendHeaders([(header::CONTENT_RANGE, part)]));
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream")),
         (header::CONTENT_LENGTH, file.size().into()),
+        (header::ACCEPT_RANGES, HeaderValue::from_static("bytes")),
         (header::CONTENT_DISPOSITION, disposition(name)?),
         (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox")),
     ];
-    Ok((headers, Body::from_stream(pieces(file))).into_response())
+    Ok((status, part, headers, Body::from_stream(pieces(file))).into_response())
+}
+
+/// The part that is asked for. A file has no version to compare with, so that a request on the
+/// condition of one gets all of it.
+fn range(headers: &HeaderMap) -> Option<ByteRange> {
+    let wanted = headers.get(header::RANGE).filter(|_| !headers.contains_key(header::IF_RANGE))?;
+    ByteRange::parse(wanted.to_str().ok()?)
 }
 
 /// A new file.
@@ -83,7 +111,7 @@ pub async fn write_file(
     Params(query): Params<WriteQuery>,
     body: Body,
 ) -> ApiResult<impl IntoResponse> {
-    let file = OneFile { path: parse(&path)?, replace: query.replace };
+    let file = OneFile { path: parse(&path)?, replace: query.replace, range: None };
     let content = body.map_err(Into::into).boxed_unsync();
     let stored = app.sessions.get(&caller, &id)?.write_file(&caller, &file, content).await?;
     Ok((StatusCode::CREATED, Json(stored)))

@@ -40,6 +40,11 @@ pub async fn viewer() -> Response {
     file("/vnc.html")
 }
 
+/// The API reference.
+pub async fn docs() -> Response {
+    file("/docs.html")
+}
+
 /// Where a session is watched inside another page, by ticket.
 pub async fn embed(Named(id): Named, request: Request) -> ApiResult<Redirect> {
     let in_id = |b: u8| b.is_ascii_alphanumeric() || b"-_".contains(&b);
@@ -58,7 +63,7 @@ pub async fn embed(Named(id): Named, request: Request) -> ApiResult<Redirect> {
         });
     let path = format!("api/v1/sessions/{id}/vnc%3F{query}");
     // One level up, so that it holds behind any prefix.
-    let page = format!("../embed.html?autoconnect=true&resize=scale&path={path}");
+    let page = format!("../embed.html?autoconnect=true&resize=remote&path={path}");
     Ok(Redirect::temporary(&page))
 }
 

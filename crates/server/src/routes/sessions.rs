@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 use time::OffsetDateTime;
 
+use super::ended;
 use crate::{
     App,
     attach::SECRET_LIFE,
@@ -30,6 +31,27 @@ pub struct CreateQuery {
 fn yes() -> bool {
     true
 }
+
+/// Which sessions are wanted.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListQuery {
+    /// `ended` for those that have ended, the last first, also after they are gone. If not given:
+    /// those that are there.
+    state: Option<ListState>,
+    /// With `state=ended`: how many; 50 if not given, 200 at most.
+    limit: Option<u32>,
+}
+
+/// What became of a session.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ListState {
+    /// It is over.
+    Ended,
+}
+
+const MOST_ENDED: u32 = 200;
 
 /// How much of a log is wanted.
 #[derive(Deserialize, JsonSchema)]
@@ -57,8 +79,16 @@ pub async fn create_session(
 pub async fn list_sessions(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
-) -> Json<SessionList> {
-    Json(SessionList { sessions: app.sessions.describe_all(&caller).await })
+    Params(query): Params<ListQuery>,
+) -> ApiResult<Json<SessionList>> {
+    let sessions = match query.state {
+        Some(ListState::Ended) => {
+            let limit = query.limit.unwrap_or(50).min(MOST_ENDED);
+            ended::list(&app, &caller, limit).await?
+        }
+        None => app.sessions.describe_all(&caller).await,
+    };
+    Ok(Json(SessionList { sessions }))
 }
 
 /// One of the caller's sessions.

@@ -78,6 +78,11 @@ impl TestServer {
         self.mint("ann", true, scopes).0
     }
 
+    /// An agent's token of this subject with these scopes.
+    pub fn token_of(&self, subject: &str, scopes: &[&str]) -> String {
+        self.mint(subject, false, scopes).0
+    }
+
     /// A token that is listed, and its id.
     pub async fn listed(&self, subject: &str, human: bool, scopes: &[&str]) -> (String, String) {
         let (token, claims) = self.mint(subject, human, scopes);

@@ -2,15 +2,24 @@
 //!
 //! Nothing here starts a sandbox; what needs one is tested end to end elsewhere.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test may"
+)]
 
 mod access;
 mod auth;
+mod behind_proxy;
 mod client;
 mod connections;
 mod control;
 mod desktop;
 mod drain;
+mod ended;
+mod forwards;
 mod health;
 mod live;
 mod metrics;

@@ -80,6 +80,9 @@ async fn enums_are_enums_and_any_value_is_an_object_so_that_generators_accept_th
         let bare = properties.into_iter().flatten().filter(|(_, schema)| schema.is_boolean());
         wrong.extend(bare.map(|(name, _)| format!("{place}/properties/{name}: bare boolean")));
     }
+    let schemas = document["components"]["schemas"].as_object().unwrap();
+    let numbered = schemas.keys().filter(|name| name.ends_with(|last: char| last.is_ascii_digit()));
+    wrong.extend(numbered.map(|name| format!("{name}: two types have the same name")));
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(enums > 20, "{enums}");
 }

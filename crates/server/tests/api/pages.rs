@@ -5,7 +5,7 @@ use crate::client::TestServer;
 #[tokio::test]
 async fn pages_may_load_nothing_from_elsewhere_and_nobody_may_frame_them() {
     let server = TestServer::start().await;
-    for path in ["/", "/login", "/sessions/sess-any", "/vnc.html", "/embed.html"] {
+    for path in ["/", "/login", "/sessions/sess-any", "/docs", "/vnc.html", "/embed.html"] {
         let page = server.get(path, "").await;
         assert_eq!(page.header("content-type"), "text/html; charset=utf-8", "{path}");
         assert!(page.text().contains("helmdeck"), "{path}");
@@ -28,7 +28,7 @@ async fn a_frame_is_led_to_its_session_with_its_ticket() {
     let answer = server.get("/embed/sess-1?ticket=a.b-c_d", "").await;
     assert_eq!(answer.status.as_u16(), 307);
     let path = "api/v1/sessions/sess-1/vnc%3Fticket%3Da.b-c_d";
-    let page = format!("../embed.html?autoconnect=true&resize=scale&path={path}");
+    let page = format!("../embed.html?autoconnect=true&resize=remote&path={path}");
     assert_eq!(answer.header("location"), page);
 }
 

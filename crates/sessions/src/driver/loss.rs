@@ -53,6 +53,7 @@ pub(super) async fn heard(
             }
             Ok(Some(Progress::BrowserEnded(how))) => session.browser_ended(Some(how)),
             Ok(Some(Progress::BrowserBack)) => session.browser_ended(None),
+            Ok(Some(Progress::PrivateEnded)) => session.private_ended(),
             Ok(Some(Progress::BrowserWindow(window))) => moved(session, window),
             Ok(Some(Progress::Lost { part, log_tail })) => {
                 let end = match part {

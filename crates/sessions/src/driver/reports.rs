@@ -55,6 +55,7 @@ fn cut(report: Progress) -> Progress {
         whole @ (Progress::Done(_)
         | Progress::Ready
         | Progress::BrowserBack
+        | Progress::PrivateEnded
         | Progress::BrowserWindow(None)) => whole,
     }
 }

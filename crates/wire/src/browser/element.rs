@@ -46,6 +46,7 @@ fn once() -> u8 {
 
 /// What a click hit.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "ElementClicked")]
 pub struct Clicked {
     /// What else happened.
     #[serde(flatten)]
@@ -61,9 +62,25 @@ pub struct Hit {
     pub tag: String,
     /// What it says, or is called; cut after 200 characters.
     pub name: String,
-    /// The pixel of the page's view that was used.
+    /// Where it was used, in the browser's view of the page: 0 is the view's left edge.
     pub x: i32,
-    /// The pixel of the page's view that was used.
+    /// The same from the view's top edge.
+    pub y: i32,
+    /// The same place on the whole page, however far that is scrolled.
+    #[serde(default)]
+    pub page: Pixel,
+    /// The same place on the desktop's screen, as `/api/v1/desktop/click` takes it; not in headless
+    /// sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub screen: Option<Pixel>,
+}
+
+/// A pixel.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Pixel {
+    /// From the left edge.
+    pub x: i32,
+    /// From the top edge.
     pub y: i32,
 }
 

@@ -38,7 +38,7 @@ kept |this: &Self| json!({
 }));
 
 /// An address less what may be a secret in it: user, query and fragment, and all of one that is data.
-pub(super) fn without_secrets(url: &str) -> String {
+pub fn without_secrets(url: &str) -> String {
     let end = url.find(['?', '#']).unwrap_or(url.len());
     let shown = url.get(..end).unwrap_or_default();
     match shown.split_once("://") {
@@ -247,6 +247,7 @@ action!(browser WaitFor, "browser_wait_for", Waited,
 
 /// What was waited for has come.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "PageWaited")]
 pub struct Waited {
     /// What else happened.
     #[serde(flatten)]

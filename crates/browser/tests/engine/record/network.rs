@@ -5,7 +5,6 @@ use std::time::Duration;
 use helmdeck_wire::{
     browser::{Har, NetworkLog, NetworkRequest, RequestKind},
     control::Hands,
-    guest::HandedOver,
 };
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, time::sleep};
@@ -183,7 +182,7 @@ async fn exported(desk: &Desk, server: &Server) {
     let post = "fetch('/theirs', { method: 'POST', body: 'typed' }).then(() => 1)";
     let script = format!("setTimeout(() => {post}, 500)");
     desk.execute(json!({ "script": script })).await.unwrap();
-    desk.browser.handed_over(HandedOver { to_person: true });
+    desk.browser.handed_over(true);
     let looking = desk.browser.in_hands(Hands::Off);
     // They may use the address bar, and it is still theirs.
     let tabs = request(json!({}));

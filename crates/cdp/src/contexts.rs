@@ -1,0 +1,254 @@
+//! Which browser contexts belong to whom, and what of them others get to see.
+//!
+//! A context that a client made is that client's alone: to others, the context and the targets in it
+//! do not exist. The context that the browser begins with is shared. What a client leaves behind when
+//! it goes is shared from then on, so that it can be found again.
+
+use std::{borrow::Cow, collections::HashMap};
+
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+
+use crate::tree::Owner;
+
+/// More contexts than this of one client are refused.
+const MAX_CONTEXTS: usize = 1000;
+/// More targets in others' contexts than any browser has.
+const MAX_TARGETS: usize = 16 << 10;
+
+/// Who made which context.
+#[derive(Default)]
+pub(crate) struct Contexts {
+    owners: HashMap<String, Owner>,
+    /// The context of each target that is in one with an owner: of a target's end, the browser tells
+    /// the id only.
+    targets: HashMap<String, String>,
+}
+
+/// What of a client's call concerns contexts and targets.
+#[derive(Default, Deserialize)]
+pub(crate) struct Named<'a> {
+    #[serde(borrow, default, rename = "targetId")]
+    pub target: Option<Cow<'a, str>>,
+    #[serde(borrow, default, rename = "browserContextId")]
+    pub context: Option<Cow<'a, str>>,
+}
+
+/// What an answer tells of contexts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Sought {
+    Nothing,
+    NewContext,
+    Contexts,
+    Targets,
+    /// That this context is gone.
+    Disposed(String),
+}
+
+/// What becomes of an event about a target.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Shown,
+    Hidden,
+    /// The browser attached a client to what it must not reach.
+    Detached {
+        session: String,
+        waiting: bool,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Told<'a> {
+    #[serde(borrow, default)]
+    target_info: Option<Info<'a>>,
+    #[serde(borrow, default)]
+    target_id: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    session_id: Option<Cow<'a, str>>,
+    #[serde(default)]
+    waiting_for_debugger: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Info<'a> {
+    #[serde(borrow)]
+    target_id: Cow<'a, str>,
+    #[serde(borrow, default)]
+    browser_context_id: Option<Cow<'a, str>>,
+}
+
+impl<'a> Named<'a> {
+    /// What a call names; an error if the browser might read it differently.
+    pub fn by(method: &str, params: Option<&'a RawValue>) -> Result<Self, serde_json::Error> {
+        let domain = method.split_once('.').map(|(domain, _)| domain);
+        let params = params.map(RawValue::get).filter(|params| params.starts_with('{'));
+        match (domain, params) {
+            (Some("Target" | "Browser" | "Storage"), Some(params)) => serde_json::from_str(params),
+            _ => Ok(Self::default()),
+        }
+    }
+
+    /// What the answer to the call will tell.
+    pub fn sought(&self, method: &str) -> Sought {
+        match (method, &self.context) {
+            ("Target.createBrowserContext", _) => Sought::NewContext,
+            ("Target.getBrowserContexts", _) => Sought::Contexts,
+            ("Target.getTargets", _) => Sought::Targets,
+            ("Target.disposeBrowserContext", Some(context)) => {
+                Sought::Disposed(context.clone().into_owned())
+            }
+            _ => Sought::Nothing,
+        }
+    }
+}
+
+impl Contexts {
+    /// Whether a client may see and use a context.
+    pub fn shows(&self, client: u64, context: Option<&str>) -> bool {
+        let owner = context.and_then(|context| self.owners.get(context));
+        owner.is_none_or(|owner| *owner == Owner::Client(client))
+    }
+
+    /// Whether there is anything that a client must not see.
+    pub fn hides_any(&self, client: u64) -> bool {
+        self.owners.values().any(|owner| *owner != Owner::Client(client))
+    }
+
+    /// Whether a client has as many contexts as it may.
+    pub fn is_full(&self, client: u64) -> bool {
+        let theirs = self.owners.values().filter(|owner| **owner == Owner::Client(client));
+        theirs.count() >= MAX_CONTEXTS
+    }
+
+    /// The browser answered `owner`. Returns another answer if not all of it may be seen.
+    pub fn answered(
+        &mut self,
+        owner: Owner,
+        sought: &Sought,
+        result: Option<&RawValue>,
+    ) -> Option<Box<RawValue>> {
+        let mut result: Value = match sought {
+            Sought::Nothing => return None,
+            _ => serde_json::from_str(result?.get()).ok()?,
+        };
+        match (sought, owner) {
+            (Sought::NewContext, _) => {
+                let context = result.get("browserContextId")?.as_str()?;
+                self.owners.insert(context.to_owned(), owner);
+                None
+            }
+            (Sought::Disposed(context), _) => {
+                self.owners.remove(context);
+                self.targets.retain(|_, in_context| in_context != context);
+                None
+            }
+            (Sought::Contexts, Owner::Client(client)) => {
+                let all = result.get_mut("browserContextIds")?.as_array_mut()?;
+                all.retain(|context| self.shows(client, context.as_str()));
+                serde_json::value::to_raw_value(&result).ok()
+            }
+            (Sought::Targets, Owner::Client(client)) => {
+                let all = result.get_mut("targetInfos")?.as_array_mut()?;
+                let context =
+                    |info: &Value| Some(info.get("browserContextId")?.as_str()?.to_owned());
+                all.retain(|info| self.shows(client, context(info).as_deref()));
+                serde_json::value::to_raw_value(&result).ok()
+            }
+            (Sought::Nothing | Sought::Contexts | Sought::Targets, _) => None,
+        }
+    }
+
+    /// Whether a client is told of an event.
+    pub fn judge(&mut self, client: u64, method: &str, params: &str) -> Fate {
+        if self.owners.is_empty() || !method.starts_with("Target.") {
+            return Fate::Shown;
+        }
+        let Ok(told) = serde_json::from_str::<Told<'_>>(params) else { return Fate::Shown };
+        if let Some(Info { target_id, browser_context_id }) = told.target_info {
+            let context = browser_context_id.as_deref();
+            if let Some(context) = context.filter(|context| self.owners.contains_key(*context)) {
+                if self.targets.len() >= MAX_TARGETS {
+                    self.targets.clear();
+                }
+                self.targets.insert(target_id.into_owned(), context.to_owned());
+            }
+            return match (self.shows(client, context), method, told.session_id) {
+                (true, _, _) => Fate::Shown,
+                (false, "Target.attachedToTarget", Some(session)) => Fate::Detached {
+                    session: session.into_owned(),
+                    waiting: told.waiting_for_debugger,
+                },
+                (false, _, _) => Fate::Hidden,
+            };
+        }
+        let context = told.target_id.and_then(|target| self.targets.get(&*target));
+        if self.shows(client, context.map(String::as_str)) { Fate::Shown } else { Fate::Hidden }
+    }
+
+    /// A client is gone: what it made is everybody's.
+    pub fn left(&mut self, client: u64) {
+        self.owners.retain(|_, owner| *owner != Owner::Client(client));
+        let owners = &self.owners;
+        self.targets.retain(|_, context| owners.contains_key(context));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{json, value::to_raw_value};
+
+    use super::*;
+
+    fn with_context_of(client: u64) -> Contexts {
+        let mut contexts = Contexts::default();
+        let made = to_raw_value(&json!({ "browserContextId": "C" })).unwrap();
+        contexts.answered(Owner::Client(client), &Sought::NewContext, Some(&made));
+        contexts
+    }
+
+    #[test]
+    fn a_context_exists_for_the_client_that_made_it_only_until_it_leaves() {
+        let mut contexts = with_context_of(1);
+        let all = to_raw_value(&json!({ "browserContextIds": ["C"] })).unwrap();
+        let seen_by = |contexts: &mut Contexts, client| {
+            let seen = contexts.answered(Owner::Client(client), &Sought::Contexts, Some(&all));
+            seen.unwrap().get().contains("\"C\"")
+        };
+        assert!(seen_by(&mut contexts, 1) && !seen_by(&mut contexts, 2));
+        assert!(contexts.shows(2, None) && contexts.shows(2, Some("default")));
+        contexts.left(1);
+        assert!(seen_by(&mut contexts, 2));
+    }
+
+    #[test]
+    fn nothing_is_told_of_targets_in_anothers_context_and_attachments_to_them_end() {
+        let mut contexts = with_context_of(1);
+        let told = json!({
+            "sessionId": "S", "waitingForDebugger": true,
+            "targetInfo": { "targetId": "T", "browserContextId": "C" },
+        });
+        let told = told.to_string();
+        let detached = Fate::Detached { session: "S".into(), waiting: true };
+        assert_eq!(contexts.judge(2, "Target.attachedToTarget", &told), detached);
+        assert_eq!(contexts.judge(2, "Target.targetCreated", &told), Fate::Hidden);
+        assert_eq!(contexts.judge(1, "Target.attachedToTarget", &told), Fate::Shown);
+        let ended = json!({ "targetId": "T" }).to_string();
+        assert_eq!(contexts.judge(2, "Target.targetDestroyed", &ended), Fate::Hidden);
+        assert_eq!(contexts.judge(1, "Target.targetDestroyed", &ended), Fate::Shown);
+        let other = json!({ "targetId": "U" }).to_string();
+        assert_eq!(contexts.judge(2, "Target.targetDestroyed", &other), Fate::Shown);
+    }
+
+    #[test]
+    fn a_call_that_names_two_contexts_is_not_passed_on() {
+        let twice = RawValue::from_string(
+            r#"{"browserContextId":"mine","browserContextId":"yours"}"#.to_owned(),
+        );
+        assert!(Named::by("Target.disposeBrowserContext", Some(&twice.unwrap())).is_err());
+        let escaped = RawValue::from_string(r#"{"target\u0049d":"\u0054"}"#.to_owned()).unwrap();
+        let named = Named::by("Target.attachToTarget", Some(&escaped)).unwrap();
+        assert_eq!(named.target.as_deref(), Some("T"));
+    }
+}

@@ -1,0 +1,289 @@
+//! What clients have set that would be in the way of a person who drives: undone when a person takes
+//! control, set again when it is released. Pure.
+//!
+//! Whatever only changes how a page looks or what a client hears stays as it is.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use crate::session::SessionId;
+
+/// So much is remembered of one client; what goes beyond is refused.
+const MAX_SETTINGS: usize = 4096;
+const MAX_BYTES: usize = 1 << 20;
+
+/// A call that sets something, and the call that undoes it: method and parameters.
+const SETTINGS: [(&str, &str, &str); 17] = [
+    ("Debugger.enable", "Debugger.setSkipAllPauses", r#"{"skip":true}"#),
+    ("Debugger.setSkipAllPauses", "Debugger.setSkipAllPauses", r#"{"skip":true}"#),
+    ("Emulation.setCPUThrottlingRate", "Emulation.setCPUThrottlingRate", r#"{"rate":1}"#),
+    (
+        "Emulation.setDocumentCookieDisabled",
+        "Emulation.setDocumentCookieDisabled",
+        r#"{"disabled":false}"#,
+    ),
+    (
+        "Emulation.setEmitTouchEventsForMouse",
+        "Emulation.setEmitTouchEventsForMouse",
+        r#"{"enabled":false}"#,
+    ),
+    (
+        "Emulation.setScriptExecutionDisabled",
+        "Emulation.setScriptExecutionDisabled",
+        r#"{"value":false}"#,
+    ),
+    ("Emulation.setVirtualTimePolicy", "Emulation.setVirtualTimePolicy", r#"{"policy":"advance"}"#),
+    ("Fetch.enable", "Fetch.disable", "{}"),
+    ("Input.setIgnoreInputEvents", "Input.setIgnoreInputEvents", r#"{"ignore":false}"#),
+    ("Input.setInterceptDrags", "Input.setInterceptDrags", r#"{"enabled":false}"#),
+    (
+        "Network.emulateNetworkConditions",
+        "Network.emulateNetworkConditions",
+        r#"{"offline":false,"latency":0,"downloadThroughput":-1,"uploadThroughput":-1}"#,
+    ),
+    (
+        "Network.emulateNetworkConditionsByRule",
+        "Network.emulateNetworkConditionsByRule",
+        r#"{"matchedNetworkConditions":[]}"#,
+    ),
+    ("Network.setBlockedURLs", "Network.setBlockedURLs", r#"{"urls":[]}"#),
+    ("Network.setRequestInterception", "Network.setRequestInterception", r#"{"patterns":[]}"#),
+    ("Overlay.setInspectMode", "Overlay.setInspectMode", r#"{"mode":"none","highlightConfig":{}}"#),
+    (
+        "Page.setInterceptFileChooserDialog",
+        "Page.setInterceptFileChooserDialog",
+        r#"{"enabled":false}"#,
+    ),
+    ("Page.setWebLifecycleState", "Page.setWebLifecycleState", r#"{"state":"active"}"#),
+];
+/// Attaching goes on while a person drives; what is opened does not wait for it.
+const AUTO_ATTACH: &str = "Target.setAutoAttach";
+/// A call that ends what another has set.
+const ENDS: [(&str, &[&str]); 2] = [
+    ("Fetch.disable", &["Fetch.enable"]),
+    ("Debugger.disable", &["Debugger.enable", "Debugger.setSkipAllPauses"]),
+];
+
+/// What one client has set, in order.
+#[derive(Default)]
+pub(crate) struct Settings {
+    set: Vec<Setting>,
+    bytes: usize,
+}
+
+struct Setting {
+    session: SessionId,
+    method: &'static str,
+    params: String,
+}
+
+/// A call of ours, in a client's place.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    pub session: SessionId,
+    pub method: &'static str,
+    pub params: String,
+}
+
+/// What becomes of a call while a person drives.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// It goes to the browser.
+    Pass,
+    /// It goes to the browser with these parameters.
+    Instead(String),
+    /// It goes to the browser, and then this does.
+    Then(Step),
+    /// It is answered now and done when control is released.
+    Later,
+}
+
+/// More is set than can be remembered.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct TooMuch;
+
+impl Settings {
+    /// Remembers a call, and says what becomes of it. `fenced`: a person drives.
+    pub fn call(
+        &mut self,
+        session: &SessionId,
+        method: &str,
+        params: &str,
+        fenced: bool,
+    ) -> Result<Turn, TooMuch> {
+        if let Some((_, ended)) = ENDS.iter().find(|(end, _)| *end == method) {
+            self.forget(|setting| setting.session == *session && ended.contains(&setting.method));
+            return Ok(Turn::Pass);
+        }
+        if method == AUTO_ATTACH {
+            self.remember(session, AUTO_ATTACH, params)?;
+            let instead = without_waiting(params).filter(|_| fenced);
+            return Ok(instead.map_or(Turn::Pass, Turn::Instead));
+        }
+        let Some((known, undo, undo_params)) = SETTINGS.iter().find(|(set, _, _)| *set == method)
+        else {
+            return Ok(Turn::Pass);
+        };
+        self.remember(session, known, params)?;
+        Ok(match (fenced, method) {
+            (false, _) => Turn::Pass,
+            // Its answer has something to tell.
+            (true, "Debugger.enable") => Turn::Then(step(session, undo, undo_params)),
+            (true, _) => Turn::Later,
+        })
+    }
+
+    /// What undoes it all.
+    pub fn undo(&self) -> Vec<Step> {
+        let undo = |setting: &Setting| {
+            if setting.method == AUTO_ATTACH {
+                let params = without_waiting(&setting.params)?;
+                return Some(step(&setting.session, AUTO_ATTACH, &params));
+            }
+            let (_, undo, params) = SETTINGS.iter().find(|(set, _, _)| *set == setting.method)?;
+            Some(step(&setting.session, undo, params))
+        };
+        let undone = self.set.iter().filter_map(undo);
+        // What is stopped at a breakpoint runs on.
+        let stopped = self.set.iter().filter(|setting| setting.method == "Debugger.enable");
+        let resumed = stopped.map(|setting| step(&setting.session, "Debugger.resume", "{}"));
+        undone.chain(resumed).collect()
+    }
+
+    /// What sets it all again.
+    pub fn redo(&self) -> Vec<Step> {
+        let redo = |setting: &Setting| match setting.method {
+            AUTO_ATTACH => {
+                without_waiting(&setting.params)?;
+                Some(step(&setting.session, AUTO_ATTACH, &setting.params))
+            }
+            // It never was off; only its pauses were.
+            "Debugger.enable" => {
+                Some(step(&setting.session, "Debugger.setSkipAllPauses", r#"{"skip":false}"#))
+            }
+            method => Some(step(&setting.session, method, &setting.params)),
+        };
+        self.set.iter().filter_map(redo).collect()
+    }
+
+    /// Sessions are gone.
+    pub fn lost(&mut self, gone: &HashSet<SessionId>) {
+        self.forget(|setting| gone.contains(&setting.session));
+    }
+
+    fn remember(
+        &mut self,
+        session: &SessionId,
+        method: &'static str,
+        params: &str,
+    ) -> Result<(), TooMuch> {
+        self.forget(|setting| setting.session == *session && setting.method == method);
+        if self.set.len() >= MAX_SETTINGS || self.bytes + params.len() > MAX_BYTES {
+            return Err(TooMuch);
+        }
+        self.bytes += params.len();
+        self.set.push(Setting { session: session.clone(), method, params: params.to_owned() });
+        Ok(())
+    }
+
+    fn forget(&mut self, which: impl Fn(&Setting) -> bool) {
+        self.set.retain(|setting| !which(setting));
+        self.bytes = self.set.iter().map(|setting| setting.params.len()).sum();
+    }
+}
+
+fn step(session: &SessionId, method: &'static str, params: &str) -> Step {
+    Step { session: session.clone(), method, params: params.to_owned() }
+}
+
+/// The same parameters for a client for which nothing waits; nothing if nothing does.
+fn without_waiting(params: &str) -> Option<String> {
+    let mut params: Value = serde_json::from_str(params).ok()?;
+    let waits = params.as_object_mut()?.get_mut("waitForDebuggerOnStart")?;
+    (*waits == true).then(|| *waits = Value::Bool(false))?;
+    Some(params.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WAITING: &str = r#"{"autoAttach":true,"flatten":true,"waitForDebuggerOnStart":true}"#;
+
+    fn methods(steps: &[Step]) -> Vec<&str> {
+        steps.iter().map(|step| step.method).collect()
+    }
+
+    #[test]
+    fn what_a_client_armed_is_undone_at_takeover_and_set_again_at_release() {
+        let mut settings = Settings::default();
+        let page = SessionId::from("page");
+        let mut set = |method: &str, params: &str| {
+            assert_eq!(settings.call(&page, method, params, false), Ok(Turn::Pass));
+        };
+        set("Input.setIgnoreInputEvents", r#"{"ignore":true}"#);
+        set("Fetch.enable", r#"{"patterns":[]}"#);
+        set("Fetch.enable", r#"{"patterns":[{"urlPattern":"*"}]}"#);
+        set("Debugger.enable", "{}");
+        set("Target.setAutoAttach", WAITING);
+        set("Network.setCacheDisabled", "{}");
+        let undo = settings.undo();
+        assert_eq!(
+            methods(&undo),
+            [
+                "Input.setIgnoreInputEvents",
+                "Fetch.disable",
+                "Debugger.setSkipAllPauses",
+                "Target.setAutoAttach",
+                "Debugger.resume"
+            ]
+        );
+        assert_eq!(undo[0].params, r#"{"ignore":false}"#);
+        assert!(undo[3].params.contains(r#""waitForDebuggerOnStart":false"#));
+        let redo = settings.redo();
+        assert_eq!(redo[0].params, r#"{"ignore":true}"#);
+        assert_eq!(redo[1].params, r#"{"patterns":[{"urlPattern":"*"}]}"#);
+        assert_eq!(redo[2].params, r#"{"skip":false}"#);
+        assert_eq!(redo[3].params, WAITING);
+    }
+
+    #[test]
+    fn what_a_client_arms_while_a_person_drives_waits_for_the_release() {
+        let mut settings = Settings::default();
+        let page = SessionId::from("page");
+        let turn = settings.call(&page, "Page.setWebLifecycleState", r#"{"state":"frozen"}"#, true);
+        assert_eq!(turn, Ok(Turn::Later));
+        let turn = settings.call(&page, "Target.setAutoAttach", WAITING, true);
+        assert!(matches!(turn, Ok(Turn::Instead(params)) if params.contains("false")));
+        let turn = settings.call(&page, "Debugger.enable", "{}", true);
+        assert!(matches!(turn, Ok(Turn::Then(step)) if step.params == r#"{"skip":true}"#));
+        assert_eq!(settings.call(&page, "Page.captureScreenshot", "{}", true), Ok(Turn::Pass));
+        assert_eq!(settings.redo().len(), 3);
+    }
+
+    #[test]
+    fn what_a_client_ended_itself_or_lost_does_not_come_back() {
+        let mut settings = Settings::default();
+        let (one, two) = (SessionId::from("one"), SessionId::from("two"));
+        for session in [&one, &two] {
+            settings.call(session, "Fetch.enable", "{}", false).unwrap();
+        }
+        settings.call(&one, "Fetch.disable", "{}", true).unwrap();
+        assert_eq!(settings.redo().len(), 1);
+        settings.lost(&[two].into());
+        assert!(settings.redo().is_empty() && settings.undo().is_empty());
+    }
+
+    #[test]
+    fn what_is_remembered_is_bounded() {
+        let mut settings = Settings::default();
+        let large = "x".repeat(MAX_BYTES + 1);
+        assert_eq!(settings.call(&"a".into(), "Fetch.enable", &large, false), Err(TooMuch));
+        for number in 0..MAX_SETTINGS {
+            let session = SessionId::from(number.to_string().as_str());
+            settings.call(&session, "Fetch.enable", "{}", false).unwrap();
+        }
+        assert_eq!(settings.call(&"more".into(), "Fetch.enable", "{}", false), Err(TooMuch));
+    }
+}

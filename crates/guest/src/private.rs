@@ -1,0 +1,164 @@
+//! Private sign-in: a browser that a person has for themselves. It has no window on the session's
+//! screen, no extension, and no connection that agents or clients of the debugging protocol can reach.
+
+use std::{sync::Arc, time::Duration};
+
+use helmdeck_browser::{Browser, SignIn};
+use helmdeck_cdp::{Cdp, Current};
+use helmdeck_wire::{
+    ErrorBody, ErrorCode,
+    browser::{Emulation, TabId},
+    error::with_causes,
+    guest::{Begin, EndPrivate, Progress, StartPrivate},
+    private::PrivateEnded,
+    session::Mode,
+};
+use parking_lot::Mutex;
+use serde::de::IgnoredAny;
+use serde_json::json;
+use tokio::time::timeout;
+
+use crate::{
+    begin::Guest,
+    browser::{Launched, launch_private},
+    error::GuestError,
+    nest::Nest,
+};
+
+/// A browser that is asked to end does so at once; else it is killed.
+const END_DEADLINE: Duration = Duration::from_secs(5);
+const ASK_DEADLINE: Duration = Duration::from_secs(10);
+
+/// What is known of private sign-in.
+#[derive(Clone, Default)]
+pub struct Private {
+    /// What the session was begun with.
+    begin: Arc<Mutex<Option<Begin>>>,
+    /// One start or end at a time.
+    open: Arc<tokio::sync::Mutex<Option<Open>>>,
+}
+
+/// A private browser that runs.
+struct Open {
+    key: String,
+    by: String,
+    current: Arc<Current>,
+    nest: Nest,
+    browser: Browser,
+    /// Where the agent was.
+    tab: TabId,
+}
+
+impl Private {
+    /// Keeps what browsers of this session are started with.
+    pub fn prepare(&self, begin: &Begin) {
+        *self.begin.lock() = Some(begin.clone());
+    }
+}
+
+impl Guest {
+    /// Gives a person a browser for themselves, at the page where the agent is.
+    pub async fn start_private(&self, wanted: StartPrivate) -> Result<(), GuestError> {
+        let StartPrivate { key, by } = wanted;
+        let session = self.session()?;
+        let mut open = self.private.open.lock().await;
+        match &*open {
+            Some(open) if open.key == key => return Ok(()),
+            Some(open) => return Err(taken(&open.by)),
+            None => {}
+        }
+        let begin = self.private.begin.lock().clone().ok_or(GuestError::NotBegun)?;
+        let carried = session.browser.carried().await?;
+        let tab = carried.tab.clone();
+        let current = Arc::new(Current::new());
+        let begin = Begin { mode: Mode::Headless, extensions: Vec::new(), ..begin };
+        let Launched { nest, process } = launch_private(&begin, &current, &self.log).await?;
+        let cdp = current.own(Duration::ZERO).await.map_err(|_| GuestError::Ended("chromium"))?;
+        let (timezone, locale) = (begin.timezone.clone(), begin.locale.clone());
+        let own = Emulation { timezone, locale, ..Emulation::default() };
+        let color_scheme = begin.color_scheme;
+        let emulated = Emulation { color_scheme, ..Emulation::default() };
+        let browser = Browser::private_to(Arc::clone(&current), own, emulated);
+        let arrived = async {
+            browser.arrive(carried, None).await?;
+            // Nothing leaves it by a file.
+            let deny = json!({ "behavior": "deny" });
+            let method = "Browser.setDownloadBehavior";
+            let denied = cdp.call::<IgnoredAny>(None, method, deny, ASK_DEADLINE).await;
+            denied.map_err(helmdeck_browser::BrowserError::from)
+        };
+        if let Err(error) = arrived.await {
+            end_browser(&current, &nest).await;
+            return Err(error.into());
+        }
+        let sign_in = SignIn { by: by.clone(), key: key.clone(), browser: browser.clone() };
+        session.browser.set_private(Some(sign_in));
+        *open = Some(Open { key, by, current, nest, browser, tab });
+        let guest = self.clone();
+        // Ends with the browser.
+        tokio::spawn(async move {
+            let _ = process.ended.await;
+            guest.private_browser_ended(&cdp).await;
+        });
+        Ok(())
+    }
+
+    /// Ends it. With `keep`, the agent's tab goes where the person was, signed in.
+    pub async fn end_private(&self, wanted: EndPrivate) -> Result<PrivateEnded, GuestError> {
+        let mut open = self.private.open.lock().await;
+        let Some(ended) = open.take() else { return Ok(PrivateEnded::default()) };
+        let session = self.session()?;
+        let carried = if wanted.keep { Some(ended.browser.carried().await) } else { None };
+        end_browser(&ended.current, &ended.nest).await;
+        let url = carried.as_ref().and_then(|carried| Some(carried.as_ref().ok()?.url.clone()));
+        let arrived = match carried {
+            Some(Ok(carried)) => session.browser.arrive(carried, Some(&ended.tab)).await,
+            Some(Err(error)) => Err(error),
+            None => Ok(()),
+        };
+        session.browser.set_private(None);
+        arrived?;
+        Ok(PrivateEnded { url })
+    }
+
+    /// Control changed hands: nobody else's private browser stays.
+    pub async fn end_private_of_others(&self, key: Option<&str>) {
+        let open = self.private.open.lock().await;
+        let others = open.as_ref().is_some_and(|open| Some(open.key.as_str()) != key);
+        drop(open);
+        if others {
+            let ended = self.end_private(EndPrivate { keep: false }).await;
+            if let Err(error) = ended {
+                self.log.line("guest", &with_causes(&error));
+            }
+            self.reports.tell(Progress::PrivateEnded);
+        }
+    }
+
+    /// The browser ended by itself: nothing is left of what was in it.
+    async fn private_browser_ended(&self, cdp: &Cdp) {
+        let mut open = self.private.open.lock().await;
+        let Some(ended) = open.take_if(|open| open.current.is_own(cdp)) else { return };
+        ended.current.clear();
+        ended.nest.end().await;
+        if let Ok(session) = self.session() {
+            session.browser.set_private(None);
+        }
+        self.reports.tell(Progress::PrivateEnded);
+    }
+}
+
+/// Ends a private browser, and all that it kept with it.
+async fn end_browser(current: &Current, nest: &Nest) {
+    if let Ok(cdp) = current.own(Duration::ZERO).await {
+        let _ = cdp.call::<IgnoredAny>(None, "Browser.close", json!({}), END_DEADLINE).await;
+        let _ = timeout(END_DEADLINE, cdp.closed()).await;
+    }
+    current.clear();
+    nest.end().await;
+}
+
+fn taken(by: &str) -> GuestError {
+    let message = format!("{by} signs in privately in this session: wait until that ends");
+    GuestError::Refused(ErrorBody::new(ErrorCode::Private, message))
+}

@@ -1,0 +1,104 @@
+//! What a hostile client of the debugging protocol cannot do.
+
+use std::time::Duration;
+
+use helmdeck_testkit::{Caster, Debugger, Desk, Server, eventually};
+use serde_json::{Value, json};
+
+const SOON: Duration = Duration::from_secs(30);
+
+/// A page whose title is what was typed into it.
+const FIELD: &str = "data:text/html,<title>field</title><body style='margin:0'>\
+    <input style='width:300px;height:60px' oninput='document.title=this.value'>";
+
+/// Closes every page there is, and says which.
+async fn close_all(client: &mut Debugger) -> Vec<Value> {
+    let found = client.call(None, "Target.getTargets", json!({})).await;
+    let pages = found["targetInfos"].as_array().unwrap().iter();
+    let pages = pages.filter(|target| target["type"] == "page");
+    let pages: Vec<_> = pages.map(|page| page["targetId"].clone()).collect();
+    for page in &pages {
+        client.ask(None, "Target.closeTarget", json!({ "targetId": page })).await;
+    }
+    pages
+}
+
+/// Sets all that would be in a person's way.
+async fn arm(client: &mut Debugger, page: &str) {
+    let auto = json!({ "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true });
+    client.call(None, "Target.setAutoAttach", auto).await;
+    let offline =
+        json!({ "offline": true, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0 });
+    for (method, params) in [
+        ("Network.enable", json!({})),
+        ("Network.setBlockedURLs", json!({ "urls": ["*"] })),
+        ("Network.emulateNetworkConditions", offline),
+        ("Emulation.setCPUThrottlingRate", json!({ "rate": 50 })),
+        ("Debugger.enable", json!({})),
+        ("DOMDebugger.setEventListenerBreakpoint", json!({ "eventName": "input" })),
+        ("Fetch.enable", json!({ "patterns": [{ "urlPattern": "*" }] })),
+        ("Input.setIgnoreInputEvents", json!({ "ignore": true })),
+        ("Emulation.setScriptExecutionDisabled", json!({ "value": true })),
+    ] {
+        client.call(Some(page), method, params).await;
+    }
+}
+
+#[tokio::test]
+async fn a_debugging_client_can_neither_end_the_browser_nor_hold_a_person_up() {
+    let server = Server::start();
+    let agent = server.client("agent", "sessions:*");
+    let desk = Desk::desktop(&agent).await;
+    let bearer = format!("Bearer {}", server.token("agent", "sessions:*"));
+    let door = format!("/api/v1/sessions/{}/cdp", desk.id);
+    let mut client = Debugger::open(&server, &door, &[("authorization", &bearer)]).await.unwrap();
+
+    for url in ["chrome://quit", "CHROME:restart", "about:quit", "view-source:chrome://quit"] {
+        let refused = client.ask(None, "Target.createTarget", json!({ "url": url })).await;
+        assert!(refused["error"]["message"].as_str().unwrap().contains("session"), "{refused}");
+        let refused = desk.browser("navigate", json!({ "url": url })).await.expect(400).json();
+        assert_eq!(refused["error"], "invalid_input", "{refused}");
+    }
+    // Without its last tab, the same browser goes on with a new one.
+    let closed = close_all(&mut client).await;
+    let mut reopened = None;
+    let until = tokio::time::Instant::now() + SOON;
+    while reopened.is_none() && tokio::time::Instant::now() < until {
+        let found = client.call(None, "Target.getTargets", json!({})).await;
+        let mut pages = found["targetInfos"].as_array().unwrap().iter();
+        let new = |target: &&Value| !closed.contains(&target["targetId"]);
+        reopened = pages.find(|target| target["type"] == "page" && new(target)).cloned();
+    }
+    assert!(reopened.is_some_and(|page| page["url"] == "about:blank"));
+
+    let page = client.open_page(FIELD).await;
+    desk.titled("field").await;
+    arm(&mut client, &page).await;
+    let person = server.run(["token", "--sub", "admin", "--scopes", "admin", "--human"]);
+    let person = format!("Bearer {}", person.trim());
+    let drive = format!("/api/v1/sessions/{}/cdp-stream?take=true", desk.id);
+    let mut hand = Caster::open(&server, &drive, &[("authorization", &person)]).await.unwrap();
+    hand.until(|hand| hand.last("control")["may_drive"] == true && !hand.pictures.is_empty()).await;
+    hand.click(20, 20, 1).await;
+    hand.send("Input.dispatchKeyEvent", json!({ "type": "char", "text": "y" })).await;
+    desk.titled("y").await;
+
+    // It is armed again when agents drive again.
+    drop(hand);
+    let control = format!("/api/v1/sessions/{}/control", desk.id);
+    let released = async || {
+        let control: Value = agent.get(&control).await.expect(200).json();
+        (control["driver"] == "agent").then_some(())
+    };
+    assert!(eventually(SOON, released).await.is_some());
+    let scripts = json!({ "value": false });
+    client.call(Some(&page), "Emulation.setScriptExecutionDisabled", scripts).await;
+    client.events.clear();
+    let fetch = json!({ "expression": "void fetch('http://127.0.0.1:9/').catch(() => {})" });
+    client.call(Some(&page), "Runtime.evaluate", fetch).await;
+    let until = tokio::time::Instant::now() + SOON;
+    while !client.events.iter().any(|event| event["method"] == "Fetch.requestPaused") {
+        assert!(tokio::time::Instant::now() < until, "{:?}", client.events);
+        client.call(None, "Browser.getVersion", json!({})).await;
+    }
+}

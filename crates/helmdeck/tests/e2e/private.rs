@@ -1,0 +1,99 @@
+//! A person signs in for an agent, and the agent gets the signed-in page only.
+
+use std::time::Duration;
+
+use helmdeck_testkit::{Caster, Debugger, Desk, Page, Server, Site};
+use serde_json::{Value, json};
+
+/// Far longer than a picture takes.
+const A_WHILE: Duration = Duration::from_secs(1);
+const SECRET: &str = "hunter2";
+
+/// Where one signs in, and a page of a colour that nothing else has.
+fn page(path: &str) -> Page {
+    Page::html(match path {
+        "/welcome" => {
+            "<title>nobody</title><body style='background:rgb(250,3,251)'><script>
+            if (document.cookie == 'sid=1') document.title = 'signed in'</script>"
+        }
+        _ => {
+            "<title>sign in</title><body style='margin:0'>
+            <input type=password style='width:300px;height:60px' oninput=\"if (this.value == 'hunter2')
+            { document.cookie = 'sid=1'; location = '/welcome' }\">"
+        }
+    })
+}
+
+/// Whether a program of the agent's sees that colour on the screen.
+async fn is_on_screen(desk: &Desk<'_>) -> bool {
+    let look = "scrot -o ~/s.png && convert ~/s.png -format %c histogram:info: | grep -ci fa03fb";
+    desk.shell(look).await.trim() != "0"
+}
+
+#[tokio::test]
+async fn what_a_person_does_privately_is_seen_by_nobody_and_the_agent_gets_the_page() {
+    let server = Server::start_with(&[Site::REACHABLE]);
+    let site = Site::start(page).await;
+    let agent = server.client("agent", "sessions:*");
+    let desk = Desk::desktop(&agent).await;
+    desk.browser("navigate", json!({ "url": site.url("/sign-in") })).await.expect(200);
+    let token = server.run(["token", "--sub", "admin", "--scopes", "admin", "--human"]);
+    let person = server.bearer(token.trim().to_owned());
+    let private = format!("/api/v1/sessions/{}/private-sign-in", desk.id);
+
+    // A client of the debugging protocol that hears of everything, and another viewer.
+    let bearer = format!("Bearer {}", server.token("agent", "sessions:*"));
+    let door = format!("/api/v1/sessions/{}/cdp", desk.id);
+    let mut client = Debugger::open(&server, &door, &[("authorization", &bearer)]).await.unwrap();
+    client.call(None, "Target.setDiscoverTargets", json!({ "discover": true })).await;
+    let auto = json!({ "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true });
+    client.call(None, "Target.setAutoAttach", auto).await;
+    let cast = format!("/api/v1/sessions/{}/cdp-stream", desk.id);
+    let mut other = Caster::open(&server, &cast, &[("authorization", &bearer)]).await.unwrap();
+    other.until(|other| !other.pictures.is_empty()).await;
+
+    agent.post(&private, &json!({})).await.expect_error(403, "person_required");
+    person.post(&private, &json!({})).await.expect_error(409, "not_driving");
+    let mine = format!("Bearer {}", token.trim());
+    let drive = format!("{cast}?take=true");
+    let mut hand = Caster::open(&server, &drive, &[("authorization", &mine)]).await.unwrap();
+    hand.until(|hand| hand.last("control")["may_drive"] == true).await;
+    let begun = person.post(&private, &json!({})).await.expect(200).json();
+    assert_eq!(begun["by"], "admin");
+    assert_eq!(desk.describe().await["private_sign_in"], begun);
+    for action in ["snapshot", "export_state", "network", "screenshot"] {
+        desk.browser(action, json!({})).await.expect_error(409, "private");
+    }
+    other.until(|other| other.last("status")["status"] == "private").await;
+    assert_eq!(other.last("tabs"), &json!([]));
+    let pictures = other.pictures.len();
+
+    hand.pictures.clear();
+    let at = |hand: &Caster, key: &str, value: &str| hand.last("tabs")[0][key] == value;
+    hand.until(|hand| at(hand, "title", "sign in") && !hand.pictures.is_empty()).await;
+    hand.click(20, 20, 1).await;
+    for letter in SECRET.chars() {
+        let key = json!({ "type": "char", "text": letter.to_string() });
+        hand.send("Input.dispatchKeyEvent", key).await;
+    }
+    hand.until(|hand| at(hand, "title", "signed in")).await;
+    assert!(!is_on_screen(&desk).await);
+    let programs = "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -c headless=new";
+    assert_eq!(desk.shell(programs).await.trim(), "0");
+    let targets = client.call(None, "Target.getTargets", json!({})).await;
+    let heard = format!("{targets}{:?}", client.events);
+    assert!(heard.contains("/sign-in") && !heard.contains("/welcome"), "{heard}");
+    let cookies = client.call(None, "Storage.getCookies", json!({})).await;
+    assert_eq!(cookies["cookies"], json!([]));
+    other.watch(A_WHILE).await;
+    assert_eq!(other.pictures.len(), pictures, "nobody else gets a picture");
+
+    let ended = person.delete(&private).await.expect(200).json();
+    assert_eq!(ended["url"], site.url("/welcome"));
+    assert_eq!(desk.describe().await["private_sign_in"], Value::Null);
+    desk.titled("signed in").await;
+    assert!(is_on_screen(&desk).await, "the agent's browser shows it now");
+    other.until(|other| other.pictures.len() > pictures).await;
+    let history = agent.get(&format!("/api/v1/sessions/{}/actions", desk.id)).await.text();
+    assert!(history.contains("end_private_sign_in") && !history.contains(SECRET), "{history}");
+}

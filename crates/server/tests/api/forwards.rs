@@ -1,0 +1,69 @@
+//! Who may forward which ports, and what a server says about the network.
+
+use serde_json::{Value, json};
+
+use crate::{client::TestServer, nowhere::Nowhere};
+
+const SESSIONS: &str = "/api/v1/sessions";
+
+#[tokio::test]
+async fn forwarding_a_port_of_the_server_takes_the_admin_or_the_operators_permission() {
+    let env = [("HELMDECK_FORWARD_ALLOW", "5173, 8000-8099")];
+    let server = TestServer::start_with(&env, Nowhere::default()).await;
+    let (agent, admin) = (server.token(&["sessions:*"]), server.token(&["admin"]));
+    let create = async |token: &str, forward: &[&str]| {
+        server.post(SESSIONS, token, json!({ "forward": forward })).await
+    };
+    for denied in ["8100", "3000:localhost:22", "localhost:5432"] {
+        let message = create(&agent, &[denied]).await.assert_error(403, "forward_denied");
+        assert!(message.contains("HELMDECK_FORWARD_ALLOW"), "{message}");
+        // There is nowhere to start it, which is as far as it gets.
+        create(&admin, &[denied]).await.assert_error(500, "create_failed");
+    }
+    create(&agent, &["5173", "9000:localhost:8099"]).await.assert_error(500, "create_failed");
+    let own = format!("4000:localhost:{}", server.addr.port());
+    let message = create(&admin, &[&own]).await.assert_error(403, "forward_denied");
+    assert!(message.contains("helmdeck's own"), "{message}");
+}
+
+#[tokio::test]
+async fn ports_that_cannot_be_forwarded_are_refused_by_name() {
+    let server = TestServer::start().await;
+    let admin = server.token(&["admin"]);
+    for (forward, part) in [
+        (json!(["localhost:80"]), "8080:localhost:80"),
+        (json!(["3128"]), "3129"),
+        (json!(["10.0.0.1:80"]), "only localhost"),
+        (json!(["5173", "localhost:5173"]), "named twice"),
+        (json!([5173]), "forward"),
+    ] {
+        let body = json!({ "forward": forward });
+        let message = server.post(SESSIONS, &admin, body).await.assert_error(400, "invalid_input");
+        assert!(message.contains(part), "{forward}: {message}");
+    }
+    let path = "/api/v1/sessions/sess-x/forwards";
+    server.get(path, &admin).await.assert_error(404, "not_found");
+    server.delete("/api/v1/sessions/s/forwards/x", &admin).await.assert_error(400, "invalid_input");
+}
+
+#[tokio::test]
+async fn the_server_says_what_its_own_policy_is() {
+    let env = [("HELMDECK_EGRESS_ALLOWLIST", "10.9.0.0/16")];
+    let server = TestServer::start_with(&env, Nowhere::default()).await;
+    let agent = server.token(&["sessions:act"]);
+    let ask = async |url: &str| -> Value {
+        server.post("/api/v1/egress/test", &agent, json!({ "url": url })).await.json()
+    };
+    let opened = ask("http://10.9.1.1/").await;
+    assert_eq!((&opened["allowed"], &opened["target"]), (&json!(true), &json!("10.9.1.1:80")));
+    let closed = ask("https://10.8.1.1/").await;
+    assert_eq!(closed["allowed"], false);
+    assert!(closed["addresses"][0]["reason"].as_str().unwrap().contains("10.0.0.0/8"), "{closed}");
+    let loopback = ask("host.helmdeck.internal:5173").await;
+    assert!(loopback["explanation"].as_str().unwrap().contains("\"forward\""), "{loopback}");
+    let own = ask(&format!("host.helmdeck.internal:{}", server.addr.port())).await;
+    assert!(own["explanation"].as_str().unwrap().contains("helmdeck itself"), "{own}");
+    let bad = json!({ "url": "http://1.2.3.4.5/" });
+    let message = server.post("/api/v1/egress/test", &agent, bad).await;
+    assert!(message.assert_error(400, "invalid_input").starts_with("url"));
+}

@@ -1,0 +1,46 @@
+//! What the agent says it is doing, and when it last did something.
+
+use helmdeck_wire::history::{ActionRecord, ActorKind};
+use serde_json::json;
+
+use crate::{Caller, Session, SessionError, events::What, history::Attempt, lifecycle::Lifecycle};
+
+/// The longest status line.
+const MAX_STATUS: usize = 500;
+
+impl Session {
+    /// Sets the line that tells watchers what the agent is doing, and writes it down.
+    pub async fn set_agent_status(
+        &self,
+        caller: &Caller,
+        status: String,
+    ) -> Result<(), SessionError> {
+        let status: String = status.chars().take(MAX_STATUS).collect();
+        let detail = json!({ "status": status });
+        let mut attempt = Attempt::named(self, caller.actor(), "agent_status", detail);
+        let set = self.change_agent_status(status).await;
+        attempt.outcome = set.as_ref().map_or_else(SessionError::code, |()| "ok");
+        set
+    }
+
+    async fn change_agent_status(&self, status: String) -> Result<(), SessionError> {
+        self.adoption().await;
+        self.ensure_desktop()?;
+        let _task = self.begin(Lifecycle::begin_task)?;
+        self.inner.agent_status.lock().clone_from(&status);
+        self.tell(What::AgentStatus(status));
+        Ok(())
+    }
+
+    /// The line that tells watchers what the agent is doing; empty if it says nothing.
+    pub fn agent_status(&self) -> String {
+        self.inner.agent_status.lock().clone()
+    }
+
+    /// Notes that an agent did something, if that is what the record says.
+    pub(crate) fn note_agent(&self, record: &ActionRecord) {
+        if record.by.kind == ActorKind::Agent && record.outcome == "ok" {
+            *self.inner.agent_acted.lock() = Some(record.at);
+        }
+    }
+}

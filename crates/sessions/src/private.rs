@@ -1,0 +1,113 @@
+//! Private sign-in: a person who drives has a browser for themselves.
+
+use helmdeck_wire::{
+    ErrorBody, ErrorCode,
+    guest::{EndPrivate, StartPrivate},
+    private::{PrivateEnded, PrivateSignIn},
+};
+use serde_json::json;
+use time::OffsetDateTime;
+use tracing::info;
+
+use crate::{Caller, Session, SessionError, events::What, history::Attempt, lifecycle::Lifecycle};
+
+impl Session {
+    /// Gives the caller, a person who drives, a browser for themselves.
+    pub async fn start_private(&self, caller: &Caller) -> Result<PrivateSignIn, SessionError> {
+        let mut attempt = Attempt::named(self, caller.actor(), "start_private_sign_in", json!({}));
+        let started = self.try_start_private(caller).await;
+        attempt.outcome = started.as_ref().map_or_else(SessionError::code, |_| "ok");
+        started
+    }
+
+    async fn try_start_private(&self, caller: &Caller) -> Result<PrivateSignIn, SessionError> {
+        self.adoption().await;
+        let id = || self.id().clone();
+        if !caller.actor().is_person() {
+            return Err(SessionError::PersonRequired);
+        }
+        let epoch = self.may_drive(caller)?;
+        if !self.inner.lease.borrow().drives(&caller.token) {
+            return Err(SessionError::NotDriving(id()));
+        }
+        let _task = self.begin(Lifecycle::begin_use)?;
+        let wanted = StartPrivate { key: caller.token.clone(), by: caller.subject.clone() };
+        let started = self.inner.link.start_private(&wanted).await;
+        started.map_err(|error| self.link_failed(error))?;
+        if self.inner.lease.borrow().epoch() != epoch {
+            // Control went elsewhere meanwhile.
+            self.drop_private(false).await;
+            return Err(SessionError::NotDriving(id()));
+        }
+        let (by, since) = (caller.subject.clone(), OffsetDateTime::now_utc());
+        let mut private = self.inner.private.lock();
+        let sign_in = private.get_or_insert(PrivateSignIn { by, since }).clone();
+        drop(private);
+        info!(session.id = self.id().as_str(), by = sign_in.by, "Private sign-in began");
+        self.tell(What::Changed);
+        Ok(sign_in)
+    }
+
+    /// Ends it for the caller. With `discard`, the agent gets nothing of it.
+    pub async fn end_private(
+        &self,
+        caller: &Caller,
+        discard: bool,
+    ) -> Result<PrivateEnded, SessionError> {
+        self.adoption().await;
+        self.ensure_alive()?;
+        if !self.inner.lease.borrow().drives(&caller.token) {
+            if self.inner.private.lock().is_none() {
+                return Ok(PrivateEnded::default());
+            }
+            self.may_drive(caller)?;
+            return Err(SessionError::NotDriving(self.id().clone()));
+        }
+        let detail = json!({ "discard": discard });
+        let mut attempt = Attempt::named(self, caller.actor(), "end_private_sign_in", detail);
+        let ended = self.finish_private(!discard).await;
+        attempt.outcome = ended.as_ref().map_or_else(SessionError::code, |_| "ok");
+        ended
+    }
+
+    /// Why an action of the browser is refused, if that is a private sign-in.
+    pub(crate) fn private_instead(&self, action: &str) -> Option<SessionError> {
+        let private = self.inner.private.lock();
+        let by = &private.as_ref().filter(|_| action.starts_with("browser_"))?.by;
+        let message = format!(
+            "{by} signs in privately: the browser is theirs until that ends; wait and try again"
+        );
+        Some(SessionError::Refused(ErrorBody::new(ErrorCode::Private, message)))
+    }
+
+    /// Ends it because control changes hands.
+    pub(crate) async fn drop_private(&self, keep: bool) {
+        if self.inner.private.lock().is_some()
+            && let Err(error) = self.finish_private(keep).await
+        {
+            info!(session.id = self.id().as_str(), %error, "A private sign-in was not handed over");
+        }
+    }
+
+    async fn finish_private(&self, keep: bool) -> Result<PrivateEnded, SessionError> {
+        let session = self.clone();
+        // Goes on when whoever asked for it goes.
+        let ending = tokio::spawn(async move {
+            let ended = session.inner.link.end_private(&EndPrivate { keep }).await;
+            session.private_ended();
+            ended
+        });
+        match ending.await {
+            Ok(ended) => ended.map_err(|error| self.link_failed(error)),
+            Err(_) => Ok(PrivateEnded::default()),
+        }
+    }
+
+    /// There is none any more.
+    pub(crate) fn private_ended(&self) {
+        if self.inner.private.lock().take().is_some() {
+            info!(session.id = self.id().as_str(), "Private sign-in ended");
+            self.tell(What::Changed);
+        }
+    }
+}

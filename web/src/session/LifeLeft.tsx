@@ -1,0 +1,29 @@
+import { allows } from "../api/client";
+import type { Session } from "../api/wire";
+import { useNow } from "../clock";
+import { countdown } from "../format";
+import { useIdentity } from "../identity";
+import { deadlineOf } from "../sessions/deadline";
+import { KeepAliveButton } from "../sessions/KeepAlive";
+
+/** How long the session still lives, in its head; with a way to put off an idle end. */
+export function LifeLeft({ session }: { session: Session }) {
+  const { scopes } = useIdentity();
+  const now = useNow();
+  const deadline = deadlineOf(session);
+  if (deadline === null) return null;
+  const left = deadline.at - now;
+  const idle = deadline.why === "idle";
+  return (
+    <span className="life-left">
+      <span
+        className="muted tabular"
+        data-soon={left < 60_000}
+        title={idle ? "It ends then if nothing uses it" : "Time until its limit"}
+      >
+        {idle ? `Idle, ${countdown(left)} left` : `${countdown(left)} left`}
+      </span>
+      {idle && allows(scopes, "sessions:act") && <KeepAliveButton session={session} className="wide-only" />}
+    </span>
+  );
+}

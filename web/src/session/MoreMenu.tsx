@@ -1,0 +1,94 @@
+import type { FullScreen } from "./fullscreen";
+import { qualities } from "./QualityMenu";
+import { scalings } from "./ScalingButtons";
+import { Icon } from "../ui/Icon";
+import { Menu } from "../ui/Menu";
+import { Radios } from "../ui/Radios";
+import type { Scaling } from "../viewer/connection";
+import type { Quality } from "../viewer/quality";
+
+interface MoreMenuProps {
+  /** How a desktop's picture is shown; null for a browser's. */
+  size: {
+    scaling: Scaling;
+    onScaling: (scaling: Scaling) => void;
+    driving: boolean;
+    /** The screen has a size that is not ours to change. */
+    fixed: boolean;
+    crop: boolean;
+    onCrop: (crop: boolean) => void;
+    /** Whether there is a browser window to show alone. */
+    croppable: boolean;
+  } | null;
+  quality: Quality;
+  onQuality: (quality: Quality) => void;
+  fullScreen: FullScreen;
+  /** For those who may. */
+  onEnd: (() => void) | null;
+}
+
+/** On a phone: everything that a wide window has as buttons, in words. */
+export function MoreMenu({ size, quality, onQuality, fullScreen, onEnd }: MoreMenuProps) {
+  return (
+    <Menu icon="more" label="More" text="More">
+      {(close) => (
+        <>
+          <button
+            type="button"
+            className="quiet"
+            onClick={() => {
+              close();
+              fullScreen.toggle();
+            }}
+          >
+            <Icon name="full" /> Full screen
+          </button>
+          {size && (
+            <>
+              <Radios
+                legend="Size of the picture"
+                chosen={size.scaling}
+                onChoose={size.onScaling}
+                choices={scalings
+                  .filter(({ scaling }) => scaling !== "remote" || !size.fixed)
+                  .map(({ scaling, label }) => ({
+                    value: scaling,
+                    text: label,
+                    hint: scaling === "remote" && !size.driving ? "Take control first" : undefined,
+                    disabled: scaling === "remote" && !size.driving,
+                  }))}
+              />
+              <label className="check">
+                <input
+                  type="checkbox"
+                  checked={size.crop}
+                  disabled={!size.croppable}
+                  onChange={(event) => size.onCrop(event.target.checked)}
+                />
+                Show only the browser window
+              </label>
+            </>
+          )}
+          <Radios
+            legend="Picture quality"
+            chosen={quality}
+            onChoose={onQuality}
+            choices={qualities.map(({ quality, text, hint }) => ({ value: quality, text, hint }))}
+          />
+          {onEnd && (
+            <button
+              type="button"
+              className="quiet danger-text"
+              onClick={() => {
+                close();
+                onEnd();
+              }}
+            >
+              <Icon name="end" /> End session
+            </button>
+          )}
+        </>
+      )}
+    </Menu>
+  );
+}

@@ -1,0 +1,30 @@
+import { useId } from "react";
+
+interface RadiosProps<T extends string> {
+  legend: string;
+  chosen: T;
+  onChoose: (value: T) => void;
+  choices: { value: T; text: string; hint?: string | undefined; disabled?: boolean }[];
+}
+
+/** One of several, in words. */
+export function Radios<T extends string>({ legend, chosen, onChoose, choices }: RadiosProps<T>) {
+  const name = useId();
+  return (
+    <fieldset className="radios">
+      <legend>{legend}</legend>
+      {choices.map(({ value, text, hint, disabled = false }) => (
+        <label key={value}>
+          <input
+            type="radio"
+            name={name}
+            checked={chosen === value}
+            disabled={disabled}
+            onChange={() => onChoose(value)}
+          />
+          {text} {hint && <span className="muted">{hint}</span>}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
