@@ -112,7 +112,7 @@ impl fmt::Display for Failure {
             Self::Unresolved => "unresolved",
             Self::Unreachable => "unreachable",
             Self::Deadline => "deadline",
-            Self::Proxy => "proxy",
+            Self::Proxy(_) => "proxy",
         })
     }
 }
