@@ -94,7 +94,7 @@ async fn what_a_person_does_privately_is_seen_by_nobody_and_the_agent_gets_the_p
     assert_eq!(ended["url"], site.url("/welcome"));
     assert_eq!(desk.describe().await["private_sign_in"], Value::Null);
     desk.titled("signed in").await;
-    assert!(is_on_screen(&desk).await, "the agent's browser shows it now");
+    assert!(is_on_screen(&by_hand).await, "the agent's browser shows it now");
     other.until(|other| other.pictures.len() > pictures).await;
     let history = agent.get(&format!("/api/v1/sessions/{}/actions", desk.id)).await.text();
     assert!(history.contains("end_private_sign_in") && !history.contains(SECRET), "{history}");
