@@ -1326,6 +1326,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sessions/{id}/cdp/devtools/page/{target_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One page by the Chrome DevTools Protocol, over a WebSocket, for clients that know pages only: the address that `json/list` gives for it
+         * @description One page by the Chrome DevTools Protocol, over a WebSocket, for clients that know pages only: the address that `json/list` gives for it.
+         */
+        get: operations["cdp_page"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sessions/{id}/cdp/json": {
         parameters: {
             query?: never;
@@ -6605,6 +6625,32 @@ export interface operations {
             header?: never;
             path: {
                 id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    cdp_page: {
+        parameters: {
+            query?: {
+                /** @description A ticket of role `control` instead of a token. */
+                ticket?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+                target_id: string;
             };
             cookie?: never;
         };
