@@ -55,8 +55,8 @@ pub enum Failure {
     Unreachable,
     /// Nobody answered in time.
     Deadline,
-    /// The proxy to leave by did not give a connection.
-    Proxy,
+    /// The proxy to leave by did not give a connection, for this reason.
+    Proxy(&'static str),
 }
 
 impl Decision {
@@ -71,7 +71,7 @@ impl Decision {
         let failed = |failure, address| (address, Verdict::Failed(failure));
         let (address, verdict) = match error {
             EgressError::Denied { rule, address } => (*address, Verdict::Denied(*rule)),
-            EgressError::Via(_) => failed(Failure::Proxy, None),
+            EgressError::Via(error) => failed(Failure::Proxy(error.title()), None),
             EgressError::Unresolved(_) => failed(Failure::Unresolved, None),
             EgressError::ResolveDeadline | EgressError::AnswerDeadline => {
                 failed(Failure::Deadline, None)
@@ -112,7 +112,7 @@ impl fmt::Display for Failure {
             Self::Unresolved => "unresolved",
             Self::Unreachable => "unreachable",
             Self::Deadline => "deadline",
-            Self::Proxy => "proxy",
+            Self::Proxy(_) => "proxy",
         })
     }
 }

@@ -114,9 +114,8 @@ fn of_decision(url: &str, decision: &Decision) -> ErrorBody {
         Verdict::Failed(Failure::Deadline) => {
             (ErrorCode::NavigationFailed, format!("{host}:{port} did not answer in time"))
         }
-        Verdict::Failed(Failure::Proxy) => {
-            let reason = format!("the session's `proxy` gives no connection to {host}:{port}");
-            (ErrorCode::NavigationFailed, reason)
+        Verdict::Failed(Failure::Proxy(title)) => {
+            (ErrorCode::NavigationFailed, format!("{title} (asked for {host}:{port})"))
         }
         Verdict::Failed(Failure::Malformed) | Verdict::Allowed => {
             (ErrorCode::NavigationFailed, format!("{host}:{port} cannot be reached"))

@@ -106,8 +106,13 @@ async fn a_failure_says_whose_it_is_and_what_to_do() {
         let known = world(&server, &[]);
         says(&known, "http://refused.test/", 502, &["did not connect", "proxy.bypass"]).await;
         says(&known, "http://silent.test/", 504, &["did not answer in time"]).await;
-        let failed = Verdict::Failed(Failure::Proxy);
-        assert_eq!((wrong.verdicts(), known.verdicts()), (vec![failed], vec![failed; 2]));
+        let failed = |title| Verdict::Failed(Failure::Proxy(title));
+        assert_eq!(wrong.verdicts(), [failed("The session's proxy refuses the credentials")]);
+        let others = [
+            "The session's proxy does not connect to the server",
+            "The session's proxy does not answer as it should",
+        ];
+        assert_eq!(known.verdicts(), others.map(failed));
     }
     // Nobody listens; the wrong protocol; an address that is closed.
     let gone = TcpListener::bind((ALLOWED, 0)).await.unwrap().local_addr().unwrap();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use helmdeck_testkit::{Caster, Debugger, Desk, Server, eventually};
+use helmdeck_testkit::{Caster, Debugger, Desk, Server};
 use serde_json::{Value, json};
 
 const SOON: Duration = Duration::from_secs(30);
@@ -75,24 +75,24 @@ async fn a_debugging_client_can_neither_end_the_browser_nor_hold_a_person_up() {
     desk.titled("field").await;
     arm(&mut client, &page).await;
     let person = server.run(["token", "--sub", "admin", "--scopes", "admin", "--human"]);
-    let person = format!("Bearer {}", person.trim());
+    let person = person.trim().to_owned();
+    let bearer = format!("Bearer {person}");
     let drive = format!("/api/v1/sessions/{}/cdp-stream?take=true", desk.id);
-    let mut hand = Caster::open(&server, &drive, &[("authorization", &person)]).await.unwrap();
+    let mut hand = Caster::open(&server, &drive, &[("authorization", &bearer)]).await.unwrap();
     hand.until(|hand| hand.last("control")["may_drive"] == true && !hand.pictures.is_empty()).await;
     hand.click(20, 20, 1).await;
     hand.send("Input.dispatchKeyEvent", json!({ "type": "char", "text": "y" })).await;
     desk.titled("y").await;
 
     // It is armed again when agents drive again.
-    drop(hand);
-    let control = format!("/api/v1/sessions/{}/control", desk.id);
-    let released = async || {
-        let control: Value = agent.get(&control).await.expect(200).json();
-        (control["driver"] == "agent").then_some(())
-    };
-    assert!(eventually(SOON, released).await.is_some());
-    let scripts = json!({ "value": false });
-    client.call(Some(&page), "Emulation.setScriptExecutionDisabled", scripts).await;
+    let release = format!("/api/v1/sessions/{}/control/release", desk.id);
+    server.bearer(person).post(&release, &json!({})).await.expect(200);
+    for (method, params) in [
+        ("Emulation.setScriptExecutionDisabled", json!({ "value": false })),
+        ("Network.setBlockedURLs", json!({ "urls": [] })),
+    ] {
+        client.call(Some(&page), method, params).await;
+    }
     client.events.clear();
     let fetch = json!({ "expression": "void fetch('http://127.0.0.1:9/').catch(() => {})" });
     client.call(Some(&page), "Runtime.evaluate", fetch).await;

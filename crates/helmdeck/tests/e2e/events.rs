@@ -85,6 +85,8 @@ async fn a_listener_hears_of_its_sessions_and_goes_on_where_it_was() {
 
     desk.act("click", json!({ "x": 3, "y": 4 })).await;
     let mut again = Listener::open(&server, &token, Some(&status.id)).await;
+    // A status message stands in the log of actions, too.
+    assert_eq!(again.until("action").await.data["action"], "agent_status");
     let acted = again.until("action").await;
     assert_eq!((&acted.data["action"], &acted.data["detail"]["x"]), (&json!("click"), &json!(3)));
     let path = format!("/api/v1/sessions/{}/control/take", desk.id);

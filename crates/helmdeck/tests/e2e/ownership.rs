@@ -27,8 +27,7 @@ async fn a_session_does_not_exist_for_anyone_but_its_owner_and_admins() {
     theirs.ask("agent_status", json!({ "status": "hi" })).await.expect_error(404, "not_found");
     assert_eq!(other.get("/api/v1/sessions").await.json()["sessions"], json!([]));
 
-    // To end what does not exist succeeds, and ends nothing.
-    theirs.end().await;
+    other.delete(&path).await.expect_error(404, "not_found");
     assert_eq!(desk.describe().await["status"], "running");
 
     let admin = server.admin();

@@ -69,12 +69,13 @@ async fn a_session_leaves_by_its_proxy_also_after_a_crash_of_the_server() {
     assert!(curl(&desk, "http://shop.test:82/five").await.contains("page /five"));
     assert!(upstream.asked().await.contains(&"shop.test:82".to_owned()));
 
-    // Another session, whose password is wrong, is told so by a page.
+    // Another session, whose password is wrong, is told so.
     let wrong = json!({ "server": socks.server(Speaks::Socks5), "username": USERNAME,
                         "password": "wrong-horse" });
     let other = Desk::create(&client, &json!({ "proxy": wrong })).await;
     let page = other.browser("navigate", json!({ "url": "http://shop.test/" })).await;
-    assert_eq!(page.expect(200).json()["title"], "The session's proxy refuses the credentials");
+    let message = page.expect_error(502, "navigation_failed");
+    assert!(message.contains("The session's proxy refuses the credentials"), "{message}");
     assert_eq!(other.describe().await["egress"]["failed"].as_u64().map(|n| n > 0), Some(true));
     assert!(socks.asked().await.is_empty());
 

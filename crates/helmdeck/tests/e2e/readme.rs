@@ -16,17 +16,15 @@ const DEADLINE: Duration = Duration::from_secs(120);
 
 /// The `sh` blocks of a document that are to be run.
 fn blocks(text: &str) -> Vec<String> {
-    let (mut found, mut block, mut section, mut previous) = (Vec::new(), None::<String>, "", "");
+    let (mut found, mut section, mut previous) = (Vec::new(), "", "");
+    let mut block: Option<String> = None;
     for line in text.lines() {
         match &mut block {
             Some(lines) if line == "```" => {
                 found.push(std::mem::take(lines));
                 block = None;
             }
-            Some(lines) => {
-                lines.push_str(line);
-                lines.push('\n');
-            }
+            Some(lines) => lines.extend([line, "\n"]),
             None if line.starts_with("## ") => section = line,
             None if line == "```sh"
                 && !NOT_RUN.contains(&section)
