@@ -7,7 +7,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-pub(crate) use self::state::Answer;
+pub(crate) use self::state::{Answer, Settling};
 use self::state::{Asker, Call, Listener, Share, State};
 
 use crate::{
@@ -144,8 +144,8 @@ impl Board {
     }
 
     /// Control changed hands: to the person whose clients have this label, or to agents.
-    pub fn hand_over(&self, driver: Option<String>) {
-        self.state.lock().hand_over(driver, &self.posts);
+    pub fn hand_over(&self, driver: Option<String>) -> Vec<Settling> {
+        self.state.lock().hand_over(driver, &self.posts)
     }
 
     /// Nobody waits for this answer any more.

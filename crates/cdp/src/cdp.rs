@@ -20,6 +20,9 @@ use crate::{
     socket,
 };
 
+/// How long pages may take to undo what clients have set.
+const SETTLE: Duration = Duration::from_secs(2);
+
 /// A cheap handle to one browser. The last one closes the pipe, which ends the browser; one that was
 /// connected to lives on.
 #[derive(Clone)]
@@ -131,9 +134,19 @@ impl Cdp {
     }
 
     /// Control changed hands: to the person whose clients have this label, or back to agents. What
-    /// other clients have set in a person's way is undone, and set again when agents drive.
-    pub fn hand_over(&self, driver: Option<&str>) {
-        self.board().hand_over(driver.map(str::to_owned));
+    /// other clients have set in a person's way is undone, and set again when agents drive. The future
+    /// waits until the pages have done it, or are too busy; without it, it is done as well.
+    pub fn hand_over(&self, driver: Option<&str>) -> impl Future<Output = ()> + Send + use<> {
+        let settling = self.board().hand_over(driver.map(str::to_owned));
+        async move {
+            let settled = async {
+                for answer in settling {
+                    // A page that is gone has nothing set.
+                    let _ = answer.await;
+                }
+            };
+            let _ = timeout(SETTLE, settled).await;
+        }
     }
 
     /// Whether the browser is gone.

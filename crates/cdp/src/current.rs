@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use futures_util::future::join_all;
 use tokio::{select, sync::watch, time::timeout};
 
 use crate::{Cdp, CdpError};
@@ -58,7 +59,8 @@ impl Current {
     /// There is a new browser of the session's own; the one before is let go.
     pub fn set(&self, cdp: Cdp) {
         self.stack.send_modify(|stack| {
-            cdp.hand_over(stack.driver.as_deref());
+            // It has no clients yet: there is nothing to wait for.
+            drop(cdp.hand_over(stack.driver.as_deref()));
             (stack.own, stack.absence) = (Some(cdp), None);
         });
     }
@@ -82,20 +84,21 @@ impl Current {
     /// There is another browser, which is that of the moment until it is gone or a newer one comes.
     pub fn add(&self, cdp: Cdp) {
         self.stack.send_modify(|stack| {
-            cdp.hand_over(stack.driver.as_deref());
+            drop(cdp.hand_over(stack.driver.as_deref()));
             stack.others.retain(|other| !other.is_closed());
             stack.others.push(cdp);
         });
     }
 
     /// Control changed hands; see [`Cdp::hand_over`]. Browsers that are started later learn it, too.
-    pub fn hand_over(&self, driver: Option<&str>) {
+    pub async fn hand_over(&self, driver: Option<&str>) {
+        let mut settling = Vec::new();
         self.stack.send_modify(|stack| {
             stack.driver = driver.map(str::to_owned);
-            for cdp in stack.others.iter().chain(&stack.own) {
-                cdp.hand_over(driver);
-            }
+            let all = stack.others.iter().chain(&stack.own);
+            settling.extend(all.map(|cdp| cdp.hand_over(driver)));
         });
+        join_all(settling).await;
     }
 
     /// One that was added is gone.

@@ -298,7 +298,7 @@ async fn let_go(
 ) -> Result<(), GuestError> {
     let HandedOver { to_person, key } = handed_over;
     if let Ok(current) = guest.cdp() {
-        current.hand_over(key.as_deref().filter(|_| to_person));
+        current.hand_over(key.as_deref().filter(|_| to_person)).await;
     }
     if let Ok(browser) = guest.browser() {
         browser.handed_over(to_person);

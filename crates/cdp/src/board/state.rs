@@ -50,6 +50,9 @@ pub(super) enum Asker {
     Client { client: u64, id: i32 },
 }
 
+/// An answer that is on its way.
+pub(crate) type Settling = oneshot::Receiver<Result<Answer, CdpError>>;
+
 /// What the browser answered, unread.
 pub(crate) enum Answer {
     Yes(Box<RawValue>),
@@ -205,8 +208,9 @@ impl State {
         }
     }
 
-    /// Control changed hands. What clients have set in a person's way is undone while one drives.
-    pub fn hand_over(&mut self, driver: Option<String>, posts: &Posts) {
+    /// Control changed hands. What clients have set in a person's way is undone while one drives. The
+    /// answers tell when that is done.
+    pub fn hand_over(&mut self, driver: Option<String>, posts: &Posts) -> Vec<Settling> {
         let fenced = |state: &Self| -> HashSet<u64> {
             let clients = state.clients.keys().copied();
             clients.filter(|client| state.is_fenced(Owner::Client(*client))).collect()
@@ -222,12 +226,19 @@ impl State {
         for client in before.difference(&now) {
             steps.extend(self.clients.get(client).map(|share| share.settings.redo()));
         }
+        let mut settling = Vec::new();
         for step in steps.into_iter().flatten() {
-            posts.step(self.number(), &step);
+            let (sender, answer) = oneshot::channel();
+            let (id, session) = (self.number(), Some(step.session.clone()));
+            let asker = Asker::Us(sender);
+            self.calls.insert(id, Call { session, asker, sought: Sought::Nothing });
+            posts.step(id, &step);
+            settling.push(answer);
         }
         for session in resumed {
             posts.resume(self.number(), &session);
         }
+        settling
     }
 
     /// Tells our own listeners.

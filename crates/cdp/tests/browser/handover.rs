@@ -73,7 +73,7 @@ async fn what_a_client_armed_is_out_of_a_persons_way_and_back_at_release() {
     }
     let ours = chromium.attach(&target).await;
 
-    chromium.cdp.hand_over(Some("ann"));
+    chromium.cdp.hand_over(Some("ann")).await;
     assert_eq!(type_by_hand(&chromium, &ours, &url).await, "a");
     // What is armed now waits; what looks does not.
     let frozen = json!({ "state": "frozen" });
@@ -88,7 +88,7 @@ async fn what_a_client_armed_is_out_of_a_persons_way_and_back_at_release() {
     assert_eq!(opened["result"]["value"], "complete");
     assert_eq!(agent.evaluate(&page, "document.title").await, "form");
 
-    chromium.cdp.hand_over(None);
+    chromium.cdp.hand_over(None).await;
     agent.seen.clear();
     let active = json!({ "state": "active" });
     agent.call(Some(&page), "Page.setWebLifecycleState", active).await;
@@ -102,7 +102,7 @@ async fn the_clients_of_the_person_who_drives_keep_what_they_set() {
     let (chromium, url) = (Chromium::start().await, site().await);
     let mut theirs = Outsider::labelled(&chromium, "ann").await;
     let (_, page) = theirs.page("about:blank").await;
-    chromium.cdp.hand_over(Some("ann"));
+    chromium.cdp.hand_over(Some("ann")).await;
     let all = json!({ "patterns": [{ "urlPattern": "*" }] });
     theirs.call(Some(&page), "Fetch.enable", all).await;
     theirs.post(Some(&page), "Page.navigate", json!({ "url": url })).await;
@@ -119,7 +119,7 @@ async fn a_page_that_waits_for_a_client_runs_when_a_person_takes_control() {
     let params = json!({ "url": "data:text/html,<script>ran = 1</script>" });
     let created = chromium.ask(None, "Target.createTarget", params).await.unwrap();
     assert_eq!(agent.event("Target.attachedToTarget").await["params"]["waitingForDebugger"], true);
-    chromium.cdp.hand_over(Some("ann"));
+    chromium.cdp.hand_over(Some("ann")).await;
     let page = chromium.attach(created["targetId"].as_str().unwrap()).await;
     while chromium.evaluate(&page, "window.ran").await.unwrap() != 1 {}
 }
