@@ -87,7 +87,7 @@ impl Port {
         let mut version = self.ask("/json/version").await?;
         let address =
             format!("ws://127.0.0.1:{}/devtools/browser/{}", self.0.number, self.0.session);
-        version["webSocketDebuggerUrl"] = address.into();
+        set_address(&mut version, address);
         Ok(version)
     }
 
@@ -96,7 +96,7 @@ impl Port {
         for page in pages.as_array_mut().into_iter().flatten() {
             let target = page.get("id").and_then(Value::as_str).unwrap_or_default();
             let address = format!("ws://127.0.0.1:{}/devtools/page/{target}", self.0.number);
-            page["webSocketDebuggerUrl"] = address.into();
+            set_address(page, address);
         }
         Ok(pages)
     }
@@ -149,6 +149,13 @@ impl Port {
                 self.0.over.send_replace(Some(why));
             }
         }))
+    }
+}
+
+/// Says where a browser or page is found.
+fn set_address(described: &mut Value, address: String) {
+    if let Some(facts) = described.as_object_mut() {
+        facts.insert("webSocketDebuggerUrl".to_owned(), address.into());
     }
 }
 
