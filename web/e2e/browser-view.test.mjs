@@ -198,9 +198,6 @@ step("who drives signs in privately: nobody else sees it, and the agent gets the
   const { tabs } = await act("tabs", { action: "list" });
   assert.ok(tabs.every(({ title }) => !title.includes("secret")), JSON.stringify(tabs));
   await other.leave();
-  // Known defect: a view that was private does not come back when the browser is killed later.
-  await page.reload();
-  await page.locator('.stage[data-connected="true"]').waitFor();
 });
 
 step("the browser is killed: the page says so, and the picture comes back by itself", async () => {

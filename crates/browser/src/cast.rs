@@ -30,22 +30,24 @@ struct Wish {
 }
 
 impl Browser {
-    /// Shows the browser to somebody, whichever process it is, for as long as they look.
-    pub fn cast(&self, view: CastView) -> (Screen, Hands) {
-        let wish = Arc::new(Wish::new(view));
+    /// Shows the browser to a viewer, whichever process it is, for as long as they look. `sent` is
+    /// the number of pictures the viewer has got before, of this browser or another: the numbering
+    /// goes on, because viewers acknowledge a number once.
+    pub fn cast(&self, view: CastView, sent: u64) -> (Screen, Hands) {
+        let wish = Arc::new(Wish::new(view, sent));
         (Screen::new(self.clone(), &wish, false), Hands::new(self.clone(), wish))
     }
 
     /// Shows it to somebody who looks at many. A page that is still costs nothing.
     pub fn glance(&self, view: CastView) -> Glance {
-        let wish = Wish::new(view);
+        let wish = Wish::new(view, 0);
         Glance { screen: Screen::new(self.clone(), &wish, true), _wish: wish }
     }
 }
 
 impl Wish {
-    fn new(view: CastView) -> Self {
-        Self { view: watch::Sender::new(view), arrived: watch::Sender::new(0) }
+    fn new(view: CastView, arrived: u64) -> Self {
+        Self { view: watch::Sender::new(view), arrived: watch::Sender::new(arrived) }
     }
 }
 

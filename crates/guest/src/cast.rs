@@ -29,14 +29,15 @@ pub async fn serve(
     };
     let down = async {
         let mut private = browser.private();
+        let mut sent = 0;
         loop {
             let sign_in = private.borrow_and_update().clone();
             let wanted = view.lock().clone();
             let (mut screen, fresh) = match &sign_in {
-                None => browser.cast(wanted),
+                None => browser.cast(wanted, sent),
                 // Tabs of one browser are unknown to the other.
                 Some(SignIn { key: theirs, browser, .. }) if theirs == key => {
-                    browser.cast(CastView { tab: None, ..wanted })
+                    browser.cast(CastView { tab: None, ..wanted }, sent)
                 }
                 Some(SignIn { by, .. }) => {
                     hands.lock().take();
@@ -68,6 +69,7 @@ pub async fn serve(
                     return;
                 }
             }
+            sent = screen.sent();
         }
     };
     tokio::select! {

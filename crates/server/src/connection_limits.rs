@@ -26,10 +26,14 @@ const MOST: usize = 2048;
 /// Of all descriptors, connections of clients get one in so many: each may need another one to a
 /// guest, and sessions need theirs to live, start and reach the network.
 const DESCRIPTORS_PER_CONNECTION: usize = 4;
-/// A connection that has waited for so long for a request may be closed for another.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// A new connection that has waited for so long for its first request may be closed for another. A
+/// client sends its head with the last packet of the handshake, so this need not be long; the shorter it
+/// is, the sooner callers get past a crowd in the system's queue.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// The same for a connection that a caller has used: its next request may be on the way.
+const PATIENCE_WITH_CALLERS: Duration = Duration::from_secs(1);
 /// How often a full server looks for a connection that gives way.
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
 /// When a client that was turned away should come back.
 const RETRY_SECONDS: u64 = 1;
 
@@ -95,6 +99,12 @@ struct Entry {
     closes: CancellationToken,
 }
 
+impl Entry {
+    fn patience(&self) -> Duration {
+        if self.known { PATIENCE_WITH_CALLERS } else { PATIENCE }
+    }
+}
+
 /// What a connection is busy with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Doing {
@@ -151,12 +161,12 @@ impl ConnectionLimits {
         let many = open.entries.values().filter(|entry| of_peer(entry)).count();
         if !self.is_generous(peer)
             && many >= self.shared.shares.address
-            && !open.close_waiting(of_peer, now, Duration::ZERO)
+            && !open.close_waiting(of_peer, |_| Duration::ZERO, now)
         {
             return Admitted::TooMany;
         }
         if open.entries.len() >= self.shared.shares.total
-            && !open.close_waiting(|_| true, now, PATIENCE)
+            && !open.close_waiting(|_| true, Entry::patience, now)
         {
             return Admitted::Full;
         }
@@ -223,11 +233,12 @@ impl Open {
     fn close_waiting(
         &mut self,
         among: impl Fn(&Entry) -> bool,
+        least: impl Fn(&Entry) -> Duration,
         now: Instant,
-        least: Duration,
     ) -> bool {
         let idle = |entry: &Entry| {
-            entry.doing == Doing::Waiting && now.saturating_duration_since(entry.since) >= least
+            let waited = now.saturating_duration_since(entry.since);
+            entry.doing == Doing::Waiting && waited >= least(entry)
         };
         let waiting = self.entries.iter().filter(|(_, entry)| idle(entry) && among(entry));
         let oldest = waiting.min_by_key(|(_, entry)| (entry.known, entry.since));

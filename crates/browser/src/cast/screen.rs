@@ -48,7 +48,7 @@ pub struct Screen {
     running: Option<Arc<Running>>,
     seat: Option<Seat>,
     told: SoFar,
-    /// How many pictures were sent.
+    /// The number of the last picture that was sent.
     sent: u64,
     /// When the next one may be.
     next: tokio::time::Instant,
@@ -109,10 +109,15 @@ impl Screen {
             running: None,
             seat: None,
             told: SoFar::default(),
-            sent: 0,
+            sent: *wish.arrived.borrow(),
             next: now(),
             looked: now(),
         }
+    }
+
+    /// The number of the last picture that was sent.
+    pub fn sent(&self) -> u64 {
+        self.sent
     }
 
     /// What is to be said next, as it is at the moment when this is asked. Not cancel-safe.

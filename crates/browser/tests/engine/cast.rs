@@ -41,7 +41,7 @@ fn view(more: Value) -> Value {
 
 impl Viewer {
     fn of(desk: &Desk, more: Value) -> Self {
-        let (screen, hands) = desk.browser.cast(request(view(more)));
+        let (screen, hands) = desk.browser.cast(request(view(more)), 0);
         let (tabs, pictures) = (Vec::new(), Vec::new());
         Self { screen, hands, status: None, tabs, dialog: None, shown: None, pictures }
     }

@@ -118,7 +118,7 @@ async fn a_popup_of_the_sign_in_is_shown_to_the_person_and_gone_when_it_closes()
         "quality": 70, "max_width": 1280, "max_height": 800, "max_fps": 15,
     }))
     .unwrap();
-    let (mut screen, _hands) = alone.browser.cast(view);
+    let (mut screen, _hands) = alone.browser.cast(view, 0);
     let (mut tabs, mut frame) = (Vec::new(), None);
     let mut shows = async |title: &str| {
         let watching = async {

@@ -1,9 +1,12 @@
 //! The browser's debugging protocol, through our own door.
 
-use helmdeck_testkit::{Client, Debugger, Desk, Process, Refused, Server};
+use std::time::Duration;
+
+use helmdeck_testkit::{Client, Debugger, Desk, Process, Refused, Server, eventually};
 use serde_json::{Value, json};
 
 const CHROMIUM: &str = "/usr/lib/chromium/chromium --show";
+const SOON: Duration = Duration::from_secs(20);
 
 /// A ticket for a session.
 async fn ticket(client: &Client, desk: &Desk<'_>, wanted: Value) -> Value {
@@ -112,11 +115,15 @@ async fn the_address_is_found_as_with_chromium_itself_and_survives_a_restart_of_
     // With the ticket of that address, no token is needed.
     let ticket = url.split_once("?ticket=").unwrap().1;
     let list = format!("/api/v1/sessions/{}/cdp/json/list?ticket={ticket}", desk.id);
-    let listed = server.stranger().get(&list).await.expect(200).json();
-    let pages: Vec<_> = listed.as_array().unwrap().iter().map(|page| &page["url"]).collect();
-    assert!(pages.contains(&&json!("data:text/html,<title>listed</title>")), "{listed}");
-    // Each page has a socket of its own, which speaks to nobody else.
-    let page = listed.as_array().unwrap().iter().find(|page| page["title"] == "listed").unwrap();
+    let stranger = server.stranger();
+    let page = eventually(SOON, async || {
+        let listed = stranger.get(&list).await.expect(200).json();
+        // A page has its title only once it has loaded.
+        listed.as_array().unwrap().iter().find(|page| page["title"] == "listed").cloned()
+    });
+    let page = page.await.expect("the page in the list");
+    assert_eq!(page["url"], "data:text/html,<title>listed</title>");
+    // Each page has its own socket.
     let socket = page["webSocketDebuggerUrl"].as_str().unwrap();
     assert!(socket.contains(&format!("/cdp/devtools/page/{}?", page["id"].as_str().unwrap())));
     let mut alone = Debugger::open(&server, path(socket), &[]).await.unwrap();

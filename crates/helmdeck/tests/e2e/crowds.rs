@@ -33,14 +33,21 @@ fn room_for(connections: usize) -> usize {
     possible
 }
 
-/// Connects, says something and stays. Those for whom there is no room keep knocking.
+/// How soon a client that was turned away comes back.
+const COME_BACK: Duration = Duration::from_millis(50);
+
+/// Connects, says something and stays. Those for whom there is no room come back.
 async fn stay(server: SocketAddr, words: String) {
     loop {
-        let Ok(mut stream) = TcpStream::connect(server).await else { continue };
+        let Ok(mut stream) = TcpStream::connect(server).await else {
+            tokio::time::sleep(COME_BACK).await;
+            continue;
+        };
         if stream.write_all(words.as_bytes()).await.is_ok() {
             // Until the server closes it.
             while let Ok(1..) = stream.read(&mut [0; 256]).await {}
         }
+        tokio::time::sleep(COME_BACK).await;
     }
 }
 

@@ -103,12 +103,16 @@ async fn what_a_person_does_privately_is_seen_by_nobody_and_the_agent_gets_the_p
     other.watch(A_WHILE).await;
     assert_eq!(other.pictures.len(), pictures, "nobody else gets a picture");
 
+    let seq = |hand: &Caster| hand.last("frame")["seq"].as_u64();
+    let before = seq(&hand);
     let ended = person.delete(&private).await.expect(200).json();
     assert_eq!(ended["url"], site.url("/welcome"));
     assert_eq!(desk.describe().await["private_sign_in"], Value::Null);
     desk.titled("signed in").await;
     assert!(is_on_screen(&by_hand).await, "the agent's browser shows it now");
     other.until(|other| other.pictures.len() > pictures).await;
+    // Viewers acknowledge each number once: from another browser, too, they are new.
+    hand.until(|hand| seq(hand) > before).await;
     let history = agent.get(&format!("/api/v1/sessions/{}/actions", desk.id)).await.text();
     assert!(history.contains("end_private_sign_in") && !history.contains(SECRET), "{history}");
 }
