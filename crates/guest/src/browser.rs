@@ -299,7 +299,8 @@ fn arguments(begin: &Begin) -> Vec<String> {
         Mode::Desktop => {
             args.extend(["--start-maximized", "--window-position=0,0"].map(str::to_owned));
             args.push("--force-renderer-accessibility".into());
-            // It does not end with its last window; the session opens another.
+            // It does not end with its last window; the session opens another. This is a kind of
+            // background mode, which no policy may turn off.
             args.push("--keep-alive-for-test".into());
         }
     }

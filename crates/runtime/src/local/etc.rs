@@ -92,3 +92,14 @@ fn machine_id() -> Result<String, RuntimeError> {
     text.push('\n');
     Ok(text)
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_policy_is_json_and_leaves_background_mode_to_the_browser() {
+        let policy = include_str!("chromium_policy.json");
+        let policy: serde_json::Value = serde_json::from_str(policy).unwrap();
+        // Without it, the browser of a desktop ends with its last window.
+        assert!(policy.is_object() && policy.get("BackgroundModeEnabled").is_none());
+    }
+}
