@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use helmdeck_testkit::{Caster, Debugger, Desk, Page, Server, Site};
+use helmdeck_testkit::{Caster, Debugger, Desk, Page, Server, Site, eventually};
 use serde_json::{Value, json};
 
 /// Far longer than a picture takes.
 const A_WHILE: Duration = Duration::from_secs(1);
+const SOON: Duration = Duration::from_secs(20);
 /// How often a person types before giving up.
 const TRIES: u32 = 20;
 const SECRET: &str = "hunter2";
@@ -109,7 +110,9 @@ async fn what_a_person_does_privately_is_seen_by_nobody_and_the_agent_gets_the_p
     assert_eq!(ended["url"], site.url("/welcome"));
     assert_eq!(desk.describe().await["private_sign_in"], Value::Null);
     desk.titled("signed in").await;
-    assert!(is_on_screen(&by_hand).await, "the agent's browser shows it now");
+    // A title is there before its page is painted.
+    let shown = eventually(SOON, async || is_on_screen(&by_hand).await.then_some(()));
+    assert!(shown.await.is_some(), "the agent's browser shows it now");
     other.until(|other| other.pictures.len() > pictures).await;
     // Viewers acknowledge each number once: from another browser, too, they are new.
     hand.until(|hand| seq(hand) > before).await;
