@@ -22,6 +22,7 @@ use crate::{
     egress::Egress,
     error::GuestError,
     forwards::Forwards,
+    freeze::Frozen,
     handover,
     log::Log,
     nest::{self, HOME, Nest},
@@ -60,6 +61,7 @@ pub struct Guest {
     /// Held for the server that comes after this one; nothing in here uses it.
     pub proxy: Arc<Mutex<Option<Proxy>>>,
     pub private: Private,
+    pub frozen: Frozen,
     state: Arc<Mutex<State>>,
 }
 
@@ -149,6 +151,7 @@ impl Guest {
         }
         *self.proxy.lock() = begin.proxy.take();
         self.private.prepare(&begin);
+        self.frozen.prepare(&begin);
         let (reports, activity) = (self.reports.clone(), self.activity.clone());
         let alone = alone::must_end(begin.alone, reports, activity, self.log.clone());
         // The guest's end is the sandbox's.

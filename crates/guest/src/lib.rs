@@ -27,6 +27,7 @@ mod extension;
 mod files;
 mod forwards;
 mod frames;
+mod freeze;
 mod handover;
 mod log;
 mod nest;

@@ -11,7 +11,7 @@ mod leader;
 mod waiter;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs::File,
     os::fd::{AsFd, OwnedFd},
     process::{Command, Stdio},
@@ -24,6 +24,7 @@ pub use kinds::{
     BROWSER_HOME, HANDED_OVER, agent, browser, is_mount, is_shared, make_folders, private,
 };
 
+use parking_lot::Mutex;
 use tokio::task::block_in_place;
 
 use self::leader::Leader;
@@ -63,6 +64,8 @@ pub struct Nest {
     control: Arc<control::Control>,
     leader: Arc<Leader>,
     env: Arc<BTreeMap<String, String>>,
+    /// What the session cannot do without, by the number inside.
+    required: Arc<Mutex<BTreeSet<u32>>>,
     log: Log,
 }
 
@@ -101,7 +104,8 @@ impl Nest {
         start_and_wait(command, on_end)?;
         let leader = Arc::new(Leader::read(facts)?);
         let control = control::Control::new(ours, spec.name, log.clone())?;
-        Ok(Self { control: Arc::new(control), leader, env: Arc::new(spec.env), log })
+        let (control, env) = (Arc::new(control), Arc::new(spec.env));
+        Ok(Self { control, leader, env, required: Arc::default(), log })
     }
 
     /// Lets nothing be run or loaded from places that it shares with others. Call it before anything
@@ -121,6 +125,16 @@ impl Nest {
     /// The number of its process namespace, which no other has while it lives.
     pub fn process_namespace(&self) -> u64 {
         self.leader.namespace
+    }
+
+    /// The first process, as it is seen out here.
+    pub fn leader_pid(&self) -> i32 {
+        self.leader.pid
+    }
+
+    /// The programs that the session cannot do without, by their numbers inside.
+    pub fn required(&self) -> BTreeSet<u32> {
+        self.required.lock().clone()
     }
 
     /// Kills every program inside, and returns when none is left.
@@ -144,7 +158,10 @@ impl Nest {
     pub async fn require(&self, start: Start<'_>) -> Result<Spawned, GuestError> {
         let program = start.program.to_owned();
         match self.spawn(start).await {
-            Ok(spawned) => Ok(spawned),
+            Ok(spawned) => {
+                self.required.lock().insert(spawned.pid);
+                Ok(spawned)
+            }
             Err(SpawnError::Io(source)) => Err(GuestError::Spawn { program, source }),
             Err(SpawnError::NestGone) => Err(GuestError::NestGone),
         }

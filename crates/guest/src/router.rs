@@ -297,6 +297,9 @@ async fn let_go(
     Json(handed_over): Json<HandedOver>,
 ) -> Result<(), GuestError> {
     let HandedOver { to_person, key } = handed_over;
+    if !to_person {
+        guest.frozen.thaw().await;
+    }
     if let Ok(current) = guest.cdp() {
         current.hand_over(key.as_deref().filter(|_| to_person)).await;
     }
@@ -304,6 +307,9 @@ async fn let_go(
         browser.handed_over(to_person);
     }
     guest.end_private_of_others(key.as_deref()).await;
+    if to_person && let Ok(session) = guest.session() {
+        guest.frozen.freeze(&session.nest).await;
+    }
     // Without a screen, nothing is held down but in the browser, by viewers who let go themselves.
     match guest.display() {
         Ok(display) => Ok(display.let_go().await?),

@@ -132,6 +132,7 @@ pub fn for_guest(spec: &SessionSpec) -> Begin {
         proxy: spec.proxy.clone(),
         browser_passthrough: spec.browser_passthrough.unwrap_or_default(),
         announce_automation: spec.announce_automation.unwrap_or_default(),
+        freeze_on_takeover: spec.freeze_on_takeover,
     }
 }
 

@@ -52,6 +52,8 @@ pub struct Begin {
     pub browser_passthrough: bool,
     /// Whether the browser tells pages that a program drives it.
     pub announce_automation: bool,
+    /// Whether the agent's programs are stopped while a person has control.
+    pub freeze_on_takeover: bool,
     /// When the guest ends by itself while no server is there to do it.
     pub alone: Alone,
 }

@@ -115,6 +115,10 @@ pub struct SessionSpec {
     /// sessions, false for desktops, where pages see an ordinary Chromium.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub announce_automation: Option<bool>,
+    /// Whether the agent's programs are stopped while a person has control, and go on afterwards.
+    /// Browsers that they started are stopped as well; the session's own browser and its desktop are
+    /// not.
+    pub freeze_on_takeover: bool,
     /// The pictures of `/api/v1/sessions/{id}/cdp-stream`, for viewers that do not ask for others;
     /// quality 70, 1280x800 and 15 a second if not given.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -31,7 +31,7 @@ struct Told {
 
 /// The first process of a nested sandbox.
 pub struct Leader {
-    pid: i32,
+    pub pid: i32,
     process: OwnedFd,
     /// The number of its process namespace.
     pub namespace: u64,

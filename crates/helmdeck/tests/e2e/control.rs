@@ -5,6 +5,8 @@ use std::time::Duration;
 use helmdeck_testkit::{Desk, Server, eventually};
 use serde_json::json;
 
+const SOON: Duration = Duration::from_secs(20);
+
 #[tokio::test]
 async fn while_a_person_drives_agents_look_on() {
     let server = Server::start();
@@ -47,6 +49,34 @@ async fn while_a_person_drives_agents_look_on() {
     assert_eq!((&back["driver"], &back["message"]), (&json!("agent"), &message["message"]));
     assert_eq!(back["epoch"], 2);
     desk.act("click", json!({ "x": 5, "y": 5 })).await;
+}
+
+#[tokio::test]
+async fn the_agents_programs_stop_while_a_person_has_control_if_the_session_asks_for_it() {
+    let server = Server::start();
+    let (agent, person) = (server.client("agent", "sessions:*"), server.person());
+    let spec = json!({ "mode": "desktop", "geometry": "1280x800", "freeze_on_takeover": true });
+    let desk = Desk::create(&agent, &spec).await;
+    let theirs = Desk { client: &person, id: desk.id.clone() };
+    // One that has left its parent, and starts others all the time.
+    let beats = "(setsid bash -c 'while :; do date +%s%N > ~/beat; sleep 0.05; done' &) ; sleep 1";
+    desk.shell(beats).await;
+    let beat = async |desk: &Desk<'_>| desk.shell("cat ~/beat").await;
+    let control = format!("/api/v1/sessions/{}/control", desk.id);
+    let goes_on = async |desk: &Desk<'_>| {
+        let first = beat(desk).await;
+        eventually(SOON, async || (beat(desk).await != first).then_some(())).await.is_some()
+    };
+    assert!(goes_on(&desk).await);
+    person.post(&format!("{control}/take"), &json!({})).await.expect(200);
+    // The person's own programs run, and windows are managed.
+    let first = beat(&theirs).await;
+    theirs.act("launch", json!({ "command": "xterm" })).await;
+    theirs.focused("XTerm").await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(beat(&theirs).await, first, "the agent's program is stopped");
+    person.post(&format!("{control}/release"), &json!({})).await.expect(200);
+    assert!(goes_on(&desk).await);
 }
 
 #[tokio::test]
