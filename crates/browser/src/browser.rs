@@ -28,15 +28,15 @@ use helmdeck_wire::{
 use parking_lot::Mutex;
 use tokio::{select, sync::watch};
 
-use self::moment::Met;
+use self::moment::KnownBrowser;
 use crate::{
     BrowserError, Incoming,
     address::addressed,
     emulation::Emulating,
+    page_action::PageAction,
     private::SignIn,
     record::{self, Records},
     running::Owner,
-    turn::Turn,
 };
 
 /// The browser of a session, whichever process that is at the moment. A cheap handle.
@@ -54,7 +54,7 @@ pub(crate) struct Shared {
     /// Nothing if the browser is somebody's own.
     incoming: Option<Arc<Incoming>>,
     /// The browsers that we know, each made out by the first call that needs it.
-    met: Mutex<Vec<Met>>,
+    met: Mutex<Vec<KnownBrowser>>,
     pictures: AtomicU64,
     /// What its pages said and asked for, also in browsers that are gone.
     records: Arc<Mutex<Records>>,
@@ -360,7 +360,7 @@ impl Browser {
         tab: Option<&TabId>,
         accept_dialogs: bool,
         patience: Patience,
-    ) -> Result<Turn, BrowserError> {
+    ) -> Result<PageAction, BrowserError> {
         let turn = self.turn(tab, accept_dialogs, false, patience).await?;
         if turn.page.with(|state| state.crashed) { Err(BrowserError::PageGone) } else { Ok(turn) }
     }
@@ -371,7 +371,7 @@ impl Browser {
         accept_dialogs: bool,
         fill: bool,
         patience: Patience,
-    ) -> Result<Turn, BrowserError> {
+    ) -> Result<PageAction, BrowserError> {
         let deadline = due(patience);
         loop {
             let running = self.running(deadline).await?;
@@ -390,11 +390,11 @@ impl Browser {
                 () = self.left(&running), if tab.is_none() && running.owner == Owner::Agent => continue,
             };
             if off {
-                return Turn::begin_looking(running, page, deadline);
+                return PageAction::begin_looking(running, page, deadline);
             }
             let on_screen =
                 running.owner == Owner::Session && self.shared.on_screen.load(Ordering::Relaxed);
-            let mut turn = Turn::begin(running, page, accept_dialogs, deadline).await;
+            let mut turn = PageAction::begin(running, page, accept_dialogs, deadline).await;
             turn.on_screen = on_screen;
             return Ok(turn);
         }

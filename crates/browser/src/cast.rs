@@ -2,7 +2,7 @@
 //!
 //! What one tab shows is cast once for all who want it alike ([`source`]); each viewer has a
 //! [`Screen`], which always has the newest picture only, and [`Hands`]. Who only looks in passing has a
-//! [`Glance`].
+//! [`ThumbnailCast`].
 
 mod hands;
 mod held;
@@ -23,7 +23,7 @@ pub(crate) use seat::Casts;
 use crate::Browser;
 
 /// What a viewer wants, and has got.
-struct Wish {
+struct ViewerState {
     view: watch::Sender<CastView>,
     /// The number of the last picture that it said has arrived.
     arrived: watch::Sender<u64>,
@@ -34,31 +34,31 @@ impl Browser {
     /// the number of pictures the viewer has got before, of this browser or another: the numbering
     /// goes on, because viewers acknowledge a number once.
     pub fn cast(&self, view: CastView, sent: u64) -> (Screen, Hands) {
-        let wish = Arc::new(Wish::new(view, sent));
+        let wish = Arc::new(ViewerState::new(view, sent));
         (Screen::new(self.clone(), &wish, false), Hands::new(self.clone(), wish))
     }
 
     /// Shows it to somebody who looks at many. A page that is still costs nothing.
-    pub fn glance(&self, view: CastView) -> Glance {
-        let wish = Wish::new(view, 0);
-        Glance { screen: Screen::new(self.clone(), &wish, true), _wish: wish }
+    pub fn glance(&self, view: CastView) -> ThumbnailCast {
+        let wish = ViewerState::new(view, 0);
+        ThumbnailCast { screen: Screen::new(self.clone(), &wish, true), _wish: wish }
     }
 }
 
-impl Wish {
+impl ViewerState {
     fn new(view: CastView, arrived: u64) -> Self {
         Self { view: watch::Sender::new(view), arrived: watch::Sender::new(arrived) }
     }
 }
 
 /// The browser as pictures, and without words.
-pub struct Glance {
+pub struct ThumbnailCast {
     screen: Screen,
     /// What the screen waits for never changes, and is not gone either.
-    _wish: Wish,
+    _wish: ViewerState,
 }
 
-impl Glance {
+impl ThumbnailCast {
     /// The next picture that is new, of whichever browser and tab are there then. Not cancel-safe.
     pub async fn next(&mut self) -> Bytes {
         loop {

@@ -9,11 +9,11 @@ use serde_json::json;
 use crate::{
     BrowserError,
     locate::{Ask, Want},
-    turn::Turn,
+    page_action::PageAction,
     world::Told,
 };
 
-impl Turn {
+impl PageAction {
     pub async fn select(&mut self, select: &SelectOptions) -> Result<Selected, BrowserError> {
         let SelectOptions { selector, values, .. } = select;
         let arguments = json!({ "values": values });

@@ -4,13 +4,14 @@ use helmdeck_wire::browser::{Acted, Clicked, PressKeys, Selector, TypeInto};
 use serde_json::{Value, json};
 
 use crate::{
-    BrowserError, keys,
+    BrowserError,
+    hit_test::Spot,
+    keys,
     locate::{Ask, Want},
-    place::Spot,
-    turn::Turn,
+    page_action::PageAction,
 };
 
-impl Turn {
+impl PageAction {
     pub async fn press(&mut self, press: &PressKeys) -> Result<Acted, BrowserError> {
         let chords = keys::chords(&press.keys)?;
         if let Some(selector) = &press.selector {

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use crate::{
     BrowserError,
+    hit_test::Spot,
     page::Frame,
-    place::Spot,
-    turn::Turn,
+    page_action::PageAction,
     view::View,
     world::{Remote, Told},
 };
@@ -138,7 +138,7 @@ fn pixel(at: Spot) -> Pixel {
     Pixel { x: at.x.round() as i32, y: at.y.round() as i32 }
 }
 
-impl Turn {
+impl PageAction {
     /// Finds the element, waits until it is as wanted, and does with it what is asked.
     pub async fn find(&self, ask: &Ask<'_>) -> Result<Found, BrowserError> {
         let mut in_front = false;

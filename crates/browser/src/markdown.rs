@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::{
     BrowserError,
     page::{Frame, Page},
-    turn::Turn,
+    page_action::PageAction,
     world::{Evaluated, Told},
 };
 
@@ -28,7 +28,7 @@ struct Blocks {
     full: bool,
 }
 
-impl Turn {
+impl PageAction {
     /// The page, or an element of it, as Markdown.
     pub async fn markdown(&mut self, wanted: &Markdown) -> Result<MarkdownText, BrowserError> {
         let bytes = wanted.max_bytes.and_then(|bytes| usize::try_from(bytes).ok());

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use tokio::time::timeout_at;
 
 use crate::{
-    BrowserError, address::addressed, downloads::Mark, locate::GRACE, turn::Turn, world::Evaluated,
+    BrowserError, address::addressed, downloads::Mark, locate::GRACE, page_action::PageAction,
+    world::Evaluated,
 };
 
 /// A download that came in place of a page begins within this time.
@@ -114,7 +115,7 @@ struct Failed {
     error_text: String,
 }
 
-impl Turn {
+impl PageAction {
     pub async fn navigate(&mut self, navigate: &Navigate) -> Result<Navigated, BrowserError> {
         let mut events = self.page.events();
         let mut arrival = Arrival::new(&self.page.tab().0, navigate.wait_until);

@@ -6,7 +6,7 @@ use helmdeck_wire::browser::{Pdf, PdfDocument};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::{BrowserError, turn::Turn};
+use crate::{BrowserError, page_action::PageAction};
 
 /// What is left free on every side, in inches, if nothing else is asked for.
 const MARGIN: f64 = 0.4;
@@ -16,7 +16,7 @@ struct Printed {
     data: String,
 }
 
-impl Turn {
+impl PageAction {
     pub async fn pdf(&mut self, pdf: &Pdf) -> Result<PdfDocument, BrowserError> {
         let (width, height) = pdf.paper.inches();
         let margin = pdf.margin_inches.unwrap_or(MARGIN);

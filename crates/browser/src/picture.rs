@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 use crate::{
     BrowserError,
+    hit_test::Spot,
     locate::{Ask, Rect, Want},
-    place::Spot,
-    turn::Turn,
+    page_action::PageAction,
     world::Evaluated,
 };
 
@@ -39,7 +39,7 @@ struct Viewport {
     page_y: f64,
 }
 
-impl Turn {
+impl PageAction {
     pub async fn screenshot(
         &mut self,
         shot: &PageScreenshot,

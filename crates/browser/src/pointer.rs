@@ -11,15 +11,15 @@ use tokio::time::sleep;
 
 use crate::{
     BrowserError,
+    hit_test::Spot,
     locate::{Ask, Found, Want},
-    place::Spot,
-    turn::Turn,
+    page_action::PageAction,
 };
 
 /// Whether something still lies over a frame is asked again after this time.
 const COVERED: Duration = Duration::from_millis(100);
 
-impl Turn {
+impl PageAction {
     pub async fn click(&mut self, click: &ClickElement) -> Result<Clicked, BrowserError> {
         let (found, at) = self.aim(&click.selector).await?;
         // The click may lead elsewhere.

@@ -6,13 +6,13 @@ use serde_json::json;
 use crate::{
     BrowserError,
     locate::{Ask, Want},
-    turn::Turn,
+    page_action::PageAction,
 };
 
 /// Of larger pages, nobody reads all at once.
 const MAX_BYTES: usize = 32 << 20;
 
-impl Turn {
+impl PageAction {
     pub async fn extract(&mut self, extract: &Extract) -> Result<Extracted, BrowserError> {
         let (whole, doing) = match extract.format {
             // A page without a body, as of pictures or SVG, has its root.

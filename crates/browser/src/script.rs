@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::{
     BrowserError,
     page::Page,
-    turn::Turn,
+    page_action::PageAction,
     world::{Evaluated, Exception},
 };
 
@@ -19,7 +19,7 @@ const END: Duration = Duration::from_secs(1);
 /// What the browser says of an error that the script itself threw: all of it runs in a promise.
 const THROWN: &str = "Uncaught (in promise)";
 
-impl Turn {
+impl PageAction {
     pub async fn execute(&mut self, execute: &Execute) -> Result<Executed, BrowserError> {
         let script = &execute.script;
         let expression = format!("return (\n{}\n);", script.trim_end().trim_end_matches(';'));

@@ -47,8 +47,8 @@ use crate::{
     BrowserError,
     locate::{Ask, Want},
     page::{Frame, Page},
+    page_action::PageAction,
     refs::Node,
-    turn::Turn,
     world::Told,
 };
 use layout::Limits;
@@ -75,7 +75,7 @@ struct Made {
     truncated: bool,
 }
 
-impl Turn {
+impl PageAction {
     /// The page, or an element of it, as a tree.
     ///
     /// Too long ones are shortened in steps: texts to 150 characters, to 50, and then by what is

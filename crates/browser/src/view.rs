@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::{place::Spot, turn::Turn, world::Told};
+use crate::{hit_test::Spot, page_action::PageAction, world::Told};
 
 /// The view of a page.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Deserialize)]
@@ -26,7 +26,7 @@ impl View {
     }
 }
 
-impl Turn {
+impl PageAction {
     /// The view as it is now. A page that cannot be asked is taken for one that is not scrolled.
     pub async fn view(&self) -> View {
         let Ok(main) = self.page.main() else { return View::default() };

@@ -11,7 +11,7 @@ use crate::{
     BrowserError,
     locate::{Ask, GRACE, Want, millis, written},
     page::Frame,
-    turn::Turn,
+    page_action::PageAction,
     world::Told,
 };
 
@@ -35,7 +35,7 @@ enum Lacks<'a> {
     Element(&'a Selector),
 }
 
-impl Turn {
+impl PageAction {
     pub async fn wait_for(&mut self, wait: &WaitFor) -> Result<Waited, BrowserError> {
         let begun = Instant::now();
         let mut selectors: Vec<Selector> = wait.selector.iter().cloned().collect();

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use helmdeck_cdp::{Cdp, Client, Peek};
+use helmdeck_cdp::{Cdp, Client, ClientMessage};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::{
@@ -114,7 +114,7 @@ async fn round(random: &mut Random) -> Outcome<u64> {
     };
     let (sent, passed) = join!(sending, end.read_to_the_end());
     sent?;
-    let expected = texts.iter().filter_map(|text| Peek::at(text).ok());
+    let expected = texts.iter().filter_map(|text| ClientMessage::at(text).ok());
     let expected = expected.filter(|p| p.session_id.as_deref().is_none_or(|s| s == "ROOT"));
     let passed = passed?;
     if passed != expected.count() as u64 {

@@ -12,9 +12,9 @@ use tokio::{
 
 use crate::{
     CdpError, Client, EventStream,
-    board::{Answer, Board},
+    client_message::NO_SESSION,
+    dispatcher::{Answer, Dispatcher},
     envelope::{Envelope, Refusal},
-    peek::NO_SESSION,
     pipe::{self, Post, Posts},
     session::SessionId,
     socket,
@@ -31,7 +31,7 @@ pub struct Cdp {
 }
 
 struct Shared {
-    board: Arc<Board>,
+    dispatcher: Arc<Dispatcher>,
     posts: Posts,
     pipe: AbortHandle,
 }
@@ -43,7 +43,7 @@ impl Cdp {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        Self::over(|posted, board| pipe::carry(reader, writer, posted, board))
+        Self::over(|posted, dispatcher| pipe::carry(reader, writer, posted, dispatcher))
     }
 
     /// Connects to a browser that runs already: `ws://host:port/path` is its own address,
@@ -52,17 +52,17 @@ impl Cdp {
         let socket = timeout(deadline, socket::open(address)).await;
         let late = |_| CdpError::Deadline { method: "the connection".to_owned() };
         let socket = socket.map_err(late)??;
-        Ok(Self::over(|posted, board| socket::carry(socket, posted, board)))
+        Ok(Self::over(|posted, dispatcher| socket::carry(socket, posted, dispatcher)))
     }
 
-    fn over<F>(carry: impl FnOnce(mpsc::UnboundedReceiver<Post>, Arc<Board>) -> F) -> Self
+    fn over<F>(carry: impl FnOnce(mpsc::UnboundedReceiver<Post>, Arc<Dispatcher>) -> F) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
     {
         let (posts, posted) = Posts::new();
-        let board = Arc::new(Board::new(posts.clone()));
-        let pipe = tokio::spawn(carry(posted, Arc::clone(&board)));
-        let shared = Shared { board, posts, pipe: pipe.abort_handle() };
+        let dispatcher = Arc::new(Dispatcher::new(posts.clone()));
+        let pipe = tokio::spawn(carry(posted, Arc::clone(&dispatcher)));
+        let shared = Shared { dispatcher, posts, pipe: pipe.abort_handle() };
         Self { shared: Arc::new(shared) }
     }
 
@@ -98,8 +98,8 @@ impl Cdp {
         params: impl Serialize,
     ) -> Result<Answer, CdpError> {
         let params = serde_json::value::to_raw_value(&params).map_err(CdpError::Parameters)?;
-        let (id, answer) = self.board().expect(session, method)?;
-        let _forget = Forget { board: self.board(), id };
+        let (id, answer) = self.dispatcher().expect(session, method)?;
+        let _forget = Forget { dispatcher: self.dispatcher(), id };
         let envelope = Envelope {
             id: Some(id),
             method: Some(method.into()),
@@ -117,7 +117,7 @@ impl Cdp {
     /// ended already if the session is not one of our own.
     pub fn events(&self, session: Option<&SessionId>) -> EventStream {
         let (stream, inbox) = EventStream::new();
-        self.board().listen(session, &inbox);
+        self.dispatcher().listen(session, &inbox);
         stream
     }
 
@@ -137,7 +137,7 @@ impl Cdp {
     /// other clients have set in a person's way is undone, and set again when agents drive. The future
     /// waits until the pages have done it, or are too busy; without it, it is done as well.
     pub fn hand_over(&self, driver: Option<&str>) -> impl Future<Output = ()> + Send + use<> {
-        let settling = self.board().hand_over(driver.map(str::to_owned));
+        let settling = self.dispatcher().hand_over(driver.map(str::to_owned));
         async move {
             let settled = async {
                 for answer in settling {
@@ -159,8 +159,8 @@ impl Cdp {
         self.shared.posts.closed().await;
     }
 
-    pub(crate) fn board(&self) -> &Board {
-        &self.shared.board
+    pub(crate) fn dispatcher(&self) -> &Dispatcher {
+        &self.shared.dispatcher
     }
 
     pub(crate) fn posts(&self) -> &Posts {
@@ -171,13 +171,13 @@ impl Cdp {
 impl Drop for Shared {
     fn drop(&mut self) {
         self.pipe.abort();
-        self.board.close();
+        self.dispatcher.close();
     }
 }
 
 /// Forgets a call that nobody waits for.
 pub(crate) struct Forget<'a> {
-    pub board: &'a Board,
+    pub dispatcher: &'a Dispatcher,
     pub id: i32,
 }
 
@@ -190,7 +190,7 @@ impl Forget<'_> {
 
 impl Drop for Forget<'_> {
     fn drop(&mut self) {
-        self.board.forget(self.id);
+        self.dispatcher.forget(self.id);
     }
 }
 

@@ -7,11 +7,11 @@ use tokio::time::timeout;
 
 use crate::{
     Cdp, CdpError,
-    board::{Question, Unasked},
     cdp::Forget,
+    client_message::{ClientMessage, INVALID_PARAMS, NO_SESSION, SERVER_ERROR, refusal},
     contexts::Named,
+    dispatcher::{Question, Unasked},
     envelope::Envelope,
-    peek::{INVALID_PARAMS, NO_SESSION, Peek, SERVER_ERROR, refusal},
     pipe::MAX_REQUEST,
     queue::{Next, Queue},
     session::SessionId,
@@ -64,14 +64,14 @@ impl Client {
         }
         let attached: Attached = cdp.call(None, Self::OPEN, json!({}), OPEN_DEADLINE).await?;
         let outbox = Arc::new(Outbox::new(MAX_WAITING));
-        let number = cdp.board().admit(&attached.session_id, label, Arc::clone(&outbox))?;
+        let number = cdp.dispatcher().admit(&attached.session_id, label, Arc::clone(&outbox))?;
         Ok(Self { cdp, number, outbox })
     }
 
     /// Takes one message of the client. A bad one is answered, as the browser would do; an error
     /// means that the client cannot go on. Cancel-safe: nothing is sent then.
     pub async fn send(&self, text: &str) -> Result<(), CdpError> {
-        let message = match Peek::at(text) {
+        let message = match ClientMessage::at(text) {
             Ok(message) => message,
             Err(malformed) => return self.answer(malformed.answer()),
         };
@@ -94,7 +94,7 @@ impl Client {
             params: message.params.map_or("{}", RawValue::get),
             named: &named,
         };
-        let expected = match self.cdp.board().expect_for(self.number, &question) {
+        let expected = match self.cdp.dispatcher().expect_for(self.number, &question) {
             Ok(expected) => expected,
             Err(Unasked::Foreign) => {
                 return refuse(NO_SESSION, "Session with given id not found.");
@@ -119,7 +119,7 @@ impl Client {
             }
             Err(Unasked::Closed) => return Err(self.failure()),
         };
-        let unsent = Forget { board: self.cdp.board(), id: expected.id };
+        let unsent = Forget { dispatcher: self.cdp.dispatcher(), id: expected.id };
         let method = message.method.clone().into_owned();
         let params = expected.params.and_then(|params| RawValue::from_string(params).ok());
         let envelope = Envelope {
@@ -134,7 +134,7 @@ impl Client {
         sent.unwrap_or(Err(CdpError::Deadline { method }))?;
         unsent.keep();
         if let Some(step) = expected.then {
-            self.cdp.board().step(&step);
+            self.cdp.dispatcher().step(&step);
         }
         Ok(())
     }
@@ -151,14 +151,14 @@ impl Client {
         struct Info {
             browser_context_id: Option<String>,
         }
-        if !self.cdp.board().hides_any(self.number) {
+        if !self.cdp.dispatcher().hides_any(self.number) {
             return Ok(true);
         }
         let (method, params) = ("Target.getTargetInfo", json!({ "targetId": target }));
         match self.cdp.call::<Found>(None, method, params, SEND_DEADLINE).await {
             Ok(Found { target_info }) => {
                 let context = target_info.browser_context_id;
-                Ok(self.cdp.board().shows(self.number, context.as_deref()))
+                Ok(self.cdp.dispatcher().shows(self.number, context.as_deref()))
             }
             // The browser tells the client itself that there is none.
             Err(CdpError::Refused { .. }) => Ok(true),
@@ -185,7 +185,7 @@ impl Client {
 
     /// Answers in the browser's place.
     fn answer(&self, answer: String) -> Result<(), CdpError> {
-        self.cdp.board().answer_for(self.number, answer);
+        self.cdp.dispatcher().answer_for(self.number, answer);
         match self.ended() {
             None => Ok(()),
             Some(_) => Err(self.failure()),
@@ -202,6 +202,6 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        self.cdp.board().dismiss(self.number);
+        self.cdp.dispatcher().dismiss(self.number);
     }
 }

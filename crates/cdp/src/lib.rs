@@ -6,21 +6,21 @@
 //! is a Playwright or Puppeteer from outside: its messages are passed on almost as they are, within
 //! a session of its own. [`Current`] holds the connections to a browser that may be started again, and
 //! to others that are there beside it for a while.
-//! Who may send what is decided elsewhere; [`Peek`] shows what a message is about.
+//! Who may send what is decided elsewhere; [`ClientMessage`] shows what a message is about.
 
 mod address;
-mod board;
 mod cdp;
 mod client;
+mod client_message;
 mod contexts;
 mod current;
+mod dispatcher;
 mod envelope;
 mod error;
 mod events;
-mod frames;
 mod handover;
-mod peek;
 mod pipe;
+mod pipe_messages;
 mod queue;
 mod session;
 mod socket;
@@ -29,9 +29,9 @@ mod tree;
 pub use address::controls_browser;
 pub use cdp::Cdp;
 pub use client::{Client, Ended};
+pub use client_message::{ClientMessage, Malformed, refusal};
 pub use current::{Absence, Current};
 pub use error::CdpError;
 pub use events::{Event, EventStream, Lagged};
-pub use peek::{Malformed, Peek, refusal};
 pub use pipe::{MAX_MESSAGE, MAX_REQUEST};
 pub use session::SessionId;

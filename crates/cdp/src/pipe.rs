@@ -10,7 +10,8 @@ use tokio::{
 };
 
 use crate::{
-    CdpError, board::Board, envelope::Envelope, frames::Frames, handover::Step, session::SessionId,
+    CdpError, dispatcher::Dispatcher, envelope::Envelope, handover::Step, pipe_messages::Frames,
+    session::SessionId,
 };
 
 /// The largest message we read: a picture of a very long page fits.
@@ -111,7 +112,7 @@ pub(crate) async fn carry(
     reader: impl AsyncRead + Unpin,
     writer: impl AsyncWrite + Unpin,
     posted: mpsc::UnboundedReceiver<Post>,
-    board: Arc<Board>,
+    dispatcher: Arc<Dispatcher>,
 ) {
     let writing = async {
         write(writer, posted).await;
@@ -119,17 +120,17 @@ pub(crate) async fn carry(
         pending().await
     };
     select! {
-        () = read(reader, &board) => {}
+        () = read(reader, &dispatcher) => {}
         () = writing => {}
     }
-    board.close();
+    dispatcher.close();
 }
 
-async fn read(mut reader: impl AsyncRead + Unpin, board: &Board) {
+async fn read(mut reader: impl AsyncRead + Unpin, dispatcher: &Dispatcher) {
     let mut frames = Frames::new(MAX_MESSAGE);
     while let Ok(1..) = reader.read_buf(frames.room(CHUNK)).await {
         while let Some(frame) = frames.next() {
-            board.receive(frame);
+            dispatcher.receive(frame);
         }
     }
 }

@@ -20,9 +20,9 @@ use tokio_tungstenite::{
 
 use crate::{
     CdpError,
-    board::Board,
-    frames::Frame,
+    dispatcher::Dispatcher,
     pipe::{MAX_MESSAGE, Post},
+    pipe_messages::Frame,
 };
 
 /// What a browser says of itself is shorter than this.
@@ -100,7 +100,7 @@ async fn dial(authority: &Authority) -> Result<TcpStream, CdpError> {
 pub(crate) async fn carry(
     socket: Socket,
     posted: mpsc::UnboundedReceiver<Post>,
-    board: Arc<Board>,
+    dispatcher: Arc<Dispatcher>,
 ) {
     let (sink, stream) = socket.split();
     let writing = async {
@@ -109,16 +109,18 @@ pub(crate) async fn carry(
         pending().await
     };
     select! {
-        () = read(stream, &board) => {}
+        () = read(stream, &dispatcher) => {}
         () = writing => {}
     }
-    board.close();
+    dispatcher.close();
 }
 
-async fn read(mut stream: SplitStream<Socket>, board: &Board) {
+async fn read(mut stream: SplitStream<Socket>, dispatcher: &Dispatcher) {
     while let Some(Ok(message)) = stream.next().await {
         match message {
-            Message::Text(text) => board.receive(Frame::Message(BytesMut::from(text.as_str()))),
+            Message::Text(text) => {
+                dispatcher.receive(Frame::Message(BytesMut::from(text.as_str())))
+            }
             Message::Binary(_) | Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => {}
             Message::Close(_) => return,
         }

@@ -194,7 +194,7 @@ impl Bus {
         let mut kept = self.kept.lock();
         kept.driver = Some(driver);
         if kept.until.replace(Instant::now() + LINGER).is_none() {
-            tokio::spawn(let_go(self.kept.clone()));
+            tokio::spawn(release_all(self.kept.clone()));
         }
     }
 
@@ -209,7 +209,7 @@ fn alive(driver: Option<&mpsc::WeakSender<Ask>>) -> Option<mpsc::Sender<Ask>> {
 }
 
 /// Lets go of the driver when the last moment is over.
-async fn let_go(kept: Arc<Mutex<Kept>>) {
+async fn release_all(kept: Arc<Mutex<Kept>>) {
     loop {
         let until = {
             let mut kept = kept.lock();

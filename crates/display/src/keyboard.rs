@@ -10,14 +10,14 @@ use tokio::{task::block_in_place, time::sleep};
 use x11rb::protocol::xproto::Keycode;
 
 use crate::{
-    borrow::Borrowed,
     connection::Connection,
     display::Display,
     error::DisplayError,
     held::Held,
     keymap::{Keymap, Stroke, symbol_of},
     keys::{self, Chord},
-    neutral::Neutral,
+    modifier_guard::ModifierGuard,
+    spare_keys::SpareKeys,
 };
 
 /// Longest text of one action, in characters.
@@ -39,8 +39,8 @@ impl Display {
         let keymap = block_in_place(|| Keymap::read(&input.connection))?;
         let shift = keymap.code_of(xkeysym::key::Shift_L)?;
         let runs = runs(&symbols, &keymap)?;
-        let neutral = block_in_place(|| Neutral::make(&input.connection, &keymap))?;
-        let mut borrowed = Borrowed::none(&input.connection);
+        let neutral = block_in_place(|| ModifierGuard::make(&input.connection, &keymap))?;
+        let mut borrowed = SpareKeys::none(&input.connection);
         let burst = if delay.is_zero() { BURST } else { 1 };
         for run in &runs {
             borrowed.bind(&keymap, &run.bind).await?;
@@ -64,7 +64,7 @@ impl Display {
         let chords = keys::parse(&action.keys)?;
         let input = self.input().await?;
         let keymap = block_in_place(|| Keymap::read(&input.connection))?;
-        let mut borrowed = Borrowed::none(&input.connection);
+        let mut borrowed = SpareKeys::none(&input.connection);
         for chord in &chords {
             let strokes = strokes(&keymap, &mut borrowed, chord).await?;
             block_in_place(|| press(&input.connection, &keymap, &strokes)?.finish())?;
@@ -82,7 +82,7 @@ impl Display {
         let seconds = action.seconds.0.clamp(0.0, Seconds::MAX);
         let input = self.input().await?;
         let keymap = block_in_place(|| Keymap::read(&input.connection))?;
-        let mut borrowed = Borrowed::none(&input.connection);
+        let mut borrowed = SpareKeys::none(&input.connection);
         let strokes = strokes(&keymap, &mut borrowed, chord).await?;
         let held = block_in_place(|| {
             let held = press(&input.connection, &keymap, &strokes)?;
@@ -189,7 +189,7 @@ fn strike(
 /// How to press a chord; when keys had to be borrowed, after the program learnt of it.
 async fn strokes(
     keymap: &Keymap,
-    borrowed: &mut Borrowed,
+    borrowed: &mut SpareKeys,
     chord: &Chord,
 ) -> Result<Vec<Stroke>, DisplayError> {
     let mut spare = keymap.spare().into_iter();

@@ -6,7 +6,6 @@
 //! runtime, because X requests block for microseconds and encoding a picture for milliseconds.
 
 mod atoms;
-mod borrow;
 mod browser_window;
 mod bus;
 mod clipboard;
@@ -16,19 +15,20 @@ mod display;
 mod error;
 mod events;
 mod held;
+mod input_sync;
 mod keyboard;
 mod keymap;
 mod keys;
-mod let_go;
-mod neutral;
+mod modifier_guard;
 mod owner;
 mod picture;
 mod pointer;
-mod quiet;
+mod process_idle;
+mod release_all;
 mod resize;
 mod screen;
 mod segment;
-mod settle;
+mod spare_keys;
 mod stream;
 mod window;
 

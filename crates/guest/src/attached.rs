@@ -23,8 +23,8 @@ use tokio::{
 use tower::ServiceExt;
 
 use crate::{
-    act::no_screen, begin::Guest, error::GuestError, log::Log, place::Place, reports::Reports,
-    rfb::Passwords, router, scraper, supervise,
+    act::no_screen, begin::Guest, error::GuestError, log::Log, private_dir::Place,
+    reports::Reports, rfb::Passwords, router, scraper, supervise,
 };
 
 /// A browser that runs answers at once.
@@ -34,7 +34,7 @@ const BROWSER_PAUSE: Duration = Duration::from_secs(1);
 /// How often to see whether the display is still there.
 const DISPLAY_PAUSE: Duration = Duration::from_secs(2);
 /// Releasing keys is local work.
-const LET_GO_DEADLINE: Duration = Duration::from_secs(2);
+const RELEASE_DEADLINE: Duration = Duration::from_secs(2);
 
 /// What was attached. A cheap handle.
 #[derive(Clone)]
@@ -138,9 +138,9 @@ impl Attachment {
     }
 
     /// Releases every key and button that actions hold, before the end.
-    pub async fn let_go(&self) {
+    pub async fn release_all(&self) {
         if let Ok(display) = self.guest.display() {
-            let _ = timeout(LET_GO_DEADLINE, display.let_go()).await;
+            let _ = timeout(RELEASE_DEADLINE, display.release_all()).await;
         }
     }
 }

@@ -15,7 +15,6 @@ use parking_lot::Mutex;
 use tokio::{process::Child, time::Instant};
 
 use crate::{
-    alone::{self, Activity},
     attached::{self, Attached},
     browser::{self, Browser},
     desktop,
@@ -26,6 +25,7 @@ use crate::{
     handover,
     log::Log,
     nest::{self, HOME, Nest},
+    orphan_timeout::{self, Activity},
     owners::BrowserNamespace,
     panel::Panel,
     passthrough,
@@ -153,7 +153,7 @@ impl Guest {
         self.private.prepare(&begin);
         self.frozen.prepare(&begin);
         let (reports, activity) = (self.reports.clone(), self.activity.clone());
-        let alone = alone::must_end(begin.alone, reports, activity, self.log.clone());
+        let alone = orphan_timeout::must_end(begin.alone, reports, activity, self.log.clone());
         // The guest's end is the sandbox's.
         tokio::spawn(async {
             alone.await;

@@ -2,7 +2,7 @@
 
 use helmdeck_browser::{Browser, Hands, Said, SignIn};
 use helmdeck_link::cast::{Message, Receiver, send};
-use helmdeck_wire::cast::{Asked, CastView, Told, ViewStatus};
+use helmdeck_wire::cast::{CastMessage, CastRequest, CastView, ViewStatus};
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -19,7 +19,7 @@ pub async fn serve(
     let up = async {
         let mut messages = Receiver::new(from_server);
         while let Some(asked) = messages.next().await.and_then(|message| message.asked()) {
-            if let Asked::View(change) = &asked {
+            if let CastRequest::View(change) = &asked {
                 view.lock().change(change.clone());
             }
             if let Some(hands) = &mut *hands.lock() {
@@ -79,8 +79,8 @@ pub async fn serve(
 }
 
 /// What viewers are told while another signs in privately.
-fn closed(by: &str) -> [Told; 3] {
+fn closed(by: &str) -> [CastMessage; 3] {
     let reason = format!("{by} signs in privately");
     let status = ViewStatus::Private.because(reason);
-    [Told::Dialog(None), Told::Tabs(Vec::new()), Told::Status(status)]
+    [CastMessage::Dialog(None), CastMessage::Tabs(Vec::new()), CastMessage::Status(status)]
 }

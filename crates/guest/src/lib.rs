@@ -13,7 +13,6 @@
 //! Outside any sandbox it can also be the guest of somebody's own display or browser: [`Attachment`].
 
 mod act;
-mod alone;
 mod archive;
 mod attached;
 mod begin;
@@ -26,23 +25,24 @@ mod error;
 mod extension;
 mod files;
 mod forwards;
-mod frames;
 mod freeze;
 mod handover;
 mod log;
 mod nest;
 mod network;
+mod orphan_timeout;
 mod owners;
 mod panel;
 mod passthrough;
-mod place;
 mod private;
+mod private_dir;
 mod profile;
 mod reports;
 mod rfb;
 mod router;
 mod scraper;
 mod supervise;
+mod thumbnails;
 mod transfers;
 mod watchdog;
 mod xvnc;

@@ -46,8 +46,8 @@ use hyper_util::rt::TokioIo;
 use tokio::{io::copy_bidirectional_with_sizes, task::block_in_place};
 
 use crate::{
-    act, begin::Guest, cast, debugging, error::GuestError, extension, files, frames, handover,
-    profile,
+    act, begin::Guest, cast, debugging, error::GuestError, extension, files, handover, profile,
+    thumbnails,
 };
 
 /// The largest request: a long text to type, or a clipboard.
@@ -148,7 +148,7 @@ pub fn router(guest: Guest) -> Router {
         .route(route::FRAMES, get(frames))
         .route(route::CDP, get(cdp))
         .route(route::CAST, get(show))
-        .route(route::LET_GO, post(let_go))
+        .route(route::RELEASE_ALL, post(release_all))
         .route(route::PRIVATE, post(start_private))
         .route(route::END_PRIVATE, post(end_private))
         .route(route::FOLDER, get(folder))
@@ -242,7 +242,7 @@ async fn frames(
     let pictures = guest.pictures(wanted).await?;
     tokio::spawn(async move {
         if let Ok(upgraded) = upgrade.await {
-            frames::send(pictures, TokioIo::new(upgraded)).await;
+            thumbnails::send(pictures, TokioIo::new(upgraded)).await;
         }
     });
     let headers = [(CONNECTION, "upgrade"), (UPGRADE, route::FRAMES_PROTOCOL)];
@@ -292,7 +292,7 @@ async fn show(
     Ok((StatusCode::SWITCHING_PROTOCOLS, headers).into_response())
 }
 
-async fn let_go(
+async fn release_all(
     State(guest): State<Guest>,
     Json(handed_over): Json<HandedOver>,
 ) -> Result<(), GuestError> {
@@ -312,7 +312,7 @@ async fn let_go(
     }
     // Without a screen, nothing is held down but in the browser, by viewers who let go themselves.
     match guest.display() {
-        Ok(display) => Ok(display.let_go().await?),
+        Ok(display) => Ok(display.release_all().await?),
         Err(_) => Ok(()),
     }
 }

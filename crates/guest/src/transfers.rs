@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use helmdeck_browser::Incoming;
-use helmdeck_cdp::{Peek, refusal};
+use helmdeck_cdp::{ClientMessage, refusal};
 use rustix::{
     fs::{FileType, OFlags, fstat},
     io::Errno,
@@ -85,7 +85,7 @@ pub fn refused_upload(text: &str) -> Option<String> {
         #[serde(default)]
         files: Vec<String>,
     }
-    let message = Peek::at(text).ok()?;
+    let message = ClientMessage::at(text).ok()?;
     if message.method != "DOM.setFileInputFiles" {
         return None;
     }

@@ -112,7 +112,7 @@ async fn serve(server: Arc<Remote>, args: Args) -> Result<(), Box<dyn Error>> {
         }
     };
     let done = visit.keep(stop).await;
-    guest.let_go().await;
+    guest.release_all().await;
     match done? {
         Done::Asked(why) => say(&format!("{why}; {left}")),
         Done::Told => say(&format!("The session is ended; {left}")),

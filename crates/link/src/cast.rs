@@ -2,7 +2,7 @@
 //! then a byte that says what it is, then the message.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
-use helmdeck_wire::cast::{Asked, Told};
+use helmdeck_wire::cast::{CastMessage, CastRequest};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 /// No picture is larger; whoever sends more is broken or hostile.
@@ -16,23 +16,23 @@ const WORDS: u8 = 1;
 pub enum Message {
     /// A whole JPEG.
     Picture(Bytes),
-    /// JSON: down, a [`Told`]; up, an [`Asked`].
+    /// JSON: down, a [`CastMessage`]; up, an [`CastRequest`].
     Words(Bytes),
 }
 
 impl Message {
     /// What the server has to say; our own words always have a form in JSON.
-    pub fn asking(asked: &Asked) -> Self {
+    pub fn asking(asked: &CastRequest) -> Self {
         Self::Words(serde_json::to_vec(asked).unwrap_or_default().into())
     }
 
     /// What the guest has to say.
-    pub fn telling(told: &Told) -> Self {
+    pub fn telling(told: &CastMessage) -> Self {
         Self::Words(serde_json::to_vec(told).unwrap_or_default().into())
     }
 
     /// What the guest is asked, if it is that.
-    pub fn asked(&self) -> Option<Asked> {
+    pub fn asked(&self) -> Option<CastRequest> {
         match self {
             Self::Words(words) => serde_json::from_slice(words).ok(),
             Self::Picture(_) => None,
@@ -100,7 +100,7 @@ mod tests {
         let mut receiver = Receiver::new(theirs);
         let messages = [
             Message::Picture(Bytes::from(vec![7; 100])),
-            Message::asking(&Asked::LetGo),
+            Message::asking(&CastRequest::ReleaseAll),
             Message::Words(Bytes::new()),
         ];
         let sending = async {
@@ -116,6 +116,6 @@ mod tests {
             assert_eq!(receiver.next().await, None);
         };
         tokio::join!(sending, receiving);
-        assert_eq!(messages[1].asked(), Some(Asked::LetGo));
+        assert_eq!(messages[1].asked(), Some(CastRequest::ReleaseAll));
     }
 }

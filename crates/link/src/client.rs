@@ -179,8 +179,8 @@ impl Link {
 
     /// Control changed hands: all keys and buttons are let go, and what clients of the debugging
     /// protocol have set in a person's way is undone while a person drives.
-    pub async fn let_go(&self, handed_over: HandedOver) -> Result<(), LinkError> {
-        self.call(post(route::LET_GO, &handed_over)?, CONNECT_DEADLINE).await.map(|_| ())
+    pub async fn release_all(&self, handed_over: HandedOver) -> Result<(), LinkError> {
+        self.call(post(route::RELEASE_ALL, &handed_over)?, CONNECT_DEADLINE).await.map(|_| ())
     }
 
     async fn upgrade(

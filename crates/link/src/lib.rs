@@ -8,14 +8,14 @@ pub mod cast;
 mod client;
 mod error;
 mod files;
-mod frames;
 mod progress;
 mod reply;
 pub mod route;
+mod thumbnail_stream;
 
 pub use client::{ByteStream, Connect, Link, Outgoing, Tunnel};
 pub use error::LinkError;
 pub use files::{Download, STALL};
-pub use frames::FrameStream;
 pub use progress::ProgressStream;
 pub use reply::Reply;
+pub use thumbnail_stream::FrameStream;

@@ -48,7 +48,7 @@ pub const CAST: &str = "/cast";
 pub const CAST_PROTOCOL: &str = "helmdeck-cast";
 /// `POST` [`helmdeck_wire::guest::HandedOver`]: lets go all keys and buttons that are held down, and
 /// keeps what clients of the debugging protocol have set out of the way of a person who drives.
-pub const LET_GO: &str = "/let_go";
+pub const RELEASE_ALL: &str = "/release_all";
 
 /// `POST` [`helmdeck_wire::guest::StartPrivate`]: gives a person a browser for themselves.
 pub const PRIVATE: &str = "/private";

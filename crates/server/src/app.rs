@@ -21,16 +21,15 @@ use tokio_util::{
 use crate::{
     Config, Instance, Operation, ServerError,
     admin::{self, NewAdmin},
-    boot::Boot,
     client_address::TrustedProxies,
     connection_limits::ConnectionLimits,
-    figures::Figures,
+    event_ids::EventIds,
     housekeeping::{self, Kept},
     limits::Limits,
     login::Login,
+    metrics::Metrics,
     openapi,
     origin::Origins,
-    publish,
     revocation::Revocations,
     router::router,
     serve::serve,
@@ -38,6 +37,7 @@ use crate::{
     table::operations,
     ticket::InUse,
     token::{Signer, TokenError},
+    vnc_ports,
 };
 
 /// How long live connections may take to say goodbye.
@@ -76,7 +76,7 @@ pub async fn run(
     app.sessions.adopt().await?;
     // Last of what can fail: a password that is made must also be announced.
     let new_admin = admin::ensure(store, config).await?;
-    let tidy = housekeeping::run(app.figures.clone(), store.clone(), Kept::new(&config.action_log));
+    let tidy = housekeeping::run(app.metrics.clone(), store.clone(), Kept::new(&config.action_log));
     let _tidy = AbortOnDropHandle::new(tokio::spawn(tidy));
     tracing::info!(%addr, version = env!("CARGO_PKG_VERSION"), "Server listens on http://{addr}");
     announce(Started { addr, new_admin });
@@ -89,7 +89,7 @@ pub async fn run(
         asked
     };
     let routes = router(app.clone());
-    let published = publish::run(app.clone(), routes.clone(), config.max_sessions);
+    let published = vnc_ports::run(app.clone(), routes.clone(), config.max_sessions);
     let _published =
         config.live.publish_vnc_ports.then(|| AbortOnDropHandle::new(tokio::spawn(published)));
     let sessions = serve(listener, routes, app.connections.clone(), drain, shutdown).await;
@@ -120,7 +120,7 @@ pub struct Parts {
     pub(crate) login: Login,
     pub(crate) limits: Limits,
     pub(crate) openapi: Bytes,
-    pub(crate) figures: Figures,
+    pub(crate) metrics: Metrics,
     /// Where sessions may connect to.
     pub(crate) egress_policy: Policy,
     pub(crate) max_body_bytes: usize,
@@ -135,7 +135,7 @@ pub struct Parts {
     pub(crate) revoked: Revocations,
     pub(crate) tickets: InUse,
     pub(crate) connections: ConnectionLimits,
-    pub(crate) boot: Boot,
+    pub(crate) event_ids: EventIds,
     /// Sessions that have a port of their own.
     pub(crate) published: Mutex<HashMap<SessionId, u16>>,
     /// Live connections, and the word that they must end.
@@ -162,7 +162,7 @@ impl App {
     ) -> Result<Self, ServerError> {
         let mut own = vec![addr];
         if config.live.publish_vnc_ports {
-            own.extend(publish::ports(addr.ip(), config.max_sessions));
+            own.extend(vnc_ports::ports(addr.ip(), config.max_sessions));
         }
         let policy = Policy::new(config.egress_allowlist.clone(), own);
         let operations = operations();
@@ -195,7 +195,7 @@ impl App {
             login: Login::new(),
             limits,
             openapi: openapi::document(&operations).to_string().into(),
-            figures: Figures::start()?,
+            metrics: Metrics::start()?,
             egress_policy: policy,
             max_body_bytes: config.max_body_bytes,
             addr,
@@ -212,7 +212,7 @@ impl App {
                 getrlimit(Resource::Nofile).current,
                 TrustedProxies::new(config.trusted_proxies.clone()),
             ),
-            boot: Boot::new().map_err(TokenError::Random)?,
+            event_ids: EventIds::new().map_err(TokenError::Random)?,
             published: Mutex::default(),
             live: TaskTracker::new(),
             closing: CancellationToken::new(),
@@ -221,7 +221,7 @@ impl App {
         Ok(Self { parts: Arc::new(parts) })
     }
 
-    /// The operation at a matched path, for logs and figures.
+    /// The operation at a matched path, for logs and metrics.
     pub(crate) fn operation_id(&self, method: &Method, path: &str) -> Option<Arc<str>> {
         let method = if method == Method::HEAD { &Method::GET } else { method };
         let at_path = self.operation_ids.get(path)?;

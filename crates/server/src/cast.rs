@@ -15,7 +15,7 @@ use helmdeck_sessions::{
     ByteStream, CastViewer,
     cast_link::{self, Message as Cast, Receiver},
 };
-use helmdeck_wire::cast::{Asked, MayDrive, Refusal, Told};
+use helmdeck_wire::cast::{CastMessage, CastRequest, MayDrive, Refusal};
 use serde_json::json;
 use tokio::{
     io::{ReadHalf, WriteHalf},
@@ -24,8 +24,8 @@ use tokio::{
 };
 
 use crate::{
-    by_hand::Gathered,
     closing::{Closing, close},
+    input_journal::InputJournal,
 };
 
 /// A viewer that takes nothing for this long is gone.
@@ -92,9 +92,9 @@ async fn down(
             biased;
             Ok(()) = own.may_drive.changed() => {
                 let may_drive = *own.may_drive.borrow_and_update();
-                words(&Told::Control(MayDrive { may_drive }))
+                words(&CastMessage::Control(MayDrive { may_drive }))
             }
-            Some(message) = own.refused.recv() => words(&Told::Error(Refusal { message })),
+            Some(message) = own.refused.recv() => words(&CastMessage::Error(Refusal { message })),
             message = from_guest.next() => match message {
                 Some(Cast::Picture(jpeg)) => Message::Binary(jpeg),
                 Some(Cast::Words(text)) => match Utf8Bytes::try_from(text) {
@@ -112,7 +112,7 @@ async fn down(
     }
 }
 
-fn words(told: &Told) -> Message {
+fn words(told: &CastMessage) -> Message {
     // Our own types always have a form in JSON.
     Message::Text(serde_json::to_string(told).unwrap_or_default().into())
 }
@@ -125,7 +125,7 @@ async fn up(
     drives: &watch::Sender<bool>,
     refusals: &mpsc::Sender<String>,
 ) -> Closing {
-    let (mut done, mut key_is_down) = (Gathered::default(), false);
+    let (mut done, mut key_is_down) = (InputJournal::default(), false);
     let (mut heard, mut refused) = (Instant::now(), None::<Instant>);
     let mut knows = false;
     loop {
@@ -158,14 +158,14 @@ async fn up(
                     continue;
                 }
                 done.note(viewer);
-                Asked::LetGo
+                CastRequest::ReleaseAll
             }
             () = done.due() => {
                 done.note(viewer);
                 continue;
             }
         };
-        if message::drives(&asked) && asked != Asked::LetGo {
+        if message::drives(&asked) && asked != CastRequest::ReleaseAll {
             if !viewer.drives() {
                 // Once: input comes by the dozen. What was under way when control went is no news.
                 if !knows && message::begins(&asked) {
@@ -185,11 +185,11 @@ async fn up(
 }
 
 /// Notes what was done by hand; never what was typed.
-fn note(asked: &Asked, done: &mut Gathered, key_is_down: &mut bool, viewer: &CastViewer) {
+fn note(asked: &CastRequest, done: &mut InputJournal, key_is_down: &mut bool, viewer: &CastViewer) {
     if let Some(input) = message::noted(asked, key_is_down) {
         done.add(&[input], viewer);
     }
-    if let Asked::Dialog(answer) = asked {
+    if let CastRequest::Dialog(answer) = asked {
         done.note_one(viewer, "dialog", || json!({ "accept": answer.accept }));
         viewer.session().touch();
     }

@@ -1,4 +1,4 @@
-//! What is done again and again while the server runs: figures are folded, and what was done long ago
+//! What is done again and again while the server runs: metrics are folded, and what was done long ago
 //! is forgotten.
 
 use std::time::Duration;
@@ -8,9 +8,9 @@ use helmdeck_wire::error::with_causes;
 use time::OffsetDateTime;
 use tokio::time::{interval, sleep};
 
-use crate::{config::ActionLog, figures::Figures};
+use crate::{config::ActionLog, metrics::Metrics};
 
-/// How often figures are folded.
+/// How often metrics are folded.
 const FOLD_EVERY: Duration = Duration::from_secs(5);
 /// How often actions are counted.
 const PRUNE_EVERY: Duration = Duration::from_secs(3600);
@@ -39,12 +39,12 @@ impl Kept {
 }
 
 /// Until the server ends.
-pub async fn run(figures: Figures, store: Store, kept: Kept) {
+pub async fn run(metrics: Metrics, store: Store, kept: Kept) {
     let fold = async {
         let mut ticks = interval(FOLD_EVERY);
         loop {
             ticks.tick().await;
-            figures.tidy();
+            metrics.tidy();
         }
     };
     let prune = async {

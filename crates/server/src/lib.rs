@@ -1,6 +1,6 @@
 //! The control plane: REST, authentication, configuration.
 //!
-//! Read `router.rs` first: it lists every operation. A request passes `seam.rs` (request id, log,
+//! Read `router.rs` first: it lists every operation. A request passes `request_log.rs` (request id, log,
 //! panics), `auth.rs` (token and scope) and a handler in `routes/` that decides nothing; then it
 //! belongs to [`helmdeck_sessions`].
 
@@ -8,11 +8,8 @@ mod accept;
 pub mod admin;
 mod app;
 mod attach;
-mod attempts;
 mod auth;
 mod body;
-mod boot;
-mod by_hand;
 mod cast;
 mod cdp;
 mod client_address;
@@ -21,34 +18,37 @@ pub mod config;
 mod connection_limits;
 mod cookie;
 mod error;
+mod event_ids;
 mod field;
-mod figures;
 mod forward;
 mod housekeeping;
 mod input;
+mod input_journal;
 mod instance;
 mod limits;
 mod lock;
 mod login;
 mod login_queue;
+mod login_throttle;
+mod metrics;
 mod openapi;
 mod operation;
 mod origin;
 mod password;
 mod public;
-mod publish;
 mod query;
 mod relay;
+mod request_log;
 mod revocation;
 mod router;
 mod routes;
-mod seam;
 mod serve;
 mod settings;
 mod table;
 pub mod telemetry;
 mod ticket;
 pub mod token;
+mod vnc_ports;
 
 pub use app::{App, Shutdown, Started, run};
 pub use config::{Change, Config};

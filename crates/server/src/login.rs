@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
 use crate::{
-    attempts::Attempts,
     error::{ApiError, ApiResult},
     login_queue::{Crowded, LoginQueue},
+    login_throttle::LoginThrottle,
     password::{self, Checker},
     token::{Grant, Signer},
 };
@@ -53,7 +53,7 @@ pub struct LoggedIn {
 
 /// Checks passwords, slower the more often they are wrong.
 pub struct Login {
-    attempts: Mutex<Attempts>,
+    attempts: Mutex<LoginThrottle>,
     queue: LoginQueue,
     checker: Checker,
 }

@@ -38,7 +38,7 @@ pub struct Operation {
     pub path: String,
     /// By whom.
     pub access: Access,
-    /// Its name in documents and figures.
+    /// Its name in documents and metrics.
     pub id: String,
     /// What it does, for people and models.
     pub doc: String,

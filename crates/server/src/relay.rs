@@ -18,8 +18,8 @@ use tokio::{
 };
 
 use crate::{
-    by_hand::Gathered,
     closing::{Closing, close},
+    input_journal::InputJournal,
 };
 
 /// What is read from the X server at once.
@@ -118,7 +118,7 @@ async fn up(
         Ok(Err(closing)) => return closing,
         Err(_) => return Closing::Nonsense("the handshake took too long".to_owned()),
     };
-    let mut done = Gathered::default();
+    let mut done = InputJournal::default();
     let (mut out, mut bytes, mut heard) = (Vec::new(), Some(rest), Instant::now());
     loop {
         if let Some(bytes) = bytes.take() {

@@ -14,8 +14,8 @@ use crate::{
     App,
     auth::{self, Gate},
     error::ApiError,
+    request_log,
     routes::pages,
-    seam,
     table::operations,
 };
 
@@ -34,8 +34,8 @@ pub fn router(app: App) -> Router {
     router
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
-        .layer(CatchPanicLayer::custom(seam::panicked))
-        .layer(from_fn_with_state(app.clone(), seam::pass))
+        .layer(CatchPanicLayer::custom(request_log::panicked))
+        .layer(from_fn_with_state(app.clone(), request_log::pass))
         .with_state(app)
 }
 

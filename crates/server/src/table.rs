@@ -97,7 +97,7 @@ fn server_itself() -> Vec<Operation> {
             .doc("Which helmdeck this is.")
             .returns::<health::Version>(),
         get("/metrics", Needs(MetricsRead), "metrics", metrics::metrics)
-            .doc("The server's figures, for Prometheus.")
+            .doc("The server's metrics, for Prometheus.")
             .returns_text(metrics::MEDIA_TYPE),
         get("/api/v1/openapi.json", Open, "openapi", openapi::openapi)
             .doc("This document.")

@@ -3,7 +3,9 @@
 use helmdeck_wire::history::{ActionRecord, ActorKind};
 use serde_json::json;
 
-use crate::{Caller, Session, SessionError, events::What, history::Attempt, lifecycle::Lifecycle};
+use crate::{
+    Caller, Session, SessionError, events::EventKind, history::Attempt, lifecycle::Lifecycle,
+};
 
 /// The longest status line.
 const MAX_STATUS: usize = 500;
@@ -28,7 +30,7 @@ impl Session {
         self.ensure_desktop()?;
         let _task = self.begin(Lifecycle::begin_task)?;
         self.inner.agent_status.lock().clone_from(&status);
-        self.tell(What::AgentStatus(status));
+        self.tell(EventKind::AgentStatus(status));
         Ok(())
     }
 

@@ -27,7 +27,7 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-use crate::{Session, SessionError, events::What, lifecycle::Phase, session::Driven};
+use crate::{Session, SessionError, events::EventKind, lifecycle::Phase, session::Driven};
 use allowance::Allowance;
 
 /// A program that is there brings a connection within its round trip.
@@ -270,7 +270,7 @@ impl Session {
     /// Lets everybody know that the program that attached it is gone, and waited for until then.
     pub(crate) fn lost_its_guest(&self, attachment: &Attachment, until: Instant) {
         attachment.wait_until(until);
-        self.tell(What::Changed);
+        self.tell(EventKind::Changed);
     }
 
     /// Ends it soon, as the program that attached it asks.

@@ -11,7 +11,7 @@ use helmdeck_wire::{
 
 use crate::{
     Session, SessionError,
-    events::What,
+    events::EventKind,
     lifecycle::{Ending, Phase},
     view::{View, Viewer},
 };
@@ -64,7 +64,7 @@ impl Session {
         let stream = stream.map_err(|error| self.link_failed(error))?;
         self.inner.cast.lock().viewers += 1;
         let watching = Watching(self.clone());
-        self.tell(What::Changed);
+        self.tell(EventKind::Changed);
         Ok((CastViewer { view, _watching: watching }, stream))
     }
 
@@ -117,7 +117,7 @@ impl Session {
     /// The browser ended, or is there again.
     pub(crate) fn browser_ended(&self, how: Option<String>) {
         self.inner.cast.lock().ended = how;
-        self.tell(What::Changed);
+        self.tell(EventKind::Changed);
     }
 }
 
@@ -128,7 +128,7 @@ impl Drop for Watching {
         let last = watched.viewers == 0;
         drop(watched);
         if last {
-            self.0.tell(What::Changed);
+            self.0.tell(EventKind::Changed);
         }
     }
 }

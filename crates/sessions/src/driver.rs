@@ -23,7 +23,7 @@ use tracing::{error, info, warn};
 
 use crate::{
     Session, egress,
-    events::What,
+    events::EventKind,
     idle::Told,
     lifecycle::{Ending, Phase},
     proxy,
@@ -78,7 +78,7 @@ pub(crate) async fn drive_adopted(session: Session, runtime: Arc<dyn Runtime>, p
             warn!(session.id = session.id().as_str(), "Session is of another version");
             session.inner.life.lock().outdated();
             session.inner.progress.send_replace(Driven::Running);
-            session.tell(What::Changed);
+            session.tell(EventKind::Changed);
             tokio::select! {
                 () = over(&session) => {}
                 () = gone(&session, &*runtime) => {
@@ -124,7 +124,7 @@ async fn stop(session: &Session, runtime: &dyn Runtime) {
     info!(session.id = id, phase = ?inner.life.lock().phase(), "Session is over");
     session.remember_end(picture).await;
     inner.progress.send_replace(Driven::Stopped);
-    session.tell(What::Changed);
+    session.tell(EventKind::Changed);
 }
 
 fn fail(session: &Session, reason: EndReason, failure: Failure) {
@@ -210,7 +210,7 @@ async fn adopt(session: &Session, runtime: &dyn Runtime) -> Result<Adopted, Fail
     begun.unwrap_or_else(|_| Err(failure(Stage::Browser, "not ready in time".into())))?;
     // Whoever drove under the server before this one drives no more.
     let to_agents = HandedOver { to_person: false, key: None };
-    inner.link.let_go(to_agents).await.map_err(|e| failed(&e))?;
+    inner.link.release_all(to_agents).await.map_err(|e| failed(&e))?;
     if inner.attachment.is_none() {
         session.adopt_forwards().await;
     }
@@ -288,7 +288,7 @@ async fn live(
 fn begin_life(session: &Session) {
     session.inner.life.lock().ready(Instant::now());
     session.inner.progress.send_replace(Driven::Running);
-    session.tell(What::Changed);
+    session.tell(EventKind::Changed);
 }
 
 /// Keeps the profile again and again: a session that crashes does not get to it.

@@ -23,12 +23,12 @@ pub struct Event {
     /// Whose session it is: others do not hear of it.
     pub owner: String,
     /// What.
-    pub what: What,
+    pub what: EventKind,
 }
 
 /// What happened.
 #[derive(Debug, Clone)]
-pub enum What {
+pub enum EventKind {
     /// It was created, or its status changed.
     Changed,
     /// It is forgotten, and how it had ended.
@@ -61,7 +61,7 @@ impl Events {
         Self { shared: Arc::new(shared) }
     }
 
-    pub(crate) fn tell(&self, session: &SessionId, owner: &str, what: What) {
+    pub(crate) fn tell(&self, session: &SessionId, owner: &str, what: EventKind) {
         let mut kept = self.shared.kept.lock();
         let seq = *self.shared.last.borrow() + 1;
         if kept.len() == KEPT {
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     fn tell(events: &Events, status: &str) {
-        events.tell(&SessionId::new("s"), "ann", What::AgentStatus(status.into()));
+        events.tell(&SessionId::new("s"), "ann", EventKind::AgentStatus(status.into()));
     }
 
     #[tokio::test]

@@ -30,9 +30,9 @@ use tokio::{
 use tracing::info;
 
 use crate::{
-    Caller, Session, SessionError, Sessions, owned,
-    pieces::{self, Pieces},
+    Caller, Session, SessionError, Sessions, owner_dirs,
     spec::invalid,
+    upload_body::{self, UploadBody},
 };
 use package::{BadPackage, Package};
 use turns::{Turn, Turns};
@@ -73,11 +73,11 @@ impl Extensions {
 
     /// Removes what a server that crashed was writing.
     pub(crate) async fn sweep(&self) {
-        owned::sweep(&self.dir).await;
+        owner_dirs::sweep(&self.dir).await;
     }
 
     fn dir_of(&self, owner: &str) -> PathBuf {
-        owned::dir_of(&self.dir, owner)
+        owner_dirs::dir_of(&self.dir, owner)
     }
 
     fn path(&self, owner: &str, name: &ExtensionName) -> PathBuf {
@@ -87,7 +87,7 @@ impl Extensions {
     /// What is kept for an owner.
     async fn list(&self, owner: &str) -> io::Result<Vec<Extension>> {
         let mut found = Vec::new();
-        for entry in owned::entries(&self.dir_of(owner)).await? {
+        for entry in owner_dirs::entries(&self.dir_of(owner)).await? {
             match open(entry.path()).await {
                 Ok((extension, _)) => found.push(extension),
                 // Deleted meanwhile.
@@ -190,7 +190,7 @@ fn repack(
 /// The archive of an extension that is read.
 struct Archive(BufReader<File>);
 
-impl Pieces for Archive {
+impl UploadBody for Archive {
     async fn next(&mut self) -> io::Result<Option<Bytes>> {
         let mut piece = vec![0; PIECE];
         let read = self.0.read(&mut piece).await?;
@@ -207,9 +207,9 @@ impl Session {
                 |why: String| format!("extension {:?} cannot be used: {why}", name.as_str());
             let path = extensions.path(&self.inner.record.owner, name);
             let (_, archive) = open(path).await.map_err(|error| failed(error.to_string()))?;
-            let (sender, body) = pieces::body();
+            let (sender, body) = upload_body::body();
             let sending = self.inner.link.load_extension(name, body);
-            pieces::send(archive, sender, sending, DEADLINE).await.map_err(failed)?;
+            upload_body::send(archive, sender, sending, DEADLINE).await.map_err(failed)?;
         }
         Ok(())
     }

@@ -22,7 +22,7 @@ use tokio::{
 use tracing::warn;
 
 use crate::{
-    Caller, Session, SessionError, events::What, history::Attempt, lifecycle::Lifecycle,
+    Caller, Session, SessionError, events::EventKind, history::Attempt, lifecycle::Lifecycle,
     session::Task,
 };
 
@@ -142,7 +142,7 @@ impl Session {
         }
         .await;
         attempt.outcome = removed.as_ref().map_or_else(SessionError::code, |()| "ok");
-        self.tell(What::Changed);
+        self.tell(EventKind::Changed);
         removed
     }
 
@@ -210,7 +210,7 @@ impl Session {
         if told.is_err() {
             forwards.open.lock().remove(&rule.port);
         }
-        self.tell(What::Changed);
+        self.tell(EventKind::Changed);
         told.map_err(|error| self.link_failed(error))
     }
 

@@ -11,11 +11,11 @@ use helmdeck_wire::{
 };
 use time::OffsetDateTime;
 
-use crate::{Session, events::What};
+use crate::{Session, events::EventKind};
 
 impl Session {
     /// Tells whoever listens.
-    pub(crate) fn tell(&self, what: What) {
+    pub(crate) fn tell(&self, what: EventKind) {
         self.inner.events.tell(&self.inner.id, &self.inner.record.owner, what);
     }
 
@@ -40,7 +40,7 @@ impl Session {
             duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         };
         self.note_agent(&record);
-        self.tell(What::Acted(Arc::new(record.clone())));
+        self.tell(EventKind::Acted(Arc::new(record.clone())));
         self.inner.journal.add(self.inner.record.owner.clone(), record);
     }
 }

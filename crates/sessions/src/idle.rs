@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use time::OffsetDateTime;
 
-use crate::{Caller, Session, SessionError, events::What, history::Attempt, lifecycle::Lifecycle};
+use crate::{
+    Caller, Session, SessionError, events::EventKind, history::Attempt, lifecycle::Lifecycle,
+};
 
 /// A busy session moves its end with every call; listeners hear of it no more often than this.
 const TELL_EVERY: Duration = Duration::from_secs(2);
@@ -35,7 +37,7 @@ impl Session {
             Next::Nothing => None,
             Next::Later(at) => Some(at),
             Next::Tell => {
-                self.tell(What::IdleEnd(self.idle_ends_at()));
+                self.tell(EventKind::IdleEnd(self.idle_ends_at()));
                 None
             }
         }

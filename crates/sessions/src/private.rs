@@ -9,7 +9,9 @@ use serde_json::json;
 use time::OffsetDateTime;
 use tracing::info;
 
-use crate::{Caller, Session, SessionError, events::What, history::Attempt, lifecycle::Lifecycle};
+use crate::{
+    Caller, Session, SessionError, events::EventKind, history::Attempt, lifecycle::Lifecycle,
+};
 
 impl Session {
     /// Gives the caller, a person who drives, a browser for themselves.
@@ -44,7 +46,7 @@ impl Session {
         let sign_in = private.get_or_insert(PrivateSignIn { by, since }).clone();
         drop(private);
         info!(session.id = self.id().as_str(), by = sign_in.by, "Private sign-in began");
-        self.tell(What::Changed);
+        self.tell(EventKind::Changed);
         Ok(sign_in)
     }
 
@@ -107,7 +109,7 @@ impl Session {
     pub(crate) fn private_ended(&self) {
         if self.inner.private.lock().take().is_some() {
             info!(session.id = self.id().as_str(), "Private sign-in ended");
-            self.tell(What::Changed);
+            self.tell(EventKind::Changed);
         }
     }
 }

@@ -19,8 +19,8 @@ use tokio::{
 use tracing::{info, warn};
 
 use crate::{
-    Caller, Session, SessionError, Sessions, owned,
-    pieces::{self, Pieces},
+    Caller, Session, SessionError, Sessions, owner_dirs,
+    upload_body::{self, UploadBody},
 };
 pub use seal::SealingKey;
 use seal::{Opener, Sealer};
@@ -55,7 +55,7 @@ impl Profiles {
 
     /// Removes what a server that crashed was writing.
     pub(crate) async fn sweep(&self) {
-        owned::sweep(&self.dir).await;
+        owner_dirs::sweep(&self.dir).await;
     }
 
     fn path(&self, owner: &str, name: &ProfileName) -> PathBuf {
@@ -63,13 +63,13 @@ impl Profiles {
     }
 
     fn dir_of(&self, owner: &str) -> PathBuf {
-        owned::dir_of(&self.dir, owner)
+        owner_dirs::dir_of(&self.dir, owner)
     }
 
     /// What is kept for an owner.
     async fn list(&self, owner: &str) -> io::Result<Vec<Profile>> {
         let mut found = Vec::new();
-        for entry in owned::entries(&self.dir_of(owner)).await? {
+        for entry in owner_dirs::entries(&self.dir_of(owner)).await? {
             let name = entry.file_name().to_string_lossy().into_owned();
             let facts = entry.metadata().await?;
             let kept_at = facts.modified()?.into();
@@ -143,7 +143,7 @@ struct Reader {
     opener: Option<Opener>,
 }
 
-impl Pieces for Reader {
+impl UploadBody for Reader {
     async fn next(&mut self) -> io::Result<Option<Bytes>> {
         let Some(opener) = &mut self.opener else {
             let mut piece = vec![0; PIECE];
@@ -236,9 +236,9 @@ impl Session {
         let Some(reader) = reader.map_err(|error| failed(error.to_string()))? else {
             return Ok(());
         };
-        let (sender, body) = pieces::body();
+        let (sender, body) = upload_body::body();
         let sending = self.inner.link.load_profile(body);
-        pieces::send(reader, sender, sending, DEADLINE).await.map_err(failed)
+        upload_body::send(reader, sender, sending, DEADLINE).await.map_err(failed)
     }
 
     /// Keeps the profile as it is now; with `last`, the browser is closed first.

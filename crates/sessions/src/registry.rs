@@ -15,7 +15,7 @@ use tracing::{info, warn};
 
 use crate::{
     Attachment, Brought, Caller, Ceilings, Session, SessionError, ToAttach, driver,
-    events::{Events, What},
+    events::{EventKind, Events},
     extensions::Extensions,
     forwards::Permission,
     journal::Journal,
@@ -174,7 +174,7 @@ impl Sessions {
         let session = Session::new(id, sandbox, caller, spec, self.shared.common.clone());
         self.admit(&mut self.shared.sessions.lock(), caller, session.clone())?;
         let (runtime, policy) = (self.runtime().clone(), self.shared.config.policy.clone());
-        session.tell(What::Changed);
+        session.tell(EventKind::Changed);
         tokio::spawn(driver::drive(session.clone(), runtime, policy));
         if !wait {
             return Ok(session);
@@ -225,7 +225,7 @@ impl Sessions {
         let brought = bring(&session)?;
         self.admit(&mut sessions, caller, session.clone())?;
         drop(sessions);
-        session.tell(What::Changed);
+        session.tell(EventKind::Changed);
         tokio::spawn(driver::drive_attached(session.clone(), attachment));
         Ok((session, brought))
     }
@@ -356,7 +356,7 @@ impl Sessions {
             let forgotten = excess > 0 && !session.is_alive();
             excess -= usize::from(forgotten);
             if forgotten {
-                session.tell(What::Gone(session.ended()));
+                session.tell(EventKind::Gone(session.ended()));
             }
             !forgotten
         });
@@ -369,7 +369,7 @@ impl Sessions {
         let forgotten: Vec<_> = sessions.extract_if(.., |session| session.id() == id).collect();
         drop(sessions);
         for session in forgotten {
-            session.tell(What::Gone(session.ended()));
+            session.tell(EventKind::Gone(session.ended()));
         }
     }
 }

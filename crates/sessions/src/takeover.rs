@@ -11,7 +11,7 @@ use serde_json::json;
 use time::OffsetDateTime;
 use tracing::info;
 
-use crate::{Caller, Session, SessionError, control::Holder, events::What};
+use crate::{Caller, Session, SessionError, control::Holder, events::EventKind};
 
 impl Session {
     /// Who drives, as the caller sees it.
@@ -113,7 +113,7 @@ impl Session {
         self.record(by, what, detail, "ok", OffsetDateTime::now_utc(), Default::default());
         let lease = self.inner.lease.borrow().clone();
         let key = lease.holder().map(|holder| holder.key.clone()).unwrap_or_default();
-        self.tell(What::Control(lease.describe(self.is_running(), ""), key));
+        self.tell(EventKind::Control(lease.describe(self.is_running(), ""), key));
         self.inner.changed.notify_one();
         // Goes on when whoever asked for it goes: half a change of hands would leave keys down.
         let session = self.clone();
@@ -121,7 +121,7 @@ impl Session {
         let key = person.map(|holder| holder.key.clone());
         let handed_over = HandedOver { to_person: key.is_some(), key };
         let letting_go = tokio::spawn(async move {
-            if let Err(error) = session.inner.link.let_go(handed_over).await {
+            if let Err(error) = session.inner.link.release_all(handed_over).await {
                 // Then the guest is about to be lost, which is told elsewhere.
                 info!(session.id = session.id().as_str(), %error, "Keys could not be let go");
             }

@@ -120,7 +120,7 @@ pub struct DialogAnswer {
 /// What a viewer may ask, once it is known that it may.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Asked {
+pub enum CastRequest {
     /// Use the mouse.
     Mouse(MouseInput),
     /// Use a key.
@@ -134,13 +134,13 @@ pub enum Asked {
     /// Pictures have arrived.
     Ack(Arrived),
     /// Let go whatever is pressed. The server's own word.
-    LetGo,
+    ReleaseAll,
 }
 
 /// What a viewer is told. Each message is an object with one key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Told {
+pub enum CastMessage {
     /// What the pictures show from now on.
     Frame(Shown),
     /// The tabs there are.
@@ -254,12 +254,12 @@ mod tests {
 
     #[test]
     fn a_message_is_an_object_with_one_key() {
-        let status = Told::Status(ViewStatus::NoBrowser.because("it ended"));
+        let status = CastMessage::Status(ViewStatus::NoBrowser.because("it ended"));
         let written = json!({ "status": { "status": "no_browser", "reason": "it ended" } });
         assert_eq!(to_value(status).unwrap(), written);
-        let drive = Told::Control(MayDrive { may_drive: true });
+        let drive = CastMessage::Control(MayDrive { may_drive: true });
         assert_eq!(to_value(drive).unwrap(), json!({ "control": { "may_drive": true } }));
-        assert_eq!(to_value(Told::Dialog(None)).unwrap(), json!({ "dialog": null }));
+        assert_eq!(to_value(CastMessage::Dialog(None)).unwrap(), json!({ "dialog": null }));
     }
 
     #[test]

@@ -1970,8 +1970,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The server's figures, for Prometheus
-         * @description The server's figures, for Prometheus.
+         * The server's metrics, for Prometheus
+         * @description The server's metrics, for Prometheus.
          */
         get: operations["metrics"];
         put?: never;
@@ -2464,6 +2464,13 @@ export interface components {
              *     or a port of HELMDECK_FORWARD_ALLOW.
              */
             forward?: components["schemas"]["ForwardRule"][];
+            /**
+             * @description Whether the agent's programs are stopped while a person has control, and go on afterwards.
+             *     Browsers that they started are stopped as well; the session's own browser and its desktop are
+             *     not.
+             * @default false
+             */
+            freeze_on_takeover?: boolean;
             /** @description Where the browser tells pages that it is. */
             geolocation?: components["schemas"]["Geolocation"] | null;
             /**
@@ -4273,6 +4280,13 @@ export interface components {
              *     or a port of HELMDECK_FORWARD_ALLOW.
              */
             forward?: components["schemas"]["ForwardRule"][];
+            /**
+             * @description Whether the agent's programs are stopped while a person has control, and go on afterwards.
+             *     Browsers that they started are stopped as well; the session's own browser and its desktop are
+             *     not.
+             * @default false
+             */
+            freeze_on_takeover?: boolean;
             /** @description Where the browser tells pages that it is. */
             geolocation?: components["schemas"]["Geolocation"] | null;
             /**

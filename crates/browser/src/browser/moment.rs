@@ -26,7 +26,7 @@ const FOLLOW: Duration = Duration::from_secs(30);
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// A browser that we have met. One that is not that of the moment may be so again.
-pub(super) struct Met {
+pub(super) struct KnownBrowser {
     cdp: Cdp,
     running: Arc<OnceCell<Arc<Running>>>,
 }
@@ -179,7 +179,7 @@ impl Shared {
             return Arc::clone(&known.running);
         }
         let running = Arc::default();
-        met.push(Met { cdp: cdp.clone(), running: Arc::clone(&running) });
+        met.push(KnownBrowser { cdp: cdp.clone(), running: Arc::clone(&running) });
         running
     }
 }

@@ -8,14 +8,14 @@ use std::{
 use futures_util::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use helmdeck_cdp::SessionId;
 use helmdeck_wire::cast::{
-    Arrived, Asked, ChangeView, DialogAnswer, KeyInput, KeyKind, MouseInput, MouseKind, TouchInput,
-    TouchKind,
+    Arrived, CastRequest, ChangeView, DialogAnswer, KeyInput, KeyKind, MouseInput, MouseKind,
+    TouchInput, TouchKind,
 };
 use serde::de::IgnoredAny;
 use serde_json::{Value, json, to_value};
 use tokio::runtime::Handle;
 
-use super::{Wish, held::Held};
+use super::{ViewerState, held::Held};
 use crate::{Browser, page::Page, running::Running};
 
 /// A page that is busy, or shows a dialog, confirms input when it is done with that.
@@ -30,35 +30,35 @@ const KEY_TEXT: usize = 4;
 /// One viewer's hands. What they hold is let go when they are dropped.
 pub struct Hands {
     browser: Browser,
-    wish: Arc<Wish>,
+    wish: Arc<ViewerState>,
     held: Held<Page>,
     /// What the browser has not confirmed yet.
     unconfirmed: FuturesUnordered<BoxFuture<'static, ()>>,
 }
 
 impl Hands {
-    pub(super) fn new(browser: Browser, wish: Arc<Wish>) -> Self {
+    pub(super) fn new(browser: Browser, wish: Arc<ViewerState>) -> Self {
         Self { browser, wish, held: Held::default(), unconfirmed: FuturesUnordered::new() }
     }
 
     /// Does what a viewer asks, who may. Never waits: what the page cannot take now is dropped.
-    pub fn ask(&mut self, asked: Asked) {
+    pub fn ask(&mut self, asked: CastRequest) {
         while let Some(Some(())) = self.unconfirmed.next().now_or_never() {}
-        self.let_go_of_lost();
+        self.release_lost();
         match asked {
-            Asked::Mouse(mouse) => self.mouse(&mouse),
-            Asked::Key(key) => self.key(&key),
-            Asked::Touch(touch) => self.touch(&touch),
-            Asked::Dialog(answer) => self.answer(&answer),
-            Asked::View(change) => self.look_at(change),
-            Asked::Ack(Arrived { seq }) => {
+            CastRequest::Mouse(mouse) => self.mouse(&mouse),
+            CastRequest::Key(key) => self.key(&key),
+            CastRequest::Touch(touch) => self.touch(&touch),
+            CastRequest::Dialog(answer) => self.answer(&answer),
+            CastRequest::View(change) => self.look_at(change),
+            CastRequest::Ack(Arrived { seq }) => {
                 self.wish.arrived.send_if_modified(|arrived| {
                     let newer = seq > *arrived;
                     *arrived = seq.max(*arrived);
                     newer
                 });
             }
-            Asked::LetGo => self.let_go(),
+            CastRequest::ReleaseAll => self.release_all(),
         }
     }
 
@@ -145,27 +145,27 @@ impl Hands {
     fn look_at(&mut self, change: ChangeView) {
         let elsewhere = change.tab.as_ref().is_some_and(|tab| *tab != self.wish.view.borrow().tab);
         if elsewhere {
-            self.let_go();
+            self.release_all();
         }
         self.wish.view.send_modify(|view| view.change(change));
     }
 
-    fn let_go(&mut self) {
-        for (page, method, params) in self.held.let_go() {
+    fn release_all(&mut self) {
+        for (page, method, params) in self.held.release_all() {
             self.send(&page, method, params);
         }
     }
 
     /// Lets go of what is down where the viewer cannot see it any more: in a tab that crashed or was
     /// closed, or in a browser that is not that of the moment. It would keep the pointer from others.
-    fn let_go_of_lost(&mut self) {
+    fn release_lost(&mut self) {
         let running = self.browser.known_running();
         let is_lost = |page: &Page| {
             let shown = running.as_ref().and_then(|running| running.find(page.tab()).ok());
             let same = shown.is_some_and(|shown| shown.session() == page.session());
             !same || page.with(|state| state.crashed)
         };
-        for (page, method, params) in self.held.let_go_in(is_lost) {
+        for (page, method, params) in self.held.release_in(is_lost) {
             self.send(&page, method, params);
         }
     }
@@ -218,7 +218,7 @@ impl Drop for Hands {
     fn drop(&mut self) {
         // Without a runtime there is no browser either.
         let Ok(runtime) = Handle::try_current() else { return };
-        self.let_go();
+        self.release_all();
         // A browser that does not read now learns it later.
         let unconfirmed = std::mem::take(&mut self.unconfirmed);
         runtime.spawn(unconfirmed.collect::<()>());

@@ -68,12 +68,12 @@ impl<P: Clone> Held<P> {
     }
 
     /// What lets all of it go, the last first.
-    pub fn let_go(&mut self) -> Vec<(P, &'static str, Value)> {
-        self.let_go_in(|_| true)
+    pub fn release_all(&mut self) -> Vec<(P, &'static str, Value)> {
+        self.release_in(|_| true)
     }
 
     /// What lets go of that which is down in some pages, the last first.
-    pub fn let_go_in(&mut self, there: impl Fn(&P) -> bool) -> Vec<(P, &'static str, Value)> {
+    pub fn release_in(&mut self, there: impl Fn(&P) -> bool) -> Vec<(P, &'static str, Value)> {
         let (x, y) = self.at;
         let touched = self.touched.take_if(|page| there(page)).map(|page| {
             let params = json!({ "type": "touchCancel", "touchPoints": [] });
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(held.pointed(), Some(&"one"));
         held.touch(&"two", &input(json!({ "type": "touchStart", "touchPoints": [] })));
 
-        let let_go = held.let_go();
+        let let_go = held.release_all();
         let said: Vec<_> =
             let_go.iter().map(|(page, _, params)| (*page, &params["type"])).collect();
         let (cancelled, released, up) =
@@ -152,15 +152,15 @@ mod tests {
         assert_eq!(said, [("two", &cancelled), ("one", &released), ("one", &up)]);
         assert_eq!((&let_go[1].2["x"], &let_go[1].2["button"]), (&json!(9.0), &json!("left")));
         assert_eq!(let_go[2].2["code"], "ShiftLeft");
-        assert!(held.let_go().is_empty());
+        assert!(held.release_all().is_empty());
 
         // What was pressed in a page that is gone keeps the pointer from no other.
         held.mouse(&"one", &mouse("mousePressed", 3, "left"));
         held.mouse(&"two", &mouse("mousePressed", 3, "right"));
         held.key(&"one", &key("keyDown", "KeyA"));
         held.touch(&"one", &input(json!({ "type": "touchStart", "touchPoints": [] })));
-        assert_eq!(held.let_go_in(|page| *page == "one").len(), 3);
+        assert_eq!(held.release_in(|page| *page == "one").len(), 3);
         assert_eq!(held.pointed(), Some(&"two"));
-        assert_eq!(held.let_go().len(), 1);
+        assert_eq!(held.release_all().len(), 1);
     }
 }

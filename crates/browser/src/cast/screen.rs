@@ -9,13 +9,13 @@ use std::{
 use bytes::Bytes;
 use helmdeck_wire::{
     browser::{Tab, TabId},
-    cast::{BrowserView, CastView, OpenDialog, Shown, Told, ViewStatus},
+    cast::{BrowserView, CastMessage, CastView, OpenDialog, Shown, ViewStatus},
 };
 use tokio::{select, sync::watch, time::sleep};
 
 use super::{
-    Wish,
-    seat::{Cut, Latest, Picture, Seat},
+    ViewerState,
+    seat::{CastKey, Latest, Picture, Seat},
     source::at,
 };
 use crate::{Browser, page::Page, running::Running};
@@ -33,7 +33,7 @@ const ON_THE_WAY: u64 = 2;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Said {
     /// A message.
-    Words(Told),
+    Words(CastMessage),
     /// A whole JPEG.
     Picture(Bytes),
 }
@@ -71,7 +71,7 @@ impl SoFar {
             return None;
         }
         self.status = Some(status.clone());
-        Some(Said::Words(Told::Status(status)))
+        Some(Said::Words(CastMessage::Status(status)))
     }
 
     fn tabs(&mut self, tabs: Vec<Tab>) -> Option<Said> {
@@ -79,7 +79,7 @@ impl SoFar {
             return None;
         }
         self.tabs = Some(tabs.clone());
-        Some(Said::Words(Told::Tabs(tabs)))
+        Some(Said::Words(CastMessage::Tabs(tabs)))
     }
 
     fn dialog(&mut self, dialog: Option<OpenDialog>) -> Option<Said> {
@@ -87,7 +87,7 @@ impl SoFar {
             return None;
         }
         self.dialog.clone_from(&dialog);
-        Some(Said::Words(Told::Dialog(dialog)))
+        Some(Said::Words(CastMessage::Dialog(dialog)))
     }
 
     fn shown(&mut self, shown: &Shown, seq: u64) -> Option<Said> {
@@ -95,12 +95,12 @@ impl SoFar {
             return None;
         }
         self.shown = Some(shown.clone());
-        Some(Said::Words(Told::Frame(Shown { seq, ..shown.clone() })))
+        Some(Said::Words(CastMessage::Frame(Shown { seq, ..shown.clone() })))
     }
 }
 
 impl Screen {
-    pub(super) fn new(browser: Browser, wish: &Wish, in_passing: bool) -> Self {
+    pub(super) fn new(browser: Browser, wish: &ViewerState, in_passing: bool) -> Self {
         Self {
             browser,
             view: wish.view.subscribe(),
@@ -229,7 +229,7 @@ impl Screen {
 
     /// What the cast that the viewer wants shows.
     fn look(&mut self, running: &Running, page: &Page, view: &CastView) -> Latest {
-        let cut = Cut::of(page.tab(), view, self.in_passing);
+        let cut = CastKey::of(page.tab(), view, self.in_passing);
         let pace = view.max_fps.get();
         let seat = match self.seat.take().filter(|seat| seat.cut == cut) {
             Some(seat) => seat,

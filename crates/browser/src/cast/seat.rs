@@ -27,7 +27,7 @@ pub(super) const ASK: Duration = Duration::from_secs(10);
 
 /// What is cast.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Cut {
+pub(crate) struct CastKey {
     pub tab: TabId,
     pub quality: Quality,
     pub max_width: Side,
@@ -36,7 +36,7 @@ pub(crate) struct Cut {
     pub in_passing: bool,
 }
 
-impl Cut {
+impl CastKey {
     pub fn of(tab: &TabId, view: &CastView, in_passing: bool) -> Self {
         let CastView { quality, max_width, max_height, .. } = *view;
         Self { tab: tab.clone(), quality, max_width, max_height, in_passing }
@@ -60,7 +60,7 @@ pub(super) struct Shared {
     pub cdp: Cdp,
     /// Tabs are attached to from here, so that nobody else hears of it.
     session: OnceCell<SessionId>,
-    pub open: Mutex<HashMap<Cut, Arc<Cast>>>,
+    pub open: Mutex<HashMap<CastKey, Arc<Cast>>>,
 }
 
 /// One cast, as its viewers know it.
@@ -84,7 +84,7 @@ pub(crate) struct Latest {
 pub(crate) struct Seat {
     cast: Arc<Cast>,
     latest: watch::Receiver<Latest>,
-    pub cut: Cut,
+    pub cut: CastKey,
     pace: u32,
     /// The picture that was taken last.
     seen: u64,
@@ -103,7 +103,7 @@ impl Casts {
     }
 
     /// Takes a seat before a cast, which begins if there is none.
-    pub fn join(&self, cut: Cut, pace: u32) -> Seat {
+    pub fn join(&self, cut: CastKey, pace: u32) -> Seat {
         let mut open = self.shared.open.lock();
         let cast = open.entry(cut.clone()).or_insert_with(|| {
             let cast = Arc::new(Cast {
@@ -202,7 +202,7 @@ impl Shared {
     }
 
     /// Ends a cast that nobody looks at, unless somebody came at this moment.
-    pub fn close(&self, cut: &Cut, cast: &Cast) -> bool {
+    pub fn close(&self, cut: &CastKey, cast: &Cast) -> bool {
         let mut open = self.open.lock();
         let empty = cast.latest.receiver_count() == 0;
         if empty {

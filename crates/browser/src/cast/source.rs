@@ -29,7 +29,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::seat::{ASK, Cast, Cut, Picture, Shared};
+use super::seat::{ASK, Cast, CastKey, Picture, Shared};
 
 /// A picture that is taken for its side effect; a page with a dialog gives none.
 const NUDGE: Duration = Duration::from_secs(5);
@@ -72,7 +72,7 @@ struct Visibility {
 }
 
 /// Casts until nobody looks, or the tab is gone.
-pub(super) async fn run(shared: Arc<Shared>, cut: Cut, cast: Arc<Cast>) {
+pub(super) async fn run(shared: Arc<Shared>, cut: CastKey, cast: Arc<Cast>) {
     if let Ok((parent, session)) = shared.attach(&cut.tab).await {
         let source = Source {
             cdp: &shared.cdp,
@@ -107,7 +107,7 @@ pub(super) async fn run(shared: Arc<Shared>, cut: Cut, cast: Arc<Cast>) {
 struct Source<'a> {
     cdp: &'a Cdp,
     session: &'a SessionId,
-    cut: &'a Cut,
+    cut: &'a CastKey,
     cast: &'a Cast,
     unacknowledged: VecDeque<Unacknowledged>,
     /// When something was acknowledged last.
@@ -186,7 +186,7 @@ impl Source<'_> {
     }
 
     async fn start(&mut self) -> Result<(), CdpError> {
-        let Cut { quality, max_width, max_height, .. } = self.cut;
+        let CastKey { quality, max_width, max_height, .. } = self.cut;
         let params = json!({
             "format": "jpeg", "quality": quality, "everyNthFrame": 1,
             "maxWidth": max_width, "maxHeight": max_height,

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use helmdeck_browser::{Hands, Said, Screen};
 use helmdeck_wire::{
     browser::{DialogKind, Tab},
-    cast::{OpenDialog, Shown, Told, ViewStatus},
+    cast::{CastMessage, OpenDialog, Shown, ViewStatus},
 };
 use serde_json::{Value, json};
 use tokio::{
@@ -53,14 +53,16 @@ impl Viewer {
                 assert!(self.shown.is_some(), "what it shows is told before");
                 self.pictures.push(jpeg);
             }
-            Said::Words(Told::Status(status)) => self.status = Some(status.status),
-            Said::Words(Told::Tabs(tabs)) => self.tabs = tabs,
-            Said::Words(Told::Dialog(dialog)) => self.dialog = dialog,
-            Said::Words(Told::Frame(shown)) => {
+            Said::Words(CastMessage::Status(status)) => self.status = Some(status.status),
+            Said::Words(CastMessage::Tabs(tabs)) => self.tabs = tabs,
+            Said::Words(CastMessage::Dialog(dialog)) => self.dialog = dialog,
+            Said::Words(CastMessage::Frame(shown)) => {
                 assert_eq!(shown.seq, self.pictures.len() as u64 + 1);
                 self.shown = Some(shown);
             }
-            Said::Words(told @ (Told::Control(_) | Told::Error(_))) => panic!("{told:?}"),
+            Said::Words(told @ (CastMessage::Control(_) | CastMessage::Error(_))) => {
+                panic!("{told:?}")
+            }
         }
     }
 

@@ -7,7 +7,7 @@ use helmdeck_cdp::Current;
 use helmdeck_wire::{
     ErrorCode,
     browser::Emulation,
-    cast::{CastView, Told},
+    cast::{CastMessage, CastView},
     control::Hands,
 };
 use serde_json::{Value, from_value, json};
@@ -124,8 +124,8 @@ async fn a_popup_of_the_sign_in_is_shown_to_the_person_and_gone_when_it_closes()
         let watching = async {
             loop {
                 match screen.next().await {
-                    Said::Words(Told::Tabs(told)) => tabs = told,
-                    Said::Words(Told::Frame(told)) => frame = Some(told.tab),
+                    Said::Words(CastMessage::Tabs(told)) => tabs = told,
+                    Said::Words(CastMessage::Frame(told)) => frame = Some(told.tab),
                     _ => {}
                 }
                 let active = tabs.iter().find(|tab| tab.active);

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use helmdeck_cdp::Peek;
+use helmdeck_cdp::ClientMessage;
 use proptest::{collection::vec, prelude::*};
 use serde_json::{Value, json, value::RawValue};
 use tokio::join;
@@ -76,7 +76,7 @@ fn text() -> impl Strategy<Value = String> {
 
 /// The number that the answer to a text has.
 fn number(text: &str) -> Option<i32> {
-    Peek::at(text).map_or_else(|malformed| malformed.id, |peek| Some(peek.id))
+    ClientMessage::at(text).map_or_else(|malformed| malformed.id, |peek| Some(peek.id))
 }
 
 proptest! {
@@ -118,7 +118,7 @@ proptest! {
             }
 
             // Exactly those that are messages, in their order and with what they say.
-            let sent = texts.iter().filter_map(|text| Peek::at(text).ok());
+            let sent = texts.iter().filter_map(|text| ClientMessage::at(text).ok());
             let sent = sent.filter(|peek| peek.session_id.as_deref().is_none_or(|id| id == ROOT));
             let sent: Vec<_> = sent.collect();
             assert_eq!(messages.len(), sent.len() + 1);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message as ToClient, WebSocket};
 use futures_util::{SinkExt, StreamExt};
-use helmdeck_cdp::{Peek, refusal};
+use helmdeck_cdp::{ClientMessage, refusal};
 use serde_json::{Value, json};
 use tokio::{
     sync::mpsc,
@@ -107,7 +107,7 @@ async fn bring(files: &Files, upload: Upload) -> Done {
         Ok(message) => Done::ToServer(message),
         Err(error) => {
             let why = format!("the file cannot be brought into the session: {error}");
-            let asked = Peek::at(&text).ok();
+            let asked = ClientMessage::at(&text).ok();
             let session = asked.as_ref().and_then(|asked| asked.session_id.as_deref());
             Done::ToClient(refusal(asked.as_ref().map(|it| it.id), session, SERVER_ERROR, &why))
         }

@@ -104,7 +104,7 @@ async fn watch_and_drive(server: &Server, spec: Value) {
     only_watches(&mut view).await;
     for forged in [
         json!({ "method": "Page.navigate", "params": { "url": "about:blank" } }).to_string(),
-        json!({ "method": "let_go", "params": {} }).to_string(),
+        json!({ "method": "release_all", "params": {} }).to_string(),
         "nonsense".to_owned(),
     ] {
         view.told.remove("error");

@@ -2,7 +2,8 @@
 
 use helmdeck_rfb::Input;
 use helmdeck_wire::cast::{
-    Asked, KeyInput, KeyKind, MouseButton, MouseInput, MouseKind, Place, TouchInput, TouchKind,
+    CastRequest, KeyInput, KeyKind, MouseButton, MouseInput, MouseKind, Place, TouchInput,
+    TouchKind,
 };
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
@@ -21,17 +22,17 @@ struct Envelope {
 }
 
 /// Reads one message; nothing passes that is not known field by field.
-pub fn read(text: &str) -> Result<Asked, String> {
+pub fn read(text: &str) -> Result<CastRequest, String> {
     let envelope = serde_json::from_str::<Envelope>(text);
     let Envelope { method, params } =
         envelope.map_err(|error| format!("expected {{\"method\", \"params\"}}: {error}"))?;
     match method.as_str() {
-        "Input.dispatchMouseEvent" => fields(&method, params).map(Asked::Mouse),
-        "Input.dispatchKeyEvent" => fields(&method, params).map(Asked::Key),
-        "Input.dispatchTouchEvent" => fields(&method, params).map(Asked::Touch),
-        "dialog" => fields(&method, params).map(Asked::Dialog),
-        "view" => fields(&method, params).map(Asked::View),
-        "ack" => fields(&method, params).map(Asked::Ack),
+        "Input.dispatchMouseEvent" => fields(&method, params).map(CastRequest::Mouse),
+        "Input.dispatchKeyEvent" => fields(&method, params).map(CastRequest::Key),
+        "Input.dispatchTouchEvent" => fields(&method, params).map(CastRequest::Touch),
+        "dialog" => fields(&method, params).map(CastRequest::Dialog),
+        "view" => fields(&method, params).map(CastRequest::View),
+        "ack" => fields(&method, params).map(CastRequest::Ack),
         other => {
             let other: String = other.chars().take(MAX_NAME).collect();
             Err(format!(
@@ -60,32 +61,36 @@ fn fields<T: DeserializeOwned>(method: &str, params: Value) -> Result<T, String>
 }
 
 /// Whether only who drives may.
-pub fn drives(asked: &Asked) -> bool {
+pub fn drives(asked: &CastRequest) -> bool {
     match asked {
-        Asked::Mouse(_) | Asked::Key(_) | Asked::Touch(_) | Asked::Dialog(_) | Asked::LetGo => true,
-        Asked::View(_) | Asked::Ack(_) => false,
+        CastRequest::Mouse(_)
+        | CastRequest::Key(_)
+        | CastRequest::Touch(_)
+        | CastRequest::Dialog(_)
+        | CastRequest::ReleaseAll => true,
+        CastRequest::View(_) | CastRequest::Ack(_) => false,
     }
 }
 
 /// Whether something is done by it, and not only let go or passed over.
-pub fn begins(asked: &Asked) -> bool {
+pub fn begins(asked: &CastRequest) -> bool {
     match asked {
-        Asked::Mouse(MouseInput { kind, .. }) => match kind {
+        CastRequest::Mouse(MouseInput { kind, .. }) => match kind {
             MouseKind::MousePressed | MouseKind::MouseWheel => true,
             MouseKind::MouseMoved | MouseKind::MouseReleased => false,
         },
-        Asked::Key(KeyInput { kind, .. }) => *kind != KeyKind::KeyUp,
-        Asked::Touch(TouchInput { kind, .. }) => *kind == TouchKind::TouchStart,
-        Asked::Dialog(_) => true,
-        Asked::View(_) | Asked::Ack(_) | Asked::LetGo => false,
+        CastRequest::Key(KeyInput { kind, .. }) => *kind != KeyKind::KeyUp,
+        CastRequest::Touch(TouchInput { kind, .. }) => *kind == TouchKind::TouchStart,
+        CastRequest::Dialog(_) => true,
+        CastRequest::View(_) | CastRequest::Ack(_) | CastRequest::ReleaseAll => false,
     }
 }
 
 /// Input in the words of the journal. A character that comes after its key is not another one.
-pub fn noted(asked: &Asked, key_is_down: &mut bool) -> Option<Input> {
+pub fn noted(asked: &CastRequest, key_is_down: &mut bool) -> Option<Input> {
     match asked {
-        Asked::Mouse(mouse) => Some(pointer(mouse)),
-        Asked::Key(KeyInput { kind, .. }) => {
+        CastRequest::Mouse(mouse) => Some(pointer(mouse)),
+        CastRequest::Key(KeyInput { kind, .. }) => {
             let typed = match kind {
                 KeyKind::KeyDown | KeyKind::RawKeyDown => true,
                 KeyKind::Char => !*key_is_down,
@@ -94,14 +99,17 @@ pub fn noted(asked: &Asked, key_is_down: &mut bool) -> Option<Input> {
             *key_is_down = *kind == KeyKind::RawKeyDown;
             Some(Input::Key { down: typed })
         }
-        Asked::Touch(TouchInput { kind, touch_points, .. }) => {
+        CastRequest::Touch(TouchInput { kind, touch_points, .. }) => {
             let pressed = u8::from(*kind == TouchKind::TouchStart);
             let finger = touch_points.first();
             let at = |place: Option<Place>| place.map_or(0, pixel);
             let (x, y) = (at(finger.map(|one| one.x)), at(finger.map(|one| one.y)));
             Some(Input::Pointer { x, y, buttons: pressed, pressed })
         }
-        Asked::Dialog(_) | Asked::View(_) | Asked::Ack(_) | Asked::LetGo => None,
+        CastRequest::Dialog(_)
+        | CastRequest::View(_)
+        | CastRequest::Ack(_)
+        | CastRequest::ReleaseAll => None,
     }
 }
 
@@ -136,7 +144,7 @@ mod tests {
 
     #[test]
     fn what_is_known_passes_and_nothing_else() {
-        assert!(matches!(read(CLICK), Ok(Asked::Mouse(_))));
+        assert!(matches!(read(CLICK), Ok(CastRequest::Mouse(_))));
         let passes = |method: &str, params: Value| {
             read(&json!({ "method": method, "params": params }).to_string())
         };
@@ -148,7 +156,7 @@ mod tests {
         passes("ack", json!({ "seq": 3 })).unwrap();
         passes("dialog", json!({ "accept": true, "text": "x" })).unwrap();
         for method in
-            ["Page.navigate", "Runtime.evaluate", "Input.insertText", "let_go", "LetGo", ""]
+            ["Page.navigate", "Runtime.evaluate", "Input.insertText", "let_go", "ReleaseAll", ""]
         {
             assert!(passes(method, json!({})).unwrap_err().contains("does not pass"), "{method}");
         }
@@ -169,7 +177,7 @@ mod tests {
             assert!(refused.starts_with("Input.dispatchKeyEvent: params"), "{refused}");
             assert!(refused.contains(field), "{refused}");
         }
-        assert!(matches!(read(r#"{"method":"view"}"#), Ok(Asked::View(_))));
+        assert!(matches!(read(r#"{"method":"view"}"#), Ok(CastRequest::View(_))));
         let refused = |text: &str| read(text).unwrap_err();
         assert_eq!(refused(r#"{"method":"ack"}"#), "ack: params.seq is missing");
         let number = refused(r#"{"method":"ack","params":3}"#);
@@ -192,10 +200,10 @@ mod tests {
                 if let Ok(text) = std::str::from_utf8(&changed)
                     && let Ok(asked) = read(text)
                 {
-                    assert!(matches!(asked, Asked::Mouse(_)), "{text}");
+                    assert!(matches!(asked, CastRequest::Mouse(_)), "{text}");
                     // What passes is written as it was understood.
                     let again = serde_json::to_string(&asked).unwrap();
-                    assert_eq!(serde_json::from_str::<Asked>(&again).unwrap(), asked);
+                    assert_eq!(serde_json::from_str::<CastRequest>(&again).unwrap(), asked);
                 }
             }
             if let Some(cut) = CLICK.get(..index) {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use helmdeck_cdp::{Peek, controls_browser, refusal};
+use helmdeck_cdp::{ClientMessage, controls_browser, refusal};
 use helmdeck_sessions::SessionError;
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
@@ -34,7 +34,7 @@ pub fn judge<'a>(
     text: &'a str,
     may_drive: impl FnOnce() -> Result<(), SessionError>,
 ) -> Verdict<'a> {
-    let message = match Peek::at(text) {
+    let message = match ClientMessage::at(text) {
         Ok(message) => message,
         Err(malformed) => return Verdict::Answer(malformed.answer()),
     };

@@ -8,7 +8,7 @@ use axum::{
     response::sse::{Event, KeepAlive, Sse},
 };
 use futures_util::{Stream, stream};
-use helmdeck_sessions::{Caller, Listener, Lost, What};
+use helmdeck_sessions::{Caller, EventKind, Listener, Lost};
 use helmdeck_wire::{SessionId, history::ActionList, session::EndReason};
 use http::HeaderMap;
 use schemars::JsonSchema;
@@ -79,7 +79,7 @@ pub async fn events(
         (None, None) => return Err(ApiError::internal("the gate let nobody through")),
     };
     let last_id = headers.get("last-event-id").and_then(|id| id.to_str().ok());
-    let heard = last_id.map_or(Some(app.sessions.events().last()), |id| app.boot.number(id));
+    let heard = last_id.map_or(Some(app.sessions.events().last()), |id| app.event_ids.number(id));
     let events = match heard {
         Some(heard) => app.sessions.events().after(heard),
         // An id of an earlier server: everything before now is lost, which the listener says.
@@ -115,9 +115,9 @@ impl Feed {
         let app = self.app.clone();
         let credentials = self.credentials.clone();
         if let Some(first) = self.first.take()
-            && let Some(event) = self.tell(&first, What::Changed).await
+            && let Some(event) = self.tell(&first, EventKind::Changed).await
         {
-            return Some(event.id(app.boot.id(self.events.heard())));
+            return Some(event.id(app.event_ids.id(self.events.heard())));
         }
         let mut watching = self.watching.take();
         let alone = async {
@@ -142,7 +142,7 @@ impl Feed {
             let event = match self.events.next().await {
                 Ok(event) => event,
                 Err(Lost) => {
-                    let id = self.app.boot.id(self.events.heard());
+                    let id = self.app.event_ids.id(self.events.heard());
                     return Event::default().id(id).event("reset").data("{}");
                 }
             };
@@ -152,33 +152,33 @@ impl Feed {
                 continue;
             }
             if let Some(told) = self.tell(&event.session, event.what).await {
-                return told.id(self.app.boot.id(event.seq));
+                return told.id(self.app.event_ids.id(event.seq));
             }
         }
     }
 
-    async fn tell(&self, id: &SessionId, what: What) -> Option<Event> {
+    async fn tell(&self, id: &SessionId, what: EventKind) -> Option<Event> {
         match what {
-            What::Changed => {
+            EventKind::Changed => {
                 // As it is by now; gone already, if it cannot be found.
                 let session = self.app.sessions.get(&self.caller, id).ok()?;
                 let session = self.app.sessions.describe_one(&self.caller, &session).await.ok()?;
                 Some(event("session", &session))
             }
-            What::Gone(ending) => {
+            EventKind::Gone(ending) => {
                 let (end_reason, ended_at) = ending.map(|it| (it.reason, it.at)).unzip();
                 Some(event("session_gone", &SessionGone { id, end_reason, ended_at }))
             }
-            What::Acted(record) => Some(event("action", &*record)),
-            What::AgentStatus(status) => {
+            EventKind::Acted(record) => Some(event("action", &*record)),
+            EventKind::AgentStatus(status) => {
                 Some(event("agent_status", &json!({ "session_id": id, "status": status })))
             }
-            What::IdleEnd(end) => {
+            EventKind::IdleEnd(end) => {
                 let idle_ends_at = end.and_then(|end| end.format(&Rfc3339).ok());
                 let told = json!({ "session_id": id, "idle_ends_at": idle_ends_at });
                 Some(event("idle", &told))
             }
-            What::Control(mut control, key) => {
+            EventKind::Control(mut control, key) => {
                 control.yours = key == self.caller.token;
                 #[derive(Serialize)]
                 struct Told<'a> {

@@ -1,4 +1,4 @@
-//! The server's figures.
+//! The server's metrics.
 
 use axum::{extract::State, response::IntoResponse};
 use http::header;
@@ -8,7 +8,7 @@ use crate::App;
 /// What Prometheus expects.
 pub const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// All figures, as Prometheus reads them.
+/// All metrics, as Prometheus reads them.
 pub async fn metrics(State(app): State<App>) -> impl IntoResponse {
-    ([(header::CONTENT_TYPE, MEDIA_TYPE)], app.figures.render(app.sessions.count()))
+    ([(header::CONTENT_TYPE, MEDIA_TYPE)], app.metrics.render(app.sessions.count()))
 }

@@ -13,7 +13,7 @@ use tokio::time::sleep;
 use tracing::info;
 
 use super::{reports::Reports, usage};
-use crate::{Session, events::What, session::Failure};
+use crate::{Session, events::EventKind, session::Failure};
 
 /// How often to look whether a sandbox whose guest cannot be asked still runs.
 const GONE_CHECK: Duration = Duration::from_secs(2);
@@ -72,7 +72,7 @@ pub(super) async fn heard(
 /// The browser's window is elsewhere.
 pub(super) fn moved(session: &Session, window: Option<BrowserWindow>) {
     *session.inner.browser_window.lock() = window;
-    session.tell(What::Changed);
+    session.tell(EventKind::Changed);
 }
 
 /// Waits until the sandbox no longer runs. For guests whose reports we could not read; they end

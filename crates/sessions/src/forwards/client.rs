@@ -8,7 +8,7 @@ use tokio::{
 };
 
 use super::Target;
-use crate::{Caller, Session, SessionError, events::What, history::Attempt};
+use crate::{Caller, Session, SessionError, events::EventKind, history::Attempt};
 
 /// Connections that a client is told of and has not heard yet.
 const UNHEARD: usize = 64;
@@ -46,7 +46,7 @@ impl Drop for ClientForward {
         }
         open.remove(&port);
         drop(open);
-        session.tell(What::Changed);
+        session.tell(EventKind::Changed);
         if session.is_alive() {
             tokio::spawn(async move {
                 // A guest that cannot be told has nobody to tell either.

@@ -20,7 +20,7 @@ const MOST: usize = 4096;
 
 /// Remembers recent tries, a bounded number of them.
 #[derive(Debug, Default)]
-pub struct Attempts {
+pub struct LoginThrottle {
     tries: HashMap<Key, Tries>,
 }
 
@@ -47,7 +47,7 @@ impl Tries {
     }
 }
 
-impl Attempts {
+impl LoginThrottle {
     /// Admits a try, or says how long to wait. An admitted try counts as failed until it is
     /// [`Self::forgive`]n, so that many at once are no way around.
     pub fn admit(&mut self, username: &str, peer: IpAddr, now: Instant) -> Result<(), Duration> {
@@ -95,60 +95,60 @@ mod tests {
     const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn fail(attempts: &mut Attempts, times: u32, now: Instant) {
+    fn fail(throttle: &mut LoginThrottle, times: u32, now: Instant) {
         for _ in 0..times {
-            attempts.admit("admin", HERE, now).unwrap();
+            throttle.admit("admin", HERE, now).unwrap();
         }
     }
 
     #[test]
     fn after_five_failures_each_further_one_doubles_the_wait() {
-        let (mut attempts, mut now) = (Attempts::default(), Instant::now());
-        fail(&mut attempts, 5, now);
+        let (mut throttle, mut now) = (LoginThrottle::default(), Instant::now());
+        fail(&mut throttle, 5, now);
         for wait in [2, 4, 8, 16, 32, 64, 128, 256, 300, 300] {
-            assert_eq!(attempts.admit("admin", HERE, now), Err(SECOND * wait));
+            assert_eq!(throttle.admit("admin", HERE, now), Err(SECOND * wait));
             now += SECOND * wait;
-            assert_eq!(attempts.admit("admin", HERE, now), Ok(()));
+            assert_eq!(throttle.admit("admin", HERE, now), Ok(()));
         }
     }
 
     #[test]
     fn a_success_and_a_long_pause_wipe_the_slate() {
-        let (mut attempts, now) = (Attempts::default(), Instant::now());
-        fail(&mut attempts, 5, now);
-        attempts.forgive("admin", HERE);
-        fail(&mut attempts, 5, now);
-        assert!(attempts.admit("admin", HERE, now).is_err());
-        assert_eq!(attempts.admit("admin", HERE, now + FORGET), Ok(()));
+        let (mut throttle, now) = (LoginThrottle::default(), Instant::now());
+        fail(&mut throttle, 5, now);
+        throttle.forgive("admin", HERE);
+        fail(&mut throttle, 5, now);
+        assert!(throttle.admit("admin", HERE, now).is_err());
+        assert_eq!(throttle.admit("admin", HERE, now + FORGET), Ok(()));
     }
 
     #[test]
     fn another_account_or_another_place_is_not_slowed_down() {
-        let (mut attempts, now) = (Attempts::default(), Instant::now());
-        fail(&mut attempts, 5, now);
-        assert_eq!(attempts.admit("other", HERE, now), Ok(()));
-        assert_eq!(attempts.admit("admin", "192.0.2.7".parse().unwrap(), now), Ok(()));
+        let (mut throttle, now) = (LoginThrottle::default(), Instant::now());
+        fail(&mut throttle, 5, now);
+        assert_eq!(throttle.admit("other", HERE, now), Ok(()));
+        assert_eq!(throttle.admit("admin", "192.0.2.7".parse().unwrap(), now), Ok(()));
     }
 
     #[test]
     fn addresses_of_one_ipv6_network_count_as_one_place() {
-        let (mut attempts, now) = (Attempts::default(), Instant::now());
+        let (mut throttle, now) = (LoginThrottle::default(), Instant::now());
         for n in 1..=5 {
             let peer = format!("2001:db8::{n}").parse().unwrap();
-            assert_eq!(attempts.admit("admin", peer, now), Ok(()));
+            assert_eq!(throttle.admit("admin", peer, now), Ok(()));
         }
-        assert!(attempts.admit("admin", "2001:db8::6".parse().unwrap(), now).is_err());
-        assert!(attempts.admit("admin", "2001:db8:0:1::6".parse().unwrap(), now).is_ok());
+        assert!(throttle.admit("admin", "2001:db8::6".parse().unwrap(), now).is_err());
+        assert!(throttle.admit("admin", "2001:db8:0:1::6".parse().unwrap(), now).is_ok());
     }
 
     #[test]
     fn a_flood_of_names_neither_grows_memory_nor_hides_a_guesser() {
-        let (mut attempts, now) = (Attempts::default(), Instant::now());
-        fail(&mut attempts, 5, now);
+        let (mut throttle, now) = (LoginThrottle::default(), Instant::now());
+        fail(&mut throttle, 5, now);
         for n in 0..MOST * 2 {
-            attempts.admit(&format!("user{n}"), HERE, now).unwrap();
+            throttle.admit(&format!("user{n}"), HERE, now).unwrap();
         }
-        assert_eq!(attempts.tries.len(), MOST);
-        assert!(attempts.admit("admin", HERE, now).is_err());
+        assert_eq!(throttle.tries.len(), MOST);
+        assert!(throttle.admit("admin", HERE, now).is_err());
     }
 }

@@ -14,7 +14,7 @@ const SINGLE_NOTES: u32 = 20;
 
 /// What a person does by hand, noted once a second at most but for clicks; never which keys.
 #[derive(Default)]
-pub struct Gathered {
+pub struct InputJournal {
     keys: u32,
     notches: u32,
     /// Clicks and the like that were noted one by one, and those that were not any more.
@@ -23,7 +23,7 @@ pub struct Gathered {
     since: Option<Instant>,
 }
 
-impl Gathered {
+impl InputJournal {
     /// The wheel is buttons four to seven.
     const WHEEL: u8 = 0b0111_1000;
 

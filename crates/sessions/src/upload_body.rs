@@ -11,7 +11,7 @@ use http_body_util::{
 use tokio::time::timeout;
 
 /// Where the pieces come from.
-pub(crate) trait Pieces: Send {
+pub(crate) trait UploadBody: Send {
     /// The next one; none at the end.
     fn next(&mut self) -> impl Future<Output = io::Result<Option<Bytes>>> + Send;
 }
@@ -24,7 +24,7 @@ pub(crate) fn body() -> (Sender<Bytes, io::Error>, Outgoing) {
 
 /// Sends all pieces, while `sending` carries the body that they are put into.
 pub(crate) async fn send(
-    mut source: impl Pieces,
+    mut source: impl UploadBody,
     mut pieces: Sender<Bytes, io::Error>,
     sending: impl Future<Output = Result<(), LinkError>> + Send,
     deadline: Duration,

@@ -13,7 +13,7 @@ use axum::{
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Redirect, Response},
 };
-use helmdeck_sessions::{Caller, What};
+use helmdeck_sessions::{Caller, EventKind};
 use helmdeck_wire::{
     ErrorCode, SessionId,
     session::{Mode, Session, Status},
@@ -58,7 +58,7 @@ pub async fn run(app: App, router: Router, max_sessions: usize) {
         }
         // Lost events mean that anything may have changed.
         while let Ok(event) = events.next().await {
-            if matches!(event.what, What::Changed | What::Gone(_)) {
+            if matches!(event.what, EventKind::Changed | EventKind::Gone(_)) {
                 break;
             }
         }

@@ -21,7 +21,8 @@ use x11rb::{
 };
 
 use crate::{
-    connection::Connection, error::DisplayError, events::Events, quiet, window::active_window,
+    connection::Connection, error::DisplayError, events::Events, process_idle,
+    window::active_window,
 };
 
 /// A program that has never answered a ping for this long does not know pings after all.
@@ -32,7 +33,7 @@ const NEXT_PING: Duration = Duration::from_secs(10);
 const AFTER_PING: Duration = Duration::from_millis(2);
 
 /// Listens for the answers to pings while it lives.
-pub(crate) struct Settle {
+pub(crate) struct InputSync {
     connection: Arc<Connection>,
     events: Events,
     /// Tells the answer to this ping from those to earlier ones.
@@ -42,7 +43,7 @@ pub(crate) struct Settle {
     deaf: Option<Window>,
 }
 
-impl Settle {
+impl InputSync {
     pub(crate) fn on(connection: &Arc<Connection>) -> Result<Self, DisplayError> {
         listen(connection, EventMask::SUBSTRUCTURE_NOTIFY)?;
         let events = Events::of(connection)?;
@@ -52,10 +53,10 @@ impl Settle {
     /// Returns when the active program has read everything sent so far.
     pub(crate) async fn wait(&mut self) -> Result<(), DisplayError> {
         let Some(window) = block_in_place(|| active_window(&self.connection))? else {
-            return quiet::wait(&self.connection, None).await;
+            return process_idle::wait(&self.connection, None).await;
         };
         if self.deaf == Some(window) || !block_in_place(|| self.knows_pings(window))? {
-            return quiet::wait(&self.connection, Some(window)).await;
+            return process_idle::wait(&self.connection, Some(window)).await;
         }
         let known = self.answered == Some(window);
         let patience = if known { NEXT_PING } else { FIRST_PING };
@@ -69,7 +70,7 @@ impl Settle {
             return Err(DisplayError::Timeout { what, waited: patience });
         }
         self.deaf = Some(window);
-        quiet::wait(&self.connection, Some(window)).await
+        process_idle::wait(&self.connection, Some(window)).await
     }
 
     fn knows_pings(&self, window: Window) -> Result<bool, DisplayError> {
@@ -102,7 +103,7 @@ impl Settle {
     }
 }
 
-impl Drop for Settle {
+impl Drop for InputSync {
     fn drop(&mut self) {
         // If this fails the connection is gone, and with it what it listened to.
         let _ = listen(&self.connection, EventMask::NO_EVENT)

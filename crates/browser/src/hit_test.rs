@@ -10,7 +10,7 @@ use crate::{
     BrowserError,
     locate::Found,
     page::{Frame, Page},
-    turn::Turn,
+    page_action::PageAction,
 };
 
 /// A place in a view.
@@ -84,7 +84,7 @@ struct Node {
     node_name: String,
 }
 
-impl Turn {
+impl PageAction {
     /// Where a point of a frame is in the view of the page.
     pub async fn place(&self, found: &Found, spot: Spot) -> Result<Spot, BrowserError> {
         Ok(self.steps(found, spot).await?.last().map_or(spot, |step| step.at))

@@ -1,7 +1,7 @@
 //! Small pictures of the session for somebody outside, whenever what they show changes.
 
 use bytes::Bytes;
-use helmdeck_browser::Glance;
+use helmdeck_browser::ThumbnailCast;
 use helmdeck_display::FrameRequest;
 use helmdeck_wire::{
     cast::{CastView, Quality, Side, Whole},
@@ -14,7 +14,7 @@ use crate::{begin::Guest, error::GuestError};
 /// What they are pictures of.
 pub enum Pictures {
     Screen(helmdeck_display::Frames),
-    Page(Box<Glance>),
+    Page(Box<ThumbnailCast>),
 }
 
 impl Guest {

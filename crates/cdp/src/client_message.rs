@@ -18,7 +18,7 @@ const INVALID_REQUEST: i64 = -32600;
 
 /// What a client's message is about.
 #[derive(Debug, Clone)]
-pub struct Peek<'a> {
+pub struct ClientMessage<'a> {
     /// The client's number for it.
     pub id: i32,
     /// What is asked.
@@ -56,7 +56,7 @@ struct Parts<'a> {
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-impl<'a> Peek<'a> {
+impl<'a> ClientMessage<'a> {
     /// Looks at a message without reading its parameters.
     pub fn at(text: &'a str) -> Result<Self, Malformed> {
         let malformed = |id: Option<i32>, code: i64, message: &str| Malformed {
@@ -127,13 +127,18 @@ mod tests {
     #[test]
     fn a_message_shows_what_it_is_about_however_it_is_written() {
         let text = r#" {"params": {"id": 8, "a":1 }, "\u0069d": 7, "sessionId": "\u0041", "method":"Page.enable"}"#;
-        let peek = Peek::at(text).unwrap();
+        let peek = ClientMessage::at(text).unwrap();
         assert_eq!(
             (peek.id, &*peek.method, peek.session_id.as_deref()),
             (7, "Page.enable", Some("A"))
         );
         assert_eq!(peek.params.unwrap().get(), r#"{"id": 8, "a":1 }"#);
-        assert!(Peek::at(r#"{"id":1,"method":"M","sessionId":""}"#).unwrap().session_id.is_none());
+        assert!(
+            ClientMessage::at(r#"{"id":1,"method":"M","sessionId":""}"#)
+                .unwrap()
+                .session_id
+                .is_none()
+        );
     }
 
     #[test]
@@ -154,10 +159,10 @@ mod tests {
             (r#"{"id":5,"method":"M","sessionId":3}"#, Some(5), -32600),
         ];
         for (text, id, code) in cases {
-            let malformed = Peek::at(text).unwrap_err();
+            let malformed = ClientMessage::at(text).unwrap_err();
             assert_eq!((malformed.id, malformed.code), (id, code), "{text}");
         }
-        let answer = Peek::at(r#"{"id":5}"#).unwrap_err().answer();
+        let answer = ClientMessage::at(r#"{"id":5}"#).unwrap_err().answer();
         let chromium = r#"{"id":5,"error":{"code":-32600,"message":"Message must have string 'method' property"}}"#;
         assert_eq!(answer, chromium);
     }

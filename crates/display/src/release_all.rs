@@ -24,7 +24,7 @@ const BUTTONS: [(u8, Option<KeyButMask>); 7] = [
 
 impl Display {
     /// Lets go all keys and buttons that actions hold down. Waits for an action under way.
-    pub async fn let_go(&self) -> Result<(), DisplayError> {
+    pub async fn release_all(&self) -> Result<(), DisplayError> {
         let input = self.input().await?;
         block_in_place(|| {
             let x = &input.connection;

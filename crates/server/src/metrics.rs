@@ -23,11 +23,11 @@ static RECORDER: OnceLock<PrometheusHandle> = OnceLock::new();
 
 /// A handle to what was counted.
 #[derive(Clone)]
-pub struct Figures {
+pub struct Metrics {
     handle: PrometheusHandle,
 }
 
-impl Figures {
+impl Metrics {
     /// Starts counting, unless the process does already.
     pub fn start() -> Result<Self, ServerError> {
         if let Some(handle) = RECORDER.get() {
@@ -46,7 +46,7 @@ impl Figures {
         Ok(Self { handle })
     }
 
-    /// All figures as text.
+    /// All metrics as text.
     pub fn render(&self, sessions: usize) -> String {
         gauge!(SESSIONS).set(sessions as f64);
         self.handle.render()

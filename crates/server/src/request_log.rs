@@ -1,4 +1,4 @@
-//! Where every request enters and leaves: its id, its span, its figures, and the one place where a
+//! Where every request enters and leaves: its id, its span, its metrics, and the one place where a
 //! failure is logged.
 
 use std::{any::Any, sync::Arc, time::Instant};
@@ -15,7 +15,7 @@ use tracing::Instrument;
 use crate::{
     App,
     error::{ApiError, status},
-    figures,
+    metrics,
 };
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -48,7 +48,7 @@ pub async fn pass(State(app): State<App>, request: Request, next: Next) -> Respo
             }
         }
         let took = started.elapsed();
-        figures::request(&operation, response.status(), took);
+        metrics::request(&operation, response.status(), took);
         let (status, duration_ms) = (response.status().as_u16(), took.as_millis() as u64);
         tracing::debug!(status, duration_ms, "Request answered");
     });

@@ -8,22 +8,22 @@ use x11rb::{
     protocol::xproto::{ConnectionExt as _, Keycode},
 };
 
-use crate::{connection::Connection, error::DisplayError, keymap::Keymap, settle::Settle};
+use crate::{connection::Connection, error::DisplayError, input_sync::InputSync, keymap::Keymap};
 
-/// Borrowed keys; dropped, they carry their own symbols again.
+/// Spare keys; dropped, they carry their own symbols again.
 ///
 /// A program looks a key up when it reads it, not when it was pressed. So keys change only when
 /// the program with the focus has read all that came before, and are pressed only when it knows
 /// of the change.
-pub(crate) struct Borrowed {
+pub(crate) struct SpareKeys {
     connection: Arc<Connection>,
     /// The keys that are borrowed, with their own symbols.
     own: Vec<(Keycode, Vec<u32>)>,
     /// Made when first needed: text that the layout has does not need it.
-    settle: Option<Settle>,
+    settle: Option<InputSync>,
 }
 
-impl Borrowed {
+impl SpareKeys {
     pub(crate) fn none(connection: &Arc<Connection>) -> Self {
         Self { connection: connection.clone(), own: Vec::new(), settle: None }
     }
@@ -57,7 +57,7 @@ impl Borrowed {
     pub(crate) async fn settle(&mut self) -> Result<(), DisplayError> {
         let settle = match self.settle.take() {
             Some(settle) => settle,
-            None => Settle::on(&self.connection)?,
+            None => InputSync::on(&self.connection)?,
         };
         self.settle.insert(settle).wait().await
     }
@@ -83,7 +83,7 @@ impl Borrowed {
     }
 }
 
-impl Drop for Borrowed {
+impl Drop for SpareKeys {
     fn drop(&mut self) {
         if !self.own.is_empty() {
             // Without a connection there is no keyboard to restore.

@@ -18,7 +18,7 @@ const KEYBOARD: ID = ID::USE_CORE_KBD;
 const NONE: u16 = 0;
 
 /// Caps Lock off, the first layout, no modifier held; dropped, all is as it was.
-pub(crate) struct Neutral {
+pub(crate) struct ModifierGuard {
     connection: Arc<Connection>,
     /// Modifiers and layout that were locked, if any were.
     locked: Option<(u16, Group)>,
@@ -26,7 +26,7 @@ pub(crate) struct Neutral {
     released: Vec<Keycode>,
 }
 
-impl Neutral {
+impl ModifierGuard {
     pub(crate) fn make(
         connection: &Arc<Connection>,
         keymap: &Keymap,
@@ -86,7 +86,7 @@ impl Neutral {
     }
 }
 
-impl Drop for Neutral {
+impl Drop for ModifierGuard {
     fn drop(&mut self) {
         if self.locked.is_some() || !self.released.is_empty() {
             // Without a connection there is no keyboard to restore.

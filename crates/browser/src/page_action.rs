@@ -36,7 +36,7 @@ const DOWNLOAD: Duration = Duration::from_secs(1);
 const CONFIRM: (Duration, u32) = (Duration::from_millis(100), 3);
 
 /// An action under way.
-pub(crate) struct Turn {
+pub(crate) struct PageAction {
     pub running: Arc<Running>,
     pub page: Page,
     pub deadline: Instant,
@@ -86,7 +86,7 @@ struct OfTarget {
     target_info: Target,
 }
 
-impl Turn {
+impl PageAction {
     /// Begins an action. Dialogs are answered from now on.
     pub async fn begin(
         running: Arc<Running>,

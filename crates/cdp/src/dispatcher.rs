@@ -13,13 +13,13 @@ use self::state::{Asker, Call, Listener, Share, State};
 use crate::{
     CdpError,
     client::{Ended, Outbox},
+    client_message::{self, refusal},
     contexts::{Named, Sought},
     envelope::{Envelope, id_at_start},
     events::Inbox,
-    frames::Frame,
     handover::{Settings, Step, TooMuch, Turn},
-    peek::{self, refusal},
     pipe::Posts,
+    pipe_messages::Frame,
     session::SessionId,
     tree::{Owner, Tree},
 };
@@ -29,7 +29,7 @@ use crate::{
 const MAX_UNANSWERED: usize = 4096;
 
 /// The state of one pipe.
-pub(crate) struct Board {
+pub(crate) struct Dispatcher {
     state: Mutex<State>,
     posts: Posts,
 }
@@ -69,7 +69,7 @@ pub(crate) enum Unasked {
     Closed,
 }
 
-impl Board {
+impl Dispatcher {
     pub fn new(posts: Posts) -> Self {
         Self { state: Mutex::default(), posts }
     }
@@ -243,7 +243,8 @@ impl Board {
                 let _ = sender.send(Err(error));
             }
             Some(Asker::Client { client, id }) => {
-                let answer = refusal(Some(id), None, peek::SERVER_ERROR, &error.to_string());
+                let answer =
+                    refusal(Some(id), None, client_message::SERVER_ERROR, &error.to_string());
                 state.hand(client, answer, &self.posts);
             }
             None => {}

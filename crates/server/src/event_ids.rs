@@ -4,9 +4,9 @@ use crate::password::random_hex;
 
 /// A name for this run.
 #[derive(Debug, Clone)]
-pub struct Boot(String);
+pub struct EventIds(String);
 
-impl Boot {
+impl EventIds {
     pub fn new() -> Result<Self, getrandom::Error> {
         Ok(Self(random_hex()?.chars().take(8).collect()))
     }
@@ -29,7 +29,7 @@ mod tests {
 
     #[test]
     fn an_id_of_another_run_means_nothing() {
-        let (one, two) = (Boot::new().unwrap(), Boot::new().unwrap());
+        let (one, two) = (EventIds::new().unwrap(), EventIds::new().unwrap());
         assert_eq!(one.number(&one.id(7)), Some(7));
         assert_eq!(one.number(&two.id(7)), None);
         assert_eq!(one.number("7"), None);
