@@ -12,6 +12,9 @@ source scripts/steps.sh
 packages() {
   scripts/packages.sh install runtime build test
   scripts/web.sh node
+  # Debian makes it when it boots, a container may lack it, and only root can: X servers keep their
+  # sockets there.
+  [[ -d /tmp/.X11-unix ]] || as_root install -d -m 1777 /tmp/.X11-unix
 }
 
 toolchain() {

@@ -226,7 +226,8 @@ impl Browser {
         let UploadFiles { tab, timeout_s, .. } = upload;
         let mut turn = self.alive(tab.as_ref(), false, *timeout_s).await?;
         let home = self.shared.incoming.as_deref().map(Incoming::home);
-        let home = home.ok_or(BrowserError::Invalid("somebody's own browser has no files here"))?;
+        let home =
+            home.ok_or(BrowserError::Invalid("an attached browser has no files of the session"))?;
         turn.upload(home, upload).await
     }
 

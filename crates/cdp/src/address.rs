@@ -1,7 +1,8 @@
 //! Addresses that clients may not open, because they control the browser itself.
 
-/// The browser's own pages that are harmless: they can neither end nor reconfigure it.
-const HARMLESS: [&str; 5] = ["newtab", "new-tab-page", "version", "crash", "kill"];
+/// The browser's own pages that are harmless: an empty one, and two that end a page. Pages that are made
+/// of scripts are not: each of them may go to all others, and so to the settings.
+const HARMLESS: [&str; 3] = ["newtab", "crash", "kill"];
 
 /// Whether opening an address could end, restart or reconfigure the browser, however it is written:
 /// `chrome://quit` does, and so do scripts in `chrome://settings` or `devtools://`.
@@ -20,6 +21,14 @@ pub fn controls_browser(url: &str) -> bool {
     }
 }
 
+/// Whether a target is a part of the browser itself, and not a page: scripts in it have the browser's
+/// own rights.
+pub(crate) fn is_browser_part(kind: &str, url: &str) -> bool {
+    // An error page stands in the place of a page that did not load.
+    let is_error = url.starts_with("chrome-error:");
+    kind == "browser_ui" || (controls_browser(url) && !is_error)
+}
+
 /// The name of one of the browser's own pages.
 fn page(rest: &str) -> String {
     let name = rest.trim_start_matches(['/', '\\']);
@@ -30,6 +39,20 @@ fn page(rest: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn settings_and_toolbars_are_parts_of_the_browser_and_pages_are_not() {
+        for (kind, url) in [
+            ("browser_ui", "chrome://omnibox-popup.top-chrome/"),
+            ("page", "chrome://settings/"),
+            ("page", "devtools://devtools/bundled/inspector.html"),
+        ] {
+            assert!(is_browser_part(kind, url), "{url}");
+        }
+        for url in ["", "about:blank", "https://a.example/", "chrome-error://chromewebdata/"] {
+            assert!(!is_browser_part("page", url), "{url}");
+        }
+    }
 
     #[test]
     fn no_spelling_of_an_address_that_ends_the_browser_passes() {
@@ -48,6 +71,8 @@ mod tests {
             "view-source:chrome://quit",
             "view-source:view-source:chrome://restart",
             "chrome://flags",
+            "chrome://version",
+            "chrome://new-tab-page",
             "chrome://settings/reset",
             "chrome://newtab@quit",
             "chrome://newtab:1",
@@ -74,8 +99,6 @@ mod tests {
             "view-source:https://a.example",
             "chrome-extension://abc/page.html",
             "chrome://newtab",
-            "chrome://new-tab-page/",
-            "chrome://version",
             "localhost:3000",
             "nonsense",
         ] {

@@ -7,6 +7,7 @@ use tokio::time::timeout;
 
 use crate::{
     Cdp, CdpError,
+    address::is_browser_part,
     cdp::Forget,
     client_message::{ClientMessage, INVALID_PARAMS, NO_SESSION, SERVER_ERROR, refusal},
     contexts::Named,
@@ -102,6 +103,10 @@ impl Client {
             Err(Unasked::ForeignContext) => {
                 return refuse(INVALID_PARAMS, "Failed to find browser context for id");
             }
+            Err(Unasked::SharedContext) => {
+                let why = "Others use this context: turn downloads off in one that you made";
+                return refuse(SERVER_ERROR, why);
+            }
             Err(Unasked::TooMany) => return refuse(SERVER_ERROR, "Too many calls are unanswered"),
             Err(Unasked::TooManyContexts) => {
                 return refuse(SERVER_ERROR, "Too many browser contexts: dispose of some first");
@@ -139,7 +144,8 @@ impl Client {
         Ok(())
     }
 
-    /// Whether a target is none of another client's. The browser says in which context it is.
+    /// Whether a target is neither another client's nor a part of the browser itself. The browser says in
+    /// which context it is, and what.
     async fn reaches(&self, target: &str) -> Result<bool, CdpError> {
         #[derive(serde::Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -150,15 +156,17 @@ impl Client {
         #[serde(rename_all = "camelCase")]
         struct Info {
             browser_context_id: Option<String>,
-        }
-        if !self.cdp.dispatcher().hides_any(self.number) {
-            return Ok(true);
+            #[serde(default, rename = "type")]
+            kind: String,
+            #[serde(default)]
+            url: String,
         }
         let (method, params) = ("Target.getTargetInfo", json!({ "targetId": target }));
         match self.cdp.call::<Found>(None, method, params, SEND_DEADLINE).await {
             Ok(Found { target_info }) => {
-                let context = target_info.browser_context_id;
-                Ok(self.cdp.dispatcher().shows(self.number, context.as_deref()))
+                let Info { browser_context_id, kind, url } = target_info;
+                let shown = self.cdp.dispatcher().shows(self.number, browser_context_id.as_deref());
+                Ok(shown && !is_browser_part(&kind, &url))
             }
             // The browser tells the client itself that there is none.
             Err(CdpError::Refused { .. }) => Ok(true),

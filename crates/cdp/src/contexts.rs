@@ -9,7 +9,7 @@ use std::{borrow::Cow, collections::HashMap};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-use crate::tree::Owner;
+use crate::{address::is_browser_part, tree::Owner};
 
 /// More contexts than this of one client are refused.
 const MAX_CONTEXTS: usize = 1000;
@@ -77,6 +77,10 @@ struct Info<'a> {
     target_id: Cow<'a, str>,
     #[serde(borrow, default)]
     browser_context_id: Option<Cow<'a, str>>,
+    #[serde(borrow, default, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    url: Cow<'a, str>,
 }
 
 impl<'a> Named<'a> {
@@ -111,9 +115,10 @@ impl Contexts {
         owner.is_none_or(|owner| *owner == Owner::Client(client))
     }
 
-    /// Whether there is anything that a client must not see.
-    pub fn hides_any(&self, client: u64) -> bool {
-        self.owners.values().any(|owner| *owner != Owner::Client(client))
+    /// Whether a client made a context.
+    pub fn owns(&self, client: u64, context: Option<&str>) -> bool {
+        let owner = context.and_then(|context| self.owners.get(context));
+        owner == Some(&Owner::Client(client))
     }
 
     /// Whether a client has as many contexts as it may.
@@ -151,9 +156,12 @@ impl Contexts {
             }
             (Sought::Targets, Owner::Client(client)) => {
                 let all = result.get_mut("targetInfos")?.as_array_mut()?;
-                let context =
-                    |info: &Value| Some(info.get("browserContextId")?.as_str()?.to_owned());
-                all.retain(|info| self.shows(client, context(info).as_deref()));
+                let text = |info: &Value, key: &str| Some(info.get(key)?.as_str()?.to_owned());
+                all.retain(|info| {
+                    let [kind, url] = ["type", "url"].map(|key| text(info, key));
+                    let part = is_browser_part(&kind.unwrap_or_default(), &url.unwrap_or_default());
+                    !part && self.shows(client, text(info, "browserContextId").as_deref())
+                });
                 serde_json::value::to_raw_value(&result).ok()
             }
             (Sought::Nothing | Sought::Contexts | Sought::Targets, _) => None,
@@ -162,11 +170,11 @@ impl Contexts {
 
     /// Whether a client is told of an event.
     pub fn judge(&mut self, client: u64, method: &str, params: &str) -> Fate {
-        if self.owners.is_empty() || !method.starts_with("Target.") {
+        if !method.starts_with("Target.") {
             return Fate::Shown;
         }
         let Ok(told) = serde_json::from_str::<Told<'_>>(params) else { return Fate::Shown };
-        if let Some(Info { target_id, browser_context_id }) = told.target_info {
+        if let Some(Info { target_id, browser_context_id, kind, url }) = told.target_info {
             let context = browser_context_id.as_deref();
             if let Some(context) = context.filter(|context| self.owners.contains_key(*context)) {
                 if self.targets.len() >= MAX_TARGETS {
@@ -174,7 +182,8 @@ impl Contexts {
                 }
                 self.targets.insert(target_id.into_owned(), context.to_owned());
             }
-            return match (self.shows(client, context), method, told.session_id) {
+            let shown = self.shows(client, context) && !is_browser_part(&kind, &url);
+            return match (shown, method, told.session_id) {
                 (true, _, _) => Fate::Shown,
                 (false, "Target.attachedToTarget", Some(session)) => Fate::Detached {
                     session: session.into_owned(),
@@ -239,6 +248,20 @@ mod tests {
         assert_eq!(contexts.judge(1, "Target.targetDestroyed", &ended), Fate::Shown);
         let other = json!({ "targetId": "U" }).to_string();
         assert_eq!(contexts.judge(2, "Target.targetDestroyed", &other), Fate::Shown);
+    }
+
+    #[test]
+    fn parts_of_the_browser_itself_are_shown_to_no_client() {
+        let mut contexts = Contexts::default();
+        let info = json!({ "targetId": "T", "type": "page", "url": "chrome://settings/" });
+        let told = json!({ "sessionId": "S", "targetInfo": info }).to_string();
+        let detached = Fate::Detached { session: "S".into(), waiting: false };
+        assert_eq!(contexts.judge(1, "Target.attachedToTarget", &told), detached);
+        assert_eq!(contexts.judge(1, "Target.targetInfoChanged", &told), Fate::Hidden);
+        let page = json!({ "targetId": "P", "type": "page", "url": "https://a.example/" });
+        let all = to_raw_value(&json!({ "targetInfos": [info, page] })).unwrap();
+        let seen = contexts.answered(Owner::Client(1), &Sought::Targets, Some(&all)).unwrap();
+        assert!(seen.get().contains("\"P\"") && !seen.get().contains("\"T\""));
     }
 
     #[test]

@@ -27,6 +27,8 @@ use crate::{
 /// What one client may have asked without an answer yet. The browser owes none to a session that
 /// ended or to a message it could not read, so a client could make this grow without end.
 const MAX_UNANSWERED: usize = 4096;
+/// Says where downloads go, or that there are none.
+const DOWNLOADS: &str = "Browser.setDownloadBehavior";
 
 /// The state of one pipe.
 pub(crate) struct Dispatcher {
@@ -60,6 +62,8 @@ pub(crate) enum Unasked {
     Foreign,
     /// The context is another client's.
     ForeignContext,
+    /// The call changes a context that others use.
+    SharedContext,
     TooMany,
     TooManyContexts,
     TooMuchSet,
@@ -67,6 +71,16 @@ pub(crate) enum Unasked {
     Later,
     /// The client was closed.
     Closed,
+}
+
+/// Whether a call turns downloads off. One that the browser might read differently counts.
+fn turns_off(params: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Behavior<'a> {
+        #[serde(borrow, default)]
+        behavior: std::borrow::Cow<'a, str>,
+    }
+    serde_json::from_str::<Behavior<'_>>(params).map_or(true, |params| params.behavior == "deny")
 }
 
 impl Dispatcher {
@@ -105,6 +119,13 @@ impl Dispatcher {
         if !state.contexts.shows(client, question.named.context.as_deref()) {
             return Err(Unasked::ForeignContext);
         }
+        let (method, context) = (question.method, question.named.context.as_deref());
+        if method == DOWNLOADS
+            && turns_off(question.params)
+            && !state.contexts.owns(client, context)
+        {
+            return Err(Unasked::SharedContext);
+        }
         if share.unanswered >= MAX_UNANSWERED {
             return Err(Unasked::TooMany);
         }
@@ -131,11 +152,6 @@ impl Dispatcher {
     pub fn step(&self, step: &Step) {
         let id = self.state.lock().number();
         self.posts.step(id, step);
-    }
-
-    /// Whether there is anything that a client must not see.
-    pub fn hides_any(&self, client: u64) -> bool {
-        self.state.lock().contexts.hides_any(client)
     }
 
     /// Whether a client may see and use a context.

@@ -14,10 +14,11 @@ const MAX_SETTINGS: usize = 4096;
 const MAX_BYTES: usize = 1 << 20;
 
 /// A call that sets something, and the call that undoes it: method and parameters.
-const SETTINGS: [(&str, &str, &str); 17] = [
+const SETTINGS: [(&str, &str, &str); 18] = [
     ("Debugger.enable", "Debugger.setSkipAllPauses", r#"{"skip":true}"#),
     ("Debugger.setSkipAllPauses", "Debugger.setSkipAllPauses", r#"{"skip":true}"#),
     ("Emulation.setCPUThrottlingRate", "Emulation.setCPUThrottlingRate", r#"{"rate":1}"#),
+    ("Emulation.setDeviceMetricsOverride", "Emulation.clearDeviceMetricsOverride", "{}"),
     (
         "Emulation.setDocumentCookieDisabled",
         "Emulation.setDocumentCookieDisabled",
@@ -60,7 +61,8 @@ const SETTINGS: [(&str, &str, &str); 17] = [
 /// Attaching goes on while a person drives; what is opened does not wait for it.
 const AUTO_ATTACH: &str = "Target.setAutoAttach";
 /// A call that ends what another has set.
-const ENDS: [(&str, &[&str]); 2] = [
+const ENDS: [(&str, &[&str]); 3] = [
+    ("Emulation.clearDeviceMetricsOverride", &["Emulation.setDeviceMetricsOverride"]),
     ("Fetch.disable", &["Fetch.enable"]),
     ("Debugger.disable", &["Debugger.enable", "Debugger.setSkipAllPauses"]),
 ];

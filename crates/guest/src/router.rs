@@ -188,13 +188,11 @@ async fn watch(State(guest): State<Guest>) -> Body {
 /// Answers when a program inside wants out, and then is that program's connection.
 async fn tunnel(State(guest): State<Guest>, mut request: Request) -> Result<Response, GuestError> {
     let upgrade = hyper::upgrade::on(&mut request);
-    let mut client = guest.egress.next_client().await.ok_or(GuestError::NotBegun)?;
+    let client = guest.egress.next_client().await.ok_or(GuestError::NotBegun)?;
     let forwarded_port = client.forwarded_port;
-    // Ends when either side does.
     tokio::spawn(async move {
         if let Ok(upgraded) = upgrade.await {
-            let (program, mut server) = (&mut client.stream, TokioIo::new(upgraded));
-            let _ = copy_bidirectional_with_sizes(program, &mut server, RELAY, RELAY).await;
+            client.relay(TokioIo::new(upgraded)).await;
         }
     });
     let headers = [(CONNECTION, "upgrade"), (UPGRADE, route::TUNNEL_PROTOCOL)];

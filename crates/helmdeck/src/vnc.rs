@@ -61,7 +61,7 @@ async fn serve(server: &Remote, args: &Args) -> Result<(), Box<dyn Error>> {
     );
     let (program, _) = timeout(WAIT, listener.accept())
         .await
-        .map_err(|_| format!("nobody connected within {} s", WAIT.as_secs()))??;
+        .map_err(|_| format!("no viewer connected within {} s", WAIT.as_secs()))??;
     drop(listener);
     let socket = server.connect(request).await?;
     relay(program, socket).await

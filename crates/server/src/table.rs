@@ -76,7 +76,7 @@ fn server_itself() -> Vec<Operation> {
             .doc("The API reference, for reading.")
             .returns_text("text/html"),
         get("/vnc.html", Open, "viewer_page", pages::viewer)
-            .doc("A session's desktop on a page of its own, by ticket.")
+            .doc("A session's desktop on a separate page, by ticket.")
             .returns_text("text/html"),
         get("/embed/{id}", Open, "embed_session", pages::embed)
             .doc("A session's desktop for a frame of another page, by `ticket` in the query.")
@@ -177,12 +177,12 @@ fn lifecycle() -> Vec<Operation> {
     ]
 }
 
-/// Displays and browsers that are somebody's own.
+/// Attached displays and browsers.
 fn attaching() -> Vec<Operation> {
     vec![
         get("/api/v1/attach", Needs(Admin), "attach", attach::attach)
             .doc(
-                "Make somebody's own display or browser a session, over a WebSocket: what \
+                "Make an existing display or browser a session, over a WebSocket: what \
                  `helmdeck attach` connects to. By bearer token only.",
             )
             .upgrades(),
@@ -284,7 +284,7 @@ fn watching() -> Vec<Operation> {
             .query::<cast::CastQuery>()
             .upgrades(),
         post("/api/v1/sessions/{id}/tickets", desktop::ACT, "create_ticket", live::create_ticket)
-            .doc("A ticket: whoever has it may watch the session, without a token, for a while.")
+            .doc("Make a ticket. Its holder can watch the session for a limited time, without a token.")
             .may_take::<NewTicket>()
             .returns::<Ticket>()
             .status(StatusCode::CREATED),
@@ -344,7 +344,7 @@ fn driving() -> Vec<Operation> {
             private::start,
         )
         .doc(
-            "Sign in privately, for a person who has control: the page opens in a browser of its own \
+            "Sign in privately, for a person who has control: the page opens in a separate browser \
              that no agent, program or debugging client can reach. The person's `cdp-stream` shows \
              it and takes their input; other viewers see `private`, and `browser/…` calls of others \
              fail with `private` until it ends.",

@@ -22,7 +22,7 @@ pub fn stream(id: &SessionId) -> String {
     format!("{CONTROL}/{id}/stream")
 }
 
-/// Somebody's own display or browser, as people may know it: no addresses that open anything.
+/// An attached display or browser, without addresses that open anything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Attached {

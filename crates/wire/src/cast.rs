@@ -41,7 +41,7 @@ impl Default for Pictures {
     }
 }
 
-/// How somebody wants to see the browser.
+/// How a viewer wants to see the browser.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CastView {
     /// Which tab; the active one, whichever that is, if not given.
@@ -214,20 +214,20 @@ pub struct BrowserView {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ViewStatus {
-    /// Nobody knows.
+    /// Not known.
     #[default]
     Unspecified,
     /// The session is not ready yet.
     Starting,
     /// It can.
     Ready,
-    /// Somebody watches.
+    /// Being watched.
     Streaming,
     /// The browser is gone, and is being started again.
     NoBrowser,
     /// Another person signs in privately.
     Private,
-    /// It is somebody's own, attached by `helmdeck attach`, and can be watched.
+    /// An attached browser (`helmdeck attach`) that can be watched.
     Passthrough,
     /// It cannot: the session is over, or of another version, or the page crashed, or the program
     /// that attached it is not connected.

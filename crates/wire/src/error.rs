@@ -116,7 +116,7 @@ error_codes! {
     MethodNotAllowed "method_not_allowed" "The path exists, this method does not."
     MissingSessionId "missing_session_id" "The request does not say which session."
     NotDesktopMode "not_desktop_mode" "The session has no desktop."
-    SessionAttached "session_attached" "Not in an attached session: its programs, files and screen are somebody's own."
+    SessionAttached "session_attached" "Not in an attached session: its programs, files and screen belong to the machine it runs on."
     AlreadyAttached "already_attached" "Another `helmdeck attach` is connected as this session."
     SessionStarting "session_starting" "The session is not ready yet."
     SessionEnded "session_ended" "The session has ended."

@@ -30,7 +30,7 @@ impl Actor {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ActorKind {
-    /// A program with a token of its own.
+    /// A program with its own token.
     #[default]
     Agent,
     /// A person who logged in, or whose token was made with `helmdeck token --human`.

@@ -152,7 +152,7 @@ pub enum Status {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EndReason {
-    /// Somebody asked for it.
+    /// A caller asked for it.
     Requested,
     /// `timeout_seconds` went by.
     WallClock,
@@ -307,7 +307,7 @@ pub struct Session {
     /// Who signs in privately, while a person does.
     #[serde(default)]
     pub private_sign_in: Option<PrivateSignIn>,
-    /// What of somebody's own it is, if it was not started by the server.
+    /// The attached display or browser, if the server did not start it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attached: Option<Attached>,
     /// Remarks, for example about an image that this runtime does not use, or a program that

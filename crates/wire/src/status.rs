@@ -1,4 +1,4 @@
-//! Waiting, and the sentence an agent shows to whoever watches.
+//! Waiting, and the sentence an agent shows to its viewers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};

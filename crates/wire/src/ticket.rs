@@ -1,4 +1,4 @@
-//! Tickets: the right to watch one session, for a while, without a token.
+//! Tickets: the right to watch one session, for a limited time, without a token.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,7 @@ pub struct NewTicket {
 pub struct Ticket {
     /// Names it, to revoke it.
     pub id: String,
-    /// The ticket itself: whoever has it may use it.
+    /// The ticket itself. Treat it as a password.
     pub ticket: String,
     /// What its holder may.
     pub role: Role,
@@ -85,7 +85,7 @@ pub struct VncUrl {
     pub path: String,
     /// Open this in a browser: it holds a ticket.
     pub url: String,
-    /// What whoever has the address may.
+    /// What the holder of the address may do.
     pub role: Role,
     /// Until when connections can be opened with it.
     #[serde(with = "time::serde::rfc3339")]

@@ -72,8 +72,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Make somebody's own display or browser a session, over a WebSocket: what `helmdeck attach` connects to
-         * @description Make somebody's own display or browser a session, over a WebSocket: what `helmdeck attach` connects to. By bearer token only.
+         * Make an existing display or browser a session, over a WebSocket: what `helmdeck attach` connects to
+         * @description Make an existing display or browser a session, over a WebSocket: what `helmdeck attach` connects to. By bearer token only.
          */
         get: operations["attach"];
         put?: never;
@@ -198,8 +198,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What pages wrote to their console: calls of `console`, errors nobody caught, and complaints of the browser, of frames and workers too
-         * @description What pages wrote to their console: calls of `console`, errors nobody caught, and complaints of the browser, of frames and workers too. Recorded from the first call of the structured browser on, and what open pages said before; a few thousand lines are kept. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * What pages wrote to their console: calls of `console`, uncaught errors, and complaints of the browser, of frames and workers too
+         * @description What pages wrote to their console: calls of `console`, uncaught errors, and complaints of the browser, of frames and workers too. Recorded from the first call of the structured browser on, and what open pages said before; a few thousand lines are kept. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_console"];
         delete?: never;
@@ -258,8 +258,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Read the browser's cookies and the local storage of its sites, in the shape of Playwright's `storageState`: whoever has it is signed in where this browser is
-         * @description Read the browser's cookies and the local storage of its sites, in the shape of Playwright's `storageState`: whoever has it is signed in where this browser is. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * Read the browser's cookies and the local storage of its sites, in the shape of Playwright's `storageState`: it holds the browser's logins, so treat it as a password
+         * @description Read the browser's cookies and the local storage of its sites, in the shape of Playwright's `storageState`: it holds the browser's logins, so treat it as a password. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
          */
         post: operations["browser_export_state"];
         delete?: never;
@@ -1684,8 +1684,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sign in privately, for a person who has control: the page opens in a browser of its own that no agent, program or debugging client can reach
-         * @description Sign in privately, for a person who has control: the page opens in a browser of its own that no agent, program or debugging client can reach. The person's `cdp-stream` shows it and takes their input; other viewers see `private`, and `browser/…` calls of others fail with `private` until it ends.
+         * Sign in privately, for a person who has control: the page opens in a separate browser that no agent, program or debugging client can reach
+         * @description Sign in privately, for a person who has control: the page opens in a separate browser that no agent, program or debugging client can reach. The person's `cdp-stream` shows it and takes their input; other viewers see `private`, and `browser/…` calls of others fail with `private` until it ends.
          */
         post: operations["start_private_sign_in"];
         /**
@@ -1708,8 +1708,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * A ticket: whoever has it may watch the session, without a token, for a while
-         * @description A ticket: whoever has it may watch the session, without a token, for a while.
+         * Make a ticket
+         * @description Make a ticket. Its holder can watch the session for a limited time, without a token.
          */
         post: operations["create_ticket"];
         delete?: never;
@@ -2070,8 +2070,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A session's desktop on a page of its own, by ticket
-         * @description A session's desktop on a page of its own, by ticket.
+         * A session's desktop on a separate page, by ticket
+         * @description A session's desktop on a separate page, by ticket.
          */
         get: operations["viewer_page"];
         put?: never;
@@ -2146,7 +2146,7 @@ export interface components {
         /**
          * @description What kind of actor.
          *
-         *     - `agent`: A program with a token of its own.
+         *     - `agent`: A program with its own token.
          *     - `human`: A person who logged in, or whose token was made with `helmdeck token --human`.
          *     - `link`: Anyone with a ticket: the address of a live view, or of the browser's debugging protocol.
          * @enum {string}
@@ -2159,7 +2159,7 @@ export interface components {
             /** @description One line, for example `step 3/10 · clicking Sign In`. */
             status: string;
         };
-        /** @description Somebody's own display or browser, as people may know it: no addresses that open anything. */
+        /** @description An attached display or browser, without addresses that open anything. */
         Attached: {
             /** @description Host and port of the browser's debugging protocol. */
             cdp?: string | null;
@@ -2328,7 +2328,7 @@ export interface components {
         /**
          * @description How bad a line of the console is, worst first.
          *
-         *     - `error`: `console.error`, an error nobody caught, a resource that failed.
+         *     - `error`: `console.error`, an uncaught error, a resource that failed.
          *     - `warning`: `console.warn`, and what the browser advises against.
          *     - `info`: `console.log`, `console.info` and the rest.
          *     - `debug`: `console.debug`.
@@ -2742,7 +2742,7 @@ export interface components {
         /**
          * @description Why a session is over.
          *
-         *     - `requested`: Somebody asked for it.
+         *     - `requested`: A caller asked for it.
          *     - `wall_clock`: `timeout_seconds` went by.
          *     - `idle`: `idle_timeout_s` went by without a call.
          *     - `max_tasks`: `max_tasks` were done.
@@ -2805,7 +2805,7 @@ export interface components {
          *     - `method_not_allowed`: The path exists, this method does not.
          *     - `missing_session_id`: The request does not say which session.
          *     - `not_desktop_mode`: The session has no desktop.
-         *     - `session_attached`: Not in an attached session: its programs, files and screen are somebody's own.
+         *     - `session_attached`: Not in an attached session: its programs, files and screen belong to the machine it runs on.
          *     - `already_attached`: Another `helmdeck attach` is connected as this session.
          *     - `session_starting`: The session is not ready yet.
          *     - `session_ended`: The session has ended.
@@ -2927,7 +2927,7 @@ export interface components {
         };
         /**
          * @description Read the browser's cookies and the local storage of its sites, in the shape of Playwright's
-         *     `storageState`: whoever has it is signed in where this browser is.
+         *     `storageState`: it holds the browser's logins, so treat it as a password.
          */
         ExportState: {
             /** @description Sites to look into besides those of open pages and frames, such as `https://example.com`. */
@@ -3584,7 +3584,7 @@ export interface components {
             /** @description Oldest first; with `since`, by when something happened to them last. */
             requests: components["schemas"]["NetworkRequest"][];
         };
-        /** @description One request. Each redirect is one of its own. */
+        /** @description One request. Each redirect is a request. */
         NetworkRequest: {
             /**
              * Format: date-time
@@ -3902,7 +3902,7 @@ export interface components {
          */
         Px: number;
         /**
-         * @description What pages wrote to their console: calls of `console`, errors nobody caught, and complaints of
+         * @description What pages wrote to their console: calls of `console`, uncaught errors, and complaints of
          *     the browser, of frames and workers too. Recorded from the first call of the structured browser
          *     on, and what open pages said before; a few thousand lines are kept.
          */
@@ -4044,7 +4044,7 @@ export interface components {
          * @description When requests from other sites carry a cookie.
          *
          *     - `Strict`: Never.
-         *     - `Lax`: When somebody follows a link.
+         *     - `Lax`: When a link is followed.
          *     - `None`: Always.
          * @enum {string}
          */
@@ -4150,7 +4150,7 @@ export interface components {
             agent_acted_at?: string | null;
             /** @description What the agent says it is doing; empty if it says nothing. */
             agent_status: string;
-            /** @description What of somebody's own it is, if it was not started by the server. */
+            /** @description The attached display or browser, if the server did not start it. */
             attached?: components["schemas"]["Attached"] | null;
             /**
              * @description Whether its browser can be watched at `/api/v1/sessions/{id}/cdp-stream`.
@@ -4526,7 +4526,7 @@ export interface components {
             id: string;
             /** @description What its holder may. */
             role: components["schemas"]["Role"];
-            /** @description The ticket itself: whoever has it may use it. */
+            /** @description The ticket itself. Treat it as a password. */
             ticket: string;
             /** @description A page that uses it: it shows the session's desktop, or without one its browser. */
             url: string;
@@ -4674,13 +4674,13 @@ export interface components {
         /**
          * @description Whether a browser can be seen.
          *
-         *     - `unspecified`: Nobody knows.
+         *     - `unspecified`: Not known.
          *     - `starting`: The session is not ready yet.
          *     - `ready`: It can.
-         *     - `streaming`: Somebody watches.
+         *     - `streaming`: Being watched.
          *     - `no_browser`: The browser is gone, and is being started again.
          *     - `private`: Another person signs in privately.
-         *     - `passthrough`: It is somebody's own, attached by `helmdeck attach`, and can be watched.
+         *     - `passthrough`: An attached browser (`helmdeck attach`) that can be watched.
          *     - `unavailable`: It cannot: the session is over, or of another version, or the page crashed, or the program that attached it is not connected.
          * @enum {string}
          */
@@ -4702,7 +4702,7 @@ export interface components {
             path: string;
             /** @description The port in `url`. */
             port: string;
-            /** @description What whoever has the address may. */
+            /** @description What the holder of the address may do. */
             role: components["schemas"]["Role"];
             /** @description Which session. */
             session_id: components["schemas"]["SessionId"];
@@ -6154,7 +6154,7 @@ export interface operations {
     desktop_vnc_url: {
         parameters: {
             query: {
-                /** @description What whoever has the address may; `view` if not given. */
+                /** @description What the holder of the address may do; `view` if not given. */
                 role?: string;
                 /** @description Which session. */
                 session_id: string;

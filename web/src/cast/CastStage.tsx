@@ -85,7 +85,7 @@ export function CastStage(props: CastStageProps) {
           <div className="card">
             <h2>{host ? `${host} asks` : "The page asks"}</h2>
             <p className="page-words">{cast.dialog.message}</p>
-            <p className="muted">It waits for an answer. Whoever takes control can give it.</p>
+            <p className="muted">It waits for an answer. Take control to give one.</p>
           </div>
         )}
       </StageState>

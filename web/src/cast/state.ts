@@ -109,14 +109,14 @@ export function sceneOf({ status, reason, painted, tabs }: CastState, attached: 
         return {
           kind: "notice",
           title: "The browser is not running",
-          text: "It is somebody's own, and not started from here. Its picture is back when it is.",
+          text: "It is an attached browser, which helmdeck does not start. Its picture comes back when it does.",
           reason: attached.reason ?? null,
         };
       }
       return {
         kind: "notice",
         title: "The browser is not running",
-        text: "It is brought back by itself, and its picture appears here. There is nothing to do but to wait.",
+        text: "It is restarting. Its picture appears here in a moment.",
         reason,
       };
     case "private":
@@ -125,7 +125,7 @@ export function sceneOf({ status, reason, painted, tabs }: CastState, attached: 
       return {
         kind: "notice",
         title: "The browser cannot be shown",
-        text: "Another tab may still be fine, and a page that crashed comes back when somebody reloads it.",
+        text: "Try another tab, or reload the page if it crashed.",
         reason,
       };
   }

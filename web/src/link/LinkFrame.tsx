@@ -85,6 +85,6 @@ export function waysOn(sessionId: string) {
         Log in
       </a>
     ),
-    whenOver: <p className="muted">To see another one, ask whoever gave you the link.</p>,
+    whenOver: <p className="muted">To see another session, ask the person who gave you the link.</p>,
   };
 }

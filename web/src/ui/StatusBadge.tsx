@@ -14,7 +14,7 @@ export function StatusBadge({ session }: { session: Session }) {
       <span className="light" />
       {words[session.status]}
       {session.attached && (
-        <span className="mark" title="Somebody's own display or browser, attached by `helmdeck attach`">
+        <span className="mark" title="An existing display or browser, attached by `helmdeck attach`">
           Attached
         </span>
       )}

@@ -43,10 +43,12 @@ pub fn counts(log: &str) -> String {
     let mut found = Vec::new();
     for line in log.lines() {
         let line = plain(line);
+        // What the runner repeats of a failed test is indented, and counted already.
+        let repeated = line.starts_with("    test result: ");
         let line = line.trim();
         if let Some((_, rest)) = line.split_once(" tests run: ") {
             found.push(format!("tests: {rest}"));
-        } else if let Some(rest) = line.strip_prefix("test result: ") {
+        } else if let Some(rest) = line.strip_prefix("test result: ").filter(|_| !repeated) {
             let rest = rest.split("; 0 ignored").next().unwrap_or(rest);
             found.push(format!("as a user: {}", rest.trim_start_matches("ok. ")));
         } else if let Some(rest) =
@@ -80,7 +82,7 @@ mod tests {
     #[test]
     fn counts_are_those_of_every_part() {
         let log = "\u{1b}[32;1m     Summary\u{1b}[0m [ 946.2s] \u{1b}[1m784\u{1b}[0m tests run: \
-            774 passed, 10 failed, 3 skipped\n# pass 61\n# fail 0\n\
+            774 passed, 10 failed, 3 skipped\n    test result: FAILED. 0 passed; 1 failed\n# pass 61\n# fail 0\n\
             test result: ok. 88 passed; 1 failed; 0 ignored; 0 measured; finished in 3 s\n";
         assert_eq!(
             counts(log),

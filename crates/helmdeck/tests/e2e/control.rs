@@ -59,7 +59,8 @@ async fn the_agents_programs_stop_while_a_person_has_control_if_the_session_asks
     let desk = Desk::create(&agent, &spec).await;
     let theirs = Desk { client: &person, id: desk.id.clone() };
     // One that has left its parent, and starts others all the time.
-    let beats = "(setsid bash -c 'while :; do date +%s%N > ~/beat; sleep 0.05; done' >/dev/null 2>&1 &)";
+    let beats =
+        "(setsid bash -c 'while :; do date +%s%N > ~/beat; sleep 0.05; done' >/dev/null 2>&1 &)";
     desk.shell(beats).await;
     let beat = async |desk: &Desk<'_>| desk.shell("cat ~/beat").await;
     let control = format!("/api/v1/sessions/{}/control", desk.id);

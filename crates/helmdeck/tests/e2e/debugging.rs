@@ -34,6 +34,10 @@ async fn arm(client: &mut Debugger, page: &str) {
         ("Network.setBlockedURLs", json!({ "urls": ["*"] })),
         ("Network.emulateNetworkConditions", offline),
         ("Emulation.setCPUThrottlingRate", json!({ "rate": 50 })),
+        (
+            "Emulation.setDeviceMetricsOverride",
+            json!({ "width": 1, "height": 1, "deviceScaleFactor": 1, "mobile": false }),
+        ),
         ("Debugger.enable", json!({})),
         ("DOMDebugger.setEventListenerBreakpoint", json!({ "eventName": "input" })),
         ("Fetch.enable", json!({ "patterns": [{ "urlPattern": "*" }] })),
@@ -41,6 +45,10 @@ async fn arm(client: &mut Debugger, page: &str) {
         ("Emulation.setScriptExecutionDisabled", json!({ "value": true })),
     ] {
         client.call(Some(page), method, params).await;
+    }
+    for method in ["Page.waitForDebugger", "Emulation.setVisibleSize"] {
+        let refused = client.ask(Some(page), method, json!({ "width": 1, "height": 1 })).await;
+        assert!(refused["error"].is_object(), "{refused}");
     }
 }
 
@@ -53,12 +61,31 @@ async fn a_debugging_client_can_neither_end_the_browser_nor_hold_a_person_up() {
     let door = format!("/api/v1/sessions/{}/cdp", desk.id);
     let mut client = Debugger::open(&server, &door, &[("authorization", &bearer)]).await.unwrap();
 
-    for url in ["chrome://quit", "CHROME:restart", "about:quit", "view-source:chrome://quit"] {
+    let settings = "chrome://version";
+    for url in
+        ["chrome://quit", "CHROME:restart", "about:quit", "view-source:chrome://quit", settings]
+    {
         let refused = client.ask(None, "Target.createTarget", json!({ "url": url })).await;
         assert!(refused["error"]["message"].as_str().unwrap().contains("session"), "{refused}");
         let refused = desk.browser("navigate", json!({ "url": url })).await.expect(400).json();
         assert_eq!(refused["error"], "invalid_input", "{refused}");
     }
+    // Parts of the browser itself are no targets of a client's, and downloads stay on for others.
+    let all = json!({ "filter": [{}] });
+    let found = client.call(None, "Target.getTargets", all).await["targetInfos"].clone();
+    let kinds: Vec<_> = found.as_array().unwrap().iter().map(|target| &target["type"]).collect();
+    assert!(kinds.contains(&&json!("page")) && !kinds.contains(&&json!("browser_ui")), "{found}");
+    let shared = client.call(None, "Target.getBrowserContexts", json!({})).await;
+    let shared = &shared["defaultBrowserContextId"];
+    assert!(shared.is_string(), "{shared}");
+    let off = json!({ "behavior": "deny", "browserContextId": shared });
+    let refused = client.ask(None, "Browser.setDownloadBehavior", off).await;
+    assert!(refused["error"]["message"].as_str().unwrap().contains("Others"), "{refused}");
+    let context = client.call(None, "Target.createBrowserContext", json!({})).await;
+    let off = json!({ "behavior": "deny", "browserContextId": context["browserContextId"] });
+    client.call(None, "Browser.setDownloadBehavior", off).await;
+    client.call(None, "Target.disposeBrowserContext", context).await;
+
     // Without its last tab, the same browser goes on with a new one. Once would be luck: a browser
     // that is about to end may still open it.
     for _ in 0..10 {

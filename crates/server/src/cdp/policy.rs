@@ -51,6 +51,11 @@ pub fn judge<'a>(
         | "Target.exposeDevToolsProtocol"
         | "Target.openDevTools"
         | "Target.setRemoteLocations" => no("not here: attach with flatten instead"),
+        // They stop a page, or its input, in ways that cannot be undone for a person who takes control.
+        "Page.waitForDebugger" => no("not here: use Debugger.pause instead"),
+        "Emulation.setVisibleSize" => {
+            no("not here: use Emulation.setDeviceMetricsOverride instead")
+        }
         "Page.navigate" | "Target.createTarget" if !may_open(message.params) => no(NOT_OPENED),
         "Browser.setDownloadBehavior" | "Page.setDownloadBehavior" => match in_session(text) {
             Some(rewritten) => Verdict::Pass(rewritten.into()),
@@ -81,12 +86,19 @@ fn may_open(params: Option<&RawValue>) -> bool {
     }
 }
 
-/// Whether a person who has control would see it as somebody else's hand.
+/// Whether a person who has control would see it as another's hand.
 fn drives(method: &str) -> bool {
-    const ACTS: [&str; 16] = [
+    const ACTS: [&str; 29] = [
+        "Browser.executeBrowserCommand",
+        "Browser.setContentsSize",
         "Browser.setWindowBounds",
         "DOM.focus",
         "DOM.setFileInputFiles",
+        "Network.clearBrowserCache",
+        "Network.clearBrowserCookies",
+        "Network.deleteCookies",
+        "Network.setCookie",
+        "Network.setCookies",
         "Page.bringToFront",
         "Page.close",
         "Page.crash",
@@ -94,12 +106,18 @@ fn drives(method: &str) -> bool {
         "Page.navigate",
         "Page.navigateToHistoryEntry",
         "Page.reload",
+        "Page.resetNavigationHistory",
         "Page.setDocumentContent",
         "Page.stopLoading",
+        "Storage.clearCookies",
+        "Storage.clearDataForOrigin",
+        "Storage.clearDataForStorageKey",
+        "Storage.setCookies",
         "Target.activateTarget",
         "Target.closeTarget",
         "Target.createTarget",
         "Target.disposeBrowserContext",
+        "WebAuthn.enable",
     ];
     method.starts_with("Input.") || ACTS.contains(&method)
 }
@@ -177,8 +195,13 @@ mod tests {
         for hidden in [format!("x\0{close}"), format!("{close}\0{close}"), "\0".to_owned()] {
             assert!(answer(judge(&hidden, || Ok(())))["error"].is_object());
         }
-        for method in ["sendMessageToTarget", "exposeDevToolsProtocol"] {
-            let text = format!(r#"{{"id":1,"method":"Target.{method}","params":{{}}}}"#);
+        for method in [
+            "Target.sendMessageToTarget",
+            "Target.exposeDevToolsProtocol",
+            "Page.waitForDebugger",
+            "Emulation.setVisibleSize",
+        ] {
+            let text = format!(r#"{{"id":1,"method":"{method}","params":{{}}}}"#);
             assert!(answer(judge(&text, || Ok(())))["error"].is_object());
         }
         // A NUL inside a string of JSON is written as an escape, and reads as one message.
@@ -211,7 +234,13 @@ mod tests {
 
     #[test]
     fn input_waits_for_the_person_who_drives_and_looking_does_not() {
-        for method in ["Input.dispatchKeyEvent", "Page.navigate", "Target.createTarget"] {
+        for method in [
+            "Input.dispatchKeyEvent",
+            "Page.navigate",
+            "Target.createTarget",
+            "Storage.clearCookies",
+            "Browser.executeBrowserCommand",
+        ] {
             let text = format!(r#"{{"id":1,"method":"{method}","params":{{}}}}"#);
             assert_eq!(judge(&text, || Ok(())), Verdict::Pass(text.as_str().into()));
             assert!(

@@ -1,4 +1,4 @@
-//! Displays and browsers that are somebody's own, as sessions.
+//! Attached displays and browsers, as sessions.
 
 use std::{pin::pin, time::Duration};
 

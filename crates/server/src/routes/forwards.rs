@@ -99,7 +99,7 @@ pub async fn bring(
 ) -> ApiResult<Response> {
     require_bearer(&parts, "forward")?;
     let gone = || {
-        let message = "nobody waits for this connection any more";
+        let message = "this connection is no longer wanted";
         ApiError::new(ErrorCode::NotFound, message)
     };
     let named = Path::<(SessionId, u16, String)>::from_request_parts(&mut parts, &app).await;

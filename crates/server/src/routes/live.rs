@@ -32,8 +32,8 @@ use crate::{
 /// The largest message of a viewer: a clipboard.
 const MAX_MESSAGE: usize = 2 << 20;
 /// What the address of a live view has to say for itself.
-const NOTES: &str = "Open url in a browser. It holds a ticket for this session and role: whoever \
-                     has it can connect until expires_at.";
+const NOTES: &str = "Open url in a browser. It holds a ticket for this session and role: \
+                     its holder can connect until expires_at.";
 
 /// How a viewer connects.
 #[derive(Deserialize, JsonSchema)]
@@ -90,7 +90,7 @@ pub struct UrlQuery {
     /// Which session.
     #[schemars(with = "String")]
     session_id: Option<String>,
-    /// What whoever has the address may; `view` if not given.
+    /// What the holder of the address may do; `view` if not given.
     role: Option<String>,
 }
 
@@ -247,7 +247,7 @@ pub async fn vnc_url(
         None | Some("view") => Role::View,
         Some("control") => Role::Control,
         Some(other) => {
-            let message = format!("role: {other:?} is none: expected view or control");
+            let message = format!("{other:?} is not a role: use view or control");
             return Err(ApiError::new(ErrorCode::InvalidRole, message));
         }
     };

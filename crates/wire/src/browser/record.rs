@@ -8,7 +8,7 @@ use time::OffsetDateTime;
 use super::TabId;
 use crate::action::action;
 
-/// What pages wrote to their console: calls of `console`, errors nobody caught, and complaints of
+/// What pages wrote to their console: calls of `console`, uncaught errors, and complaints of
 /// the browser, of frames and workers too. Recorded from the first call of the structured browser
 /// on, and what open pages said before; a few thousand lines are kept.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -36,7 +36,7 @@ action!(browser ReadConsole, "browser_console", ConsoleLog, drives |_: &Self| fa
 )]
 #[serde(rename_all = "snake_case")]
 pub enum ConsoleLevel {
-    /// `console.error`, an error nobody caught, a resource that failed.
+    /// `console.error`, an uncaught error, a resource that failed.
     Error,
     /// `console.warn`, and what the browser advises against.
     Warning,
@@ -180,7 +180,7 @@ pub struct NetworkLog {
     pub next: u64,
 }
 
-/// One request. Each redirect is one of its own.
+/// One request. Each redirect is a request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NetworkRequest {
     /// Grows with every request.

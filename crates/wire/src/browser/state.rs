@@ -16,7 +16,7 @@ const MAX_ORIGINS: usize = 200;
 const MAX_ITEMS: usize = 10_000;
 
 /// Read the browser's cookies and the local storage of its sites, in the shape of Playwright's
-/// `storageState`: whoever has it is signed in where this browser is.
+/// `storageState`: it holds the browser's logins, so treat it as a password.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExportState {
@@ -129,7 +129,7 @@ fn never() -> f64 {
 pub enum SameSite {
     /// Never.
     Strict,
-    /// When somebody follows a link.
+    /// When a link is followed.
     #[default]
     Lax,
     /// Always.
