@@ -35,13 +35,16 @@ impl World {
         let mut command = Command::new("Xtigervnc");
         command.arg(&name);
         command.args("-displayfd 1 -rfbport -1 -nolisten local -nolisten tcp".split(' '));
+        // Without any place for viewers, newer versions do not start.
+        let home = tempfile::tempdir().unwrap();
+        command.arg("-rfbunixpath").arg(home.path().join("rfb"));
         command.args("-extension GLX -SecurityTypes None -depth 24 -geometry".split(' '));
         command.arg(geometry).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut server = Program::start(command);
         let mut ready = String::new();
         BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut ready).unwrap();
         let display = Display::connect(&name).unwrap();
-        Self { display, name, home: tempfile::tempdir().unwrap(), server }
+        Self { display, name, home, server }
     }
 
     /// An X server with a window manager.

@@ -117,9 +117,11 @@ async fn a_vnc_program_sees_the_desktop_and_drives_it_if_it_may() {
     desk.browse(PAGE, "empty").await;
 
     // A screen for the viewer itself.
+    let dir = tempfile::tempdir().unwrap();
     let (_screen, number) = Program::start(
         Command::new("Xtigervnc")
-            .args(["-displayfd", "1", "-SecurityTypes", "None", "-rfbport", "-1"])
+            .args(["-displayfd", "1", "-SecurityTypes", "None", "-rfbport", "-1", "-rfbunixpath"])
+            .arg(dir.path().join("rfb"))
             .args(["-geometry", "1400x950", "-depth", "24", "-nolisten", "tcp"]),
     );
     let display = format!(":{}", number.trim());
