@@ -137,6 +137,11 @@ async fn expect_selected(desk: &Desk<'_>, text: &str) {
         (desk.clipboard().await == text).then_some(())
     };
     if eventually(Duration::from_secs(5), copied).await.is_none() {
-        assert_eq!(desk.clipboard().await, text);
+        let last = desk.clipboard().await;
+        // What is selected now, if anything is: without it, a copy leaves the clipboard as it was.
+        desk.act("clipboard", json!({ "text": "(nothing)" })).await;
+        desk.act("key", json!({ "keys": "ctrl+c" })).await;
+        desk.act("wait", json!({ "seconds": 1 })).await;
+        assert_eq!(last, text, "selected now: {:?}", desk.clipboard().await);
     }
 }
