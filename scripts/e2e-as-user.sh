@@ -9,7 +9,7 @@ source scripts/say.sh
 readonly user=helmdeck-test
 readonly deadline_s=900
 # What is decided above the sandbox is the same whoever runs the server, and was tested already.
-readonly above=(auth cancel cdp clock control events forwards health live make_up metrics openapi ownership
+readonly above=(auth cancel cdp clock control crowds events forwards health live make_up metrics openapi ownership
   pictures pointing readme rebinding refusals structured tokens typing vnc wall windows)
 
 [[ $EUID -eq 0 ]] || die "Only root can make a user; as an ordinary user the tests already ran as one: cargo nextest run --package helmdeck"

@@ -29,7 +29,7 @@ const DESCRIPTORS_PER_CONNECTION: usize = 4;
 /// A new connection that has waited for so long for its first request may be closed for another. A
 /// client sends its head with the last packet of the handshake, so this need not be long; the shorter it
 /// is, the sooner callers get past a crowd in the system's queue.
-const PATIENCE: Duration = Duration::from_millis(50);
+const PATIENCE: Duration = Duration::from_millis(200);
 /// The same for a connection that a caller has used: its next request may be on the way.
 const PATIENCE_WITH_CALLERS: Duration = Duration::from_secs(1);
 /// How often a full server looks for a connection that gives way.
@@ -236,12 +236,12 @@ impl Open {
         least: impl Fn(&Entry) -> Duration,
         now: Instant,
     ) -> bool {
-        let idle = |entry: &Entry| {
-            let waited = now.saturating_duration_since(entry.since);
-            entry.doing == Doing::Waiting && waited >= least(entry)
-        };
-        let waiting = self.entries.iter().filter(|(_, entry)| idle(entry) && among(entry));
+        let idle = |entry: &Entry| entry.doing == Doing::Waiting && among(entry);
+        let waiting = self.entries.iter().filter(|(_, entry)| idle(entry));
+        // While there are others, even new ones, no caller's connection is closed.
         let oldest = waiting.min_by_key(|(_, entry)| (entry.known, entry.since));
+        let waited = |entry: &Entry| now.saturating_duration_since(entry.since);
+        let oldest = oldest.filter(|(_, entry)| waited(entry) >= least(entry));
         let Some(id) = oldest.map(|(id, _)| *id) else { return false };
         if let Some(entry) = self.entries.remove(&id) {
             entry.closes.cancel();

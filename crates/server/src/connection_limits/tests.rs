@@ -70,8 +70,12 @@ fn of_those_that_wait_unknown_clients_give_way_before_callers() {
     let caller = connect(&limits, "127.0.0.1", start).unwrap();
     assert_eq!(ask(&caller, Who::Caller("t")), None);
     caller.rests();
-    let strangers: Vec<_> = (0..63).map(|_| local(&limits)).collect();
-    let _new = connect(&limits, "127.0.0.1", Instant::now() + PATIENCE).unwrap();
+    let later = start + PATIENCE_WITH_CALLERS;
+    let strangers: Vec<_> =
+        (0..63).map(|_| connect(&limits, "127.0.0.1", later).unwrap()).collect();
+    let full = connect(&limits, "127.0.0.1", later);
+    assert!(full.is_none() && !caller.closed.is_cancelled(), "it waits for new ones, too");
+    let _new = connect(&limits, "127.0.0.1", later + PATIENCE).unwrap();
     assert!(!caller.closed.is_cancelled());
     assert!(strangers.iter().any(|one| one.closed.is_cancelled()));
 }
