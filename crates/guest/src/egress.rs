@@ -57,15 +57,18 @@ impl Client {
             to_program.shutdown().await
         };
         let (mut up, mut down) = (pin!(up), pin!(down));
+        // A side that breaks ends both: the other would wait for nothing.
         tokio::select! {
-            Ok(()) = &mut up => {
-                let _ = down.await;
+            sent = &mut up => {
+                if sent.is_ok() {
+                    let _ = down.await;
+                }
             }
-            Ok(()) = &mut down => {
-                let _ = timeout(LAST_WORDS, up).await;
+            heard = &mut down => {
+                if heard.is_ok() {
+                    let _ = timeout(LAST_WORDS, up).await;
+                }
             }
-            // One side is broken.
-            else => {}
         }
     }
 }
@@ -144,7 +147,7 @@ mod tests {
 
     use super::*;
 
-    /// A program's connection, and both ends of the server's.
+    /// A program, and its connection as the server takes it over.
     async fn connected() -> (TcpStream, Client) {
         let (egress, places) = (Egress::default(), Arc::new(Semaphore::new(1)));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
@@ -174,6 +177,20 @@ mod tests {
         let mut said = String::new();
         program.read_to_string(&mut said).await.unwrap();
         assert_eq!(said, "no");
+    }
+
+    #[tokio::test]
+    async fn a_program_that_breaks_off_ends_the_connection_to_the_server() {
+        let (program, client) = connected().await;
+        let (mut server, ours) = duplex(1 << 10);
+        let relay = tokio::spawn(client.relay(ours));
+        // Closed like this, it is a reset and not an end.
+        rustix::net::sockopt::set_socket_linger(&program, Some(Duration::ZERO)).unwrap();
+        drop(program);
+        timeout(Duration::from_secs(30), relay).await.expect("it ends").unwrap();
+        let mut heard = String::new();
+        server.read_to_string(&mut heard).await.unwrap();
+        assert_eq!(heard, "");
     }
 
     #[tokio::test]

@@ -22,7 +22,7 @@ use crate::{
 /// Operations that are answered however busy the server is.
 const HEALTH: [&str; 3] = ["healthz", "readyz", "version"];
 
-/// The routes of the table, behind their gates, inside the seam.
+/// The routes of the table, behind their gates, inside the request log.
 pub fn router(app: App) -> Router {
     let mut router = Router::new();
     for operation in operations() {

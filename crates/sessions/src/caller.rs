@@ -11,7 +11,7 @@ pub enum Scope {
     SessionsWrite,
     /// Act inside sessions and look at their screens.
     SessionsAct,
-    /// Read the server's figures.
+    /// Read the server's metrics.
     MetricsRead,
     /// Change the server's settings.
     Admin,
