@@ -34,14 +34,14 @@ impl Browser {
     /// the number of pictures the viewer has got before, of this browser or another: the numbering
     /// goes on, because viewers acknowledge a number once.
     pub fn cast(&self, view: CastView, sent: u64) -> (Screen, Hands) {
-        let wish = Arc::new(ViewerState::new(view, sent));
-        (Screen::new(self.clone(), &wish, false), Hands::new(self.clone(), wish))
+        let viewer = Arc::new(ViewerState::new(view, sent));
+        (Screen::new(self.clone(), &viewer, false), Hands::new(self.clone(), viewer))
     }
 
     /// Shows it to somebody who looks at many. A page that is still costs nothing.
-    pub fn glance(&self, view: CastView) -> ThumbnailCast {
-        let wish = ViewerState::new(view, 0);
-        ThumbnailCast { screen: Screen::new(self.clone(), &wish, true), _wish: wish }
+    pub fn cast_thumbnails(&self, view: CastView) -> ThumbnailCast {
+        let viewer = ViewerState::new(view, 0);
+        ThumbnailCast { screen: Screen::new(self.clone(), &viewer, true), _viewer: viewer }
     }
 }
 
@@ -55,7 +55,7 @@ impl ViewerState {
 pub struct ThumbnailCast {
     screen: Screen,
     /// What the screen waits for never changes, and is not gone either.
-    _wish: ViewerState,
+    _viewer: ViewerState,
 }
 
 impl ThumbnailCast {

@@ -23,7 +23,7 @@ use tokio::{
 use tower::ServiceExt;
 
 use crate::{
-    act::no_screen, begin::Guest, error::GuestError, log::Log, private_dir::Place,
+    act::no_screen, begin::Guest, error::GuestError, log::Log, private_dir::PrivateDir,
     reports::Reports, rfb::Passwords, router, scraper, supervise,
 };
 
@@ -88,13 +88,13 @@ pub struct Attachment {
     pub live_view: bool,
     _tasks: JoinSet<()>,
     /// After the tasks, which use it.
-    _place: Place,
+    _place: PrivateDir,
 }
 
 impl Attachment {
     /// Connects to the X display and to the browser at a debugging address, as far as they are given.
     pub async fn start(display: Option<&str>, cdp: Option<&str>) -> Result<Self, GuestError> {
-        let place = Place::make().map_err(|e| GuestError::Io("private directory", e))?;
+        let place = PrivateDir::make().map_err(|e| GuestError::Io("private directory", e))?;
         let (log, mut tasks) = (Log::default(), JoinSet::new());
         let mut attached = Attached { display: None, passwords: None, browser: None };
         let mut kept = None;

@@ -16,13 +16,13 @@ use rustix::{
 const PREFIX: &str = "helmdeck-attach-";
 
 /// A directory that only this user may enter; removed with everything in it when this is dropped.
-pub struct Place {
+pub struct PrivateDir {
     path: PathBuf,
     /// Locked: who finds the directory unlocked and its process gone may remove it.
     _lock: File,
 }
 
-impl Place {
+impl PrivateDir {
     /// Makes one where this user keeps what does not outlive a login, else among temporary files.
     /// What earlier ones left there is removed.
     pub fn make() -> io::Result<Self> {
@@ -48,7 +48,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for PrivateDir {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.path);
     }
@@ -96,7 +96,7 @@ mod tests {
         fs::write(stale.join("rfb.passwd"), "x").unwrap();
         let held = File::open(&busy).unwrap();
         flock(&held, FlockOperation::NonBlockingLockExclusive).unwrap();
-        let place = Place::make_in(&base).unwrap();
+        let place = PrivateDir::make_in(&base).unwrap();
         assert!(!stale.exists() && foreign.exists() && busy.exists());
         let path = place.path().to_owned();
         assert!(path.is_dir());

@@ -34,7 +34,7 @@ impl Guest {
             max_fps: Whole::nearest(fps as u32),
             ack: false,
         };
-        Ok(Pictures::Page(Box::new(self.browser()?.glance(view))))
+        Ok(Pictures::Page(Box::new(self.browser()?.cast_thumbnails(view))))
     }
 }
 

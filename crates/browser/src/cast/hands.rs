@@ -30,15 +30,15 @@ const KEY_TEXT: usize = 4;
 /// One viewer's hands. What they hold is let go when they are dropped.
 pub struct Hands {
     browser: Browser,
-    wish: Arc<ViewerState>,
+    viewer: Arc<ViewerState>,
     held: Held<Page>,
     /// What the browser has not confirmed yet.
     unconfirmed: FuturesUnordered<BoxFuture<'static, ()>>,
 }
 
 impl Hands {
-    pub(super) fn new(browser: Browser, wish: Arc<ViewerState>) -> Self {
-        Self { browser, wish, held: Held::default(), unconfirmed: FuturesUnordered::new() }
+    pub(super) fn new(browser: Browser, viewer: Arc<ViewerState>) -> Self {
+        Self { browser, viewer, held: Held::default(), unconfirmed: FuturesUnordered::new() }
     }
 
     /// Does what a viewer asks, who may. Never waits: what the page cannot take now is dropped.
@@ -52,7 +52,7 @@ impl Hands {
             CastRequest::Dialog(answer) => self.answer(&answer),
             CastRequest::View(change) => self.look_at(change),
             CastRequest::Ack(Arrived { seq }) => {
-                self.wish.arrived.send_if_modified(|arrived| {
+                self.viewer.arrived.send_if_modified(|arrived| {
                     let newer = seq > *arrived;
                     *arrived = seq.max(*arrived);
                     newer
@@ -143,11 +143,12 @@ impl Hands {
     }
 
     fn look_at(&mut self, change: ChangeView) {
-        let elsewhere = change.tab.as_ref().is_some_and(|tab| *tab != self.wish.view.borrow().tab);
+        let elsewhere =
+            change.tab.as_ref().is_some_and(|tab| *tab != self.viewer.view.borrow().tab);
         if elsewhere {
             self.release_all();
         }
-        self.wish.view.send_modify(|view| view.change(change));
+        self.viewer.view.send_modify(|view| view.change(change));
     }
 
     fn release_all(&mut self) {
@@ -174,7 +175,7 @@ impl Hands {
     fn shown(&self) -> Option<(Arc<Running>, Page)> {
         let running = self.browser.known_running()?;
         let tabs = running.known.tabs.lock();
-        let page = match &self.wish.view.borrow().tab {
+        let page = match &self.viewer.view.borrow().tab {
             Some(tab) => tabs.find(tab),
             None => tabs.active(),
         }?;

@@ -100,16 +100,16 @@ impl SoFar {
 }
 
 impl Screen {
-    pub(super) fn new(browser: Browser, wish: &ViewerState, in_passing: bool) -> Self {
+    pub(super) fn new(browser: Browser, viewer: &ViewerState, in_passing: bool) -> Self {
         Self {
             browser,
-            view: wish.view.subscribe(),
-            arrived: wish.arrived.subscribe(),
+            view: viewer.view.subscribe(),
+            arrived: viewer.arrived.subscribe(),
             in_passing,
             running: None,
             seat: None,
             told: SoFar::default(),
-            sent: *wish.arrived.borrow(),
+            sent: *viewer.arrived.borrow(),
             next: now(),
             looked: now(),
         }
@@ -229,11 +229,11 @@ impl Screen {
 
     /// What the cast that the viewer wants shows.
     fn look(&mut self, running: &Running, page: &Page, view: &CastView) -> Latest {
-        let cut = CastKey::of(page.tab(), view, self.in_passing);
+        let key = CastKey::of(page.tab(), view, self.in_passing);
         let pace = view.max_fps.get();
-        let seat = match self.seat.take().filter(|seat| seat.cut == cut) {
+        let seat = match self.seat.take().filter(|seat| seat.key == key) {
             Some(seat) => seat,
-            None => running.casts.join(cut, pace),
+            None => running.casts.join(key, pace),
         };
         let seat = self.seat.insert(seat);
         seat.set_pace(pace);

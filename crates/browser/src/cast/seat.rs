@@ -84,7 +84,7 @@ pub(crate) struct Latest {
 pub(crate) struct Seat {
     cast: Arc<Cast>,
     latest: watch::Receiver<Latest>,
-    pub cut: CastKey,
+    pub key: CastKey,
     pace: u32,
     /// The picture that was taken last.
     seen: u64,
@@ -103,9 +103,9 @@ impl Casts {
     }
 
     /// Takes a seat before a cast, which begins if there is none.
-    pub fn join(&self, cut: CastKey, pace: u32) -> Seat {
+    pub fn join(&self, key: CastKey, pace: u32) -> Seat {
         let mut open = self.shared.open.lock();
-        let cast = open.entry(cut.clone()).or_insert_with(|| {
+        let cast = open.entry(key.clone()).or_insert_with(|| {
             let cast = Arc::new(Cast {
                 latest: watch::Sender::default(),
                 taken: watch::Sender::default(),
@@ -113,18 +113,18 @@ impl Casts {
                 hidden: AtomicBool::new(false),
             });
             // Ends by itself with its last viewer, its tab or its browser.
-            tokio::spawn(source::run(Arc::clone(&self.shared), cut.clone(), Arc::clone(&cast)));
+            tokio::spawn(source::run(Arc::clone(&self.shared), key.clone(), Arc::clone(&cast)));
             cast
         });
         cast.paces.lock().push(pace);
         let (cast, latest) = (Arc::clone(cast), cast.latest.subscribe());
-        Seat { cast, latest, cut, pace, seen: 0 }
+        Seat { cast, latest, key, pace, seen: 0 }
     }
 
     /// Whether a tab that is cast is behind another. A cast that rests does not know.
     pub fn hidden(&self, tab: &TabId) -> bool {
         let open = self.shared.open.lock();
-        let mut casts = open.iter().filter(|(cut, _)| cut.tab == *tab && !cut.in_passing);
+        let mut casts = open.iter().filter(|(key, _)| key.tab == *tab && !key.in_passing);
         casts.any(|(_, cast)| cast.hidden.load(Ordering::Relaxed))
     }
 }
@@ -202,11 +202,11 @@ impl Shared {
     }
 
     /// Ends a cast that nobody looks at, unless somebody came at this moment.
-    pub fn close(&self, cut: &CastKey, cast: &Cast) -> bool {
+    pub fn close(&self, key: &CastKey, cast: &Cast) -> bool {
         let mut open = self.open.lock();
         let empty = cast.latest.receiver_count() == 0;
         if empty {
-            open.remove(cut);
+            open.remove(key);
         }
         empty
     }

@@ -72,12 +72,12 @@ struct Visibility {
 }
 
 /// Casts until nobody looks, or the tab is gone.
-pub(super) async fn run(shared: Arc<Shared>, cut: CastKey, cast: Arc<Cast>) {
-    if let Ok((parent, session)) = shared.attach(&cut.tab).await {
+pub(super) async fn run(shared: Arc<Shared>, key: CastKey, cast: Arc<Cast>) {
+    if let Ok((parent, session)) = shared.attach(&key.tab).await {
         let source = Source {
             cdp: &shared.cdp,
             session: &session,
-            cut: &cut,
+            key: &key,
             cast: &cast,
             unacknowledged: VecDeque::new(),
             acknowledged: Instant::now(),
@@ -96,8 +96,8 @@ pub(super) async fn run(shared: Arc<Shared>, cut: CastKey, cast: Arc<Cast>) {
         let _ = shared.cdp.call::<IgnoredAny>(Some(&parent), detach, params, ASK).await;
     }
     let mut open = shared.open.lock();
-    if open.get(&cut).is_some_and(|current| Arc::ptr_eq(current, &cast)) {
-        open.remove(&cut);
+    if open.get(&key).is_some_and(|current| Arc::ptr_eq(current, &cast)) {
+        open.remove(&key);
     }
     drop(open);
     cast.latest.send_modify(|latest| latest.over = true);
@@ -107,7 +107,7 @@ pub(super) async fn run(shared: Arc<Shared>, cut: CastKey, cast: Arc<Cast>) {
 struct Source<'a> {
     cdp: &'a Cdp,
     session: &'a SessionId,
-    cut: &'a CastKey,
+    key: &'a CastKey,
     cast: &'a Cast,
     unacknowledged: VecDeque<Unacknowledged>,
     /// When something was acknowledged last.
@@ -148,7 +148,7 @@ impl Source<'_> {
             select! {
                 event = events.next() => match event {
                     Some(Ok(event)) => {
-                        if self.heard(&event) && self.cut.in_passing {
+                        if self.heard(&event) && self.key.in_passing {
                             self.rest().await;
                         }
                     }
@@ -161,7 +161,7 @@ impl Source<'_> {
                     None => return,
                 },
                 () = self.cast.latest.closed() => {
-                    if shared.close(self.cut, self.cast) {
+                    if shared.close(self.key, self.cast) {
                         return;
                     }
                 }
@@ -186,7 +186,7 @@ impl Source<'_> {
     }
 
     async fn start(&mut self) -> Result<(), CdpError> {
-        let CastKey { quality, max_width, max_height, .. } = self.cut;
+        let CastKey { quality, max_width, max_height, .. } = self.key;
         let params = json!({
             "format": "jpeg", "quality": quality, "everyNthFrame": 1,
             "maxWidth": max_width, "maxHeight": max_height,
@@ -254,7 +254,7 @@ impl Source<'_> {
         let Ok(jpeg) = STANDARD.decode(frame.data.as_bytes()) else { return number };
         let metadata = frame.metadata;
         let shown = Shown {
-            tab: self.cut.tab.clone(),
+            tab: self.key.tab.clone(),
             width: metadata.device_width,
             height: metadata.device_height,
             page_scale: metadata.page_scale_factor,
@@ -312,7 +312,7 @@ impl Source<'_> {
     fn nudge_at(&self) -> Option<Instant> {
         let never_drawn = self.cast.latest.borrow().picture.is_none();
         let pause =
-            if self.cut.in_passing && !never_drawn { NUDGE_IN_PASSING } else { NUDGE_EVERY };
+            if self.key.in_passing && !never_drawn { NUDGE_IN_PASSING } else { NUDGE_EVERY };
         (!self.visible || never_drawn).then(|| self.nudged + pause)
     }
 }

@@ -131,7 +131,7 @@ async fn a_page_is_shown_at_once_and_then_when_it_changes() {
     assert_eq!(viewer.pictures.len(), pictures, "a page that does not change sends nothing");
 
     // Who looks in passing has the same picture, and nothing of a still page either.
-    let mut glance = desk.browser.glance(request(view(json!({ "max_fps": 3 }))));
+    let mut glance = desk.browser.cast_thumbnails(request(view(json!({ "max_fps": 3 }))));
     let mut glimpses = vec![timeout(SOON, glance.next()).await.unwrap()];
     assert_eq!(glimpses[0], viewer.last());
     assert!(timeout(STILL, glance.next()).await.is_err());
