@@ -1,0 +1,125 @@
+//! The one validator of input: checks a JSON value against the JSON Schema of a type.
+//!
+//! It knows the keywords that schemars writes, and refuses a schema with any other: what a schema
+//! promises is what is enforced. Four extensions of ours are read as well:
+//!
+//! | keyword | meaning |
+//! |---|---|
+//! | `x-error` | the error code of a wrong or missing value |
+//! | `x-missing` | the error code of a missing or empty value, if it is another |
+//! | `x-expected` | what is expected, in words, where a pattern says it badly |
+//! | `x-secret` | the value is never repeated in a message |
+//! | `x-aliases` | other spellings of the values of an `enum` |
+
+mod check;
+mod coerce;
+mod keywords;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may")]
+mod tests;
+mod violation;
+
+use std::collections::HashMap;
+
+use regex_lite::Regex;
+use serde_json::Value;
+
+pub use violation::{Expected, Problem, Violation};
+
+/// A schema that is ready to check values.
+#[derive(Debug)]
+pub struct Schema {
+    root: Value,
+    patterns: HashMap<String, Regex>,
+}
+
+/// A schema that cannot be enforced.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum SchemaError {
+    /// A keyword that the validator does not know.
+    #[error("{place}: the keyword {keyword:?} is not supported")]
+    Keyword {
+        /// Where it stands.
+        place: String,
+        /// What it is called.
+        keyword: String,
+    },
+    /// A pattern that is not a regular expression.
+    #[error("{place}: the pattern {pattern:?} is not a regular expression")]
+    Pattern {
+        /// Where it stands.
+        place: String,
+        /// The pattern.
+        pattern: String,
+    },
+    /// A reference that leads nowhere.
+    #[error("{place}: the reference {reference:?} leads nowhere")]
+    Reference {
+        /// Where it stands.
+        place: String,
+        /// The reference.
+        reference: String,
+    },
+}
+
+impl Schema {
+    /// Prepares a root schema, with its definitions in `$defs`.
+    pub fn new(root: Value) -> Result<Self, SchemaError> {
+        let patterns = keywords::inspect(&root)?;
+        Ok(Self { root, patterns })
+    }
+
+    /// The schema as it was given.
+    pub fn value(&self) -> &Value {
+        &self.root
+    }
+
+    /// Checks a value; the violation is the one to report first.
+    pub fn check(&self, value: &Value) -> Result<(), Violation> {
+        check::check(self, value)
+    }
+
+    /// The names of the fields of an object's schema, in order.
+    pub fn fields(&self) -> impl Iterator<Item = &str> {
+        self.root
+            .get("properties")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+            .map(|it| it.0.as_str())
+    }
+
+    /// The schema of a field at the top, references resolved.
+    pub fn field(&self, name: &str) -> Option<&Value> {
+        let field = self.root.get("properties")?.get(name)?;
+        Some(self.resolve(field))
+    }
+
+    /// What the text of a query, a path or a command line means as a value of a field. Text that
+    /// means nothing else stays text, for the check to refuse.
+    pub fn coerce(&self, field: &str, text: &str) -> Value {
+        match self.field(field) {
+            Some(schema) => coerce::coerce(self, schema, text),
+            None => text.into(),
+        }
+    }
+
+    /// The schema that a reference leads to, or the schema itself.
+    pub(crate) fn resolve<'a>(&'a self, schema: &'a Value) -> &'a Value {
+        let mut schema = schema;
+        // References were checked, and a chain of them is short; one that goes in circles ends here.
+        for _ in 0..16 {
+            let target =
+                schema.get("$ref").and_then(Value::as_str).and_then(|it| it.strip_prefix('#'));
+            match target.and_then(|target| self.root.pointer(target)) {
+                Some(target) => schema = target,
+                None => return schema,
+            }
+        }
+        schema
+    }
+
+    pub(crate) fn pattern(&self, pattern: &str) -> Option<&Regex> {
+        self.patterns.get(pattern)
+    }
+}
