@@ -55,7 +55,7 @@ pub fn run(config: &Config, args: &Args) -> Result<(), Box<dyn Error>> {
 
 /// A scope that some operation asks for, or a whole family of them.
 fn scope(text: &str) -> Result<String, String> {
-    let known = Scope::ALL.map(Scope::as_str);
+    let known = Scope::REGISTRY.map(|(scope, _)| scope.as_str());
     let family = text.strip_suffix(":*").unwrap_or(text);
     let named = |scope: &&str| {
         *scope == text || scope.split_once(':').is_some_and(|(prefix, _)| prefix == family)

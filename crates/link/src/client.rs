@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use async_trait::async_trait;
 use bytes::Bytes;
 use helmdeck_wire::{
-    Action, ErrorBody, ErrorCode,
+    ActionCall, ErrorBody, ErrorCode,
     cast::CastView,
     control::Hands,
     guest::{
@@ -107,13 +107,13 @@ impl Link {
 
     /// Asks the guest to do something. With hands off, only as far as that touches nothing that a
     /// person has in theirs.
-    pub async fn act<A: Action>(
+    pub async fn act(
         &self,
-        action: &A,
+        action: &ActionCall,
         hands: Hands,
         deadline: Duration,
     ) -> Result<Reply, LinkError> {
-        let mut request = post(&route::act(A::NAME), action)?;
+        let mut request = request(Method::POST, &route::act(action.name), action.body.clone())?;
         request.headers_mut().insert(route::HANDS, HeaderValue::from_static(hands.as_str()));
         self.call(request, deadline).await
     }

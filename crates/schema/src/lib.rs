@@ -95,6 +95,32 @@ impl Schema {
         Some(self.resolve(field))
     }
 
+    /// The error code of a wrong value at a place such as `path[1].x`, and whether it is a secret.
+    pub fn notes_at(&self, place: &str) -> (Option<&str>, bool) {
+        let (mut schema, mut code, mut secret) = (&self.root, None, false);
+        for step in place.split(['.', '[']).map(|step| step.trim_end_matches(']')) {
+            let Some(inner) = self.step(schema, step) else { break };
+            let target = self.resolve(inner);
+            for part in [target, inner] {
+                code = part.get("x-error").and_then(Value::as_str).or(code);
+                secret = secret || part.get("x-secret").is_some();
+            }
+            schema = target;
+        }
+        (code, secret)
+    }
+
+    /// The schema of a field or an element, also if the schema around it may be null instead.
+    fn step<'a>(&'a self, schema: &'a Value, step: &str) -> Option<&'a Value> {
+        let schema = self.resolve(schema);
+        let is_index = step.parse::<usize>().is_ok();
+        let own = || if is_index { schema.get("items") } else { None };
+        let choices = schema.get("anyOf").or_else(|| schema.get("oneOf"));
+        let choices = choices.and_then(Value::as_array).into_iter().flatten();
+        let field = schema.get("properties").and_then(|fields| fields.get(step));
+        field.or_else(own).or_else(|| choices.into_iter().find_map(|it| self.step(it, step)))
+    }
+
     /// What the text of a query, a path or a command line means as a value of a field. Text that
     /// means nothing else stays text, for the check to refuse.
     pub fn coerce(&self, field: &str, text: &str) -> Value {

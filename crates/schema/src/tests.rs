@@ -171,3 +171,19 @@ fn a_schema_with_an_unknown_keyword_pattern_or_reference_is_refused() {
         Some(SchemaError::Reference { .. })
     ));
 }
+
+#[test]
+fn the_code_of_a_place_is_that_of_its_field_or_of_what_it_stands_in() {
+    let schema = schema();
+    for (place, code) in [
+        ("x", Some("invalid_coordinates")),
+        ("path[1].y", Some("invalid_y")),
+        ("path[1].x", Some("invalid_path")),
+        ("locale", None),
+        ("nothing", None),
+        ("", None),
+    ] {
+        assert_eq!(schema.notes_at(place), (code, false), "{place}");
+    }
+    assert_eq!(schema.notes_at("password"), (None, true));
+}

@@ -25,7 +25,6 @@ use crate::{
     connection_limits::ConnectionLimits,
     event_ids::EventIds,
     housekeeping::{self, Kept},
-    limits::Limits,
     login::Login,
     metrics::Metrics,
     openapi,
@@ -118,7 +117,6 @@ pub struct Parts {
     pub(crate) runtime: Arc<dyn Runtime>,
     pub(crate) signer: Signer,
     pub(crate) login: Login,
-    pub(crate) limits: Limits,
     pub(crate) openapi: Bytes,
     pub(crate) metrics: Metrics,
     /// Where sessions may connect to.
@@ -166,10 +164,6 @@ impl App {
         }
         let policy = Policy::new(config.egress_allowlist.clone(), own);
         let operations = operations();
-        let mut limits = Limits::default();
-        for input in operations.iter().filter_map(|operation| operation.input.as_ref()) {
-            limits.add(input.parsed_as, (input.limits)());
-        }
         let key = config.profile_key.as_ref();
         let key = key.and_then(|key| SealingKey::parse(key.expose_secret()));
         let profiles = Profiles::new(config.data_dir.join("profiles"), key);
@@ -193,7 +187,6 @@ impl App {
             runtime,
             signer: Signer::load(config)?,
             login: Login::new(),
-            limits,
             openapi: openapi::document(&operations).to_string().into(),
             metrics: Metrics::start()?,
             egress_policy: policy,

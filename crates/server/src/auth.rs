@@ -20,6 +20,7 @@ use crate::{
     error::{ApiError, ApiResult},
     origin, ticket,
     token::Claims,
+    tool::lacks,
 };
 
 /// The header that only our own page can send: other sites' pages may not add it.
@@ -74,7 +75,7 @@ pub async fn admit(
                 request.extensions_mut().insert(PresentedTicket(ticket));
                 None
             }
-            None => Some(Scope::SessionsAct),
+            None => Some(Scope::SESSIONS_ACT),
         },
     };
     if let Some(scope) = scope {
@@ -82,9 +83,7 @@ pub async fn admit(
         let caller = caller(&claims);
         tracing::Span::current().record("caller", caller.subject.as_str());
         if !caller.may(scope) {
-            let scope = scope.as_str();
-            let message = format!("this token lacks the scope {scope}: make one that has it");
-            return Err(ApiError::new(ErrorCode::Forbidden, message));
+            return Err(lacks(scope));
         }
         count(Who::Caller(&caller.token))?;
         request.extensions_mut().insert(caller);

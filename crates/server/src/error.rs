@@ -8,10 +8,10 @@ use axum::{
 };
 use helmdeck_sessions::{Ending, SessionError};
 use helmdeck_store::StoreError;
-use helmdeck_wire::{ErrorBody, ErrorCode};
+use helmdeck_wire::{ErrorBody, ErrorCode, session::SessionSpec};
 use http::{HeaderValue, StatusCode, header};
 
-use crate::{field, password::PasswordError, token::TokenError};
+use crate::{input, password::PasswordError, token::TokenError};
 
 /// What a handler answers with.
 pub type ApiResult<T> = Result<T, ApiError>;
@@ -86,18 +86,36 @@ pub struct ApiError {
     pub holder: Option<String>,
     /// How the session ended, if that is the reason.
     pub ended: Option<Ending>,
+    /// The field that is wrong, if one is.
+    pub field: Option<String>,
+    /// What that field may be.
+    pub allowed: Vec<String>,
+    /// How many bytes a file has of which other bytes were wanted.
+    pub file_size: Option<u64>,
 }
 
 impl ApiError {
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self { code, message, source: None, retry_after: None, holder: None, ended: None }
+        Self {
+            code,
+            message,
+            source: None,
+            retry_after: None,
+            holder: None,
+            ended: None,
+            field: None,
+            allowed: Vec::new(),
+            file_size: None,
+        }
     }
 
     /// What the client is told.
     pub fn body(&self) -> ErrorBody {
         let held = self.holder.is_some();
         ErrorBody {
+            field: self.field.clone(),
+            allowed: self.allowed.clone(),
             holder: self.holder.clone(),
             hint: held.then(|| CONTROL_HINT.to_owned()),
             retry_after: self.retry_after.filter(|_| held),
@@ -123,6 +141,12 @@ impl ApiError {
         Self { holder: Some(holder.to_owned()), ..self }.retry_after(CONTROL_RETRY_SECONDS)
     }
 
+    /// Says which field is wrong, and what it may be.
+    pub fn of_field(self, field: &str, allowed: Vec<String>) -> Self {
+        let field = (!field.is_empty()).then(|| field.to_owned());
+        Self { field, allowed, ..self }
+    }
+
     pub fn retry_after(self, seconds: u64) -> Self {
         Self { retry_after: Some(seconds), ..self }
     }
@@ -131,7 +155,14 @@ impl ApiError {
 impl From<SessionError> for ApiError {
     fn from(error: SessionError) -> Self {
         let code = match &error {
-            SessionError::InvalidSpec { field, .. } => field::codes(field).invalid,
+            SessionError::InvalidSpec { field, .. } => {
+                let code = input::code_of::<SessionSpec>(field);
+                return Self::new(code, error.to_string()).of_field(field, Vec::new());
+            }
+            SessionError::RangeNotSatisfiable { size } => {
+                let file_size = Some(*size);
+                return Self { file_size, ..Self::new(error.public_code(), error.to_string()) };
+            }
             SessionError::Refused(ErrorBody { error: ErrorCode::Internal, message, .. }) => {
                 return Self::internal(message.clone());
             }
@@ -168,6 +199,10 @@ impl IntoResponse for ApiError {
         }
         if let Some(seconds) = self.retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+        }
+        let size = self.file_size.map(|size| HeaderValue::try_from(format!("bytes */{size}")));
+        if let Some(Ok(size)) = size {
+            response.headers_mut().insert(header::CONTENT_RANGE, size);
         }
         // The seam logs it, once, with the request's id.
         response.extensions_mut().insert(Arc::new(self));

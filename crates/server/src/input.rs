@@ -1,92 +1,121 @@
-//! From a JSON object to a value we trust, or to a sentence that says what is wrong with it.
+//! From JSON or text to a value we trust, or to an error that says what is wrong with it.
+//!
+//! The schema of a type decides what is allowed (`helmdeck-schema`); parsing checks what a schema
+//! cannot say. Both name the field, and the error code stands at the field in the schema.
 
+use std::{
+    any::TypeId,
+    collections::HashMap,
+    sync::{Arc, LazyLock},
+};
+
+use helmdeck_schema::{Problem, Schema, Violation};
 use helmdeck_wire::ErrorCode;
+use parking_lot::Mutex;
+use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
-use serde_path_to_error::Segment;
+use serde_json::{Map, Number, Value};
 
 use crate::{
     error::{ApiError, ApiResult},
-    field,
-    limits::Limits,
+    openapi::ForClients,
 };
 
-/// Parses an object. `also_known` are fields that were taken out of it before.
-pub fn parse<T: DeserializeOwned + 'static>(
-    limits: &Limits,
-    object: Map<String, Value>,
-    also_known: &[&str],
-) -> ApiResult<T> {
-    limits.check::<T>(&object)?;
-    serde_path_to_error::deserialize(Value::Object(object))
-        .map_err(|error| refusal(&error, also_known))
-}
+/// What an error about a missing session says next.
+const WHICH_SESSION: &str = "give the id that creating the session returned";
 
-fn refusal(error: &serde_path_to_error::Error<serde_json::Error>, also_known: &[&str]) -> ApiError {
-    let reason = error.inner().to_string();
-    let field = error.path().iter().find_map(|segment| match segment {
-        Segment::Map { key } => Some(key.as_str()),
-        _ => None,
+/// The schema of a type, as it is documented and enforced.
+pub fn root_schema<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.transforms.push(Box::new(ForClients));
     });
-    if let Some(unknown) = quoted(&reason, "unknown field ") {
-        // Its own name is the last of the path.
-        let path = error.path().to_string();
-        let within = path.strip_suffix(unknown).and_then(|path| path.strip_suffix('.'));
-        let also_known = if within.is_some() { &[] } else { also_known };
-        let known = also_known.iter().copied().chain(names(&reason).skip(1)).collect::<Vec<_>>();
-        let within = within.map(|place| format!(" in {place}")).unwrap_or_default();
-        let message =
-            format!("unknown field {unknown:?}{within}: known fields are {}", known.join(", "));
-        return ApiError::new(ErrorCode::InvalidInput, message);
+    settings.into_generator().into_root_schema_for::<T>().to_value()
+}
+
+/// The schema of a type, prepared once.
+pub fn schema_of<T: JsonSchema + 'static>() -> ApiResult<Arc<Schema>> {
+    static PREPARED: LazyLock<Mutex<HashMap<TypeId, Arc<Schema>>>> = LazyLock::new(Mutex::default);
+    let mut prepared = PREPARED.lock();
+    if let Some(schema) = prepared.get(&TypeId::of::<T>()) {
+        return Ok(schema.clone());
     }
-    match (field, quoted(&reason, "missing field ")) {
-        (None, Some(missing)) => {
-            ApiError::new(field::codes(missing).missing, format!("{missing} is missing"))
+    let schema = Arc::new(Schema::new(root_schema::<T>()).map_err(ApiError::internal)?);
+    prepared.insert(TypeId::of::<T>(), schema.clone());
+    Ok(schema)
+}
+
+/// Checks and parses an object.
+pub fn read<T: DeserializeOwned + JsonSchema + 'static>(
+    object: Map<String, Value>,
+) -> ApiResult<T> {
+    let schema = schema_of::<T>()?;
+    let value = check(&schema, object)?;
+    parse(&schema, value)
+}
+
+/// Checks an object against a schema.
+pub fn check(schema: &Schema, object: Map<String, Value>) -> ApiResult<Value> {
+    let mut value = Value::Object(object);
+    schema.check(&value).map_err(|violation| refusal(&violation))?;
+    whole_numbers(&mut value);
+    Ok(value)
+}
+
+/// Parses a value that was checked. What is refused here, no schema can say; the sentence is our own.
+pub fn parse<T: DeserializeOwned>(schema: &Schema, value: Value) -> ApiResult<T> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let field = error.path().to_string();
+        let (code, secret) = schema.notes_at(&field);
+        let code = code.and_then(ErrorCode::named).unwrap_or(ErrorCode::InvalidInput);
+        let reason = error.inner().to_string();
+        let reason = if secret { "the value is not allowed".to_owned() } else { reason };
+        match field.as_str() {
+            "." => ApiError::new(code, reason),
+            field => ApiError::new(code, format!("{field}: {reason}")).of_field(field, Vec::new()),
         }
-        (None, None) => ApiError::new(ErrorCode::InvalidInput, plain(&reason)),
-        (Some(field), missing) => {
-            let reason = plain(&reason);
-            let reason = match reason.rsplit_once("expected ") {
-                Some((_, expected)) if field::is_secret(field) => format!("expected {expected}"),
-                None if field::is_secret(field) && missing.is_none() => "not as expected".into(),
-                _ => reason,
-            };
-            let message = format!("{}: {reason}", error.path());
-            ApiError::new(field::codes(field).invalid, message)
-        }
+    })
+}
+
+/// The error code of a wrong value of a field.
+pub fn code_of<T: JsonSchema + 'static>(field: &str) -> ErrorCode {
+    let schema = schema_of::<T>();
+    let code = schema.as_ref().ok().and_then(|schema| schema.notes_at(field).0);
+    code.and_then(ErrorCode::named).unwrap_or(ErrorCode::InvalidInput)
+}
+
+/// An error from a violation of a schema.
+fn refusal(violation: &Violation) -> ApiError {
+    let code = violation.code.as_deref().and_then(ErrorCode::named);
+    let mut message = violation.to_string();
+    if violation.field == "session_id" && violation.problem == Problem::Missing {
+        message = format!("{message}: {WHICH_SESSION}");
     }
+    ApiError::new(code.unwrap_or(ErrorCode::InvalidInput), message)
+        .of_field(&violation.field, violation.allowed())
 }
 
-/// The first name in backquotes, if the sentence begins as it must.
-fn quoted<'a>(reason: &'a str, beginning: &str) -> Option<&'a str> {
-    reason.starts_with(beginning).then(|| names(reason).next()).flatten()
-}
-
-/// All names in backquotes.
-fn names(reason: &str) -> impl Iterator<Item = &str> {
-    reason.split('`').skip(1).step_by(2)
-}
-
-/// Says "a number" where serde names a Rust type.
-pub fn plain(reason: &str) -> String {
-    let Some((got, expected)) = reason.rsplit_once("expected ") else { return reason.to_owned() };
-    let expected = match expected {
-        "f64" | "f32" => "a number",
-        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, 0 or more",
-        "i32" | "i64" => "a whole number",
-        "a sequence" => "an array",
-        "a map" => "an object",
-        other if other.starts_with("struct ") => "an object",
-        other => other,
-    };
-    format!("{got}expected {expected}")
+/// Writes `5.0` as `5`: JSON does not tell them apart, parsers of whole numbers do.
+fn whole_numbers(value: &mut Value) {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let whole = number.as_f64().filter(|it| it.fract() == 0.0 && it.abs() <= EXACT);
+            if let Some(whole) = whole {
+                *number = Number::from(whole as i64);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(whole_numbers),
+        Value::Object(fields) => fields.values_mut().for_each(whole_numbers),
+        _ => {}
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use helmdeck_wire::{
-        browser::ImportState,
-        pointer::{Click, CursorPosition, Drag, ModifierClick, Scroll},
+        browser::{ImportState, WaitFor},
+        keyboard::Type,
+        pointer::{Click, Drag, ModifierClick, Scroll},
         process::Launch,
         screen::{Screenshot, Zoom},
         session::SessionSpec,
@@ -97,9 +126,9 @@ mod tests {
 
     use super::*;
 
-    fn refused<T: DeserializeOwned + 'static>(body: Value) -> (&'static str, String) {
+    fn refused<T: DeserializeOwned + JsonSchema + 'static>(body: Value) -> (&'static str, String) {
         let Value::Object(object) = body else { panic!("not an object") };
-        match parse::<T>(&Limits::default(), object, &["session_id"]) {
+        match read::<T>(object) {
             Ok(_) => panic!("accepted"),
             Err(error) => (error.code.as_str(), error.message),
         }
@@ -109,43 +138,44 @@ mod tests {
     fn an_unknown_field_is_named_with_the_known_ones() {
         let (code, message) = refused::<Click>(json!({"x": 1, "y": 1, "buton": "left"}));
         assert_eq!(code, "invalid_input");
-        assert_eq!(message, "unknown field \"buton\": known fields are session_id, x, y, button");
+        assert_eq!(message, "unknown field \"buton\": known fields are button, x, y");
         let (_, message) = refused::<SessionSpec>(json!({"cdp_stream": {"fps": 3}}));
-        let known = "known fields are quality, max_width, max_height, max_fps";
-        assert_eq!(message, format!("unknown field \"fps\" in cdp_stream: {known}"));
-        let (_, message) = refused::<CursorPosition>(json!({"x": 1}));
-        assert_eq!(message, "unknown field \"x\": known fields are session_id");
+        assert!(message.starts_with("unknown field \"fps\" in cdp_stream: known"), "{message}");
     }
 
     #[test]
-    fn what_is_secret_is_not_said_again() {
-        for (state, message) in [
-            (json!("topsecret"), "state: expected an object"),
-            (json!({"cookies": "topsecret"}), "state.cookies: expected an array"),
+    fn a_secret_is_never_repeated() {
+        for (state, field) in [
+            (json!("topsecret"), "state"),
+            (json!({"cookies": "topsecret"}), "state.cookies"),
             (
-                json!({"cookies": [{"name": "a", "value": 5, "domain": "a"}]}),
-                "state.cookies[0].value: expected a string",
+                json!({"cookies": [{"name": "a", "value": "topsecret", "domain": 5}]}),
+                "state.cookies[0].domain",
             ),
-            (
-                json!({"cookies": [{"name": "a", "value": "topsecret"}]}),
-                "state.cookies[0]: missing field `domain`",
-            ),
+            (json!({"cookies": [{"name": "a", "value": "topsecret"}]}), "state.cookies[0].domain"),
             (
                 json!({"cookies": [{"name": "a", "value": "topsecret", "domain": "top secret"}]}),
-                "state.cookies[0].domain: expected a host, such as example.com",
+                "state.cookies[0].domain",
             ),
         ] {
-            let refused = refused::<ImportState>(json!({ "state": state }));
-            assert_eq!(refused, ("invalid_input", message.to_owned()));
+            let (code, message) = refused::<ImportState>(json!({ "state": state }));
+            assert_eq!(code, "invalid_input");
+            assert!(message.starts_with(field), "{message}");
+            assert!(!message.contains("secret"), "{message}");
         }
     }
 
     #[test]
-    fn a_missing_field_answers_with_its_own_code() {
+    fn a_missing_or_empty_field_answers_with_its_own_code() {
         let code = |refused: (&'static str, String)| refused.0;
         assert_eq!(code(refused::<Launch>(json!({}))), "missing_command");
+        assert_eq!(code(refused::<Type>(json!({"text": ""}))), "missing_text");
         assert_eq!(code(refused::<Focus>(json!({}))), "missing_window_id");
         assert_eq!(code(refused::<ModifierClick>(json!({"x": 1, "y": 1}))), "missing_modifiers");
+        assert_eq!(
+            code(refused::<ModifierClick>(json!({"x": 1, "y": 1, "modifiers": []}))),
+            "missing_modifiers"
+        );
         assert_eq!(code(refused::<Click>(json!({"x": 1}))), "invalid_coordinates");
         assert_eq!(code(refused::<Zoom>(json!({"x1": 1}))), "invalid_region");
         assert_eq!(code(refused::<Scroll>(json!({}))), "invalid_direction");
@@ -154,22 +184,47 @@ mod tests {
 
     #[test]
     fn a_bad_value_is_named_with_what_is_allowed() {
-        let (code, message) = refused::<Click>(json!({"x": 1, "y": 1, "button": "upper"}));
-        assert_eq!(code, "invalid_button");
-        assert!(
-            message.starts_with("button: unknown variant `upper`, expected one of"),
-            "{message}"
+        let click = |button| json!({"x": 1, "y": 1, "button": button});
+        let error = read::<Click>(click("upper").as_object().unwrap().clone()).unwrap_err();
+        assert_eq!(error.code.as_str(), "invalid_button");
+        assert_eq!(
+            error.message,
+            "button is \"upper\": expected left, middle, right, back or forward"
         );
-        assert!(message.contains("`left`"), "{message}");
+        let body = error.body();
+        assert_eq!(body.field.as_deref(), Some("button"));
+        assert_eq!(body.allowed, ["left", "middle", "right", "back", "forward"]);
+        assert!(read::<Click>(click("wheel").as_object().unwrap().clone()).is_ok(), "an alias");
 
-        let (code, message) = refused::<Click>(json!({"x": "left edge", "y": 1}));
-        assert_eq!(code, "invalid_coordinates");
-        assert_eq!(message, "x: invalid type: string \"left edge\", expected a number");
-
-        let (code, message) = refused::<Scroll>(json!({"direction": "up", "amount": -1}));
-        assert_eq!(code, "invalid_amount");
-        assert!(message.ends_with("expected a whole number, 0 or more"), "{message}");
-
+        for (refused, code, message) in [
+            (
+                refused::<Click>(json!({"x": "left edge", "y": 1})),
+                "invalid_coordinates",
+                "x is \"left edge\": expected a number",
+            ),
+            (
+                refused::<Scroll>(json!({"direction": "up", "amount": -1})),
+                "invalid_amount",
+                "amount is -1: expected a whole number, 0 or more",
+            ),
+            (
+                refused::<Screenshot>(json!({"max_width": 5})),
+                "invalid_input",
+                "max_width is 5: expected 16 to 7680",
+            ),
+            (
+                refused::<SessionSpec>(json!({"locale": "x"})),
+                "invalid_input",
+                "locale is \"x\": expected a language such as de-DE",
+            ),
+            (
+                refused::<WaitFor>(json!({"selector": "role="})),
+                "invalid_selector",
+                "selector: expected role=button",
+            ),
+        ] {
+            assert_eq!((refused.0, refused.1.as_str()), (code, message));
+        }
         assert_eq!(refused::<Wait>(json!({"seconds": 0})).0, "invalid_seconds");
         assert_eq!(refused::<Screenshot>(json!({"format": "gif"})).0, "invalid_format");
         assert_eq!(refused::<Focus>(json!({"window_id": "0x1f"})).0, "invalid_window_id");
@@ -181,9 +236,15 @@ mod tests {
         let (code, message) =
             refused::<ModifierClick>(json!({"x": 1, "y": 1, "modifiers": ["hyper"]}));
         assert_eq!(code, "invalid_modifier");
-        assert!(message.starts_with("modifiers[0]: unknown variant `hyper`"), "{message}");
+        assert!(message.starts_with("modifiers[0] is \"hyper\": expected shift"), "{message}");
 
         let (code, message) = refused::<Drag>(json!({"path": [{"x": 1, "y": 1}, {"x": 2}]}));
-        assert_eq!((code, message.as_str()), ("invalid_coordinates", "path[1]: missing field `y`"));
+        assert_eq!((code, message.as_str()), ("invalid_coordinates", "path[1].y is missing"));
+    }
+
+    #[test]
+    fn a_whole_number_may_be_written_with_a_fraction_of_zero() {
+        let body = json!({"text": "a", "delay_ms": 5.0});
+        assert_eq!(read::<Type>(body.as_object().unwrap().clone()).unwrap().delay_ms, 5);
     }
 }

@@ -31,10 +31,11 @@ const CHECKS_AT_ONCE: usize = 2;
 #[serde(deny_unknown_fields)]
 pub struct Credentials {
     /// Who logs in.
-    #[schemars(length(min = 1, max = 200))]
+    #[schemars(length(min = 1, max = 200), extend("x-missing" = "missing_credentials"))]
     pub username: String,
     /// With what.
     #[schemars(with = "String", length(min = 1, max = 1000))]
+    #[schemars(extend("x-missing" = "missing_credentials", "x-secret" = true))]
     pub password: SecretString,
 }
 

@@ -8,9 +8,12 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     Access, Operation,
-    openapi::schema::{ForGenerators, without_null},
-    operation::{Media, Output, SchemaOf},
+    openapi::schema::{without_notes, without_null},
+    operation::{Door, Media, Output, SchemaOf, add_property, define},
+    tool::{Tool, http::Binding},
 };
+
+pub use schema::ForClients;
 
 /// What each tag is about, in the order in which readers meet them.
 const TAGS: [(&str, &str); 13] = [
@@ -34,7 +37,7 @@ pub fn document(operations: &[Operation]) -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.definitions_path = "/components/schemas".into();
         settings.meta_schema = None;
-        settings.transforms.push(Box::new(ForGenerators));
+        settings.transforms.push(Box::new(ForClients));
     });
     let mut generator = settings.into_generator();
     let error = generator.subschema_for::<ErrorBody>();
@@ -46,7 +49,7 @@ pub fn document(operations: &[Operation]) -> Value {
             path.insert(operation.method.as_str().to_ascii_lowercase(), described);
         }
     }
-    json!({
+    let mut document = json!({
         "openapi": "3.1.0",
         "info": {
             "title": "helmdeck",
@@ -75,7 +78,9 @@ pub fn document(operations: &[Operation]) -> Value {
                 "ticket": { "type": "apiKey", "in": "query", "name": "ticket" },
             },
         },
-    })
+    });
+    without_notes(&mut document);
+    document
 }
 
 fn describe(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
@@ -95,7 +100,7 @@ fn describe(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
         "security": security,
         "parameters": parameters(operation, generator),
         "responses": {
-            operation.status.as_str(): success(operation.output, generator),
+            operation.status.as_str(): success(output(operation), generator),
             "4XX": { "$ref": "#/components/responses/Error" },
             "5XX": { "$ref": "#/components/responses/Error" },
         },
@@ -104,16 +109,8 @@ fn describe(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
         if let Some(scope) = scope {
             described.insert("x-scope".to_owned(), json!(scope));
         }
-        if let Some(input) = &operation.input {
-            let schema = inline(input.schema, generator);
-            let body = json!({
-                "required": input.required,
-                "content": { "application/json": { "schema": schema } },
-            });
+        if let Some(body) = request_body(operation, generator) {
             described.insert("requestBody".to_owned(), body);
-        }
-        if operation.takes_bytes {
-            described.insert("requestBody".to_owned(), bytes(Media::FILE));
         }
     }
     described
@@ -135,18 +132,105 @@ fn summary(doc: &str) -> &str {
     sentence.trim_end_matches('.')
 }
 
+fn output(operation: &Operation) -> Output {
+    match &operation.door {
+        Door::Tool(tool, _) => tool.output,
+        Door::Route(route) => route.output,
+    }
+}
+
+fn request_body(operation: &Operation, generator: &mut SchemaGenerator) -> Option<Value> {
+    let (schema, required) = match &operation.door {
+        Door::Route(route) => (inline(route.input?, generator), true),
+        Door::Tool(tool, _) if tool.takes_bytes => return Some(bytes(Media::FILE)),
+        Door::Tool(tool, binding) => {
+            (body_schema(tool, binding, generator)?, !binding.optional_body)
+        }
+    };
+    let content = json!({ "application/json": { "schema": schema } });
+    Some(json!({ "required": required, "content": content }))
+}
+
+/// The fields of a tool that stand in the body: its input, with the session if the path does not
+/// name it, and without what stands in the path or in the query.
+fn body_schema(tool: &Tool, binding: &Binding, generator: &mut SchemaGenerator) -> Option<Schema> {
+    if !binding.has_body(tool) {
+        return None;
+    }
+    let in_path = binding.path_fields(tool.of_session);
+    let session = tool.of_session && !in_path.iter().any(|(_, field)| *field == "session_id");
+    let mut schema = (tool.component.schema)(generator);
+    let fields = schema.get("properties").and_then(Value::as_object);
+    let fields: Vec<_> = fields.into_iter().flatten().map(|(name, _)| name.clone()).collect();
+    let elsewhere = |name: &str| {
+        binding.is_in_query(tool, name) || in_path.iter().any(|(_, field)| *field == name)
+    };
+    if !session && fields.iter().all(|name| elsewhere(name)) {
+        return None;
+    }
+    if !session {
+        return Some(inline(tool.component.reference, generator));
+    }
+    let id = json!({ "type": "string", "description": "The session that performs the action." });
+    add_property(&mut schema, "session_id", id);
+    if let Value::Array(required) = schema.ensure_object().entry("required").or_insert(json!([])) {
+        required.insert(0, json!("session_id"));
+    }
+    Some(define(generator, &(tool.component.name)(), schema))
+}
+
 fn parameters(operation: &Operation, generator: &mut SchemaGenerator) -> Vec<Value> {
     let names = operation.path.split('{').skip(1).filter_map(|rest| rest.split('}').next());
     let names = names.map(|name| name.trim_start_matches('*'));
     let in_path = names.map(|name| {
         json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } })
     });
-    in_path.chain(operation.query.into_iter().flat_map(|of| in_query(of, generator))).collect()
+    let in_query = match &operation.door {
+        Door::Route(route) => match route.query {
+            Some(query) => query_parameters(inline(query, generator).to_value(), |_| true),
+            None => Vec::new(),
+        },
+        Door::Tool(tool, binding) => {
+            let mut schema = (tool.component.schema)(generator);
+            if tool.of_session {
+                let id = json!({ "type": "string", "description": "Which session." });
+                add_property(&mut schema, "session_id", id);
+                let required = schema.ensure_object().entry("required").or_insert(json!([]));
+                if let Value::Array(required) = required {
+                    required.push(json!("session_id"));
+                }
+            }
+            for flag in tool.flags() {
+                add_property(&mut schema, flag.name, flag.schema());
+            }
+            ForClients.transform(&mut schema);
+            query_parameters(schema.to_value(), |name| binding.is_in_query(tool, name))
+        }
+    };
+    in_path.chain(in_query).collect()
 }
 
-/// One parameter for each property of the query's type.
-fn in_query(schema: SchemaOf, generator: &mut SchemaGenerator) -> Vec<Value> {
-    let schema = inline(schema, generator).to_value();
+/// A schema with all that it refers to, for readers of one tool.
+pub fn standalone(schema: SchemaOf) -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.meta_schema = None;
+        settings.inline_subschemas = true;
+    });
+    let mut generator = settings.into_generator();
+    let mut schema = inline(schema, &mut generator);
+    if let Some(object) = schema.as_object_mut() {
+        let definitions = generator.take_definitions(true);
+        if !definitions.is_empty() {
+            object.insert("$defs".to_owned(), definitions.into());
+        }
+    }
+    let mut value = schema.to_value();
+    without_notes(&mut value);
+    value
+}
+
+/// One parameter for each wanted property of a schema.
+fn query_parameters(schema: Value, wanted: impl Fn(&str) -> bool) -> Vec<Value> {
     let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     let properties = schema.get("properties").and_then(Value::as_object).cloned();
     let parameter = |(name, mut schema): (String, Value)| {
@@ -159,13 +243,14 @@ fn in_query(schema: SchemaOf, generator: &mut SchemaGenerator) -> Vec<Value> {
             "schema": without_null(schema),
         })
     };
-    properties.unwrap_or_default().into_iter().map(parameter).collect()
+    let properties = properties.unwrap_or_default().into_iter();
+    properties.filter(|(name, _)| wanted(name)).map(parameter).collect()
 }
 
 /// A schema that stands where it is used. Those among the components are transformed at the end.
 fn inline(schema: SchemaOf, generator: &mut SchemaGenerator) -> Schema {
     let mut schema = schema(generator);
-    ForGenerators.transform(&mut schema);
+    ForClients.transform(&mut schema);
     schema
 }
 

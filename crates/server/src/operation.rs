@@ -1,7 +1,9 @@
-//! What an operation is. One value is the source of its route, its scope check, its place in the
-//! OpenAPI document and its row in the access test.
+//! What an operation is: a route of the API, either a tool's or a plain one.
+//!
+//! One value is the source of its route, its scope check, its place in the OpenAPI document and its
+//! row in the access test. Streams, WebSockets, pages and logins are plain routes; all else are tools.
 
-use std::any::TypeId;
+use std::sync::Arc;
 
 use axum::{
     handler::Handler,
@@ -15,8 +17,12 @@ use serde_json::{Value, json};
 
 use crate::{
     App,
-    limits::{self, Limit},
-    routes::desktop::{self, Pictured},
+    routes::desktop,
+    tool::{
+        Nature, Tool,
+        http::{self as tool_route, Binding},
+        tool,
+    },
 };
 
 /// Who may call an operation.
@@ -24,9 +30,9 @@ use crate::{
 pub enum Access {
     /// Anyone, without a token.
     Open,
-    /// Whoever has a token with this scope.
+    /// A token with this scope.
     Needs(Scope),
-    /// Whoever has a token that may act, or a ticket for the session in the path.
+    /// A token that may act, or a ticket for the session in the path.
     Watches,
 }
 
@@ -46,23 +52,27 @@ pub struct Operation {
     pub status: StatusCode,
     /// Whether the OpenAPI document lists it. Second spellings of a path are left out.
     pub documented: bool,
-    pub(crate) input: Option<Input>,
-    pub(crate) takes_bytes: bool,
-    pub(crate) query: Option<SchemaOf>,
-    pub(crate) output: Output,
-    pub(crate) handler: MethodRouter<App>,
+    pub(crate) door: Door,
+}
+
+/// What answers.
+pub(crate) enum Door {
+    /// A tool.
+    Tool(Arc<Tool>, Binding),
+    /// A handler of HTTP requests.
+    Route(Box<Route>),
+}
+
+/// A handler of HTTP requests, and what documents say of it.
+pub(crate) struct Route {
+    pub handler: MethodRouter<App>,
+    pub input: Option<SchemaOf>,
+    pub query: Option<SchemaOf>,
+    pub output: Output,
 }
 
 /// Writes a type's schema, and those it refers to, into a document.
 pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
-
-/// The JSON body of a request.
-pub struct Input {
-    pub schema: SchemaOf,
-    pub required: bool,
-    pub parsed_as: TypeId,
-    pub limits: fn() -> Vec<Limit>,
-}
 
 /// The body of a success.
 #[derive(Clone, Copy)]
@@ -96,105 +106,123 @@ impl Media {
     }
 }
 
-/// An operation that reads.
+/// A plain route that reads.
 pub fn get<H, T>(path: &str, access: Access, id: &str, handler: H) -> Operation
 where
     H: Handler<T, App>,
     T: 'static,
 {
-    Operation::new(Method::GET, path, access, id, on(MethodFilter::GET, handler))
+    Operation::plain(Method::GET, path, access, id, on(MethodFilter::GET, handler))
 }
 
-/// An operation that does something.
+/// A plain route that does something.
 pub fn post<H, T>(path: &str, access: Access, id: &str, handler: H) -> Operation
 where
     H: Handler<T, App>,
     T: 'static,
 {
-    Operation::new(Method::POST, path, access, id, on(MethodFilter::POST, handler))
+    Operation::plain(Method::POST, path, access, id, on(MethodFilter::POST, handler))
 }
 
-/// An operation that puts something in its place.
-pub fn put<H, T>(path: &str, access: Access, id: &str, handler: H) -> Operation
-where
-    H: Handler<T, App>,
-    T: 'static,
-{
-    Operation::new(Method::PUT, path, access, id, on(MethodFilter::PUT, handler))
-}
-
-/// An operation that changes something.
-pub fn patch<H, T>(path: &str, access: Access, id: &str, handler: H) -> Operation
-where
-    H: Handler<T, App>,
-    T: 'static,
-{
-    Operation::new(Method::PATCH, path, access, id, on(MethodFilter::PATCH, handler))
-}
-
-/// An operation that ends something.
+/// A plain route that ends something.
 pub fn delete<H, T>(path: &str, access: Access, id: &str, handler: H) -> Operation
 where
     H: Handler<T, App>,
     T: 'static,
 {
-    Operation::new(Method::DELETE, path, access, id, on(MethodFilter::DELETE, handler))
+    Operation::plain(Method::DELETE, path, access, id, on(MethodFilter::DELETE, handler))
 }
 
 /// An action that the guest does and answers with JSON.
-pub fn action<A: Action>() -> Operation
+pub fn action<A: Action>(nature: Nature) -> Operation
 where
     A::Reply: JsonSchema,
 {
-    of_action::<A, _, _>(desktop::act::<A>).returns::<A::Reply>()
+    of_action::<A>(nature, |tool| tool.returns::<A::Reply>())
 }
 
 /// An action that the guest answers with a picture.
-pub fn picture<A: Pictured>() -> Operation
+pub fn picture<A: Action>(nature: Nature) -> Operation
 where
     A::Reply: BytesReply,
 {
-    of_action::<A, _, _>(desktop::look::<A>).returns_media(Media::of::<A::Reply>())
+    of_action::<A>(nature, |tool| tool.output(Output::Bytes(Media::of::<A::Reply>())))
+        .accept_chooses()
 }
 
 /// An action that the guest answers with a document.
-pub fn document<A: Action>() -> Operation
+pub fn document<A: Action>(nature: Nature) -> Operation
 where
     A::Reply: BytesReply,
 {
-    of_action::<A, _, _>(desktop::act::<A>).returns_media(Media::of::<A::Reply>())
+    of_action::<A>(nature, |tool| tool.output(Output::Bytes(Media::of::<A::Reply>())))
 }
 
-/// Where the structured browser works. Agents choose a tool by who can see it work.
-const BROWSER: &str = " Runs in the session's Chromium: VISIBLE to people watching if the session has \
-                       a desktop, otherwise HEADLESS.";
-/// Where desktop tools work.
-pub const DESKTOP: &str = " Runs on the session's VISIBLE desktop, which people can watch.";
-
 /// An action under its own name, with the doc of its type.
-pub fn of_action<A, H, T>(handler: H) -> Operation
-where
-    A: Action,
-    H: Handler<T, App>,
-    T: 'static,
-{
-    let (path, id, whereabouts) = match A::NAME.strip_prefix("browser_") {
-        Some(verb) => (format!("/api/v1/browser/{verb}"), A::NAME.to_owned(), BROWSER),
-        None => (format!("/api/v1/desktop/{}", A::NAME), format!("desktop_{}", A::NAME), DESKTOP),
-    };
-    let input = Input {
-        schema: targeted::<A>,
-        required: true,
-        parsed_as: TypeId::of::<A>(),
-        limits: limits::of::<A>,
-    };
-    let operation = post(&path, Access::Needs(Scope::SessionsAct), &id, handler);
-    Operation { input: Some(input), ..operation }
-        .doc(&format!("{}{whereabouts}", description::<A>()))
+fn of_action<A: Action>(nature: Nature, output: impl Fn(Tool) -> Tool) -> Operation {
+    let (noun, verb) = names::<A>();
+    let act = tool(&format!("{noun}.{verb}"), desktop::act::<A>);
+    let act = act.nature(nature).scope(Scope::SESSIONS_ACT).of_session();
+    let act = output(act).doc(format!("{}{}", description::<A>(), nature.whereabouts()));
+    act.post(&format!("/api/v1/{noun}/{verb}"), &format!("{noun}_{verb}"))
+}
+
+/// The noun and the verb of an action.
+pub fn names<A: Action>() -> (&'static str, &'static str) {
+    match A::NAME.strip_prefix("browser_") {
+        Some(verb) => ("browser", verb),
+        None => ("desktop", A::NAME),
+    }
+}
+
+impl Tool {
+    /// The operation that calls it by GET.
+    pub(crate) fn get(self, path: &str, id: &str) -> Operation {
+        self.at(Method::GET, path, id)
+    }
+
+    /// The operation that calls it by POST.
+    pub(crate) fn post(self, path: &str, id: &str) -> Operation {
+        self.at(Method::POST, path, id)
+    }
+
+    /// The operation that calls it by PUT.
+    pub(crate) fn put(self, path: &str, id: &str) -> Operation {
+        self.at(Method::PUT, path, id)
+    }
+
+    /// The operation that calls it by PATCH.
+    pub(crate) fn patch(self, path: &str, id: &str) -> Operation {
+        self.at(Method::PATCH, path, id)
+    }
+
+    /// The operation that calls it by DELETE.
+    pub(crate) fn delete(self, path: &str, id: &str) -> Operation {
+        self.at(Method::DELETE, path, id)
+    }
+
+    fn at(self, method: Method, path: &str, id: &str) -> Operation {
+        let status = match self.output {
+            Output::Nothing => StatusCode::NO_CONTENT,
+            _ => StatusCode::OK,
+        };
+        let binding =
+            Binding { method: method.clone(), path: path.to_owned(), status, ..Binding::default() };
+        Operation {
+            method,
+            path: path.to_owned(),
+            access: Access::Needs(self.scope),
+            id: id.to_owned(),
+            doc: self.doc.clone(),
+            status,
+            documented: true,
+            door: Door::Tool(Arc::new(self), binding),
+        }
+    }
 }
 
 impl Operation {
-    fn new(
+    fn plain(
         method: Method,
         path: &str,
         access: Access,
@@ -209,65 +237,70 @@ impl Operation {
             doc: String::new(),
             status: StatusCode::OK,
             documented: true,
-            input: None,
-            takes_bytes: false,
-            query: None,
-            output: Output::Nothing,
-            handler,
+            door: Door::Route(Box::new(Route {
+                handler,
+                input: None,
+                query: None,
+                output: Output::Nothing,
+            })),
         }
     }
 
+    /// The tool that it calls, if it does.
+    pub fn tool(&self) -> Option<&Arc<Tool>> {
+        match &self.door {
+            Door::Tool(tool, _) => Some(tool),
+            Door::Route(_) => None,
+        }
+    }
+
+    /// What answers its requests.
+    pub(crate) fn handler(&self) -> MethodRouter<App> {
+        match &self.door {
+            Door::Tool(tool, binding) => tool_route::route(tool, binding),
+            Door::Route(route) => route.handler.clone(),
+        }
+    }
+
+    fn route(mut self, change: impl FnOnce(&mut Route)) -> Self {
+        if let Door::Route(route) = &mut self.door {
+            change(route);
+        }
+        self
+    }
+
+    fn binding(mut self, change: impl FnOnce(&mut Binding)) -> Self {
+        if let Door::Tool(_, binding) = &mut self.door {
+            change(binding);
+        }
+        self
+    }
+
+    /// The doc of a plain route.
     pub(crate) fn doc(self, doc: &str) -> Self {
         Self { doc: doc.to_owned(), ..self }
     }
 
     pub(crate) fn query<T: JsonSchema>(self) -> Self {
-        Self { query: Some(T::json_schema), ..self }
+        self.route(|route| route.query = Some(T::json_schema))
     }
 
-    pub(crate) fn takes<T: JsonSchema + 'static>(self) -> Self {
-        self.takes_as::<T>(|generator| generator.subschema_for::<T>(), true)
-    }
-
-    /// Takes a `T` that is documented in a wider shape than the one it has inside.
-    pub(crate) fn takes_as<T: JsonSchema + 'static>(
-        self,
-        schema: SchemaOf,
-        required: bool,
-    ) -> Self {
-        let parsed_as = TypeId::of::<T>();
-        Self { input: Some(Input { schema, required, parsed_as, limits: limits::of::<T> }), ..self }
-    }
-
-    /// Takes a `T`, or no body at all.
-    pub(crate) fn may_take<T: JsonSchema + 'static>(self) -> Self {
-        self.takes_as::<T>(|generator| generator.subschema_for::<T>(), false)
+    pub(crate) fn takes<T: JsonSchema>(self) -> Self {
+        self.route(|route| route.input = Some(|generator| generator.subschema_for::<T>()))
     }
 
     /// Answers with an upgrade to a WebSocket.
     pub(crate) fn upgrades(self) -> Self {
-        Self { status: StatusCode::SWITCHING_PROTOCOLS, ..self }
+        self.status(StatusCode::SWITCHING_PROTOCOLS)
     }
 
     pub(crate) fn returns<T: JsonSchema>(self) -> Self {
-        Self { output: Output::Json(|generator| generator.subschema_for::<T>()), ..self }
+        let output = Output::Json(|generator| generator.subschema_for::<T>());
+        self.route(|route| route.output = output)
     }
 
     pub(crate) fn returns_text(self, media_type: &'static str) -> Self {
-        Self { output: Output::Text(media_type), ..self }
-    }
-
-    pub(crate) fn returns_bytes(self) -> Self {
-        self.returns_media(Media::FILE)
-    }
-
-    pub(crate) fn returns_media(self, media: Media) -> Self {
-        Self { output: Output::Bytes(media), ..self }
-    }
-
-    /// Takes bytes, whatever they are.
-    pub(crate) fn takes_bytes(self) -> Self {
-        Self { takes_bytes: true, ..self }
+        self.route(|route| route.output = Output::Text(media_type))
     }
 
     /// Leaves it out of the OpenAPI document.
@@ -276,7 +309,27 @@ impl Operation {
     }
 
     pub(crate) fn status(self, status: StatusCode) -> Self {
-        Self { status, ..self }
+        Self { status, ..self }.binding(|binding| binding.status = status)
+    }
+
+    /// Fields of the tool that stand in the query although there is a body.
+    pub(crate) fn in_query(self, fields: &[&'static str]) -> Self {
+        self.binding(|binding| binding.in_query = fields.to_vec())
+    }
+
+    /// Fields of the tool that HTTP clients send in another way.
+    pub(crate) fn hidden(self, fields: &[&'static str]) -> Self {
+        self.binding(|binding| binding.hidden = fields.to_vec())
+    }
+
+    /// A request without a body is one with an empty object.
+    pub(crate) fn optional_body(self) -> Self {
+        self.binding(|binding| binding.optional_body = true)
+    }
+
+    /// `Accept` chooses the format if the body does not.
+    fn accept_chooses(self) -> Self {
+        self.binding(|binding| binding.accept_chooses = true)
     }
 }
 
@@ -286,19 +339,6 @@ pub fn description<T: JsonSchema>() -> String {
     let text = schema.get("description").and_then(Value::as_str).unwrap_or_default();
     let paragraphs: Vec<_> = text.split("\n\n").map(|text| text.replace('\n', " ")).collect();
     paragraphs.join("\n\n")
-}
-
-/// An action's schema with the session that shall do it, as the body really looks.
-fn targeted<A: Action>(generator: &mut SchemaGenerator) -> Schema {
-    let session_id =
-        json!({ "type": "string", "description": "The session that performs the action." });
-    let mut schema = A::json_schema(generator);
-    add_property(&mut schema, "session_id", session_id);
-    let object = schema.ensure_object();
-    if let Value::Array(required) = object.entry("required").or_insert(json!([])) {
-        required.insert(0, json!("session_id"));
-    }
-    define(generator, &A::schema_name(), schema)
 }
 
 /// Adds a property to an object's schema.

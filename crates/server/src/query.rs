@@ -1,48 +1,46 @@
-//! What stands after the question mark, and in the path.
+//! What stands after the question mark, and in the path, of routes that are no tools.
 
-mod refusal;
-
-use axum::extract::{FromRequestParts, Path, Query};
-use helmdeck_wire::{ErrorCode, SessionId, extension::ExtensionName, session::ProfileName};
+use axum::extract::{FromRequestParts, Path};
+use helmdeck_wire::{ErrorCode, SessionId};
 use http::request::Parts;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use serde_json::Map;
 
 use crate::{
     App,
     error::{ApiError, ApiResult},
+    input,
 };
 
 /// The query string as a `T`.
 pub struct Params<T>(pub T);
 
-impl<T: DeserializeOwned + JsonSchema> FromRequestParts<App> for Params<T> {
+impl<T: DeserializeOwned + JsonSchema + 'static> FromRequestParts<App> for Params<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> ApiResult<Self> {
-        match Query::try_from_uri(&parts.uri) {
-            Ok(Query(params)) => Ok(Self(params)),
-            Err(rejection) => {
-                let query = parts.uri.query().unwrap_or_default();
-                let message = refusal::sentence::<T>(query, &rejection.body_text());
-                Err(ApiError::new(ErrorCode::InvalidInput, message))
-            }
-        }
+        read(parts.uri.query().unwrap_or_default()).map(Self)
     }
 }
 
-/// The session and the ticket that the path names.
-pub struct NamedTicket(pub SessionId, pub String);
-
-impl FromRequestParts<App> for NamedTicket {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
-        match Path::from_request_parts(parts, app).await {
-            Ok(Path((id, ticket))) => Ok(Self(id, ticket)),
-            Err(_) => Err(ApiError::new(ErrorCode::NotFound, "there is no such ticket")),
+/// Reads a query string.
+pub fn read<T: DeserializeOwned + JsonSchema + 'static>(query: &str) -> ApiResult<T> {
+    let schema = input::schema_of::<T>()?;
+    let mut object = Map::new();
+    for (name, text) in pairs(query) {
+        let value = schema.coerce(&name, &text);
+        if object.insert(name.clone(), value).is_some() {
+            let message = format!("{name} is given twice: choose one");
+            return Err(ApiError::new(ErrorCode::InvalidInput, message));
         }
     }
+    input::read(object)
+}
+
+/// Names and values, percent signs resolved.
+pub fn pairs(query: &str) -> Vec<(String, String)> {
+    serde_urlencoded::from_str(query).unwrap_or_default()
 }
 
 /// The session and the forwarded port that the path names.
@@ -62,54 +60,6 @@ impl FromRequestParts<App> for NamedForward {
     }
 }
 
-/// The session and the file that the path names.
-pub struct NamedFile(pub SessionId, pub String);
-
-impl FromRequestParts<App> for NamedFile {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
-        match Path::from_request_parts(parts, app).await {
-            Ok(Path((id, path))) => Ok(Self(id, path)),
-            Err(_) => {
-                let message = "path: a name of a file is UTF-8, percent-encoded where needed";
-                Err(ApiError::new(ErrorCode::InvalidPath, message))
-            }
-        }
-    }
-}
-
-/// The profile that the path names.
-pub struct NamedProfile(pub ProfileName);
-
-impl FromRequestParts<App> for NamedProfile {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
-        match Path::from_request_parts(parts, app).await {
-            Ok(Path(name)) => Ok(Self(name)),
-            Err(_) => Err(ApiError::new(ErrorCode::NotFound, "there is no such profile")),
-        }
-    }
-}
-
-/// The extension that the path names.
-pub struct NamedExtension(pub ExtensionName);
-
-impl FromRequestParts<App> for NamedExtension {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
-        match Path::from_request_parts(parts, app).await {
-            Ok(Path(name)) => Ok(Self(name)),
-            Err(_) => {
-                let message = "name: expected 1 to 64 letters, digits, `-` or `_`";
-                Err(ApiError::new(ErrorCode::InvalidInput, message))
-            }
-        }
-    }
-}
-
 /// The session that the path names.
 pub struct Named(pub SessionId);
 
@@ -122,5 +72,29 @@ impl FromRequestParts<App> for Named {
             // Only text that is no UTF-8 gets here.
             Err(_) => Err(ApiError::new(ErrorCode::NotFound, "there is no such session")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::routes::cast::CastQuery;
+
+    #[test]
+    fn a_query_is_refused_by_field_and_with_what_is_expected() {
+        for (query, message) in [
+            ("quality=abc", "quality is \"abc\": expected 1 to 100"),
+            ("max_fps=-1", "max_fps is -1: expected 1 to 60"),
+            ("ack=maybe", "ack is \"maybe\": expected true or false"),
+            ("take=1", "take is \"1\": expected true or false"),
+            ("role=boss", "role is \"boss\": expected view or control"),
+        ] {
+            assert_eq!(read::<CastQuery>(query).err().expect("it is refused").message, message);
+        }
+        let unknown =
+            read::<CastQuery>("ticket=secret&fp%73=3").err().expect("it is refused").message;
+        assert!(unknown.starts_with("unknown field \"fps\": known fields are "), "{unknown}");
+        assert!(unknown.contains("max_fps") && unknown.contains("ticket"), "{unknown}");
+        assert!(!unknown.contains("secret"), "{unknown}");
     }
 }

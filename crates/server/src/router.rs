@@ -28,7 +28,7 @@ pub fn router(app: App) -> Router {
     for operation in operations() {
         let health = HEALTH.contains(&operation.id.as_str());
         let gate = Gate { app: app.clone(), access: operation.access, health };
-        let guarded = operation.handler.route_layer(from_fn_with_state(gate, auth::admit));
+        let guarded = operation.handler().route_layer(from_fn_with_state(gate, auth::admit));
         router = router.route(&operation.path, guarded);
     }
     router

@@ -34,7 +34,7 @@ impl Ends {
     pub fn of(&self, caller: &Caller, id: &SessionId) -> Option<Ending> {
         let known = self.known.lock();
         let end = known.iter().find(|end| end.session_id == *id)?;
-        let visible = caller.is_admin() || caller.subject == end.owner;
+        let visible = caller.owns(&end.owner);
         visible.then_some(Ending { reason: end.reason, at: end.ended_at })
     }
 

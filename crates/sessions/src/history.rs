@@ -5,10 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use helmdeck_wire::{
-    Action,
-    history::{ActionRecord, Actor},
-};
+use helmdeck_wire::history::{ActionRecord, Actor};
 use time::OffsetDateTime;
 
 use crate::{Session, events::EventKind};
@@ -59,10 +56,6 @@ pub(crate) struct Attempt {
 }
 
 impl Attempt {
-    pub fn begin<A: Action>(session: &Session, by: Actor, action: &A) -> Self {
-        Self::named(session, by, A::NAME, action.detail())
-    }
-
     pub fn named(
         session: &Session,
         by: Actor,

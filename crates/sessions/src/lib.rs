@@ -5,7 +5,6 @@
 
 mod agent_status;
 mod attached;
-mod caller;
 mod cast;
 mod cdp;
 mod ceilings;
@@ -42,7 +41,6 @@ mod upload_body;
 mod view;
 
 pub use attached::{Attachment, Brought, ToAttach};
-pub use caller::{Caller, Scope};
 pub use cast::CastViewer;
 pub use cdp::CdpClient;
 pub use ceilings::{Ceiling, Ceilings};
@@ -53,6 +51,7 @@ pub use extensions::Extensions;
 pub use files::Download;
 pub use forwards::ClientForward;
 pub use helmdeck_link::{ByteStream, Outgoing, Reply, cast as cast_link};
+pub use helmdeck_wire::{Caller, Scope};
 pub use journal::Journal;
 pub use lifecycle::Ending;
 pub use profiles::{Profiles, SealingKey};

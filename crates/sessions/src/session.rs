@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use helmdeck_link::{ByteStream, Connect, Link, LinkError, Reply};
 use helmdeck_runtime::{Runtime, SandboxId};
 use helmdeck_wire::{
-    Action, ErrorBody, ErrorCode, SessionId,
+    Action, ActionCall, ErrorBody, ErrorCode, SessionId,
     control::Hands,
     guest::Stage,
     history::ActorKind,
@@ -22,6 +22,7 @@ use helmdeck_wire::{
     window::BrowserWindow,
 };
 use parking_lot::Mutex;
+use serde::de::DeserializeOwned;
 use time::OffsetDateTime;
 use tokio::{
     sync::{Notify, watch},
@@ -239,20 +240,35 @@ impl Session {
     /// Asks the guest to do something; fails if that needs a desktop and the session has none.
     ///
     /// Dropping the future cancels the action: the guest releases what it pressed.
-    pub async fn act<A: Action>(&self, caller: &Caller, action: &A) -> Result<Reply, SessionError> {
-        if A::ON_DESKTOP {
+    pub async fn act(&self, caller: &Caller, action: &ActionCall) -> Result<Reply, SessionError> {
+        if action.on_desktop {
             self.ensure_desktop()?;
         }
-        let mut attempt = Attempt::begin(self, caller.actor(), action);
+        let mut attempt = Attempt::named(self, caller.actor(), action.name, action.detail.clone());
         let done = self.attempt(caller, action).await;
         attempt.outcome = done.as_ref().map_or_else(SessionError::code, |_| "ok");
         done
     }
 
-    async fn attempt<A: Action>(&self, caller: &Caller, action: &A) -> Result<Reply, SessionError> {
-        let asked = action.asked_duration();
+    /// Asks the guest to do something, and reads its answer.
+    pub async fn call<A: Action>(
+        &self,
+        caller: &Caller,
+        action: &A,
+    ) -> Result<A::Reply, SessionError>
+    where
+        A::Reply: DeserializeOwned,
+    {
+        let reply = self.act(caller, &ActionCall::new(action)).await?;
+        serde_json::from_slice(&reply.body)
+            .map_err(|error| SessionError::GuestLost(LinkError::Nonsense(error.to_string())))
+    }
+
+    async fn attempt(&self, caller: &Caller, action: &ActionCall) -> Result<Reply, SessionError> {
+        let asked = action.asked_duration;
         if asked > LONGEST_ACTION {
-            let reason = format!("{} would take {} s: send it in parts", A::NAME, asked.as_secs());
+            let (name, seconds) = (action.name, asked.as_secs());
+            let reason = format!("{name} would take {seconds} s: send it in parts");
             return Err(SessionError::Refused(ErrorBody::new(ErrorCode::InvalidInput, reason)));
         }
         self.adoption().await;
@@ -261,9 +277,9 @@ impl Session {
             ActorKind::Human | ActorKind::Link => Hands::Person,
             ActorKind::Agent => Hands::Agent,
         };
-        let (epoch, hands) = match (action.drives(), self.may_drive(caller)) {
+        let (epoch, hands) = match (action.drives, self.may_drive(caller)) {
             (true, Ok(epoch)) => (Some(epoch), theirs),
-            (true, Err(held)) => return Err(self.private_instead(A::NAME).unwrap_or(held)),
+            (true, Err(held)) => return Err(self.private_instead(action.name).unwrap_or(held)),
             (false, Ok(_)) => (None, theirs),
             (false, Err(_)) => (None, Hands::Off),
         };
@@ -312,7 +328,7 @@ impl Session {
     }
 
     pub(crate) fn belongs_to(&self, caller: &Caller) -> bool {
-        caller.is_admin() || caller.subject == self.inner.record.owner
+        caller.owns(&self.inner.record.owner)
     }
 
     /// Ends it and waits until nothing of it is left.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use helmdeck_wire::{
+    ActionCall,
     browser::{Navigate, Until},
     control::Hands,
 };
@@ -28,7 +29,9 @@ impl Session {
             tab: None,
             timeout_s: Default::default(),
         };
-        let mut attempt = Attempt::begin(self, creator.actor(), &navigate);
+        let navigate = ActionCall::new(&navigate);
+        let detail = navigate.detail.clone();
+        let mut attempt = Attempt::named(self, creator.actor(), navigate.name, detail);
         let opening = inner.link.act(&navigate, Hands::Agent, DEADLINE);
         let opened = match timeout(DEADLINE, opening).await {
             Ok(opened) => opened.map(drop).map_err(|error| self.link_failed(error)),

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -33,6 +34,39 @@ pub trait Action: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'sta
     /// What may be kept and shown of it: where, never what was typed.
     fn detail(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
+    }
+}
+
+/// An action with its type erased: all that is known of it on its way to a guest.
+#[derive(Debug, Clone)]
+pub struct ActionCall {
+    /// [`Action::NAME`].
+    pub name: &'static str,
+    /// [`Action::ON_DESKTOP`].
+    pub on_desktop: bool,
+    /// [`Action::drives`].
+    pub drives: bool,
+    /// [`Action::asked_duration`].
+    pub asked_duration: Duration,
+    /// [`Action::detail`].
+    pub detail: Value,
+    /// The action as JSON.
+    pub body: Bytes,
+}
+
+impl ActionCall {
+    /// Erases the type of an action.
+    pub fn new<A: Action>(action: &A) -> Self {
+        Self {
+            name: A::NAME,
+            on_desktop: A::ON_DESKTOP,
+            drives: action.drives(),
+            asked_duration: action.asked_duration(),
+            detail: action.detail(),
+            // Types of this crate have no maps with other keys than strings, so this cannot fail; a
+            // guest refuses an empty body.
+            body: serde_json::to_vec(action).unwrap_or_default().into(),
+        }
     }
 }
 

@@ -61,11 +61,12 @@ pub struct CastView {
 }
 
 /// Another way to see it, from now on. What is not given stays.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ChangeView {
     /// A tab, or `null` for the active one.
     #[serde(deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<TabId>")]
     pub tab: Option<Option<TabId>>,
     /// Of the pictures.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -99,7 +100,7 @@ impl CastView {
 }
 
 /// Pictures that have arrived.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Arrived {
     /// The number of the last one.
@@ -107,7 +108,7 @@ pub struct Arrived {
 }
 
 /// The answer to a dialog.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DialogAnswer {
     /// Whether the answer is OK.

@@ -12,6 +12,7 @@ use crate::action::action;
 pub struct Clipboard {
     /// The new content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-error" = "invalid_text", "x-missing" = "missing_text"))]
     pub text: Option<String>,
 }
 action!(Clipboard, "clipboard", ClipboardText, drives |this: &Self| this.text.is_some(), kept |this: &Self| {

@@ -11,6 +11,7 @@ use crate::SessionId;
 pub struct TestEgress {
     /// A URL, a host, or `host:port`.
     #[schemars(length(min = 1, max = 4000))]
+    #[schemars(extend("x-missing" = "missing_url"))]
     pub url: String,
     /// A session, whose `proxy` is taken into account.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -15,6 +15,12 @@ pub struct ErrorBody {
     pub error: ErrorCode,
     /// What went wrong and what to do next, for people and models.
     pub message: String,
+    /// Which field of the request is wrong, such as `path[1].y`, if one is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+    /// What that field may be: its values, or a description of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allowed: Vec<String>,
     /// Who drives the session, if that is the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
@@ -43,6 +49,8 @@ impl ErrorBody {
         Self {
             error,
             message: message.into(),
+            field: None,
+            allowed: Vec::new(),
             holder: None,
             hint: None,
             retry_after: None,
@@ -86,6 +94,11 @@ macro_rules! error_codes {
             /// The code as it stands in an error body.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
+            }
+
+            /// The code of this name.
+            pub fn named(name: &str) -> Option<Self> {
+                match name { $($name => Some(Self::$variant),)* _ => None }
             }
         }
     };

@@ -12,6 +12,7 @@ use crate::{action::action, status::Seconds};
 pub struct Type {
     /// What to type; must not be empty.
     #[schemars(length(min = 1, max = 100_000))]
+    #[schemars(extend("x-error" = "invalid_text", "x-missing" = "missing_text"))]
     pub text: String,
     /// Milliseconds between characters; 0, the default, types as fast as the program can read.
     #[serde(default)]
@@ -41,6 +42,7 @@ pub struct Typed {
 pub struct Key {
     /// The key or chord; must not be empty.
     #[schemars(length(min = 1, max = 1000))]
+    #[schemars(extend("x-error" = "invalid_keys", "x-missing" = "missing_keys"))]
     pub keys: String,
 }
 action!(Key, "key", Pressed, kept |this: &Self| json!({ "keys": without_characters(&this.keys) }));
@@ -112,8 +114,10 @@ pub struct Pressed {
 pub struct HoldKey {
     /// The key or chord; must not be empty.
     #[schemars(length(min = 1, max = 1000))]
+    #[schemars(extend("x-error" = "invalid_keys", "x-missing" = "missing_keys"))]
     pub keys: String,
     /// How long; more than 30 counts as 30.
+    #[schemars(extend("x-error" = "invalid_seconds"))]
     pub seconds: Seconds,
 }
 action!(HoldKey, "hold_key", Held, lasts |this: &Self| this.seconds.duration(), kept |this: &Self| {

@@ -9,7 +9,12 @@ macro_rules! name {
         #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
         #[serde(transparent)]
         pub struct $name(
-            #[schemars(length(min = 1, max = 64), regex(pattern = "^[A-Za-z0-9_-]+$"))] String,
+            #[schemars(
+                length(min = 1, max = 64),
+                regex(pattern = "^[A-Za-z0-9_-]+$"),
+                extend("x-expected" = "1 to 64 letters, digits, `-` or `_`")
+            )]
+            String,
         );
 
         impl $name {

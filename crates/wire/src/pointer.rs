@@ -11,7 +11,7 @@ use crate::action::action;
 /// Models sometimes write `376.0`; fractions are rounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(transparent)]
-pub struct Px(pub i32);
+pub struct Px(#[schemars(with = "f64", range(min = 0, max = 65_535))] pub i32);
 
 impl<'de> Deserialize<'de> for Px {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -30,14 +30,17 @@ impl<'de> Deserialize<'de> for Px {
 #[serde(deny_unknown_fields)]
 pub struct Point {
     /// Pixels from the left edge.
+    #[schemars(extend("x-error" = "invalid_coordinates"))]
     pub x: Px,
     /// Pixels from the top edge.
+    #[schemars(extend("x-error" = "invalid_coordinates"))]
     pub y: Px,
 }
 
 /// A mouse button.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(extend("x-aliases" = ["wheel"]))]
 pub enum Button {
     /// The main button.
     #[default]
@@ -69,6 +72,8 @@ impl Button {
 /// A key that changes what a click or a scroll means while it is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(extend("x-aliases" =
+    ["SHIFT", "control", "CTRL", "option", "ALT", "meta", "cmd", "win"]))]
 pub enum Modifier {
     /// Shift.
     #[serde(alias = "SHIFT")]
@@ -89,11 +94,14 @@ pub enum Modifier {
 #[serde(deny_unknown_fields)]
 pub struct Click {
     /// Pixels from the left edge.
+    #[schemars(extend("x-error" = "invalid_coordinates"))]
     pub x: Px,
     /// Pixels from the top edge.
+    #[schemars(extend("x-error" = "invalid_coordinates"))]
     pub y: Px,
     /// Which button; left if not given.
     #[serde(default)]
+    #[schemars(extend("x-error" = "invalid_button"))]
     pub button: Button,
 }
 action!(Click, "click", Clicked);
@@ -116,11 +124,14 @@ pub struct Clicked {
 #[serde(deny_unknown_fields)]
 pub struct DoubleClick {
     /// Pixels from the left edge.
+    #[schemars(extend("x-error" = "invalid_coordinates"))]
     pub x: Px,
     /// Pixels from the top edge.
+    #[schemars(extend("x-error" = "invalid_coordinates"))]
     pub y: Px,
     /// Which button; left if not given.
     #[serde(default)]
+    #[schemars(extend("x-error" = "invalid_button"))]
     pub button: Button,
 }
 action!(DoubleClick, "double_click", MultiClicked);
@@ -130,11 +141,14 @@ action!(DoubleClick, "double_click", MultiClicked);
 #[serde(deny_unknown_fields)]
 pub struct TripleClick {
     /// Pixels from the left edge.
+    #[schemars(extend("x-error" = "invalid_coordinates"))]
     pub x: Px,
     /// Pixels from the top edge.
+    #[schemars(extend("x-error" = "invalid_coordinates"))]
     pub y: Px,
     /// Which button; left if not given.
     #[serde(default)]
+    #[schemars(extend("x-error" = "invalid_button"))]
     pub button: Button,
 }
 action!(TripleClick, "triple_click", MultiClicked);
@@ -157,14 +171,18 @@ pub struct MultiClicked {
 #[serde(deny_unknown_fields)]
 pub struct ModifierClick {
     /// Pixels from the left edge.
+    #[schemars(extend("x-error" = "invalid_coordinates"))]
     pub x: Px,
     /// Pixels from the top edge.
+    #[schemars(extend("x-error" = "invalid_coordinates"))]
     pub y: Px,
     /// Which button; left if not given.
     #[serde(default)]
+    #[schemars(extend("x-error" = "invalid_button"))]
     pub button: Button,
     /// The keys to hold, at least one.
     #[schemars(length(min = 1, max = 4))]
+    #[schemars(extend("x-error" = "invalid_modifier", "x-missing" = "missing_modifiers"))]
     pub modifiers: Vec<Modifier>,
 }
 action!(ModifierClick, "modifier_click", ModifierClicked);
@@ -187,8 +205,10 @@ pub struct ModifierClicked {
 #[serde(deny_unknown_fields)]
 pub struct MouseMove {
     /// Pixels from the left edge.
+    #[schemars(extend("x-error" = "invalid_coordinates"))]
     pub x: Px,
     /// Pixels from the top edge.
+    #[schemars(extend("x-error" = "invalid_coordinates"))]
     pub y: Px,
 }
 action!(MouseMove, "mouse_move", Moved);
@@ -210,12 +230,15 @@ pub struct Moved {
 pub struct MouseDown {
     /// Pixels from the left edge; with `y`, moves there first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-error" = "invalid_coordinates"))]
     pub x: Option<Px>,
     /// Pixels from the top edge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-error" = "invalid_coordinates"))]
     pub y: Option<Px>,
     /// Which button; left if not given.
     #[serde(default)]
+    #[schemars(extend("x-error" = "invalid_button"))]
     pub button: Button,
 }
 action!(MouseDown, "mouse_down", Clicked);
@@ -226,12 +249,15 @@ action!(MouseDown, "mouse_down", Clicked);
 pub struct MouseUp {
     /// Pixels from the left edge; with `y`, moves there first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-error" = "invalid_coordinates"))]
     pub x: Option<Px>,
     /// Pixels from the top edge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-error" = "invalid_coordinates"))]
     pub y: Option<Px>,
     /// Which button; left if not given.
     #[serde(default)]
+    #[schemars(extend("x-error" = "invalid_button"))]
     pub button: Button,
 }
 action!(MouseUp, "mouse_up", Clicked);
@@ -242,25 +268,32 @@ action!(MouseUp, "mouse_up", Clicked);
 pub struct Drag {
     /// Where to press, unless `path` is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-error" = "invalid_coordinates"))]
     pub start_x: Option<Px>,
     /// Where to press, unless `path` is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-error" = "invalid_coordinates"))]
     pub start_y: Option<Px>,
     /// Where to release, unless `path` is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-error" = "invalid_coordinates"))]
     pub end_x: Option<Px>,
     /// Where to release, unless `path` is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-error" = "invalid_coordinates"))]
     pub end_y: Option<Px>,
     /// The points to pass, the first is pressed and the last released: at least two.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 1000))]
+    #[schemars(extend("x-error" = "invalid_coordinates"))]
     pub path: Vec<Point>,
     /// Which button; left if not given.
     #[serde(default)]
+    #[schemars(extend("x-error" = "invalid_button"))]
     pub button: Button,
     /// Keys to hold meanwhile.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-error" = "invalid_modifier", "x-missing" = "missing_modifiers"))]
     pub modifiers: Vec<Modifier>,
 }
 action!(Drag, "drag", Dragged, kept |this: &Self| json!({ "path": this.points() }));
@@ -312,17 +345,22 @@ pub enum Direction {
 pub struct Scroll {
     /// Pixels from the left edge; with `y`, moves there first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-error" = "invalid_coordinates"))]
     pub x: Option<Px>,
     /// Pixels from the top edge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-error" = "invalid_coordinates"))]
     pub y: Option<Px>,
     /// Which way.
+    #[schemars(extend("x-error" = "invalid_direction"))]
     pub direction: Direction,
     /// Wheel notches; 3 if not given, more than 50 counts as 50.
     #[serde(default = "Scroll::default_amount")]
+    #[schemars(extend("x-error" = "invalid_amount"))]
     pub amount: u32,
     /// Keys to hold meanwhile, for example ctrl to zoom.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-error" = "invalid_modifier", "x-missing" = "missing_modifiers"))]
     pub modifiers: Vec<Modifier>,
 }
 action!(Scroll, "scroll", Scrolled);

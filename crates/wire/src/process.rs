@@ -14,6 +14,7 @@ use crate::action::action;
 pub struct Launch {
     /// A program in the session's PATH, or an absolute path.
     #[schemars(length(min = 1, max = 4096))]
+    #[schemars(extend("x-missing" = "missing_command"))]
     pub command: String,
     /// Its arguments, passed as they are; no shell is involved.
     #[serde(default)]

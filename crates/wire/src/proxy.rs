@@ -42,7 +42,7 @@ impl Proxy {
 /// A text that neither logs nor errors show; at most 255 bytes.
 #[derive(Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(transparent)]
-pub struct Secret(#[schemars(length(max = 255))] String);
+pub struct Secret(#[schemars(length(max = 255), extend("x-secret" = true))] String);
 
 impl Secret {
     /// The text, for whoever it is meant for.

@@ -9,6 +9,7 @@ use crate::{action::action, body::BytesReply, pointer::Px};
 /// How a picture is encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(extend("x-aliases" = ["jpg"]))]
 pub enum Format {
     /// Lossless, understood everywhere.
     #[default]
@@ -21,6 +22,15 @@ pub enum Format {
 }
 
 impl Format {
+    /// Its name in requests.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Png => "png",
+            Self::Webp => "webp",
+            Self::Jpeg => "jpeg",
+        }
+    }
+
     /// The picture's media type.
     pub fn media_type(self) -> &'static str {
         match self {
@@ -93,6 +103,7 @@ pub mod header {
 pub struct Screenshot {
     /// png, webp or jpeg; else what `Accept` prefers; else png.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-error" = "invalid_format"))]
     pub format: Option<Format>,
     /// Scale down to this width, keeping the aspect; the scale is in a header.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -111,15 +122,20 @@ action!(Screenshot, "screenshot", Picture, drives |_: &Self| false);
 #[serde(deny_unknown_fields)]
 pub struct Zoom {
     /// One corner.
+    #[schemars(extend("x-error" = "invalid_region"))]
     pub x1: Px,
     /// One corner.
+    #[schemars(extend("x-error" = "invalid_region"))]
     pub y1: Px,
     /// The opposite corner.
+    #[schemars(extend("x-error" = "invalid_region"))]
     pub x2: Px,
     /// The opposite corner.
+    #[schemars(extend("x-error" = "invalid_region"))]
     pub y2: Px,
     /// png, webp or jpeg; else what `Accept` prefers; else png.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-error" = "invalid_format"))]
     pub format: Option<Format>,
 }
 action!(Zoom, "zoom", Picture, drives |_: &Self| false);
@@ -135,9 +151,11 @@ impl Zoom {
 pub struct Resize {
     /// New width, 320 to 7680.
     #[schemars(range(min = 320, max = 7680))]
+    #[schemars(extend("x-error" = "invalid_geometry"))]
     pub width: u32,
     /// New height, 200 to 4320.
     #[schemars(range(min = 200, max = 4320))]
+    #[schemars(extend("x-error" = "invalid_geometry"))]
     pub height: u32,
 }
 action!(Resize, "resize", Resized);

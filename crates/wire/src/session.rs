@@ -55,6 +55,7 @@ pub struct SessionSpec {
     /// The screen's size, or that of a headless browser's window. If neither this nor
     /// `env.HELMDECK_DISPLAY_GEOMETRY` is given: 1920x1080, headless 1280x800.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-error" = "invalid_geometry"))]
     pub geometry: Option<Geometry>,
     /// The most memory the session may use.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,10 +79,12 @@ pub struct SessionSpec {
     /// The clock's place inside the session, for example `Europe/Paris`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 64), regex(pattern = "^[A-Za-z0-9+_-]+(/[A-Za-z0-9+_-]+)*$"))]
+    #[schemars(extend("x-expected" = "a time zone such as Europe/Paris"))]
     pub timezone: Option<String>,
     /// The language inside the session, for example `de-DE`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 32), regex(pattern = "^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$"))]
+    #[schemars(extend("x-expected" = "a language such as de-DE"))]
     pub locale: Option<String>,
     /// Where the browser tells pages that it is.
     #[serde(skip_serializing_if = "Option::is_none")]

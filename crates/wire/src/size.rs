@@ -97,7 +97,7 @@ pub enum SizeError {
 
 /// Both kinds are strings in JSON.
 macro_rules! string_in_json {
-    ($type:ident, $name:literal, $pattern:literal, $example:literal) => {
+    ($type:ident, $name:literal, $pattern:literal, $example:literal, $expected:literal) => {
         impl Serialize for $type {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
@@ -116,14 +116,31 @@ macro_rules! string_in_json {
             }
 
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "type": "string", "pattern": $pattern, "examples": [$example] })
+                json_schema!({
+                    "type": "string",
+                    "pattern": $pattern,
+                    "examples": [$example],
+                    "x-expected": $expected,
+                })
             }
         }
     };
 }
 
-string_in_json!(Geometry, "Geometry", "^[0-9]+x[0-9]+$", "1920x1080");
-string_in_json!(Bytes, "Bytes", "^[0-9]+([kmgKMG]([iI]?[bB])?)?$", "512m");
+string_in_json!(
+    Geometry,
+    "Geometry",
+    "^[0-9]+x[0-9]+(x24)?$",
+    "1920x1080",
+    "WIDTHxHEIGHT from 320x200 to 7680x4320"
+);
+string_in_json!(
+    Bytes,
+    "Bytes",
+    "^[0-9]+([kmgKMG]([iI]?[bB])?)?$",
+    "512m",
+    "a number with k, m or g, such as 512m"
+);
 
 #[cfg(test)]
 mod tests {

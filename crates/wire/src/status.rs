@@ -10,7 +10,7 @@ use crate::action::{Done, action};
 /// A longer one is cut to thirty, and the reply says so.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(transparent)]
-pub struct Seconds(#[schemars(range(min = 0.0, max = 30.0))] pub f64);
+pub struct Seconds(#[schemars(extend("exclusiveMinimum" = 0))] pub f64);
 
 impl Seconds {
     /// The longest an action may wait.
@@ -38,6 +38,7 @@ impl<'de> Deserialize<'de> for Seconds {
 #[serde(deny_unknown_fields)]
 pub struct Wait {
     /// How long; more than 30 counts as 30.
+    #[schemars(extend("x-error" = "invalid_seconds"))]
     pub seconds: Seconds,
 }
 action!(Wait, "wait", Waited, drives |_: &Self| false, lasts |this: &Self| this.seconds.duration());

@@ -68,7 +68,14 @@ pub struct BrowserWindow {
 /// A window's X11 id: decimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
 #[schemars(transparent)]
-pub struct WindowId(#[schemars(with = "String")] pub u32);
+pub struct WindowId(
+    #[schemars(
+        with = "String",
+        regex(pattern = "^[0-9]{1,10}$"),
+        extend("x-expected" = "the decimal id that /windows lists")
+    )]
+    pub u32,
+);
 
 impl<'de> Deserialize<'de> for WindowId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -92,6 +99,7 @@ impl Serialize for WindowId {
 #[serde(deny_unknown_fields)]
 pub struct Focus {
     /// The id that `/windows` lists.
+    #[schemars(extend("x-error" = "invalid_window_id", "x-missing" = "missing_window_id"))]
     pub window_id: WindowId,
 }
 action!(Focus, "focus", Focused);

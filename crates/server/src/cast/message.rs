@@ -5,10 +5,11 @@ use helmdeck_wire::cast::{
     CastRequest, KeyInput, KeyKind, MouseButton, MouseInput, MouseKind, Place, TouchInput,
     TouchKind,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
-use crate::input::plain;
+use crate::input;
 
 /// So much of a name that nobody knows is told back.
 const MAX_NAME: usize = 40;
@@ -43,21 +44,17 @@ pub fn read(text: &str) -> Result<CastRequest, String> {
     }
 }
 
-fn fields<T: DeserializeOwned>(method: &str, params: Value) -> Result<T, String> {
-    // None are as good as an empty object.
-    let params = if params.is_null() { Value::Object(Map::new()) } else { params };
-    serde_path_to_error::deserialize(params).map_err(|error| {
-        let place = match error.path().to_string() {
-            path if path == "." => "params".to_owned(),
-            path => format!("params.{path}"),
-        };
-        let reason = error.inner().to_string();
-        let missing = reason.strip_prefix("missing field `").and_then(|it| it.strip_suffix('`'));
-        match missing {
-            Some(field) => format!("{method}: {place}.{field} is missing"),
-            None => format!("{method}: {place}: {}", plain(&reason)),
-        }
-    })
+fn fields<T: DeserializeOwned + JsonSchema + 'static>(
+    method: &str,
+    params: Value,
+) -> Result<T, String> {
+    let params = match params {
+        // None are as good as an empty object.
+        Value::Null => Map::new(),
+        Value::Object(params) => params,
+        _ => return Err(format!("{method}: params: expected an object")),
+    };
+    input::read(params).map_err(|refused| format!("{method}: params: {}", refused.message))
 }
 
 /// Whether only who drives may.
@@ -179,7 +176,7 @@ mod tests {
         }
         assert!(matches!(read(r#"{"method":"view"}"#), Ok(CastRequest::View(_))));
         let refused = |text: &str| read(text).unwrap_err();
-        assert_eq!(refused(r#"{"method":"ack"}"#), "ack: params.seq is missing");
+        assert_eq!(refused(r#"{"method":"ack"}"#), "ack: params: seq is missing");
         let number = refused(r#"{"method":"ack","params":3}"#);
         assert!(number.starts_with("ack: params: ") && number.ends_with("an object"), "{number}");
         assert!(read(&format!("{CLICK}{CLICK}")).is_err());

@@ -1,4 +1,6 @@
-//! Schemas in the form that client generators understand.
+//! Schemas in the form that clients get, and that client generators understand.
+//!
+//! What is documented is what is enforced: the validator reads schemas in this form, too.
 //!
 //! schemars describes a documented enum as `oneOf` of `const`, and a value of any type as `true`.
 //! Both are valid JSON Schema, but many generators reject them or make one class per value.
@@ -11,9 +13,9 @@ use serde_json::{Map, Value, json};
 
 /// Rewrites a schema and all schemas inside it.
 #[derive(Debug, Clone, Copy)]
-pub struct ForGenerators;
+pub struct ForClients;
 
-impl Transform for ForGenerators {
+impl Transform for ForClients {
     fn transform(&mut self, schema: &mut Schema) {
         if schema.as_bool() == Some(true) {
             *schema = Schema::default();
@@ -21,8 +23,41 @@ impl Transform for ForGenerators {
         transform_subschemas(self, schema);
         if let Some(object) = schema.as_object_mut() {
             flatten_enum(object);
+            bound_integer(object);
         }
     }
+}
+
+/// The largest whole number that every JSON parser reads exactly.
+const EXACT: i64 = (1 << 53) - 1;
+
+/// Removes what only the validator reads from a document.
+pub fn without_notes(value: &mut Value) {
+    match value {
+        Value::Object(object) => {
+            object.retain(|key, _| !NOTES.contains(&key.as_str()));
+            object.values_mut().for_each(without_notes);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_notes),
+        _ => {}
+    }
+}
+
+const NOTES: [&str; 5] = ["x-error", "x-missing", "x-expected", "x-secret", "x-aliases"];
+
+/// Gives a whole number the bounds of its format: `uint32` is at most 4294967295.
+fn bound_integer(schema: &mut Map<String, Value>) {
+    let (min, max) = match schema.get("format").and_then(Value::as_str) {
+        Some("uint8") => (json!(0), json!(u8::MAX)),
+        Some("uint16") => (json!(0), json!(u16::MAX)),
+        Some("uint32") => (json!(0), json!(u32::MAX)),
+        Some("uint64" | "uint") => (json!(0), json!(EXACT)),
+        Some("int32") => (json!(i32::MIN), json!(i32::MAX)),
+        Some("int64" | "int") => (json!(-EXACT), json!(EXACT)),
+        _ => return,
+    };
+    schema.entry("minimum").or_insert(min);
+    schema.entry("maximum").or_insert(max);
 }
 
 /// Turns `oneOf` of `const` strings into one `enum`; what each value means goes into the description.
@@ -92,7 +127,7 @@ mod tests {
                 { "type": "string", "const": "blue" },
             ],
         });
-        ForGenerators.transform(&mut schema);
+        ForClients.transform(&mut schema);
         assert_eq!(
             schema.to_value(),
             json!({
@@ -109,7 +144,7 @@ mod tests {
             "properties": { "any": true, "either": { "oneOf": [{ "const": "a" }, { "type": "object" }] } },
             "additionalProperties": false,
         });
-        ForGenerators.transform(&mut schema);
+        ForClients.transform(&mut schema);
         assert_eq!(
             schema.to_value(),
             json!({

@@ -21,6 +21,7 @@ use crate::{
     origin,
     serve::Peer,
     token::Claims,
+    tool::{Call, NoInput},
 };
 
 /// Who is logged in.
@@ -87,6 +88,6 @@ pub async fn log_out(
 }
 
 /// Who the caller is.
-pub async fn me(Extension(claims): Extension<Claims>) -> Json<Me> {
-    Json(claims.into())
+pub async fn me(call: Call, _: NoInput) -> ApiResult<Me> {
+    Ok(call.claims.into())
 }

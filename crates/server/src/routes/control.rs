@@ -1,42 +1,30 @@
 //! Who drives a session.
 
-use axum::{Extension, Json, extract::State};
 use helmdeck_sessions::{Caller, Holder};
 use helmdeck_wire::control::{Control, ReleaseControl, TakeControl};
 
-use crate::{App, body::OptionalBody, error::ApiResult, query::Named};
+use crate::{
+    error::ApiResult,
+    tool::{Call, NoInput},
+};
 
 /// Who drives.
-pub async fn show_control(
-    State(app): State<App>,
-    Extension(caller): Extension<Caller>,
-    Named(id): Named,
-) -> ApiResult<Json<Control>> {
-    Ok(Json(app.sessions.get(&caller, &id)?.control(&caller)))
+pub async fn show_control(call: Call, _: NoInput) -> ApiResult<Control> {
+    Ok(call.session()?.control(&call.caller))
 }
 
 /// The caller drives.
-pub async fn take_control(
-    State(app): State<App>,
-    Extension(caller): Extension<Caller>,
-    Named(id): Named,
-    OptionalBody(take): OptionalBody<TakeControl>,
-) -> ApiResult<Json<Control>> {
-    let session = app.sessions.get(&caller, &id)?;
-    session.take_control(holder(&caller), take.force).await?;
-    Ok(Json(session.control(&caller)))
+pub async fn take_control(call: Call, take: TakeControl) -> ApiResult<Control> {
+    let session = call.session()?;
+    session.take_control(holder(&call.caller), take.force).await?;
+    Ok(session.control(&call.caller))
 }
 
 /// Agents drive again.
-pub async fn release_control(
-    State(app): State<App>,
-    Extension(caller): Extension<Caller>,
-    Named(id): Named,
-    OptionalBody(release): OptionalBody<ReleaseControl>,
-) -> ApiResult<Json<Control>> {
-    let session = app.sessions.get(&caller, &id)?;
-    session.release_control(&holder(&caller), release.message).await;
-    Ok(Json(session.control(&caller)))
+pub async fn release_control(call: Call, release: ReleaseControl) -> ApiResult<Control> {
+    let session = call.session()?;
+    session.release_control(&holder(&call.caller), release.message).await;
+    Ok(session.control(&call.caller))
 }
 
 fn holder(caller: &Caller) -> Holder {

@@ -1,27 +1,21 @@
 //! What sessions may reach.
 
-use axum::{Extension, Json, extract::State};
 use helmdeck_egress::{Judged, SystemResolver, explain};
-use helmdeck_sessions::Caller;
 use helmdeck_wire::{
     ErrorCode,
     egress::{EgressTested, JudgedAddress, TestEgress},
 };
 
 use crate::{
-    App,
-    body::Body,
     error::{ApiError, ApiResult},
+    tool::Call,
 };
 
 /// What would become of a connection.
-pub async fn test_egress(
-    State(app): State<App>,
-    Extension(caller): Extension<Caller>,
-    Body(asked): Body<TestEgress>,
-) -> ApiResult<Json<EgressTested>> {
+pub async fn test_egress(call: Call, asked: TestEgress) -> ApiResult<EgressTested> {
+    let Call { app, caller, .. } = &call;
     let via = match &asked.session_id {
-        Some(id) => app.sessions.get(&caller, id)?.leaves_by()?,
+        Some(id) => app.sessions.get(caller, id)?.leaves_by()?,
         None => None,
     };
     let resolver = SystemResolver::default();
@@ -34,10 +28,10 @@ pub async fn test_egress(
         reason: judged.reason(),
     };
     let addresses = explained.addresses.iter().flatten().map(judged).collect();
-    Ok(Json(EgressTested {
+    Ok(EgressTested {
         target: explained.target.to_string(),
         allowed: explained.is_allowed(),
         addresses,
         explanation: explained.to_string(),
-    }))
+    })
 }

@@ -3,13 +3,13 @@
 use std::{convert::Infallible, time::Duration};
 
 use axum::{
-    Extension, Json,
+    Extension,
     extract::State,
     response::sse::{Event, KeepAlive, Sse},
 };
 use futures_util::{Stream, stream};
 use helmdeck_sessions::{Caller, EventKind, Listener, Lost};
-use helmdeck_wire::{SessionId, history::ActionList, session::EndReason};
+use helmdeck_wire::{ErrorCode, SessionId, history::ActionList, session::EndReason};
 use http::HeaderMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,12 +19,12 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use crate::{
     App,
     auth::{PresentedTicket, caller},
-    body::session_id,
     closing::until,
     error::{ApiError, ApiResult},
-    query::{Named, Params},
+    query::Params,
     ticket,
     token::Claims,
+    tool::Call,
 };
 
 /// Keeps connections through proxies alive.
@@ -66,7 +66,10 @@ pub async fn events(
 ) -> ApiResult<Sse<impl Stream<Item = Result<Event, Infallible>>>> {
     let (caller, credentials, expires, watching) = match (ticket, token) {
         (Some(Extension(PresentedTicket(ticket))), _) => {
-            let session = session_id(query.session_id.clone().map(Into::into))?;
+            let session = query.session_id.clone().map(SessionId::new).ok_or_else(|| {
+                let message = "session_id is missing: with a ticket, say which session";
+                ApiError::new(ErrorCode::MissingSessionId, message)
+            })?;
             let claims = ticket::check(&app.signer, &app.revoked, &ticket, &session)?;
             let watching = Some(app.tickets.feed(&claims)?);
             (claims.bearer(), claims.credentials(), claims.connection_ends(), watching)
@@ -147,7 +150,7 @@ impl Feed {
                 }
             };
             let wanted = self.only.as_ref().is_none_or(|only| *only == event.session);
-            let visible = self.caller.is_admin() || self.caller.subject == event.owner;
+            let visible = self.caller.owns(&event.owner);
             if !wanted || !visible {
                 continue;
             }
@@ -208,15 +211,10 @@ fn event(name: &str, data: &impl Serialize) -> Event {
 }
 
 /// What was done in one of the caller's sessions, also after its end.
-pub async fn session_actions(
-    State(app): State<App>,
-    Extension(caller): Extension<Caller>,
-    Named(id): Named,
-    Params(query): Params<ActionsQuery>,
-) -> ApiResult<Json<ActionList>> {
-    let owner = (!caller.is_admin()).then_some(caller.subject.as_str());
+pub async fn session_actions(call: Call, query: ActionsQuery) -> ApiResult<ActionList> {
     let (before, limit) = (query.before.unwrap_or(u64::MAX), query.limit.unwrap_or(100));
-    app.sessions.flush().await;
-    let actions = app.store.actions(&id, owner, before, limit.min(MOST_ACTIONS)).await?;
-    Ok(Json(ActionList { actions }))
+    let (id, owner) = (call.session_id()?, call.caller.limited_to());
+    call.app.sessions.flush().await;
+    let actions = call.app.store.actions(id, owner, before, limit.min(MOST_ACTIONS)).await?;
+    Ok(ActionList { actions })
 }

@@ -1,40 +1,48 @@
 //! Browser extensions that sessions can be created with.
 
-use axum::{Extension as With, Json, body::Body, extract::State, response::IntoResponse};
-use helmdeck_sessions::Caller;
-use helmdeck_wire::extension::ExtensionList;
-use http::StatusCode;
+use helmdeck_wire::extension::{Extension, ExtensionList, ExtensionName};
 use http_body_util::BodyExt;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-use crate::{App, error::ApiResult, query::NamedExtension};
+use crate::{
+    error::ApiResult,
+    tool::{Call, Content, NoInput, Outcome},
+};
+
+/// Which extension.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OneExtension {
+    /// Its name.
+    name: ExtensionName,
+}
+
+/// A new extension.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewExtension {
+    /// Its name.
+    name: ExtensionName,
+    /// The .zip or .crx file, in base64.
+    content_base64: Option<String>,
+}
 
 /// The caller's.
-pub async fn list_extensions(
-    State(app): State<App>,
-    With(caller): With<Caller>,
-) -> ApiResult<Json<ExtensionList>> {
-    let extensions = app.sessions.extensions(&caller).await?;
-    Ok(Json(ExtensionList { extensions }))
+pub async fn list_extensions(call: Call, _: NoInput) -> ApiResult<ExtensionList> {
+    let extensions = call.app.sessions.extensions(&call.caller).await?;
+    Ok(ExtensionList { extensions })
 }
 
 /// A new one, or one in another's place.
-pub async fn add_extension(
-    State(app): State<App>,
-    With(caller): With<Caller>,
-    NamedExtension(name): NamedExtension,
-    body: Body,
-) -> ApiResult<impl IntoResponse> {
-    let upload = body.map_err(Into::into).boxed_unsync();
-    let added = app.sessions.add_extension(&caller, &name, upload).await?;
-    Ok((StatusCode::CREATED, Json(added)))
+pub async fn add_extension(call: Call, new: NewExtension) -> ApiResult<Extension> {
+    let content = Content { text: None, base64: new.content_base64 };
+    let upload = call.content(content)?.map_err(Into::into).boxed_unsync();
+    Ok(call.app.sessions.add_extension(&call.caller, &new.name, upload).await?)
 }
 
 /// The end of one.
-pub async fn delete_extension(
-    State(app): State<App>,
-    With(caller): With<Caller>,
-    NamedExtension(name): NamedExtension,
-) -> ApiResult<StatusCode> {
-    app.sessions.delete_extension(&caller, &name).await?;
-    Ok(StatusCode::NO_CONTENT)
+pub async fn delete_extension(call: Call, one: OneExtension) -> ApiResult<Outcome> {
+    call.app.sessions.delete_extension(&call.caller, &one.name).await?;
+    Ok(Outcome::done())
 }

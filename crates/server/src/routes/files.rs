@@ -1,28 +1,21 @@
 //! Files in and out of a session's home.
 
-use axum::{
-    Extension, Json,
-    body::Body,
-    extract::State,
-    response::{AppendHeaders, IntoResponse, Response},
-};
+use axum::body::Body;
 use futures_util::stream;
-use helmdeck_sessions::{Caller, Download, SessionError};
+use helmdeck_sessions::Download;
 use helmdeck_wire::{
-    ErrorCode,
     byte_range::ByteRange,
-    file::{FileList, HomePath},
+    file::{FileList, FileStored, HomePath},
     guest::OneFile,
 };
-use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http::{HeaderValue, StatusCode, header};
 use http_body_util::BodyExt;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    App,
     error::{ApiError, ApiResult},
-    query::{Named, NamedFile, Params},
+    tool::{Call, Content, Outcome, Payload},
 };
 
 /// Which folder is listed.
@@ -31,16 +24,36 @@ use crate::{
 pub struct FolderQuery {
     /// From the home on; the home itself if not given.
     #[serde(default)]
-    path: String,
+    #[schemars(with = "String", extend("x-error" = "invalid_path"))]
+    path: HomePath,
+}
+
+/// Which file is read.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadFile {
+    /// From the home on.
+    #[schemars(with = "String", extend("x-error" = "invalid_path"))]
+    path: HomePath,
+    /// Only these bytes, such as `bytes=0-99`; over HTTP, the header `Range`.
+    #[schemars(with = "Option<String>")]
+    range: Option<ByteRange>,
 }
 
 /// How a file is put.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct WriteQuery {
+pub struct WriteFile {
+    /// From the home on.
+    #[schemars(with = "String", extend("x-error" = "invalid_path"))]
+    path: HomePath,
     /// Whether it may take the place of another; true if not given.
     #[serde(default = "yes")]
     replace: bool,
+    /// What it holds, as text; over HTTP, the body.
+    content: Option<String>,
+    /// What it holds, in base64, if it is not text.
+    content_base64: Option<String>,
 }
 
 fn yes() -> bool {
@@ -48,78 +61,34 @@ fn yes() -> bool {
 }
 
 /// A folder.
-pub async fn list_files(
-    State(app): State<App>,
-    Extension(caller): Extension<Caller>,
-    Named(id): Named,
-    Params(query): Params<FolderQuery>,
-) -> ApiResult<Json<FileList>> {
-    let path = parse(&query.path)?;
-    Ok(Json(app.sessions.get(&caller, &id)?.list_files(&path).await?))
+pub async fn list_files(call: Call, query: FolderQuery) -> ApiResult<FileList> {
+    Ok(call.session()?.list_files(&query.path).await?)
 }
 
 /// A file, as something to save: nothing of a session is ever shown as a page of ours.
-pub async fn read_file(
-    State(app): State<App>,
-    Extension(caller): Extension<Caller>,
-    NamedFile(id, path): NamedFile,
-    headers: HeaderMap,
-) -> ApiResult<Response> {
-    let path = parse(&path)?;
-    let session = app.sessions.get(&caller, &id)?;
-    let file = match session.read_file(&caller, &path, range(&headers)).await {
-        Err(error @ SessionError::RangeNotSatisfiable { size }) => {
-            let mut refused = ApiError::from(error).into_response();
-            let all = HeaderValue::try_from(format!("bytes */{size}"));
-            let all = all.map_err(ApiError::internal)?;
-            refused.headers_mut().insert(header::CONTENT_RANGE, all);
-            return Ok(refused);
-        }
-        read => read?,
-    };
-    let name = path.split().map_or("", |(_, name)| name);
-    let (status, part) = match file.part() {
-        Some((first, size)) => {
-            let last = first.saturating_add(file.size()).saturating_sub(1);
-            (StatusCode::PARTIAL_CONTENT, Some(format!("bytes {first}-{last}/{size}")))
-        }
-        None => (StatusCode::OK, None),
-    };
-    let part = part.map(|part| AppendHeaders([(header::CONTENT_RANGE, part)]));
-    let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream")),
-        (header::CONTENT_LENGTH, file.size().into()),
-        (header::ACCEPT_RANGES, HeaderValue::from_static("bytes")),
-        (header::CONTENT_DISPOSITION, disposition(name)?),
-        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox")),
-    ];
-    Ok((status, part, headers, Body::from_stream(pieces(file))).into_response())
-}
-
-/// The part that is asked for. A file has no version to compare with, so that a request on the
-/// condition of one gets all of it.
-fn range(headers: &HeaderMap) -> Option<ByteRange> {
-    let wanted = headers.get(header::RANGE).filter(|_| !headers.contains_key(header::IF_RANGE))?;
-    ByteRange::parse(wanted.to_str().ok()?)
+pub async fn read_file(call: Call, wanted: ReadFile) -> ApiResult<Outcome> {
+    let file = call.session()?.read_file(&call.caller, &wanted.path, wanted.range).await?;
+    let name = wanted.path.split().map_or("", |(_, name)| name);
+    let (disposition, size, part) = (disposition(name)?, file.size(), file.part());
+    let media_type = HeaderValue::from_static("application/octet-stream");
+    let body = Body::from_stream(pieces(file));
+    let file = Outcome::new(Payload::Stream { media_type, size: Some(size), body })
+        .with(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"))
+        .with(header::CONTENT_DISPOSITION, disposition)
+        .with(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox"));
+    let Some((first, whole)) = part else { return Ok(file) };
+    let last = first.saturating_add(size).saturating_sub(1);
+    let range = HeaderValue::try_from(format!("bytes {first}-{last}/{whole}"));
+    let file = file.with(header::CONTENT_RANGE, range.map_err(ApiError::internal)?);
+    Ok(Outcome { status: Some(StatusCode::PARTIAL_CONTENT), ..file })
 }
 
 /// A new file.
-pub async fn write_file(
-    State(app): State<App>,
-    Extension(caller): Extension<Caller>,
-    NamedFile(id, path): NamedFile,
-    Params(query): Params<WriteQuery>,
-    body: Body,
-) -> ApiResult<impl IntoResponse> {
-    let file = OneFile { path: parse(&path)?, replace: query.replace, range: None };
-    let content = body.map_err(Into::into).boxed_unsync();
-    let stored = app.sessions.get(&caller, &id)?.write_file(&caller, &file, content).await?;
-    Ok((StatusCode::CREATED, Json(stored)))
-}
-
-fn parse(path: &str) -> ApiResult<HomePath> {
-    HomePath::parse(path)
-        .map_err(|reason| ApiError::new(ErrorCode::InvalidPath, format!("path: {reason}")))
+pub async fn write_file(call: Call, file: WriteFile) -> ApiResult<FileStored> {
+    let content = Content { text: file.content, base64: file.content_base64 };
+    let content = call.content(content)?.map_err(Into::into).boxed_unsync();
+    let file = OneFile { path: file.path, replace: file.replace, range: None };
+    Ok(call.session()?.write_file(&call.caller, &file, content).await?)
 }
 
 /// A client that has the beginning learns from a broken connection that there is no rest.

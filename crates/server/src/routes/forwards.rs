@@ -1,16 +1,16 @@
 //! Ports outside that a session opens as its own.
 
 use axum::{
-    Extension, Json,
+    Extension,
     extract::{FromRequestParts, Path, State},
-    response::{IntoResponse, Response},
+    response::Response,
 };
 use helmdeck_sessions::Caller;
 use helmdeck_wire::{
     ErrorCode, SessionId,
-    forward::{ForwardList, ForwardRule, NewForward},
+    forward::{Forward, ForwardList, ForwardRule, NewForward},
 };
-use http::{StatusCode, request::Parts};
+use http::request::Parts;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -18,11 +18,11 @@ use super::live::{must_end, upgrade};
 use crate::{
     App,
     auth::require_bearer,
-    body::Body,
     error::{ApiError, ApiResult},
     forward,
-    query::{Named, NamedForward, Params},
+    query::{NamedForward, Params},
     token::Claims,
+    tool::{Call, NoInput, Outcome},
 };
 
 /// The largest message of either side.
@@ -36,35 +36,28 @@ pub struct ClientQuery {
     to: Option<u16>,
 }
 
+/// Which forwarded port.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OnePort {
+    /// Its number inside the session.
+    port: u16,
+}
+
 /// The forwarded ports of one of the caller's sessions.
-pub async fn list_forwards(
-    State(app): State<App>,
-    Extension(caller): Extension<Caller>,
-    Named(id): Named,
-) -> ApiResult<Json<ForwardList>> {
-    Ok(Json(ForwardList { forwards: app.sessions.get(&caller, &id)?.forwards() }))
+pub async fn list_forwards(call: Call, _: NoInput) -> ApiResult<ForwardList> {
+    Ok(ForwardList { forwards: call.session()?.forwards() })
 }
 
 /// A port of this machine.
-pub async fn add_forward(
-    State(app): State<App>,
-    Extension(caller): Extension<Caller>,
-    Named(id): Named,
-    Body(wanted): Body<NewForward>,
-) -> ApiResult<impl IntoResponse> {
-    let session = app.sessions.get(&caller, &id)?;
-    let forward = session.add_forward(&caller, wanted.forward).await?;
-    Ok((StatusCode::CREATED, Json(forward)))
+pub async fn add_forward(call: Call, wanted: NewForward) -> ApiResult<Forward> {
+    Ok(call.session()?.add_forward(&call.caller, wanted.forward).await?)
 }
 
 /// The end of a forwarded port.
-pub async fn remove_forward(
-    State(app): State<App>,
-    Extension(caller): Extension<Caller>,
-    NamedForward(id, port): NamedForward,
-) -> ApiResult<StatusCode> {
-    app.sessions.get(&caller, &id)?.remove_forward(&caller, port).await?;
-    Ok(StatusCode::NO_CONTENT)
+pub async fn remove_forward(call: Call, one: OnePort) -> ApiResult<Outcome> {
+    call.session()?.remove_forward(&call.caller, one.port).await?;
+    Ok(Outcome::done())
 }
 
 /// A port of the client's machine, for as long as the WebSocket is open.

@@ -1,32 +1,30 @@
 //! Watching a session: the connection of the live view, tickets for it, and its address.
 
 use axum::{
-    Extension, Json,
     extract::{Request, State, WebSocketUpgrade},
-    response::{IntoResponse, Response},
+    response::Response,
 };
-use helmdeck_sessions::{Caller, Holder, Session, SessionError, View, Viewer};
+use helmdeck_sessions::{Holder, Session, SessionError, View, Viewer};
 use helmdeck_wire::{
     ErrorCode, SessionId,
     session::EndReason,
     ticket::{NewTicket, Role, Ticket, VncUrl},
 };
-use http::{HeaderMap, StatusCode, request::Parts};
+use http::request::Parts;
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, de::Error as _};
+use serde::Deserialize;
 use time::OffsetDateTime;
 
 use crate::{
     App,
     auth::{PresentedTicket, caller},
-    body::{OptionalBody, session_id},
     closing::{Closing, until},
     error::{ApiError, ApiResult},
-    public::Address,
-    query::{Named, NamedTicket, Params},
+    query::{Named, Params},
     relay::relay,
     ticket,
     token::Claims,
+    tool::{Call, Outcome},
 };
 
 /// The largest message of a viewer: a clipboard.
@@ -42,7 +40,7 @@ pub struct ViewQuery {
     /// What the viewer wants to be; a ticket may allow less. With a token: `control`.
     role: Option<Role>,
     /// Take control with the connection, or, with `false`, hand back what this ticket or token has.
-    #[serde(default, deserialize_with = "flag")]
+    #[serde(default)]
     take: Option<bool>,
     /// A ticket instead of a token.
     #[serde(default)]
@@ -77,21 +75,13 @@ impl ViewQuery {
     }
 }
 
-/// `true` or `false` in a query: as a part of a larger one, it comes as text.
-fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<bool>, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    text.parse().map(Some).map_err(|_| D::Error::custom("take: expected true or false"))
-}
-
 /// Which desktop's address is wanted.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UrlQuery {
-    /// Which session.
-    #[schemars(with = "String")]
-    session_id: Option<String>,
     /// What the holder of the address may do; `view` if not given.
-    role: Option<String>,
+    #[schemars(extend("x-error" = "invalid_role"))]
+    role: Option<Role>,
 }
 
 /// RFB over a WebSocket.
@@ -198,60 +188,40 @@ pub async fn upgrade(parts: &mut Parts, app: &App) -> ApiResult<WebSocketUpgrade
     })
 }
 
+/// Which ticket.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OneTicket {
+    /// The id that its creation answered with.
+    ticket: String,
+}
+
 /// A ticket for one of the caller's sessions.
-pub async fn create_ticket(
-    State(app): State<App>,
-    Extension(caller): Extension<Caller>,
-    Extension(token): Extension<Claims>,
-    Named(id): Named,
-    headers: HeaderMap,
-    OptionalBody(wanted): OptionalBody<NewTicket>,
-) -> ApiResult<impl IntoResponse> {
-    let mode = app.sessions.get(&caller, &id)?.mode();
-    let (ticket, claims) = ticket::issue(&app.signer, &token, &id, &wanted)?;
-    let address = Address::of(&app, &headers);
-    let url = address.viewer(&id, mode, &ticket, claims.role);
-    let cdp_url = (claims.role == Role::Control).then(|| address.cdp(&id, &ticket));
+pub async fn create_ticket(call: Call, wanted: NewTicket) -> ApiResult<Ticket> {
+    let (id, mode) = (call.session_id()?, call.session()?.mode());
+    let (ticket, claims) = ticket::issue(&call.app.signer, &call.claims, id, &wanted)?;
+    let url = call.address.viewer(id, mode, &ticket, claims.role);
+    let cdp_url = (claims.role == Role::Control).then(|| call.address.cdp(id, &ticket));
     let expires_at = claims.expires_at();
-    let ticket = Ticket { id: claims.jti, ticket, role: claims.role, url, cdp_url, expires_at };
-    Ok((StatusCode::CREATED, Json(ticket)))
+    Ok(Ticket { id: claims.jti, ticket, role: claims.role, url, cdp_url, expires_at })
 }
 
 /// The end of a ticket.
-pub async fn revoke_ticket(
-    State(app): State<App>,
-    Extension(caller): Extension<Caller>,
-    NamedTicket(id, ticket): NamedTicket,
-) -> ApiResult<StatusCode> {
-    app.sessions.get(&caller, &id)?;
-    if !ticket::is_id_of(&app.signer, &id, &ticket)? {
+pub async fn revoke_ticket(call: Call, one: OneTicket) -> ApiResult<Outcome> {
+    call.session()?;
+    if !ticket::is_id_of(&call.app.signer, call.session_id()?, &one.ticket)? {
         let message = "this session has no such ticket: use the id that its creation answered with";
         return Err(ApiError::new(ErrorCode::NotFound, message));
     }
     // How long it would have been good is in the ticket, not in its id; this is the longest.
     let longest = OffsetDateTime::now_utc() + time::Duration::days(7);
-    app.revoked.add(&ticket, longest).await?;
-    Ok(StatusCode::NO_CONTENT)
+    call.app.revoked.add(&one.ticket, longest).await?;
+    Ok(Outcome::done())
 }
 
 /// Where to watch a desktop.
-pub async fn vnc_url(
-    State(app): State<App>,
-    Extension(caller): Extension<Caller>,
-    Extension(token): Extension<Claims>,
-    headers: HeaderMap,
-    Params(query): Params<UrlQuery>,
-) -> ApiResult<Json<VncUrl>> {
-    let id = session_id(query.session_id.map(Into::into))?;
-    let role = match query.role.as_deref() {
-        None | Some("view") => Role::View,
-        Some("control") => Role::Control,
-        Some(other) => {
-            let message = format!("{other:?} is not a role: use view or control");
-            return Err(ApiError::new(ErrorCode::InvalidRole, message));
-        }
-    };
-    let session = app.sessions.get(&caller, &id)?;
+pub async fn vnc_url(call: Call, query: UrlQuery) -> ApiResult<VncUrl> {
+    let (session, id, role) = (call.session()?, call.session_id()?, query.role.unwrap_or_default());
     session.ensure_desktop().map_err(|error| {
         let refused = ApiError::from(error);
         let also = format!("for its browser, make a ticket: POST /api/v1/sessions/{id}/tickets");
@@ -259,21 +229,20 @@ pub async fn vnc_url(
     })?;
     // Several people can open the address, until it expires.
     let wanted = NewTicket { role, reusable: true, ..NewTicket::default() };
-    let (ticket, claims) = ticket::issue(&app.signer, &token, &id, &wanted)?;
-    let address = Address::of(&app, &headers);
-    let published = app.published.lock().get(&id).copied();
+    let (ticket, claims) = ticket::issue(&call.app.signer, &call.claims, id, &wanted)?;
+    let published = call.app.published.lock().get(id).copied();
     let notes = published.map_or_else(String::new, |port| {
         format!(" The session is also published at port {port}: /vnc.html there.")
     });
-    Ok(Json(VncUrl {
-        url: address.viewer(&id, session.mode(), &ticket, role),
-        host: address.host(),
-        port: address.port(),
-        path: address.path("/vnc.html"),
-        session_id: id,
+    Ok(VncUrl {
+        url: call.address.viewer(id, session.mode(), &ticket, role),
+        host: call.address.host(),
+        port: call.address.port(),
+        path: call.address.path("/vnc.html"),
+        session_id: id.clone(),
         role,
         expires_at: claims.expires_at(),
         agent_status: session.agent_status(),
         notes: format!("{NOTES}{notes}"),
-    }))
+    })
 }

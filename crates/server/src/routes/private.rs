@@ -1,15 +1,12 @@
 //! Private sign-in.
 
-use axum::{Extension, Json, extract::State};
-use helmdeck_sessions::Caller;
 use helmdeck_wire::private::{PrivateEnded, PrivateSignIn};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    App,
     error::ApiResult,
-    query::{Named, Params},
+    tool::{Call, NoInput},
 };
 
 /// How a private sign-in ends.
@@ -22,20 +19,11 @@ pub struct EndQuery {
 }
 
 /// The caller, who drives, signs in privately.
-pub async fn start(
-    State(app): State<App>,
-    Extension(caller): Extension<Caller>,
-    Named(id): Named,
-) -> ApiResult<Json<PrivateSignIn>> {
-    Ok(Json(app.sessions.get(&caller, &id)?.start_private(&caller).await?))
+pub async fn start(call: Call, _: NoInput) -> ApiResult<PrivateSignIn> {
+    Ok(call.session()?.start_private(&call.caller).await?)
 }
 
 /// The agent gets the signed-in page.
-pub async fn end(
-    State(app): State<App>,
-    Extension(caller): Extension<Caller>,
-    Named(id): Named,
-    Params(query): Params<EndQuery>,
-) -> ApiResult<Json<PrivateEnded>> {
-    Ok(Json(app.sessions.get(&caller, &id)?.end_private(&caller, query.discard).await?))
+pub async fn end(call: Call, query: EndQuery) -> ApiResult<PrivateEnded> {
+    Ok(call.session()?.end_private(&call.caller, query.discard).await?)
 }

@@ -1,27 +1,31 @@
 //! Browser profiles that are kept from session to session.
 
-use axum::{Extension, Json, extract::State};
-use helmdeck_sessions::Caller;
-use helmdeck_wire::profile::ProfileList;
-use http::StatusCode;
+use helmdeck_wire::{profile::ProfileList, session::ProfileName};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-use crate::{App, error::ApiResult, query::NamedProfile};
+use crate::{
+    error::ApiResult,
+    tool::{Call, NoInput, Outcome},
+};
+
+/// Which profile.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OneProfile {
+    /// Its name.
+    #[schemars(extend("x-error" = "not_found"))]
+    name: ProfileName,
+}
 
 /// The caller's.
-pub async fn list_profiles(
-    State(app): State<App>,
-    Extension(caller): Extension<Caller>,
-) -> ApiResult<Json<ProfileList>> {
-    let profiles = app.sessions.profiles(&caller).await?;
-    Ok(Json(ProfileList { profiles }))
+pub async fn list_profiles(call: Call, _: NoInput) -> ApiResult<ProfileList> {
+    let profiles = call.app.sessions.profiles(&call.caller).await?;
+    Ok(ProfileList { profiles })
 }
 
 /// The end of one.
-pub async fn delete_profile(
-    State(app): State<App>,
-    Extension(caller): Extension<Caller>,
-    NamedProfile(name): NamedProfile,
-) -> ApiResult<StatusCode> {
-    app.sessions.delete_profile(&caller, &name).await?;
-    Ok(StatusCode::NO_CONTENT)
+pub async fn delete_profile(call: Call, one: OneProfile) -> ApiResult<Outcome> {
+    call.app.sessions.delete_profile(&call.caller, &one.name).await?;
+    Ok(Outcome::done())
 }

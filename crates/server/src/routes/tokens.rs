@@ -1,46 +1,42 @@
 //! Looking after tokens.
 
-use axum::{
-    Extension, Json,
-    extract::{Path, State},
-};
 use helmdeck_sessions::Caller;
 use helmdeck_wire::{
     ErrorCode,
     history::ActorKind,
     token::{TokenInfo, TokenList},
 };
-use http::StatusCode;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use crate::{
-    App,
     error::{ApiError, ApiResult},
+    tool::{Call, NoInput, Outcome},
 };
 
+/// Which token.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OneToken {
+    /// Its id, as the list shows it.
+    id: String,
+}
+
 /// The caller's tokens; all of them, for an admin.
-pub async fn list_tokens(
-    State(app): State<App>,
-    Extension(caller): Extension<Caller>,
-) -> ApiResult<Json<TokenList>> {
-    let subject = (!caller.is_admin()).then_some(caller.subject.as_str());
-    Ok(Json(TokenList { tokens: app.store.tokens(subject).await? }))
+pub async fn list_tokens(call: Call, _: NoInput) -> ApiResult<TokenList> {
+    Ok(TokenList { tokens: call.app.store.tokens(call.caller.limited_to()).await? })
 }
 
 /// The end of a token, at once, with everything that was opened with it.
-pub async fn revoke_token(
-    State(app): State<App>,
-    Extension(caller): Extension<Caller>,
-    Path(id): Path<String>,
-) -> ApiResult<StatusCode> {
-    let subject = (!caller.is_admin()).then_some(caller.subject.as_str());
-    let tokens = app.store.tokens(subject).await?;
-    let token = tokens.into_iter().find(|token| token.id == id).ok_or_else(|| {
+pub async fn revoke_token(call: Call, one: OneToken) -> ApiResult<Outcome> {
+    let tokens = call.app.store.tokens(call.caller.limited_to()).await?;
+    let token = tokens.into_iter().find(|token| token.id == one.id).ok_or_else(|| {
         let message = "there is no such token, or it is not yours; /api/v1/tokens lists them";
         ApiError::new(ErrorCode::NotFound, message)
     })?;
-    may_revoke(&caller, &token)?;
-    app.revoked.add(&token.id, token.expires_at).await?;
-    Ok(StatusCode::NO_CONTENT)
+    may_revoke(&call.caller, &token)?;
+    call.app.revoked.add(&token.id, token.expires_at).await?;
+    Ok(Outcome::done())
 }
 
 /// A token ends itself and those that allow no more than it does. An agent's never ends a person's.

@@ -1,7 +1,7 @@
 //! What sessions can be asked to do, by pixel and by element.
 
 use helmdeck_wire::{
-    Done,
+    Scope,
     browser::{
         ClickElement, Emulate, Execute, ExportHar, ExportState, Extract, HoverElement, ImportState,
         Interact, Markdown, Navigate, PageScreenshot, Pdf, PressKeys, ReadConsole, ReadNetwork,
@@ -20,75 +20,88 @@ use helmdeck_wire::{
 };
 
 use crate::{
-    operation::{DESKTOP, Operation, action, description, document, get, of_action, picture},
+    operation::{Operation, action, description, document, picture},
     routes::desktop,
+    tool::{Nature, json_tool, tool},
 };
 
 /// Actions on the desktop.
 pub fn of_the_desktop() -> Vec<Operation> {
+    let acts = Nature::on_desktop();
+    let looks = acts.reads();
     vec![
         // The screen.
-        picture::<Screenshot>(),
-        picture::<Zoom>(),
-        action::<Resize>(),
+        picture::<Screenshot>(looks),
+        picture::<Zoom>(looks),
+        action::<Resize>(acts.idempotent()),
         // The mouse.
-        action::<Click>(),
-        action::<DoubleClick>(),
-        action::<TripleClick>(),
-        action::<ModifierClick>(),
-        action::<MouseMove>(),
-        action::<MouseDown>(),
-        action::<MouseUp>(),
-        action::<Drag>(),
-        action::<Scroll>(),
-        action::<CursorPosition>(),
+        action::<Click>(acts),
+        action::<DoubleClick>(acts),
+        action::<TripleClick>(acts),
+        action::<ModifierClick>(acts),
+        action::<MouseMove>(acts.idempotent()),
+        action::<MouseDown>(acts),
+        action::<MouseUp>(acts),
+        action::<Drag>(acts),
+        action::<Scroll>(acts),
+        action::<CursorPosition>(looks),
         // The keyboard and the clipboard.
-        action::<Type>(),
-        action::<Key>(),
-        action::<HoldKey>(),
-        action::<Clipboard>(),
+        action::<Type>(acts),
+        action::<Key>(acts),
+        action::<HoldKey>(acts),
+        action::<Clipboard>(acts.idempotent()),
         // Programs and windows.
-        action::<Launch>(),
-        get("/api/v1/desktop/windows", desktop::ACT, "desktop_windows", desktop::list_windows)
-            .doc(&format!("{}{DESKTOP}", description::<ListWindows>()))
-            .query::<desktop::WindowsQuery>()
-            .returns::<Windows>(),
-        action::<Focus>(),
+        action::<Launch>(acts),
+        tool("desktop.windows", desktop::act::<ListWindows>)
+            .doc(format!("{}{}", description::<ListWindows>(), looks.whereabouts()))
+            .scope(Scope::SESSIONS_ACT)
+            .nature(looks)
+            .of_session()
+            .returns::<Windows>()
+            .get("/api/v1/desktop/windows", "desktop_windows"),
+        action::<Focus>(acts.idempotent()),
         // Pacing, and telling people.
-        action::<Wait>(),
-        of_action::<AgentStatus, _, _>(desktop::set_agent_status).returns::<Done>(),
+        action::<Wait>(looks),
+        json_tool("desktop.agent_status", desktop::set_agent_status)
+            .doc(format!("{}{}", description::<AgentStatus>(), acts.whereabouts()))
+            .scope(Scope::SESSIONS_ACT)
+            .nature(acts.idempotent())
+            .of_session()
+            .post("/api/v1/desktop/agent_status", "desktop_agent_status"),
     ]
 }
 
 /// The structured browser.
 pub fn of_the_browser() -> Vec<Operation> {
+    let acts = Nature::in_browser();
+    let looks = acts.reads();
     vec![
         // Pages.
-        action::<Navigate>(),
-        action::<Tabs>(),
-        action::<WaitFor>(),
-        action::<Execute>(),
+        action::<Navigate>(acts.idempotent()),
+        action::<Tabs>(acts),
+        action::<WaitFor>(looks),
+        action::<Execute>(acts),
         // Reading and looking.
-        action::<Extract>(),
-        action::<Snapshot>(),
-        action::<Markdown>(),
-        picture::<PageScreenshot>(),
-        document::<Pdf>(),
+        action::<Extract>(looks),
+        action::<Snapshot>(looks),
+        action::<Markdown>(looks),
+        picture::<PageScreenshot>(looks),
+        document::<Pdf>(looks),
         // What was recorded.
-        action::<ReadConsole>(),
-        action::<ReadNetwork>(),
-        action::<ExportHar>(),
+        action::<ReadConsole>(looks),
+        action::<ReadNetwork>(looks),
+        action::<ExportHar>(looks),
         // Elements.
-        action::<ClickElement>(),
-        action::<TypeInto>(),
-        action::<SelectOptions>(),
-        action::<HoverElement>(),
-        action::<PressKeys>(),
-        action::<UploadFiles>(),
-        action::<Interact>(),
+        action::<ClickElement>(acts),
+        action::<TypeInto>(acts.idempotent()),
+        action::<SelectOptions>(acts.idempotent()),
+        action::<HoverElement>(acts.idempotent()),
+        action::<PressKeys>(acts),
+        action::<UploadFiles>(acts.idempotent()),
+        action::<Interact>(acts),
         // The browser itself.
-        action::<ExportState>(),
-        action::<ImportState>(),
-        action::<Emulate>(),
+        action::<ExportState>(looks),
+        action::<ImportState>(acts.idempotent()),
+        action::<Emulate>(acts.idempotent()),
     ]
 }

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use crate::client::TestServer;
 
 const SCOPES: [Scope; 4] =
-    [Scope::SessionsRead, Scope::SessionsWrite, Scope::SessionsAct, Scope::MetricsRead];
+    [Scope::SESSIONS_READ, Scope::SESSIONS_WRITE, Scope::SESSIONS_ACT, Scope::METRICS_READ];
 
 #[test]
 fn nothing_is_open_but_what_is_listed_here() {
@@ -34,7 +34,7 @@ async fn every_operation_asks_for_its_scope_and_for_no_other() {
         let scope = match operation.access {
             Access::Needs(scope) => scope,
             // A ticket would do instead of this scope.
-            Access::Watches => Scope::SessionsAct,
+            Access::Watches => Scope::SESSIONS_ACT,
             Access::Open => {
                 assert_ne!(call("").await.status.as_u16(), 403, "{path}");
                 continue;

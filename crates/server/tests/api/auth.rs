@@ -65,7 +65,7 @@ async fn incomplete_credentials_are_refused_before_anything_is_checked() {
     }
     let extra = json!({"username": "admin", "password": "x", "otp": 1});
     let message = server.post(LOGIN, "", extra).await.assert_error(400, "invalid_input");
-    assert_eq!(message, "unknown field \"otp\": known fields are username, password");
+    assert_eq!(message, "unknown field \"otp\": known fields are password, username");
     server.post(LOGIN, "", "user=admin").await.assert_error(400, "invalid_json");
 }
 

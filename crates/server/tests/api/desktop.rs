@@ -69,7 +69,7 @@ async fn a_message_names_the_field_the_value_and_what_is_allowed() {
         assert!(message.contains(part), "{message}");
     }
     let (_, message) = refused(&server, "wait", json!({"second": 1, "session_id": "s"})).await;
-    assert_eq!(message, "unknown field \"second\": known fields are session_id, seconds");
+    assert_eq!(message, "unknown field \"second\": known fields are seconds, session_id");
 }
 
 #[tokio::test]

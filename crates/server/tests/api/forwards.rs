@@ -33,7 +33,7 @@ async fn ports_that_cannot_be_forwarded_are_refused_by_name() {
     for (forward, part) in [
         (json!(["localhost:80"]), "8080:localhost:80"),
         (json!(["3128"]), "3129"),
-        (json!(["10.0.0.1:80"]), "only localhost"),
+        (json!(["10.0.0.1:80"]), "localhost:5173"),
         (json!(["5173", "localhost:5173"]), "named twice"),
         (json!([5173]), "forward"),
     ] {

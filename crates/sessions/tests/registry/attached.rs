@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use helmdeck_sessions::{Session, SessionError, ToAttach};
 use helmdeck_wire::{
-    SessionId,
+    ActionCall, SessionId,
     attach::Attached,
     guest::{Hello, LINK_VERSION},
     pointer::CursorPosition,
@@ -119,7 +119,7 @@ async fn a_guest_that_reports_without_end_is_cut_off_and_its_session_says_why() 
         let shown = sessions.describe_one(&caller(), &session).await.unwrap();
         assert!(shown.error.unwrap().contains("reported more"), "its session says why");
         assert!(shown.ended_at.is_some() && shown.browser_view.reason.is_some());
-        let error = session.act(&caller(), &CursorPosition {}).await;
+        let error = session.act(&caller(), &ActionCall::new(&CursorPosition {})).await;
         assert_eq!(error.err().unwrap().ending().unwrap().reason, EndReason::GuestLost);
         timeout(PATIENCE, serving).await.expect("nothing more is wanted").unwrap();
     }

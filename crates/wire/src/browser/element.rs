@@ -16,9 +16,11 @@ use crate::{
 #[serde(deny_unknown_fields)]
 pub struct ClickElement {
     /// Which element.
+    #[schemars(extend("x-error" = "invalid_selector", "x-missing" = "missing_selector"))]
     pub selector: Selector,
     /// With which button.
     #[serde(default)]
+    #[schemars(extend("x-error" = "invalid_button"))]
     pub button: Button,
     /// How often: 2 for a double click.
     #[serde(default = "once")]
@@ -27,6 +29,7 @@ pub struct ClickElement {
     /// Keys held meanwhile.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 4))]
+    #[schemars(extend("x-error" = "invalid_modifier", "x-missing" = "missing_modifiers"))]
     pub modifiers: Vec<Modifier>,
     /// How a question that the click brings up is answered: with OK, or, by default, with Cancel.
     #[serde(default)]
@@ -89,6 +92,7 @@ pub struct Pixel {
 #[serde(deny_unknown_fields)]
 pub struct HoverElement {
     /// Which element.
+    #[schemars(extend("x-error" = "invalid_selector", "x-missing" = "missing_selector"))]
     pub selector: Selector,
     /// Which tab; the active one if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,9 +108,11 @@ action!(browser HoverElement, "browser_hover", Clicked, lasts |this: &Self| this
 #[serde(deny_unknown_fields)]
 pub struct TypeInto {
     /// Which field.
+    #[schemars(extend("x-error" = "invalid_selector", "x-missing" = "missing_selector"))]
     pub selector: Selector,
     /// What; may be empty, to clear the field.
     #[schemars(length(max = 1_000_000))]
+    #[schemars(extend("x-error" = "invalid_text", "x-missing" = "missing_text"))]
     pub text: String,
     /// Add to what is there instead.
     #[serde(default)]
@@ -134,6 +140,7 @@ kept |this: &Self| json!({
 #[serde(deny_unknown_fields)]
 pub struct SelectOptions {
     /// Which list.
+    #[schemars(extend("x-error" = "invalid_selector", "x-missing" = "missing_selector"))]
     pub selector: Selector,
     /// Which options; all others are not chosen.
     #[schemars(length(min = 1, max = 1000))]
@@ -164,9 +171,11 @@ pub struct Selected {
 pub struct PressKeys {
     /// The key or chord.
     #[schemars(length(min = 1, max = 1000))]
+    #[schemars(extend("x-error" = "invalid_keys", "x-missing" = "missing_keys"))]
     pub keys: String,
     /// Which element has the focus first; what has it if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-error" = "invalid_selector", "x-missing" = "missing_selector"))]
     pub selector: Option<Selector>,
     /// Which tab; the active one if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -185,6 +194,7 @@ kept |this: &Self| json!({
 #[serde(deny_unknown_fields)]
 pub struct UploadFiles {
     /// Which field.
+    #[schemars(extend("x-error" = "invalid_selector", "x-missing" = "missing_selector"))]
     pub selector: Selector,
     /// Which files, from the home on; put them there with `PUT /api/v1/sessions/{id}/files/…`.
     #[schemars(with = "Vec<String>", length(min = 1, max = 100))]
@@ -204,9 +214,11 @@ action!(browser UploadFiles, "browser_upload", Acted, lasts |this: &Self| this.t
 pub struct Extract {
     /// Which element; the whole page if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-error" = "invalid_selector", "x-missing" = "missing_selector"))]
     pub selector: Option<Selector>,
     /// As what.
     #[serde(default)]
+    #[schemars(extend("x-error" = "invalid_format"))]
     pub format: ExtractFormat,
     /// Which tab; the active one if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -250,6 +262,7 @@ pub struct Interact {
     /// What to do.
     pub action: Interaction,
     /// Which element.
+    #[schemars(extend("x-error" = "invalid_selector", "x-missing" = "missing_selector"))]
     pub selector: Selector,
     /// The text to type, or the value to select.
     #[serde(default, skip_serializing_if = "Option::is_none")]

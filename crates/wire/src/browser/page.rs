@@ -17,6 +17,7 @@ pub struct Navigate {
     /// Where to; `https://` is added if there is no scheme, `http://` for localhost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 100_000))]
+    #[schemars(extend("x-missing" = "missing_url"))]
     pub url: Option<String>,
     /// Instead of an address: `back`, `forward` or `reload`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -173,9 +174,11 @@ pub struct PageScreenshot {
     pub full_page: bool,
     /// Only this element.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-error" = "invalid_selector", "x-missing" = "missing_selector"))]
     pub selector: Option<Selector>,
     /// How to encode it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-error" = "invalid_format"))]
     pub format: Option<Format>,
     /// Which tab; the active one if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -193,6 +196,7 @@ action!(browser PageScreenshot, "browser_screenshot", Picture,
 pub struct Execute {
     /// An expression, or statements with `return`.
     #[schemars(length(min = 1, max = 1_000_000))]
+    #[schemars(extend("x-missing" = "missing_script"))]
     pub script: String,
     /// Which tab; the active one if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -220,10 +224,12 @@ pub struct Executed {
 pub struct WaitFor {
     /// This element is visible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-error" = "invalid_selector", "x-missing" = "missing_selector"))]
     pub selector: Option<Selector>,
     /// This text is visible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 10_000))]
+    #[schemars(extend("x-error" = "invalid_text", "x-missing" = "missing_text"))]
     pub text: Option<String>,
     /// With true: element and text are *not* visible.
     #[serde(default)]
@@ -231,6 +237,7 @@ pub struct WaitFor {
     /// The address contains this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 10_000))]
+    #[schemars(extend("x-missing" = "missing_url"))]
     pub url: Option<String>,
     /// Nothing was transferred for half a second.
     #[serde(default)]
@@ -265,6 +272,7 @@ pub struct Snapshot {
     pub since: Option<u64>,
     /// Only this element and what is in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-error" = "invalid_selector", "x-missing" = "missing_selector"))]
     pub selector: Option<Selector>,
     /// The most bytes; 50,000 if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -305,6 +313,7 @@ pub struct SnapshotText {
 pub struct Markdown {
     /// Only this element.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-error" = "invalid_selector", "x-missing" = "missing_selector"))]
     pub selector: Option<Selector>,
     /// The most bytes; 200,000 if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]

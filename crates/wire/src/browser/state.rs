@@ -37,6 +37,7 @@ action!(browser ExportState, "browser_export_state", StorageState,
 #[serde(deny_unknown_fields)]
 pub struct ImportState {
     /// What was exported.
+    #[schemars(extend("x-secret" = true))]
     pub state: StorageState,
     /// Forget all cookies and all that sites have stored first. With an empty state, that is all.
     #[serde(default)]
@@ -200,7 +201,8 @@ pub struct StorageItem {
 pub struct Origin(
     #[schemars(
         length(min = 8, max = 300),
-        regex(pattern = "^https?://[A-Za-z0-9._\\[\\]-][A-Za-z0-9._:\\[\\]-]*$")
+        regex(pattern = "^https?://[A-Za-z0-9._\\[\\]-][A-Za-z0-9._:\\[\\]-]*$"),
+        extend("x-expected" = "http or https, host and port alone: https://example.com")
     )]
     String,
 );

@@ -26,6 +26,7 @@ pub struct Tabs {
     /// What a new tab shall show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 100_000))]
+    #[schemars(extend("x-missing" = "missing_url"))]
     pub url: Option<String>,
     /// Seconds to wait.
     #[serde(default)]

@@ -77,6 +77,20 @@ impl<'de, const MAX: u32> Deserialize<'de> for Within<MAX> {
     }
 }
 
+impl<const MAX: u32> JsonSchema for Within<MAX> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("Within{MAX}").into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number", "minimum": -i64::from(MAX), "maximum": MAX })
+    }
+}
+
 /// A text of at most `MAX` characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
@@ -97,6 +111,20 @@ impl<'de, const MAX: usize> Deserialize<'de> for Text<MAX> {
             None => Ok(Self(text)),
             Some(_) => Err(D::Error::custom(format!("expected at most {MAX} characters"))),
         }
+    }
+}
+
+impl<const MAX: usize> JsonSchema for Text<MAX> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("Text{MAX}").into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "maxLength": MAX, "x-secret": true })
     }
 }
 

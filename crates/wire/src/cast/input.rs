@@ -1,5 +1,6 @@
 //! Mouse, keys and fingers of a viewer, as Chromium's own protocol names them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
 use super::{Modifiers, Place, Text, Turn, Whole};
@@ -8,7 +9,7 @@ use super::{Modifiers, Place, Text, Turn, Whole};
 const MAX_TOUCHES: usize = 16;
 
 /// What happens with the mouse.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum MouseKind {
     /// A button goes down.
@@ -22,7 +23,7 @@ pub enum MouseKind {
 }
 
 /// A button of the mouse.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum MouseButton {
     /// None.
@@ -41,7 +42,7 @@ pub enum MouseButton {
 }
 
 /// `Input.dispatchMouseEvent`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct MouseInput {
     /// What happens.
@@ -72,7 +73,7 @@ pub struct MouseInput {
 }
 
 /// What happens with a key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum KeyKind {
     /// It goes down, and types its text.
@@ -86,7 +87,7 @@ pub enum KeyKind {
 }
 
 /// `Input.dispatchKeyEvent`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct KeyInput {
     /// What happens.
@@ -116,7 +117,7 @@ pub struct KeyInput {
 }
 
 /// What happens with fingers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum TouchKind {
     /// Fingers touch.
@@ -130,7 +131,7 @@ pub enum TouchKind {
 }
 
 /// A finger.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Finger {
     /// From the left edge of the page as it is shown.
@@ -143,7 +144,7 @@ pub struct Finger {
 }
 
 /// `Input.dispatchTouchEvent`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct TouchInput {
     /// What happens.
@@ -151,6 +152,7 @@ pub struct TouchInput {
     pub kind: TouchKind,
     /// The fingers that touch; none at the end.
     #[serde(deserialize_with = "fingers")]
+    #[schemars(length(max = 16))]
     pub touch_points: Vec<Finger>,
     /// Keys that are held meanwhile.
     #[serde(default, skip_serializing_if = "Option::is_none")]

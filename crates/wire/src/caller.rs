@@ -1,43 +1,9 @@
 //! Who asks, and what they may.
 
-use helmdeck_wire::history::{Actor, ActorKind};
-
-/// What a token may allow. Each operation names one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
-    /// See sessions and their logs.
-    SessionsRead,
-    /// Create and end sessions.
-    SessionsWrite,
-    /// Act inside sessions and look at their screens.
-    SessionsAct,
-    /// Read the server's metrics.
-    MetricsRead,
-    /// Change the server's settings.
-    Admin,
-}
-
-impl Scope {
-    /// Every scope there is.
-    pub const ALL: [Self; 5] = [
-        Self::Admin,
-        Self::SessionsRead,
-        Self::SessionsWrite,
-        Self::SessionsAct,
-        Self::MetricsRead,
-    ];
-
-    /// The scope as it stands in a token.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::SessionsRead => "sessions:read",
-            Self::SessionsWrite => "sessions:write",
-            Self::SessionsAct => "sessions:act",
-            Self::MetricsRead => "metrics:read",
-            Self::Admin => "admin",
-        }
-    }
-}
+use crate::{
+    history::{Actor, ActorKind},
+    scope::Scope,
+};
 
 /// An authenticated client. Only the server's authentication makes one.
 #[derive(Debug, Clone, Default)]
@@ -76,6 +42,16 @@ impl Caller {
             })
     }
 
+    /// Whether the caller may see and use what `owner` owns.
+    pub fn owns(&self, owner: &str) -> bool {
+        self.is_admin() || self.subject == owner
+    }
+
+    /// The owner to whose things the caller is limited; none for an admin, who sees everything.
+    pub fn limited_to(&self) -> Option<&str> {
+        (!self.is_admin()).then_some(self.subject.as_str())
+    }
+
     /// Who acts when this caller does.
     pub fn actor(&self) -> Actor {
         Actor { kind: self.kind, subject: self.subject.clone(), label: self.label.clone() }
@@ -93,14 +69,14 @@ mod tests {
 
     #[test]
     fn a_scope_is_granted_by_name_by_family_or_to_an_admin() {
-        assert!(caller(&["sessions:read"]).may(Scope::SessionsRead));
-        assert!(!caller(&["sessions:read"]).may(Scope::SessionsWrite));
-        assert!(caller(&["sessions:*"]).may(Scope::SessionsAct));
-        assert!(caller(&["sessions"]).may(Scope::SessionsAct));
-        assert!(!caller(&["sessions:*"]).may(Scope::MetricsRead));
-        assert!(!caller(&["session:*", "sess"]).may(Scope::SessionsRead));
-        assert!(caller(&["admin"]).may(Scope::MetricsRead));
-        assert!(!caller(&[]).may(Scope::SessionsRead));
+        assert!(caller(&["sessions:read"]).may(Scope::SESSIONS_READ));
+        assert!(!caller(&["sessions:read"]).may(Scope::SESSIONS_WRITE));
+        assert!(caller(&["sessions:*"]).may(Scope::SESSIONS_ACT));
+        assert!(caller(&["sessions"]).may(Scope::SESSIONS_ACT));
+        assert!(!caller(&["sessions:*"]).may(Scope::METRICS_READ));
+        assert!(!caller(&["session:*", "sess"]).may(Scope::SESSIONS_READ));
+        assert!(caller(&["admin"]).may(Scope::METRICS_READ));
+        assert!(!caller(&[]).may(Scope::SESSIONS_READ));
         assert!(caller(&["sessions"]).covers("sessions:*"));
         assert!(!caller(&["sessions:read"]).covers("sessions:*"));
         assert!(!caller(&["sessions:*"]).covers("admin"));

@@ -1,0 +1,115 @@
+//! The server itself: pages, health, logins, tokens, settings.
+
+use helmdeck_wire::Scope;
+use http::StatusCode;
+
+use crate::{
+    login::{Credentials, LoggedIn},
+    operation::{
+        Access::{Needs, Open},
+        Operation, delete, get, post,
+    },
+    routes::{auth as login, health, metrics, openapi, pages, settings as change, tokens},
+    tool::{Nature, json_tool, tool},
+};
+
+use super::live::AnyObject;
+
+/// Pages, and whether the server runs.
+pub fn pages_and_health() -> Vec<Operation> {
+    vec![
+        get("/", Open, "home", pages::app)
+            .doc("The web page: all sessions, live.")
+            .returns_text("text/html"),
+        get("/login", Open, "login_page", pages::app)
+            .doc("The web page, where one logs in.")
+            .returns_text("text/html"),
+        get("/sessions/{id}", Open, "session_page", pages::session)
+            .doc("The web page of one session. Whether there is one, it asks as any client would.")
+            .returns_text("text/html"),
+        get("/settings", Open, "settings_page", pages::app)
+            .doc("The web page, where an admin changes settings.")
+            .returns_text("text/html"),
+        get("/docs", Open, "docs_page", pages::docs)
+            .doc("The API reference, for reading.")
+            .returns_text("text/html"),
+        get("/vnc.html", Open, "viewer_page", pages::viewer)
+            .doc("A session's desktop on a separate page, by ticket.")
+            .returns_text("text/html"),
+        get("/embed/{id}", Open, "embed_session", pages::embed)
+            .doc("A session's desktop for a frame of another page, by `ticket` in the query.")
+            .status(StatusCode::TEMPORARY_REDIRECT),
+        get("/embed.html", Open, "embedded_page", pages::embedded)
+            .doc("The page that `/embed/{id}` leads to; HELMDECK_EMBED_ANCESTORS says who may frame it.")
+            .returns_text("text/html"),
+        get("/assets/{file}", Open, "page_asset", pages::asset)
+            .doc("A script, style or picture of the web page.")
+            .returns_text("application/octet-stream"),
+        get("/healthz", Open, "healthz", health::healthz)
+            .doc("Whether the server runs. Checks nothing else.")
+            .returns::<health::Health>(),
+        get("/readyz", Open, "readyz", health::readyz)
+            .doc("Whether the server can do its work: the store and the runtime answer.")
+            .returns::<health::Health>(),
+        get("/version", Open, "version", health::version)
+            .doc("Which helmdeck this is.")
+            .returns::<health::Version>(),
+        get("/metrics", Needs(Scope::METRICS_READ), "metrics", metrics::metrics)
+            .doc("The server's metrics, for Prometheus.")
+            .returns_text(metrics::MEDIA_TYPE),
+        get("/api/v1/openapi.json", Open, "openapi", openapi::openapi)
+            .doc("This document.")
+            .returns::<AnyObject>(),
+    ]
+}
+
+/// Logging in, and looking after tokens.
+pub fn signing_in() -> Vec<Operation> {
+    let looks = Nature::default().reads();
+    vec![
+        post("/api/v1/auth/login", Open, "login", login::login)
+            .doc("Log in with the admin's user name and password; the token is good for 12 hours.")
+            .takes::<Credentials>()
+            .returns::<LoggedIn>(),
+        post("/api/v1/auth/cookie", Open, "log_in_by_cookie", login::log_in_by_cookie)
+            .doc(
+                "Log in as the web page does: the token comes as a cookie that no script can read.",
+            )
+            .takes::<Credentials>()
+            .returns::<login::Me>(),
+        delete("/api/v1/auth/cookie", Needs(Scope::SESSIONS_READ), "log_out", login::log_out)
+            .doc("Log out: the cookie goes, and its token is revoked.")
+            .status(StatusCode::NO_CONTENT),
+        json_tool("token.show_mine", login::me)
+            .doc("Who is logged in.")
+            .scope(Scope::SESSIONS_READ)
+            .nature(looks)
+            .get("/api/v1/auth/me", "show_me"),
+        json_tool("token.list", tokens::list_tokens)
+            .doc("The caller's tokens that have not expired; all tokens, for an admin.")
+            .scope(Scope::SESSIONS_READ)
+            .nature(looks)
+            .get("/api/v1/tokens", "list_tokens"),
+        tool("token.revoke", tokens::revoke_token)
+            .doc("Revoke a token, at once; what was opened with it is closed.")
+            .scope(Scope::SESSIONS_READ)
+            .nature(Nature::default().changes_world().destroys())
+            .delete("/api/v1/tokens/{id}", "revoke_token"),
+    ]
+}
+
+/// Settings.
+pub fn settings() -> Vec<Operation> {
+    vec![
+        json_tool("settings.show", change::show_settings)
+            .doc("The settings that new sessions follow.")
+            .scope(Scope::SESSIONS_READ)
+            .nature(Nature::default().reads())
+            .get("/api/v1/settings", "show_settings"),
+        json_tool("settings.change", change::change_settings)
+            .doc("Change settings. Sessions that exist stay as they are.")
+            .scope(Scope::ADMIN)
+            .nature(Nature::default().changes_world().idempotent())
+            .patch("/api/v1/settings", "change_settings"),
+    ]
+}

@@ -1,0 +1,350 @@
+//! What a tool is: something a caller can have done, whatever door it came through.
+//!
+//! One value is the source of its HTTP route, its scope check, its place in the OpenAPI document, its
+//! row in the access test, and its verb on the command line. `table.rs` lists all of them.
+
+pub mod http;
+mod nature;
+mod outcome;
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{Arc, OnceLock},
+};
+
+use axum::body::Body;
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use helmdeck_schema::Schema;
+use helmdeck_sessions::{Caller, Scope, Session};
+use helmdeck_wire::{ErrorCode, SessionId};
+use parking_lot::Mutex;
+use schemars::JsonSchema;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    App,
+    error::{ApiError, ApiResult},
+    input,
+    operation::{Output, SchemaOf},
+    public::Address,
+    token::Claims,
+};
+
+pub use nature::{Effect, Nature, Style, Substrate, Surface};
+pub use outcome::{Outcome, Payload};
+
+/// A tool of the table.
+pub struct Tool {
+    /// Its name, such as `desktop.click`.
+    pub name: String,
+    /// A few words for lists.
+    pub title: String,
+    /// What it does, for people and models.
+    pub doc: String,
+    /// What a token must allow.
+    pub scope: Scope,
+    /// What calling it means.
+    pub nature: Nature,
+    /// Whether it is about one session, which `session_id` names.
+    pub of_session: bool,
+    pub(crate) output: Output,
+    /// Its input without `session_id` and flags, as a component of the OpenAPI document.
+    pub(crate) component: Component,
+    /// Whether its content comes as the body of an HTTP request.
+    pub(crate) takes_bytes: bool,
+    flags: Vec<Flag>,
+    root_schema: fn() -> Value,
+    schema: OnceLock<Arc<Schema>>,
+    prepare: fn(Map<String, Value>) -> ApiResult<Map<String, Value>>,
+    handler: Handler,
+}
+
+/// How the input of a tool stands in the OpenAPI document.
+#[derive(Clone, Copy)]
+pub struct Component {
+    /// A reference to it.
+    pub reference: SchemaOf,
+    /// The schema itself.
+    pub schema: SchemaOf,
+    /// What it is called.
+    pub name: fn() -> String,
+}
+
+/// A field beside the input that is true or false.
+pub(crate) struct Flag {
+    pub name: &'static str,
+    pub doc: &'static str,
+    pub default: bool,
+}
+
+/// One call of a tool, and what it may use.
+pub struct Call {
+    pub app: App,
+    pub caller: Caller,
+    /// The caller's token.
+    pub claims: Claims,
+    /// Under which address the caller knows this server.
+    pub address: Address,
+    /// The content that came with the call, for tools that take bytes.
+    pub body: Mutex<Option<Body>>,
+    session_id: Option<SessionId>,
+    flags: Vec<(&'static str, bool)>,
+}
+
+/// Content that came as a field, from callers that send no bytes.
+pub struct Content {
+    pub text: Option<String>,
+    pub base64: Option<String>,
+}
+
+/// An input without fields.
+#[derive(Debug, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NoInput {}
+
+type Answer = Pin<Box<dyn Future<Output = ApiResult<Outcome>> + Send>>;
+type Handler = Box<dyn Fn(Call, &Schema, Value) -> Answer + Send + Sync>;
+
+impl Call {
+    pub(crate) fn new(app: App, caller: Caller, claims: Claims, address: Address) -> Self {
+        Self {
+            app,
+            caller,
+            claims,
+            address,
+            body: Mutex::default(),
+            session_id: None,
+            flags: Vec::new(),
+        }
+    }
+
+    /// The id of the session that the call is about.
+    pub fn session_id(&self) -> ApiResult<&SessionId> {
+        self.session_id.as_ref().ok_or_else(|| ApiError::internal("the tool has no session"))
+    }
+
+    /// The session that the call is about, if it is the caller's.
+    pub fn session(&self) -> ApiResult<Session> {
+        Ok(self.app.sessions.get(&self.caller, self.session_id()?)?)
+    }
+
+    /// The content of the call: its body, or else what came as a field.
+    pub fn content(&self, content: Content) -> ApiResult<Body> {
+        let wrong = |field: &str, message: &str| {
+            ApiError::new(ErrorCode::InvalidInput, message).of_field(field, Vec::new())
+        };
+        match (self.body.lock().take(), content.text, content.base64) {
+            (Some(body), ..) => Ok(body),
+            (None, Some(text), None) => Ok(Body::from(text)),
+            (None, None, Some(text)) => match BASE64_STANDARD.decode(text) {
+                Ok(bytes) => Ok(Body::from(bytes)),
+                Err(_) => Err(wrong("content_base64", "content_base64 is not base64")),
+            },
+            (None, Some(_), Some(_)) => {
+                Err(wrong("content", "content and content_base64 are both given: choose one"))
+            }
+            (None, None, None) => Err(wrong("content", "content is missing")),
+        }
+    }
+
+    /// Whether a flag is set.
+    pub fn flag(&self, name: &str) -> bool {
+        self.flags.iter().any(|(flag, set)| *flag == name && *set)
+    }
+}
+
+/// A tool whose handler returns something to be written as JSON.
+pub fn json_tool<I, O, F, R>(name: &str, handler: F) -> Tool
+where
+    I: DeserializeOwned + JsonSchema + Send + 'static,
+    O: Serialize + JsonSchema + 'static,
+    F: Fn(Call, I) -> R + Send + Sync + 'static,
+    R: Future<Output = ApiResult<O>> + Send + 'static,
+{
+    let answer = move |call, input| {
+        let work = handler(call, input);
+        async move { Outcome::json(&work.await?) }
+    };
+    tool(name, answer).returns::<O>()
+}
+
+/// A tool. All that depends on the type of its input is in this function.
+pub fn tool<I, F, R>(name: &str, handler: F) -> Tool
+where
+    I: DeserializeOwned + JsonSchema + Send + 'static,
+    F: Fn(Call, I) -> R + Send + Sync + 'static,
+    R: Future<Output = ApiResult<Outcome>> + Send + 'static,
+{
+    let handler = move |call, schema: &Schema, value| -> Answer {
+        match input::parse::<I>(schema, value) {
+            Ok(input) => Box::pin(handler(call, input)),
+            Err(refused) => Box::pin(std::future::ready(Err(refused))),
+        }
+    };
+    let component = Component {
+        reference: |generator| generator.subschema_for::<I>(),
+        schema: I::json_schema,
+        name: || I::schema_name().into_owned(),
+    };
+    Tool {
+        name: name.to_owned(),
+        title: title(name),
+        doc: String::new(),
+        scope: Scope::ADMIN,
+        nature: Nature::default(),
+        of_session: false,
+        output: Output::Nothing,
+        component,
+        takes_bytes: false,
+        flags: Vec::new(),
+        root_schema: input::root_schema::<I>,
+        schema: OnceLock::new(),
+        prepare: Ok,
+        handler: Box::new(handler),
+    }
+}
+
+/// `desktop.mouse_move` is "Desktop mouse move" for people.
+fn title(name: &str) -> String {
+    let words = name.replace(['.', '_'], " ");
+    let mut letters = words.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+impl Tool {
+    /// Checks the arguments and does what the tool does. Whether the caller may is checked before.
+    pub async fn call(&self, mut call: Call, args: Map<String, Value>) -> ApiResult<Outcome> {
+        let schema = self.schema()?;
+        let mut value = input::check(schema, (self.prepare)(args)?)?;
+        let fields = value.as_object_mut();
+        if let Some(fields) = fields {
+            if self.of_session
+                && let Some(Value::String(id)) = fields.remove("session_id")
+            {
+                call.session_id = Some(SessionId::new(id));
+            }
+            for flag in &self.flags {
+                let given = fields.remove(flag.name).and_then(|value| value.as_bool());
+                call.flags.push((flag.name, given.unwrap_or(flag.default)));
+            }
+        }
+        (self.handler)(call, schema, value).await
+    }
+
+    /// The call of a caller who must have the tool's scope.
+    pub async fn call_as(&self, call: Call, args: Map<String, Value>) -> ApiResult<Outcome> {
+        if !call.caller.may(self.scope) {
+            return Err(lacks(self.scope));
+        }
+        self.call(call, args).await
+    }
+
+    /// Everything a caller may send, as it is enforced.
+    pub fn schema(&self) -> ApiResult<&Arc<Schema>> {
+        if let Some(schema) = self.schema.get() {
+            return Ok(schema);
+        }
+        let schema = Schema::new(self.whole_schema()).map_err(ApiError::internal)?;
+        Ok(self.schema.get_or_init(|| Arc::new(schema)))
+    }
+
+    fn whole_schema(&self) -> Value {
+        let mut root = (self.root_schema)();
+        let Some(object) = root.as_object_mut() else { return root };
+        object.insert("additionalProperties".to_owned(), json!(false));
+        let fields = object.entry("properties").or_insert(json!({}));
+        if let Value::Object(fields) = fields {
+            if self.of_session {
+                let description = "The session, by the id that creating it returned.";
+                let id = json!({
+                    "type": "string", "minLength": 1, "maxLength": 200,
+                    "description": description, "x-missing": "missing_session_id",
+                });
+                fields.insert("session_id".to_owned(), id);
+            }
+            for flag in &self.flags {
+                fields.insert(flag.name.to_owned(), flag.schema());
+            }
+        }
+        let required = object.entry("required").or_insert(json!([]));
+        // Last, so that a client mends its own fields first.
+        if let Value::Array(required) = required
+            && self.of_session
+        {
+            required.push(json!("session_id"));
+        }
+        root
+    }
+
+    /// What success looks like as JSON Schema, if it is JSON.
+    pub fn output_schema(&self) -> Option<Value> {
+        match self.output {
+            Output::Json(schema) => Some(crate::openapi::standalone(schema)),
+            Output::Text(_) | Output::Bytes(_) | Output::Nothing => None,
+        }
+    }
+
+    pub(crate) fn flags(&self) -> &[Flag] {
+        &self.flags
+    }
+
+    pub(crate) fn doc(self, doc: impl Into<String>) -> Self {
+        Self { doc: doc.into(), ..self }
+    }
+
+    pub(crate) fn scope(self, scope: Scope) -> Self {
+        Self { scope, ..self }
+    }
+
+    pub(crate) fn nature(self, nature: Nature) -> Self {
+        Self { nature, ..self }
+    }
+
+    /// It is about one session.
+    pub(crate) fn of_session(self) -> Self {
+        Self { of_session: true, ..self }
+    }
+
+    /// It has a flag beside its input.
+    pub(crate) fn flag(mut self, name: &'static str, doc: &'static str, default: bool) -> Self {
+        self.flags.push(Flag { name, doc, default });
+        self
+    }
+
+    /// It takes content as bytes.
+    pub(crate) fn takes_bytes(self) -> Self {
+        Self { takes_bytes: true, ..self }
+    }
+
+    /// It accepts arguments in other shapes, which `prepare` brings into one.
+    pub(crate) fn prepare(
+        self,
+        prepare: fn(Map<String, Value>) -> ApiResult<Map<String, Value>>,
+        documented_as: SchemaOf,
+    ) -> Self {
+        let component = Component { reference: documented_as, ..self.component };
+        Self { prepare, component, ..self }
+    }
+
+    pub(crate) fn returns<O: JsonSchema>(self) -> Self {
+        self.output(Output::Json(|generator| generator.subschema_for::<O>()))
+    }
+
+    pub(crate) fn output(self, output: Output) -> Self {
+        Self { output, ..self }
+    }
+}
+
+impl Flag {
+    pub(crate) fn schema(&self) -> Value {
+        json!({ "type": "boolean", "description": self.doc, "default": self.default })
+    }
+}
+
+/// The refusal of a caller whose token does not allow an operation.
+pub fn lacks(scope: Scope) -> ApiError {
+    let message = format!("this token lacks the scope {scope}: make one that has it");
+    ApiError::new(ErrorCode::Forbidden, message)
+}

@@ -1,0 +1,205 @@
+//! The HTTP door: from a request to the arguments of a tool, and from its outcome to a response.
+
+use std::sync::Arc;
+
+use axum::{
+    body::Body,
+    extract::{FromRequestParts, RawPathParams, Request, State},
+    response::{IntoResponse, Response},
+    routing::{MethodFilter, MethodRouter, on},
+};
+use helmdeck_sessions::Caller;
+use helmdeck_wire::{ErrorCode, byte_range::ByteRange};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts};
+use serde_json::{Map, Value};
+
+use super::{Call, Outcome, Payload, Tool};
+use crate::{
+    App, accept, body,
+    error::{ApiError, ApiResult},
+    public::Address,
+    query,
+    token::Claims,
+};
+
+/// Where in a request the arguments of a tool stand.
+#[derive(Debug, Clone, Default)]
+pub struct Binding {
+    pub method: Method,
+    pub path: String,
+    /// Fields that stand in the query although there is a body.
+    pub in_query: Vec<&'static str>,
+    /// Fields that HTTP clients do not send: a header or the body says the same.
+    pub hidden: Vec<&'static str>,
+    /// Whether there may be no body.
+    pub optional_body: bool,
+    /// Whether `Accept` chooses `format` if that is not given.
+    pub accept_chooses: bool,
+    pub status: StatusCode,
+}
+
+impl Binding {
+    /// The parameters of the path, and the fields they are.
+    pub fn path_fields(&self, of_session: bool) -> Vec<(&str, &str)> {
+        let names = self.path.split('{').skip(1).filter_map(|rest| rest.split('}').next());
+        let names = names.map(|name| name.trim_start_matches('*'));
+        // Other paths call a session by its noun.
+        names
+            .map(|name| (name, if name == "id" && of_session { "session_id" } else { name }))
+            .collect()
+    }
+
+    /// Whether a field stands in the query.
+    pub fn is_in_query(&self, tool: &Tool, field: &str) -> bool {
+        let in_path = self.path_fields(tool.of_session).iter().any(|(_, it)| *it == field);
+        let bodiless = tool.takes_bytes || matches!(self.method, Method::GET | Method::DELETE);
+        !in_path && !self.hidden.contains(&field) && (bodiless || self.in_query.contains(&field))
+    }
+
+    /// Whether a JSON object may come as the body.
+    pub fn has_body(&self, tool: &Tool) -> bool {
+        !tool.takes_bytes && !matches!(self.method, Method::GET | Method::DELETE)
+    }
+}
+
+/// The route of a tool.
+pub fn route(tool: &Arc<Tool>, binding: &Binding) -> MethodRouter<App> {
+    let bound = Arc::new((tool.clone(), binding.clone()));
+    let handler = async move |State(app): State<App>, request: Request| {
+        let (tool, binding) = &*bound;
+        answer(tool, binding, app, request).await
+    };
+    let method = MethodFilter::try_from(binding.method.clone()).unwrap_or(MethodFilter::GET);
+    on(method, handler)
+}
+
+async fn answer(tool: &Tool, binding: &Binding, app: App, request: Request) -> ApiResult<Response> {
+    let (mut parts, body) = request.into_parts();
+    let (caller, claims) = identity(&parts)?;
+    let mut args = args_of_address(tool, binding, &app, &mut parts).await?;
+    let call = Call::new(app.clone(), caller, claims, Address::of(&app, &parts.headers));
+    if tool.takes_bytes {
+        *call.body.lock() = Some(body);
+    } else if binding.has_body(tool) {
+        for (name, value) in body_object(tool, binding, &app, body).await? {
+            if args.contains_key(&name) || binding.hidden.contains(&name.as_str()) {
+                return Err(unknown(tool, &name));
+            }
+            args.insert(name, value);
+        }
+    }
+    args_of_headers(tool, binding, &parts.headers, &mut args);
+    let outcome = tool.call(call, args).await?;
+    Ok(response(outcome, binding.status))
+}
+
+/// Who calls, as the gate before this found out.
+fn identity(parts: &Parts) -> ApiResult<(Caller, Claims)> {
+    let caller = parts.extensions.get::<Caller>().cloned();
+    let claims = parts.extensions.get::<Claims>().cloned();
+    caller.zip(claims).ok_or_else(|| ApiError::internal("the gate let an unknown caller through"))
+}
+
+/// What stands in the path and in the query.
+async fn args_of_address(
+    tool: &Tool,
+    binding: &Binding,
+    app: &App,
+    parts: &mut Parts,
+) -> ApiResult<Map<String, Value>> {
+    let schema = tool.schema()?;
+    let mut args = Map::new();
+    let params = RawPathParams::from_request_parts(parts, app).await.map_err(|_| {
+        let message = "the path is not UTF-8: percent-encode what is not ASCII";
+        ApiError::new(ErrorCode::InvalidPath, message)
+    })?;
+    let fields = binding.path_fields(tool.of_session);
+    for (name, text) in &params {
+        let field =
+            fields.iter().find(|(param, _)| *param == name).map_or(name, |(_, field)| field);
+        args.insert(field.to_owned(), schema.coerce(field, text));
+    }
+    let known = schema.fields().any(|field| binding.is_in_query(tool, field));
+    for (name, text) in
+        query::pairs(parts.uri.query().unwrap_or_default()).into_iter().filter(|_| known)
+    {
+        let in_query = binding.is_in_query(tool, &name) && schema.field(&name).is_some();
+        if !in_query || args.contains_key(&name) {
+            return Err(unknown(tool, &name));
+        }
+        args.insert(name.clone(), schema.coerce(&name, &text));
+    }
+    Ok(args)
+}
+
+/// A name in the wrong place is as unknown as one that means nothing.
+fn unknown(tool: &Tool, name: &str) -> ApiError {
+    let known = tool.schema().map(|schema| schema.fields().collect::<Vec<_>>().join(", "));
+    let known = known.unwrap_or_default();
+    let message = format!("unknown field {name:?}: known fields are {known}");
+    ApiError::new(ErrorCode::InvalidInput, message).of_field(name, Vec::new())
+}
+
+async fn body_object(
+    tool: &Tool,
+    binding: &Binding,
+    app: &App,
+    body: Body,
+) -> ApiResult<Map<String, Value>> {
+    let bytes = body::read(body, app.max_body_bytes).await?;
+    let takes_any = tool.schema()?.fields().any(|field| {
+        !binding.is_in_query(tool, field)
+            && !binding.path_fields(tool.of_session).iter().any(|(_, it)| *it == field)
+    });
+    // Nobody reads the body of a call that takes none.
+    if !takes_any || (binding.optional_body && bytes.trim_ascii().is_empty()) {
+        return Ok(Map::new());
+    }
+    body::object(&bytes)
+}
+
+/// What headers say instead of fields.
+fn args_of_headers(
+    tool: &Tool,
+    binding: &Binding,
+    headers: &HeaderMap,
+    args: &mut Map<String, Value>,
+) {
+    let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    if binding.accept_chooses && args.get("format").is_none_or(Value::is_null) {
+        let format = accept::preferred(text(header::ACCEPT).unwrap_or_default());
+        args.insert("format".to_owned(), format.name().into());
+    }
+    // A file has no version to compare with, so that a request on the condition of one gets all of it.
+    let range = text(header::RANGE).filter(|_| !headers.contains_key(header::IF_RANGE));
+    if tool.schema().is_ok_and(|schema| schema.field("range").is_some())
+        && let Some(range) = range.filter(|range| ByteRange::parse(range).is_some())
+    {
+        args.insert("range".to_owned(), range.into());
+    }
+}
+
+/// An outcome as HTTP sends it.
+pub fn response(outcome: Outcome, status: StatusCode) -> Response {
+    let status = outcome.status.unwrap_or(status);
+    let mut headers = outcome.headers;
+    let body = match outcome.payload {
+        Payload::Nothing => return (status, headers).into_response(),
+        Payload::Json(bytes) => {
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            Body::from(bytes)
+        }
+        Payload::Bytes { media_type, bytes } => {
+            headers.insert(header::CONTENT_TYPE, media_type);
+            Body::from(bytes)
+        }
+        Payload::Stream { media_type, size, body } => {
+            headers.insert(header::CONTENT_TYPE, media_type);
+            if let Some(size) = size {
+                headers.insert(header::CONTENT_LENGTH, size.into());
+            }
+            body
+        }
+    };
+    (status, headers, body).into_response()
+}

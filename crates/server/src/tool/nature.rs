@@ -1,0 +1,157 @@
+//! What calling a tool means: whether it changes something, and where people can see it work.
+
+use helmdeck_wire::session::Mode;
+use serde::Serialize;
+
+/// What a call changes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Nothing.
+    ReadOnly,
+    /// Something in one session, or which sessions there are.
+    #[default]
+    ChangesSession,
+    /// Something outside sessions: settings, tokens, what is kept.
+    ChangesWorld,
+    /// Something that costs money.
+    SpendsMoney,
+}
+
+/// How an agent says what it means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Style {
+    /// By name: fields, selectors, ids.
+    Structured,
+    /// By pixel, from pictures.
+    Vision,
+}
+
+/// What does the work.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Substrate {
+    /// The server.
+    #[default]
+    Server,
+    /// The session's sandbox: files, programs, ports.
+    Sandbox,
+    /// The session's Chromium.
+    Browser,
+    /// The session's X display.
+    Desktop,
+}
+
+/// Whether people who watch can see it work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Surface {
+    /// It needs no screen and shows nothing.
+    Headless,
+    /// It works on the visible desktop.
+    Visible,
+    /// It works with either, and is visible if the session has a desktop.
+    Both,
+}
+
+/// What calling a tool means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Nature {
+    /// What it changes.
+    pub effect: Effect,
+    /// Whether calling it again with the same arguments changes nothing more.
+    pub idempotent: bool,
+    /// Whether it may end or delete something.
+    pub destructive: bool,
+    /// Whether it reaches things outside helmdeck, such as web pages.
+    pub open_world: bool,
+    /// How an agent says what it means.
+    pub style: Style,
+    /// What does the work.
+    pub substrate: Substrate,
+    /// Whether people who watch can see it.
+    pub surface: Surface,
+    /// The mode of a session that is made for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_mode: Option<Mode>,
+}
+
+impl Default for Nature {
+    fn default() -> Self {
+        Self {
+            effect: Effect::default(),
+            idempotent: false,
+            destructive: false,
+            open_world: false,
+            style: Style::Structured,
+            substrate: Substrate::default(),
+            surface: Surface::Headless,
+            default_mode: None,
+        }
+    }
+}
+
+impl Nature {
+    /// It only looks.
+    pub const fn reads(self) -> Self {
+        Self { effect: Effect::ReadOnly, idempotent: true, ..self }
+    }
+
+    /// Calling it twice is the same as once.
+    pub const fn idempotent(self) -> Self {
+        Self { idempotent: true, ..self }
+    }
+
+    /// It ends or deletes something; a second call finds nothing to do.
+    pub const fn destroys(self) -> Self {
+        Self { destructive: true, idempotent: true, ..self }
+    }
+
+    /// It changes something that outlives sessions.
+    pub const fn changes_world(self) -> Self {
+        Self { effect: Effect::ChangesWorld, ..self }
+    }
+
+    /// It works in the sandbox.
+    pub const fn in_sandbox(self) -> Self {
+        Self { substrate: Substrate::Sandbox, ..self }
+    }
+
+    /// It works in the browser.
+    pub fn in_browser() -> Self {
+        Self {
+            substrate: Substrate::Browser,
+            surface: Surface::Both,
+            open_world: true,
+            default_mode: Some(Mode::Headless),
+            ..Self::default()
+        }
+    }
+
+    /// It works on the desktop.
+    pub fn on_desktop() -> Self {
+        Self {
+            style: Style::Vision,
+            substrate: Substrate::Desktop,
+            surface: Surface::Visible,
+            open_world: true,
+            default_mode: Some(Mode::Desktop),
+            ..Self::default()
+        }
+    }
+
+    /// Where it works, for the end of a description: agents choose a tool by who can see it work.
+    pub fn whereabouts(self) -> &'static str {
+        match (self.substrate, self.surface) {
+            (Substrate::Browser, _) => {
+                " Runs in the session's Chromium: VISIBLE to people watching if the session has a \
+                 desktop, otherwise HEADLESS."
+            }
+            (Substrate::Desktop, _) => {
+                " Runs on the session's VISIBLE desktop, which people can watch."
+            }
+            _ => "",
+        }
+    }
+}
