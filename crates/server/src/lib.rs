@@ -49,6 +49,7 @@ pub mod telemetry;
 mod ticket;
 pub mod token;
 mod vnc_ports;
+mod wall;
 
 pub use app::{App, Shutdown, Started, run};
 pub use config::{Change, Config};
