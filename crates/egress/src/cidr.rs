@@ -6,6 +6,8 @@ use std::{
     str::FromStr,
 };
 
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+
 use crate::EgressError;
 
 /// Bits in front of the IPv4 address in an IPv4-mapped one.
@@ -13,23 +15,23 @@ const MAPPED_PREFIX: u8 = 96;
 
 /// A range of addresses of one family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cidr {
-    /// INVARIANT: the bits after `prefix` are zero.
-    first: IpAddr,
-    /// INVARIANT: at most 32 for IPv4 and 128 for IPv6.
-    prefix: u8,
-}
+pub struct Cidr(
+    /// INVARIANT: the bits after the prefix are zero.
+    IpNet,
+);
 
 impl Cidr {
     /// The range of every address that shares `prefix` bits with `address`, or `None` where the
     /// family has fewer bits.
     pub fn new(address: IpAddr, prefix: u8) -> Option<Self> {
-        let first = match address {
-            IpAddr::V4(v4) if prefix <= 32 => Ipv4Addr::from(v4.to_bits() & mask4(prefix)).into(),
-            IpAddr::V6(v6) if prefix <= 128 => Ipv6Addr::from(v6.to_bits() & mask6(prefix)).into(),
-            _ => return None,
-        };
-        Some(Self { first, prefix }.unmapped())
+        let net = IpNet::new(address, prefix).ok()?.trunc();
+        // A range of IPv4-mapped addresses is a range of IPv4 addresses: that is how they are judged.
+        match net.addr().to_canonical() {
+            first @ IpAddr::V4(_) if net.addr().is_ipv6() && prefix >= MAPPED_PREFIX => {
+                IpNet::new(first, prefix - MAPPED_PREFIX).ok().map(Self)
+            }
+            _ => Some(Self(net)),
+        }
     }
 
     /// Ranges separated by commas or spaces; an empty text is an empty list.
@@ -40,54 +42,29 @@ impl Cidr {
 
     /// Whether the address lies in the range. Families never mix.
     pub fn contains(&self, address: IpAddr) -> bool {
-        match (self.first, address) {
-            (IpAddr::V4(first), IpAddr::V4(v4)) => {
-                v4.to_bits() & mask4(self.prefix) == first.to_bits()
-            }
-            (IpAddr::V6(first), IpAddr::V6(v6)) => {
-                v6.to_bits() & mask6(self.prefix) == first.to_bits()
-            }
-            _ => false,
-        }
+        self.0.contains(&address)
     }
 
     pub(crate) const fn v4(octets: [u8; 4], prefix: u8) -> Self {
         let [a, b, c, d] = octets;
-        Self { first: IpAddr::V4(Ipv4Addr::new(a, b, c, d)), prefix }
+        Self(IpNet::V4(Ipv4Net::new_assert(Ipv4Addr::new(a, b, c, d), prefix)))
     }
 
     pub(crate) const fn v6(leading: [u16; 3], prefix: u8) -> Self {
         let [a, b, c] = leading;
-        Self { first: IpAddr::V6(Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0)), prefix }
+        Self(IpNet::V6(Ipv6Net::new_assert(Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0), prefix)))
     }
 
     pub(crate) const fn one(address: Ipv6Addr) -> Self {
-        Self { first: IpAddr::V6(address), prefix: 128 }
+        Self(IpNet::V6(Ipv6Net::new_assert(address, 128)))
     }
-
-    /// A range of IPv4-mapped addresses is a range of IPv4 addresses: that is how they are judged.
-    fn unmapped(self) -> Self {
-        match self.first.to_canonical() {
-            first @ IpAddr::V4(_) if self.first.is_ipv6() && self.prefix >= MAPPED_PREFIX => {
-                Self { first, prefix: self.prefix - MAPPED_PREFIX }
-            }
-            _ => self,
-        }
-    }
-}
-
-fn mask4(prefix: u8) -> u32 {
-    u32::MAX.checked_shl(32 - u32::from(prefix)).unwrap_or(0)
-}
-
-fn mask6(prefix: u8) -> u128 {
-    u128::MAX.checked_shl(128 - u32::from(prefix)).unwrap_or(0)
 }
 
 impl FromStr for Cidr {
     type Err = EgressError;
 
-    /// `10.1.0.0/16`, `fd00::/8`, or a single address.
+    /// `10.1.0.0/16`, `fd00::/8`, or a single address. Addresses are read as everywhere else in the
+    /// product, by the standard library.
     fn from_str(text: &str) -> Result<Self, EgressError> {
         let (address, prefix) = match text.split_once('/') {
             Some((address, prefix)) => (address, Some(prefix)),
@@ -106,7 +83,7 @@ impl FromStr for Cidr {
 
 impl fmt::Display for Cidr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.first, self.prefix)
+        self.0.fmt(f)
     }
 }
 

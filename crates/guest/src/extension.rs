@@ -31,8 +31,7 @@ where
     let failed = |error| GuestError::Io("the extension", error);
     let folder = Path::new(OUTSIDE).join(name.as_str());
     block_in_place(|| fs::create_dir_all(&folder)).map_err(failed)?;
-    archive::unpack(&folder, pieces, "the extension").await?;
-    block_in_place(|| archive::scrub(&folder)).map_err(failed)
+    archive::unpack(&folder, pieces, "the extension").await
 }
 
 /// Has a browser that just started load them. It forgets them when it ends.

@@ -1,13 +1,11 @@
 //! The browser's profile, in and out: what makes it signed in, less what it can fetch again.
 //!
 //! Cookies are also kept in a file of ours: the browser writes its own only now and then, and those
-//! that end with it never. The agent's programs reach neither. What a profile holds besides files and
-//! folders is removed before anybody opens it.
+//! that end with it never. The agent's programs reach neither.
 
 use std::{
     fs, io,
     path::Path,
-    process::Stdio,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -16,19 +14,17 @@ use std::{
 };
 
 use bytes::Bytes;
-use futures_util::{Stream, stream};
+use futures_util::Stream;
 use helmdeck_cdp::{Cdp, CdpError, Current};
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
-use tokio::{
-    io::AsyncReadExt,
-    process::{Child, ChildStdout},
-    sync::Notify,
-    task::block_in_place,
-    time::timeout,
-};
+use tokio::{sync::Notify, task::block_in_place, time::timeout};
 
-use crate::{archive, error::GuestError, nest::BROWSER_HOME};
+use crate::{
+    archive::{self, Source},
+    error::GuestError,
+    nest::BROWSER_HOME,
+};
 
 /// From the browser's home on.
 const PROFILE: &str = ".config/chromium";
@@ -36,27 +32,25 @@ const PROFILE: &str = ".config/chromium";
 const COOKIES: &str = "helmdeck-cookies.json";
 /// Where it is made: nested sandboxes have another `/tmp`.
 const OURS: &str = "/tmp/helmdeck-profile";
-/// What the browser can fetch or make again, and what belongs to one run of it.
-const LEFT_OUT: [&str; 12] = [
-    "*Cache*",
-    "Singleton*",
+/// What the browser can fetch or make again, and what belongs to one run of it: by its whole name, by
+/// the beginning of the name, and by a part of it.
+const LEFT_OUT: [&str; 7] = [
     "DevToolsActivePort",
     "Crash Reports",
     "Crashpad",
-    "BrowserMetrics*",
-    "Safe Browsing*",
     "component_crx_cache",
     "extensions_crx_cache",
-    "optimization_guide*",
     "segmentation_platform",
     "lockfile",
 ];
+const LEFT_OUT_BEGINNINGS: [&str; 4] =
+    ["Singleton", "BrowserMetrics", "Safe Browsing", "optimization_guide"];
+const LEFT_OUT_PART: &str = "Cache";
 /// The browser answers at once, and writes what it has before it ends.
 const CALL_DEADLINE: Duration = Duration::from_secs(3);
 const CLOSE_DEADLINE: Duration = Duration::from_secs(5);
 /// Browsers keep a few thousand cookies of a few kilobytes.
 const MAX_COOKIES: u64 = 64 << 20;
-const PIECE: usize = 256 << 10;
 
 /// Whether the browser is wanted again when it ends.
 #[derive(Clone, Default)]
@@ -77,8 +71,10 @@ impl Leaving {
     }
 }
 
-fn failed(what: &'static str) -> impl Fn(io::Error) -> GuestError {
-    move |error| GuestError::Io(what, error)
+fn is_left_out(name: &str) -> bool {
+    LEFT_OUT.contains(&name)
+        || LEFT_OUT_BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+        || name.contains(LEFT_OUT_PART)
 }
 
 /// Unpacks a profile into the browser's home, and gives the cookies that are to be restored. Nothing of the
@@ -90,10 +86,7 @@ where
     E: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     archive::unpack(Path::new(BROWSER_HOME), pieces, "the profile").await?;
-    block_in_place(|| {
-        archive::scrub(&Path::new(BROWSER_HOME).join(".config")).map_err(failed("the profile"))?;
-        Ok(take_cookies(&Path::new(BROWSER_HOME).join(COOKIES)))
-    })
+    Ok(block_in_place(|| take_cookies(&Path::new(BROWSER_HOME).join(COOKIES))))
 }
 
 /// The cookies in a file of the archive, which is removed.
@@ -138,33 +131,9 @@ pub async fn save(
             let _ = timeout(CLOSE_DEADLINE, leaving.gone.notified()).await;
         }
     }
-    let excluded = LEFT_OUT.map(|name| format!("--exclude={name}"));
-    let mut arguments = vec!["--create", "--ignore-failed-read"];
-    arguments.extend(excluded.iter().map(String::as_str));
-    arguments.push(PROFILE);
-    if Path::new(OURS).join(COOKIES).exists() {
-        arguments.extend(["--directory", OURS, COOKIES]);
-    }
-    let mut tar = archive::tar(Path::new(BROWSER_HOME), &arguments, Stdio::null(), Stdio::piped())?;
-    let output = tar.stdout.take().ok_or(GuestError::Ended("tar"))?;
-    Ok(pieces(tar, output))
-}
-
-/// What tar writes. An archive that is not complete breaks off.
-fn pieces(tar: Child, output: ChildStdout) -> impl Stream<Item = io::Result<Bytes>> {
-    stream::try_unfold((tar, output), async |(mut tar, mut output)| {
-        let mut piece = vec![0; PIECE];
-        let read = output.read(&mut piece).await?;
-        if read > 0 {
-            piece.truncate(read);
-            return Ok(Some((piece.into(), (tar, output))));
-        }
-        // 1: a file changed while it was read, which a running browser's files do.
-        match tar.wait().await?.code() {
-            Some(0 | 1) => Ok(None),
-            _ => Err(io::Error::other("tar failed")),
-        }
-    })
+    let source = |inside: &str, name: &str| Source { inside: inside.into(), name: name.into() };
+    let sources = vec![source(BROWSER_HOME, PROFILE), source(OURS, COOKIES)];
+    Ok(archive::pack(sources, is_left_out))
 }
 
 async fn keep_cookies(cdp: &Cdp) -> Result<(), CdpError> {
@@ -207,6 +176,16 @@ fn settable(mut cookie: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn caches_and_what_belongs_to_one_run_are_left_out() {
+        for name in ["Cache", "GPUCache", "Code Cache", "SingletonLock", "Crashpad", "lockfile"] {
+            assert!(is_left_out(name), "{name}");
+        }
+        for name in ["Default", "Cookies", "Local Storage", "Preferences", "not a lockfile"] {
+            assert!(!is_left_out(name), "{name}");
+        }
+    }
 
     #[test]
     fn a_cookie_is_set_for_whom_it_was() {

@@ -5,8 +5,8 @@ use std::{collections::HashMap, net::SocketAddr, ops::Deref, sync::Arc, time::Du
 use bytes::Bytes;
 use helmdeck_egress::Policy;
 use helmdeck_runtime::Runtime;
-use helmdeck_sessions::{Extensions, Journal, Profiles, SealingKey, Sessions};
-use helmdeck_store::Store;
+use helmdeck_sessions::{Journal, Sessions};
+use helmdeck_store::{Extensions, Profiles, SealingKey, Store};
 use helmdeck_wire::{SessionId, session::EndReason};
 use http::{Method, Uri};
 use parking_lot::Mutex;

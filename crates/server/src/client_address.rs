@@ -1,12 +1,15 @@
 //! Where a request comes from: the peer of its connection or, behind a trusted proxy, the client that
 //! the proxy names.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 
 use helmdeck_egress::Cidr;
 use http::HeaderMap;
+use ipnet::Ipv6Net;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
+/// The IPv6 network that one customer of a provider gets at least.
+const CUSTOMER_PREFIX: u8 = 64;
 
 /// The proxies whose `X-Forwarded-For` counts: HELMDECK_TRUSTED_PROXIES.
 #[derive(Debug, Clone, Default)]
@@ -52,10 +55,10 @@ fn address(text: &str) -> Option<IpAddr> {
         .map(|address: IpAddr| address.to_canonical())
 }
 
-/// The network that an address stands for: a whole IPv6 /64 belongs to one customer.
+/// The network that an address stands for: an IPv4 address itself, or the customer's IPv6 network.
 pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
-        IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 64)).into(),
+        IpAddr::V6(v6) => Ipv6Net::new(v6, CUSTOMER_PREFIX).map_or(v6, |net| net.network()).into(),
         v4 => v4,
     }
 }
@@ -80,6 +83,14 @@ mod tests {
         assert_eq!(client("::ffff:10.0.0.1", &["198.51.100.7:4711"]), "198.51.100.7");
         assert_eq!(client("10.0.0.1", &["[2001:db8::1]:443"]), "2001:db8::1");
         assert_eq!(client("10.0.0.1", &[]), "10.0.0.1");
+    }
+
+    #[test]
+    fn an_ipv6_network_is_one_customer_and_an_ipv4_address_is_one() {
+        let network = |text: &str| network(text.parse().unwrap()).to_string();
+        assert_eq!(network("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
+        assert_eq!(network("192.0.2.7"), "192.0.2.7");
+        assert_eq!(network("::ffff:192.0.2.7"), "192.0.2.7");
     }
 
     #[test]

@@ -163,7 +163,7 @@ impl Config {
                 Vec::new,
             )?,
             profile_key: layers.secret("profile_key", "64 hexadecimal digits", |text| {
-                helmdeck_sessions::SealingKey::parse(text).is_some()
+                helmdeck_store::SealingKey::parse(text).is_some()
             })?,
             action_log: ActionLog::read(&mut layers)?,
             live: Live::read(&mut layers)?,

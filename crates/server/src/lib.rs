@@ -48,6 +48,7 @@ mod ticket;
 pub mod token;
 mod tool;
 mod vnc_ports;
+mod wall;
 
 pub use app::{App, Shutdown, Started, run};
 pub use config::{Change, Config};

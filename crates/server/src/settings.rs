@@ -3,12 +3,42 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use helmdeck_store::{Store, StoreError};
-use helmdeck_wire::settings::{ChangeSettings, Feature, Settings as Shown};
+use helmdeck_wire::{
+    ErrorCode,
+    settings::{ChangeSettings, Feature, Settings as Shown},
+};
 use time::OffsetDateTime;
+
+use crate::error::ApiError;
 
 const PASSTHROUGH: &str = "browser_passthrough";
 const ON: &str = "on";
 const OFF: &str = "off";
+
+/// Why a setting was not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// The configuration turned it on.
+    #[error(
+        "browser_passthrough: the server's configuration turned it on, with \
+         HELMDECK_BROWSER_PASSTHROUGH or in its file; turn it off there"
+    )]
+    FixedByConfiguration,
+    /// It could not be kept.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<SettingsError> for ApiError {
+    fn from(error: SettingsError) -> Self {
+        match error {
+            SettingsError::FixedByConfiguration => {
+                Self::new(ErrorCode::InvalidInput, error.to_string())
+            }
+            SettingsError::Store(error) => error.into(),
+        }
+    }
+}
 
 /// The settings of this server.
 pub struct Settings {
@@ -34,8 +64,12 @@ impl Settings {
         Shown { browser_passthrough: Feature { enabled, by_configuration: self.configured } }
     }
 
-    /// Changes what is given, for now and after a restart; nothing if it cannot be kept.
-    pub async fn change(&self, change: &ChangeSettings, by: &str) -> Result<(), StoreError> {
+    /// Changes what is given, for now and after a restart; nothing if it cannot be kept, or if the
+    /// configuration says otherwise.
+    pub async fn change(&self, change: &ChangeSettings, by: &str) -> Result<(), SettingsError> {
+        if self.configured && change.browser_passthrough == Some(false) {
+            return Err(SettingsError::FixedByConfiguration);
+        }
         if let Some(on) = change.browser_passthrough {
             let value = if on { ON } else { OFF };
             self.store.set_setting(PASSTHROUGH, value, by, OffsetDateTime::now_utc()).await?;
@@ -43,5 +77,29 @@ impl Settings {
             tracing::info!(setting = PASSTHROUGH, value, by, "Setting changed");
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_setting_fixed_by_configuration_cannot_be_turned_off() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        let turn = |on| ChangeSettings { browser_passthrough: Some(on) };
+
+        let fixed = Settings::load(store.clone(), true).await.unwrap();
+        let refused = fixed.change(&turn(false), "ann").await.unwrap_err();
+        assert!(matches!(refused, SettingsError::FixedByConfiguration));
+        assert!(fixed.browser_passthrough());
+        assert_eq!(store.setting(PASSTHROUGH).await.unwrap(), None);
+        fixed.change(&turn(true), "ann").await.unwrap();
+
+        let free = Settings::load(store, false).await.unwrap();
+        assert!(free.browser_passthrough(), "it was turned on");
+        free.change(&turn(false), "ann").await.unwrap();
+        assert!(!free.browser_passthrough());
     }
 }

@@ -2,6 +2,7 @@
 
 use helmdeck_link::LinkError;
 use helmdeck_runtime::RuntimeError;
+use helmdeck_store::StoreError;
 use helmdeck_wire::{
     ErrorBody, ErrorCode, SessionId,
     forward::Forward,
@@ -88,32 +89,9 @@ pub enum SessionError {
         /// Which session has it.
         id: SessionId,
     },
-    /// Profiles could not be looked at.
-    #[error("the profiles cannot be read")]
-    Profiles(#[source] std::io::Error),
-    /// Extensions could not be looked at or kept.
-    #[error("the extensions cannot be read or written")]
-    Extensions(#[source] std::io::Error),
-    /// An upload is no extension.
-    #[error("{0}")]
-    BadExtension(String),
-    /// An upload is larger than an extension may be.
-    #[error("the extension is larger than {} MB", .limit >> 20)]
-    ExtensionTooLarge {
-        /// Bytes that there may be.
-        limit: u64,
-    },
-    /// The caller has enough extensions.
-    #[error("you have as many extensions as one caller may, 50 or 1 GB: delete one first")]
-    TooManyExtensions,
-    /// The caller uploads enough extensions at once.
-    #[error(
-        "{limit} of your extensions are being uploaded, as many as may be at once: wait for one"
-    )]
-    TooManyUploads {
-        /// How many there may be.
-        limit: usize,
-    },
+    /// What is kept between sessions could not be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// A stage of the start failed.
     #[error("the session {sentence}{}", tail(.log_tail))]
     StartFailed {
@@ -233,13 +211,9 @@ impl SessionError {
             Self::Ended { ending, .. } => ended(ending.reason),
             Self::TaskLimit { .. } => ErrorCode::TaskLimitReached,
             Self::CapacityReached { .. } => ErrorCode::CapacityReached,
-            Self::Profiles(_) | Self::Extensions(_) => ErrorCode::Internal,
-            Self::BadExtension(_) => ErrorCode::InvalidExtension,
-            Self::ExtensionTooLarge { .. } => ErrorCode::PayloadTooLarge,
+            Self::Store(error) => store_code(error),
             Self::ProfileInUse { .. } => ErrorCode::ProfileInUse,
-            Self::QuotaReached { .. } | Self::TooManyExtensions | Self::TooManyUploads { .. } => {
-                ErrorCode::QuotaReached
-            }
+            Self::QuotaReached { .. } => ErrorCode::QuotaReached,
             Self::StartFailed { .. } | Self::Runtime(_) => ErrorCode::CreateFailed,
             Self::ControlHeld { .. } => ErrorCode::ControlHeld,
             Self::ControlTaken { .. } => ErrorCode::ControlTaken,
@@ -272,6 +246,27 @@ impl SessionError {
 impl From<Failure> for SessionError {
     fn from(failure: Failure) -> Self {
         Self::StartFailed { sentence: failure.sentence(), log_tail: failure.log_tail }
+    }
+}
+
+/// What a caller is told of a failure of the store.
+fn store_code(error: &StoreError) -> ErrorCode {
+    match error {
+        StoreError::BadExtension(_) => ErrorCode::InvalidExtension,
+        StoreError::ExtensionTooLarge { .. } => ErrorCode::PayloadTooLarge,
+        StoreError::TooManyExtensions | StoreError::TooManyUploads { .. } => {
+            ErrorCode::QuotaReached
+        }
+        StoreError::UploadBrokeOff => ErrorCode::InvalidInput,
+        StoreError::Open { .. }
+        | StoreError::Unusable { .. }
+        | StoreError::Newer { .. }
+        | StoreError::Migrate(_)
+        | StoreError::Query(_)
+        | StoreError::Nonsense { .. }
+        | StoreError::Random(_)
+        | StoreError::Profiles(_)
+        | StoreError::Extensions(_) => ErrorCode::Internal,
     }
 }
 

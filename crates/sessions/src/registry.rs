@@ -4,7 +4,7 @@ use std::{ops::RangeInclusive, sync::Arc, time::Duration};
 
 use helmdeck_egress::Policy;
 use helmdeck_runtime::{Runtime, RuntimeError, Sandbox, SandboxId};
-use helmdeck_store::Store;
+use helmdeck_store::{Extensions, Profiles, Store};
 use helmdeck_wire::{
     SessionId,
     session::{self, EndReason, ProfileName, SessionSpec},
@@ -16,10 +16,9 @@ use tracing::{info, warn};
 use crate::{
     Attachment, Brought, Caller, Ceilings, Session, SessionError, ToAttach, driver,
     events::{EventKind, Events},
-    extensions::Extensions,
     forwards::Permission,
     journal::Journal,
-    profiles::{self, Profiles},
+    profiles,
     record::Record,
     session::{ADOPTION_DEADLINE, Common, Driven},
     spec,

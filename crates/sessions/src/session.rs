@@ -12,6 +12,7 @@ use std::{
 use async_trait::async_trait;
 use helmdeck_link::{ByteStream, Connect, Link, LinkError, Reply};
 use helmdeck_runtime::{Runtime, SandboxId};
+use helmdeck_store::{Extensions, Profiles};
 use helmdeck_wire::{
     Action, ActionCall, ErrorBody, ErrorCode, SessionId,
     control::Hands,
@@ -35,12 +36,10 @@ use crate::{
     control::Lease,
     egress::Decisions,
     events::Events,
-    extensions::Extensions,
     forwards::{Forwards, Permission},
     history::Attempt,
     journal::Journal,
     lifecycle::{Ending, Lifecycle, Phase, Refusal},
-    profiles::Profiles,
     record::Record,
     spec,
 };

@@ -1,19 +1,31 @@
-//! Archives on their way to a guest, in pieces.
+//! Archives in pieces: on their way to a guest, or from a caller.
 
 use std::{io, time::Duration};
 
 use bytes::Bytes;
-use helmdeck_link::{LinkError, Outgoing};
+use helmdeck_link::{LinkError, Outgoing, STALL};
+use helmdeck_store::Pieces;
 use http_body_util::{
     BodyExt,
     channel::{Channel, Sender},
 };
 use tokio::time::timeout;
 
-/// Where the pieces come from.
-pub(crate) trait UploadBody: Send {
-    /// The next one; none at the end.
-    fn next(&mut self) -> impl Future<Output = io::Result<Option<Bytes>>> + Send;
+/// The body of a caller's request. One that stalls has broken off.
+pub(crate) struct Received(pub Outgoing);
+
+impl Pieces for Received {
+    async fn next(&mut self) -> io::Result<Option<Bytes>> {
+        loop {
+            let frame = timeout(STALL, self.0.frame()).await?;
+            let Some(frame) = frame.transpose().map_err(io::Error::other)? else {
+                return Ok(None);
+            };
+            if let Ok(piece) = frame.into_data() {
+                return Ok(Some(piece));
+            }
+        }
+    }
 }
 
 /// A body, and where its pieces are to be put.
@@ -24,7 +36,7 @@ pub(crate) fn body() -> (Sender<Bytes, io::Error>, Outgoing) {
 
 /// Sends all pieces, while `sending` carries the body that they are put into.
 pub(crate) async fn send(
-    mut source: impl UploadBody,
+    mut source: impl Pieces,
     mut pieces: Sender<Bytes, io::Error>,
     sending: impl Future<Output = Result<(), LinkError>> + Send,
     deadline: Duration,

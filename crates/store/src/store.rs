@@ -4,7 +4,7 @@ use std::{fs::OpenOptions, os::unix::fs::OpenOptionsExt, path::Path, time::Durat
 
 use sqlx::{
     SqlitePool,
-    migrate::MigrateError,
+    migrate::{MigrateError, Migrator},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
@@ -14,6 +14,9 @@ use crate::StoreError;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a call waits for the connection before it fails.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The schema, step by step.
+static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 
 /// A cheap handle to what survives a restart.
 #[derive(Debug, Clone)]
@@ -49,8 +52,12 @@ impl Store {
             .connect_with(options)
             .await
             .map_err(|source| StoreError::Unusable { path: path.clone(), source })?;
-        let migrated = sqlx::migrate!("./migrations").run(&pool).await;
+        let migrated = MIGRATIONS.run(&pool).await;
         migrated.map_err(|error| match error {
+            MigrateError::VersionMissing(found) => {
+                let known = MIGRATIONS.iter().map(|migration| migration.version).max();
+                StoreError::Newer { path, found, known: known.unwrap_or_default() }
+            }
             // The migrations are fine, so it is the disk.
             MigrateError::Execute(source) | MigrateError::ExecuteMigration(source, _) => {
                 StoreError::Unusable { path, source }

@@ -3,5 +3,4 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may")]
 
 mod attached;
-mod extensions;
 mod nowhere;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use helmdeck_egress::Policy;
 use helmdeck_runtime::{ByteStream, Runtime, RuntimeError, Sandbox, SandboxId, SandboxSpec};
-use helmdeck_sessions::{Caller, Config, Extensions, Journal, Profiles, Sessions};
-use helmdeck_store::Store;
+use helmdeck_sessions::{Caller, Config, Journal, Sessions};
+use helmdeck_store::{Extensions, Profiles, Store};
 use tempfile::TempDir;
 
 struct Nowhere;

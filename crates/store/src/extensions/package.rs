@@ -7,9 +7,8 @@ use std::{
 
 use serde::Deserialize;
 use serde_json::Value;
+use tar::{Builder, EntryType, Header};
 use zip::{ZipArchive, result::ZipError};
-
-use super::archive;
 
 /// Of all files together, unpacked.
 const MAX_BYTES: u64 = 256 << 20;
@@ -181,12 +180,19 @@ impl Package {
         Ok(Manifest { title, version, manifest_version })
     }
 
-    /// Writes all files as a tar archive, the manifest at its root.
+    /// Writes all files as a tar archive, the manifest at its root. Whoever reads it makes the folders
+    /// that names need.
     pub fn write_to(&mut self, out: &mut impl Write) -> Result<(), BadPackage> {
+        let mut archive = Builder::new(out);
         for Packed { index, name, size } in &self.files {
-            archive::add(out, name, *size, &mut self.zip.by_index(*index)?)?;
+            // One that holds more than it says would be taken for the next header.
+            let mut content = self.zip.by_index(*index)?.take(size + 1);
+            archive.append_data(&mut header(*size), name, &mut content)?;
+            if content.limit() != 1 {
+                return Err(wrong("the archive is damaged: a file is not of the size it says"));
+            }
         }
-        Ok(archive::finish(out)?)
+        Ok(archive.finish()?)
     }
 
     /// The name, which may stand for a message in the extension's own language.
@@ -211,6 +217,17 @@ impl Package {
         self.zip.by_index(file.index)?.take(MAX_MANIFEST).read_to_string(&mut text)?;
         Ok(Some(text))
     }
+}
+
+/// The header of a file of this size, less its name.
+fn header(size: u64) -> Header {
+    let mut header = Header::new_gnu();
+    header.set_entry_type(EntryType::Regular);
+    header.set_mode(0o644);
+    header.set_uid(0);
+    header.set_gid(0);
+    header.set_size(size);
+    header
 }
 
 /// The folder of the manifest: the archive's root, or the one folder that holds all.

@@ -12,7 +12,7 @@ use std::{
 use parking_lot::Mutex;
 use tokio::sync::OwnedMutexGuard;
 
-use crate::SessionError;
+use crate::StoreError;
 
 /// Each may lie on the disk before it is checked.
 const MAX_UPLOADS: usize = 4;
@@ -41,13 +41,13 @@ pub(super) struct Turn {
 
 impl Turns {
     /// Admits an upload of this owner's.
-    pub fn begin(&self, owner: &str) -> Result<Upload, SessionError> {
+    pub fn begin(&self, owner: &str) -> Result<Upload, StoreError> {
         let mut owners = self.owners.lock();
         owners.retain(|_, owner| Arc::strong_count(owner) > 1);
         let owner = owners.entry(owner.to_owned()).or_default();
         if owner.uploads.fetch_add(1, Ordering::AcqRel) >= MAX_UPLOADS {
             owner.uploads.fetch_sub(1, Ordering::AcqRel);
-            return Err(SessionError::TooManyUploads { limit: MAX_UPLOADS });
+            return Err(StoreError::TooManyUploads { limit: MAX_UPLOADS });
         }
         Ok(Upload(owner.clone()))
     }

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tokio::fs::{DirEntry, read_dir, remove_file};
+use tokio::fs::{DirBuilder, DirEntry, read_dir, remove_file};
 use tracing::{info, warn};
 
 /// The folder of an owner.
@@ -13,6 +13,19 @@ pub fn dir_of(dir: &Path, owner: &str) -> PathBuf {
     // Owners are any text; their bytes in hexadecimal are a name of a directory.
     let owner: String = owner.bytes().map(|byte| format!("{byte:02x}")).collect();
     dir.join(format!("o{owner}"))
+}
+
+/// Makes the folder of an owner, for nobody else to read.
+pub async fn create(dir: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(dir).await
+}
+
+/// Removes a file. One that does not exist is removed already.
+pub async fn remove(path: &Path) -> io::Result<()> {
+    match remove_file(path).await {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Removes what a server that crashed was writing, of all owners. Nobody may be writing.

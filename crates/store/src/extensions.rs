@@ -1,0 +1,248 @@
+//! Browser extensions that sessions can be created with: kept in files, one for each owner and name.
+//!
+//! A file is a line of JSON that says what it holds, and a tar archive that guests unpack. What was
+//! uploaded is checked and repacked here; nothing on the host ever unpacks it into files.
+
+mod package;
+mod turns;
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use bytes::Bytes;
+use helmdeck_wire::extension::{Extension, ExtensionName};
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+use tokio::{
+    fs::File,
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
+};
+use tracing::info;
+
+use crate::{Pieces, StoreError, owner_dirs};
+use package::{BadPackage, Package};
+use turns::{Turn, Turns};
+
+/// The largest upload.
+const MAX_UPLOAD: u64 = 64 << 20;
+/// More of one owner are not kept, nor more bytes.
+const MAX_EXTENSIONS: usize = 50;
+const MAX_BYTES: u64 = 1 << 30;
+/// The line of JSON before the archive is far shorter.
+const MAX_FACTS: u64 = 16 << 10;
+/// What is read at once.
+const PIECE: usize = 256 << 10;
+
+/// Where extensions are kept.
+#[derive(Clone)]
+pub struct Extensions {
+    dir: PathBuf,
+    turns: Turns,
+}
+
+/// What the line of JSON in a file says.
+#[derive(Serialize, Deserialize)]
+struct Facts {
+    name: ExtensionName,
+    title: String,
+    version: String,
+    manifest_version: u8,
+    size: u64,
+    files: u32,
+    #[serde(with = "time::serde::rfc3339")]
+    added_at: OffsetDateTime,
+}
+
+impl From<Facts> for Extension {
+    fn from(facts: Facts) -> Self {
+        let Facts { name, title, version, manifest_version, size, files, added_at } = facts;
+        Self { name, title, version, manifest_version, size, files, added_at }
+    }
+}
+
+/// A file that is removed unless it was put into its place.
+struct Unfinished(PathBuf);
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        // Not there any more if it was finished.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+impl Extensions {
+    /// Extensions in this directory.
+    pub fn new(dir: PathBuf) -> Self {
+        Self { dir, turns: Turns::default() }
+    }
+
+    /// Removes what a server that crashed was writing.
+    pub async fn sweep(&self) {
+        owner_dirs::sweep(&self.dir).await;
+    }
+
+    fn dir_of(&self, owner: &str) -> PathBuf {
+        owner_dirs::dir_of(&self.dir, owner)
+    }
+
+    fn path(&self, owner: &str, name: &ExtensionName) -> PathBuf {
+        self.dir_of(owner).join(name.as_str())
+    }
+
+    /// Whether the owner has this extension.
+    pub fn contains(&self, owner: &str, name: &ExtensionName) -> bool {
+        self.path(owner, name).is_file()
+    }
+
+    /// What is kept for an owner, by name.
+    pub async fn list(&self, owner: &str) -> Result<Vec<Extension>, StoreError> {
+        self.try_list(owner).await.map_err(StoreError::Extensions)
+    }
+
+    async fn try_list(&self, owner: &str) -> io::Result<Vec<Extension>> {
+        let mut found = Vec::new();
+        for entry in owner_dirs::entries(&self.dir_of(owner)).await? {
+            match read(&entry.path()).await {
+                Ok((facts, _)) => found.push(Extension::from(facts)),
+                // Deleted meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        found.sort_by(|a, b| a.name.as_str().cmp(b.name.as_str()));
+        Ok(found)
+    }
+
+    /// Deletes an extension. One that does not exist is deleted already.
+    pub async fn delete(&self, owner: &str, name: &ExtensionName) -> Result<(), StoreError> {
+        owner_dirs::remove(&self.path(owner, name)).await.map_err(StoreError::Extensions)
+    }
+
+    /// The archive of an extension. The error says what is wrong with the file.
+    pub async fn open(&self, owner: &str, name: &ExtensionName) -> io::Result<ExtensionArchive> {
+        let (_, archive) = read(&self.path(owner, name)).await?;
+        Ok(archive)
+    }
+
+    /// Adds an extension, or puts it in another's place.
+    pub async fn add(
+        &self,
+        owner: &str,
+        name: &ExtensionName,
+        upload: impl Pieces,
+    ) -> Result<Extension, StoreError> {
+        let place = self.turns.begin(owner)?;
+        // Nothing is received that could not be kept.
+        self.room(owner, name).await?;
+        let received = self.receive(owner, name, upload).await?;
+        // Others may have been received meanwhile; now no other of this owner's is kept.
+        let turn = place.turn().await;
+        let room = self.room(owner, name).await?;
+        let (path, named) = (self.path(owner, name), name.clone());
+        let repacking = move || repack(&received, &path, named, room, turn);
+        let repacked = tokio::task::spawn_blocking(repacking).await;
+        let repacked = repacked.map_err(|e| StoreError::Extensions(io::Error::other(e)))?;
+        let facts = repacked.map_err(|bad| match bad {
+            BadPackage::Io(error) => StoreError::Extensions(error),
+            BadPackage::Wrong(why) => StoreError::BadExtension(why),
+            BadPackage::NoRoom => StoreError::TooManyExtensions,
+        })?;
+        info!(owner, extension = name.as_str(), bytes = facts.size, "Extension added");
+        Ok(facts.into())
+    }
+
+    /// Bytes that an extension of this name may have.
+    async fn room(&self, owner: &str, name: &ExtensionName) -> Result<u64, StoreError> {
+        let kept = self.list(owner).await?;
+        let others: Vec<u64> =
+            kept.iter().filter(|other| other.name != *name).map(|other| other.size).collect();
+        if others.len() >= MAX_EXTENSIONS {
+            return Err(StoreError::TooManyExtensions);
+        }
+        Ok(MAX_BYTES.saturating_sub(others.iter().sum()))
+    }
+
+    /// Takes an upload to a file of its own, and no more of it than is allowed.
+    async fn receive(
+        &self,
+        owner: &str,
+        name: &ExtensionName,
+        mut upload: impl Pieces,
+    ) -> Result<Unfinished, StoreError> {
+        static UPLOADS: AtomicU64 = AtomicU64::new(0);
+        let dir = self.dir_of(owner);
+        owner_dirs::create(&dir).await.map_err(StoreError::Extensions)?;
+        // Two may come at once.
+        let number = UPLOADS.fetch_add(1, Ordering::Relaxed);
+        let received = Unfinished(dir.join(format!("{}.{number}.upload~", name.as_str())));
+        let mut options = tokio::fs::OpenOptions::new();
+        let file = options.write(true).create(true).truncate(true).mode(0o600);
+        let mut file = file.open(&received.0).await.map_err(StoreError::Extensions)?;
+        let mut size = 0;
+        while let Some(piece) = upload.next().await.map_err(|_| StoreError::UploadBrokeOff)? {
+            size += piece.len() as u64;
+            if size > MAX_UPLOAD {
+                return Err(StoreError::ExtensionTooLarge { limit: MAX_UPLOAD });
+            }
+            file.write_all(&piece).await.map_err(StoreError::Extensions)?;
+        }
+        file.flush().await.map_err(StoreError::Extensions)?;
+        Ok(received)
+    }
+}
+
+/// What a file says about its extension, and its archive.
+async fn read(path: &Path) -> io::Result<(Facts, ExtensionArchive)> {
+    let mut file = BufReader::new(File::open(path).await?);
+    let mut facts = Vec::new();
+    (&mut file).take(MAX_FACTS).read_until(b'\n', &mut facts).await?;
+    Ok((serde_json::from_slice(&facts)?, ExtensionArchive(file)))
+}
+
+/// Checks what was received, and puts it as an archive into its place. The room is of this turn.
+fn repack(
+    received: &Unfinished,
+    path: &Path,
+    name: ExtensionName,
+    room: u64,
+    _turn: Turn,
+) -> Result<Facts, BadPackage> {
+    let mut package = Package::open(std::fs::File::open(&received.0)?)?;
+    if package.size() > room {
+        return Err(BadPackage::NoRoom);
+    }
+    let manifest = package.manifest()?;
+    let facts = Facts {
+        name,
+        title: manifest.title,
+        version: manifest.version,
+        manifest_version: manifest.manifest_version,
+        size: package.size(),
+        files: package.files(),
+        added_at: OffsetDateTime::now_utc(),
+    };
+    let unfinished = Unfinished(received.0.with_extension("new~"));
+    let mut file = io::BufWriter::new(std::fs::File::create(&unfinished.0)?);
+    serde_json::to_writer(&mut file, &facts).map_err(io::Error::from)?;
+    io::Write::write_all(&mut file, b"\n")?;
+    package.write_to(&mut file)?;
+    let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.sync_all()?;
+    std::fs::rename(&unfinished.0, path)?;
+    Ok(facts)
+}
+
+/// The archive of an extension that is read.
+pub struct ExtensionArchive(BufReader<File>);
+
+impl Pieces for ExtensionArchive {
+    async fn next(&mut self) -> io::Result<Option<Bytes>> {
+        let mut piece = vec![0; PIECE];
+        let read = self.0.read(&mut piece).await?;
+        piece.truncate(read);
+        Ok((read > 0).then(|| piece.into()))
+    }
+}
