@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use tracing::{info, warn};
 
 use crate::{
-    Attachment, Brought, Caller, Ceilings, Session, SessionError, ToAttach, driver,
+    Attachment, Brought, Caller, Ceilings, Clock, Session, SessionError, ToAttach, driver,
     events::{EventKind, Events},
     extensions::Extensions,
     forwards::Permission,
@@ -49,6 +49,8 @@ pub struct Config {
     pub profiles: Profiles,
     /// Where browser extensions are kept.
     pub extensions: Extensions,
+    /// What limits and leases go by.
+    pub clock: Clock,
 }
 
 /// A cheap handle to all sessions.
@@ -73,6 +75,7 @@ impl Sessions {
             journal,
             profiles: config.profiles.clone(),
             extensions: config.extensions.clone(),
+            clock: config.clock.clone(),
             forward_permission: Permission::new(
                 config.forward_allow.clone(),
                 config.policy.clone(),

@@ -57,6 +57,42 @@ impl Client {
         headers: &[(&str, &str)],
         body: Bytes,
     ) -> Answer {
+        let mut connection = self.take().await;
+        let request = self.request(method, path, headers, body);
+        let response = connection.send_request(request).await.expect("the server answers");
+        let (head, body) = response.into_parts();
+        let body = body.collect().await.expect("a whole body").to_bytes();
+        *self.connection.lock().await = Some(connection);
+        Answer { status: head.status.as_u16(), headers: head.headers, body }
+    }
+
+    /// Any request, of whose answer only the beginning is waited for: the body is that of an error,
+    /// or empty. For what never ends, such as events.
+    pub async fn begin(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Bytes,
+    ) -> Answer {
+        let mut connection = self.take().await;
+        let request = self.request(method, path, headers, body);
+        let response = connection.send_request(request).await.expect("the server answers");
+        let (head, body) = response.into_parts();
+        let body = match head.status.is_success() {
+            true => Bytes::new(),
+            false => body.collect().await.expect("a whole body").to_bytes(),
+        };
+        Answer { status: head.status.as_u16(), headers: head.headers, body }
+    }
+
+    fn request(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Bytes,
+    ) -> Request<Full<Bytes>> {
         let mut request = Request::builder()
             .method(method)
             .uri(path)
@@ -68,13 +104,7 @@ impl Client {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let request = request.body(Full::new(body)).unwrap();
-        let mut connection = self.take().await;
-        let response = connection.send_request(request).await.expect("the server answers");
-        let (head, body) = response.into_parts();
-        let body = body.collect().await.expect("a whole body").to_bytes();
-        *self.connection.lock().await = Some(connection);
-        Answer { status: head.status.as_u16(), headers: head.headers, body }
+        request.body(Full::new(body)).unwrap()
     }
 
     /// `POST path` with a JSON body by a client that goes away after a while, answered or not.

@@ -1,4 +1,5 @@
-//! A real server for tests and benchmarks: the binary itself, on a port and directories of its own.
+//! Servers for tests and benchmarks: the real binary on a port and directories of its own, or one in
+//! this process whose sessions are fake (the feature `fake`).
 //!
 //! Everything here panics when the world is not as a test needs it.
 #![allow(
@@ -14,6 +15,8 @@ mod client;
 mod connected;
 mod debugger;
 mod desk;
+#[cfg(feature = "fake")]
+pub mod fake;
 mod footprint;
 mod guard;
 mod host;
@@ -29,6 +32,7 @@ mod watcher;
 
 pub use caster::Caster;
 pub use client::{Answer, Client};
+pub use connected::Listens;
 pub use debugger::Debugger;
 pub use desk::Desk;
 pub use footprint::Footprint;

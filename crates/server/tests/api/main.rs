@@ -19,6 +19,7 @@ mod control;
 mod desktop;
 mod drain;
 mod ended;
+mod every_row;
 mod forwards;
 mod health;
 mod live;
