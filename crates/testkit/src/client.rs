@@ -1,6 +1,6 @@
 //! A caller with a token.
 
-use std::{net::SocketAddr, time::Duration};
+use std::net::SocketAddr;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request};
@@ -107,8 +107,8 @@ impl Client {
         request.body(Full::new(body)).unwrap()
     }
 
-    /// `POST path` with a JSON body by a client that goes away after a while, answered or not.
-    pub async fn abandon(&self, path: &str, body: &Value, after: Duration) {
+    /// `POST path` with a JSON body by a client that goes away then, answered or not.
+    pub async fn abandon(&self, path: &str, body: &Value, then: impl Future<Output = ()>) {
         let mut stream = TcpStream::connect(self.address).await.expect("the server listens");
         let (body, token) = (body.to_string(), self.token.clone().unwrap_or_default());
         let request = format!(
@@ -118,7 +118,7 @@ impl Client {
             body.len(),
         );
         stream.write_all(request.as_bytes()).await.unwrap();
-        tokio::time::sleep(after).await;
+        then.await;
     }
 
     async fn take(&self) -> SendRequest<Full<Bytes>> {

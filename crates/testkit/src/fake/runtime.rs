@@ -35,6 +35,7 @@ struct Shared {
     refusal: Option<String>,
     broken: bool,
     usage: Option<Usage>,
+    link_version: Option<u32>,
 }
 
 struct Kept {
@@ -77,6 +78,11 @@ impl FakeRuntime {
     /// From now on, this stage of the start fails.
     pub fn fail_stage(&self, stage: Stage, reason: &str) {
         self.shared.lock().start = Start::Fails(stage, reason.to_owned());
+    }
+
+    /// From now on, new guests say that they speak this version of the link.
+    pub fn speak_link(&self, version: u32) {
+        self.shared.lock().link_version = Some(version);
     }
 
     /// From now on, it does not even say which sandboxes there are.
@@ -127,6 +133,9 @@ impl Runtime for FakeRuntime {
             return Err(RuntimeError::Exists);
         }
         let guest = FakeGuest::new(id.as_str(), shared.start.clone());
+        if let Some(version) = shared.link_version {
+            guest.speak_link(version);
+        }
         shared.sandboxes.insert(id.clone(), Kept { spec: spec.clone(), guest });
         Ok(())
     }
