@@ -5,7 +5,7 @@ use std::{collections::HashMap, net::SocketAddr, ops::Deref, sync::Arc, time::Du
 use bytes::Bytes;
 use helmdeck_egress::Policy;
 use helmdeck_runtime::Runtime;
-use helmdeck_sessions::{Journal, Sessions};
+use helmdeck_sessions::{Clock, Journal, Sessions};
 use helmdeck_store::{Extensions, Profiles, SealingKey, Store};
 use helmdeck_wire::{SessionId, session::EndReason};
 use http::{Method, Uri};
@@ -68,10 +68,10 @@ pub async fn run(
     announce: impl FnOnce(Started),
     shutdown: impl Future<Output = Shutdown>,
 ) -> Result<(), ServerError> {
-    let Instance { config, store, .. } = &instance;
+    let Instance { config, store, clock, .. } = &instance;
     let listener = listen(config.addr).await?;
     let addr = listener.local_addr().unwrap_or(config.addr);
-    let app = App::build(config, addr, store.clone(), runtime).await?;
+    let app = App::build(config, addr, store.clone(), runtime, clock.clone()).await?;
     app.sessions.adopt().await?;
     // Last of what can fail: a password that is made must also be announced.
     let new_admin = admin::ensure(store, config).await?;
@@ -157,6 +157,7 @@ impl App {
         addr: SocketAddr,
         store: Store,
         runtime: Arc<dyn Runtime>,
+        clock: Clock,
     ) -> Result<Self, ServerError> {
         let mut own = vec![addr];
         if config.live.publish_vnc_ports {
@@ -177,6 +178,7 @@ impl App {
             forward_allow: config.forward_allow.clone(),
             profiles,
             extensions,
+            clock,
         };
         let journal = Journal::open(store.clone()).await?;
         let parts = Parts {

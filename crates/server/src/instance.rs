@@ -2,6 +2,7 @@
 
 use std::{fs::DirBuilder, io, os::unix::fs::DirBuilderExt, path::Path};
 
+use helmdeck_sessions::Clock;
 use helmdeck_store::Store;
 
 use crate::{Config, ServerError, lock::Lock};
@@ -11,6 +12,7 @@ use crate::{Config, ServerError, lock::Lock};
 pub struct Instance {
     pub(crate) config: Config,
     pub(crate) store: Store,
+    pub(crate) clock: Clock,
     id: String,
     _lock: Lock,
 }
@@ -27,7 +29,12 @@ impl Instance {
         }
         let store = Store::open(&config.data_dir).await?;
         let id = store.instance_id().await?;
-        Ok(Self { config, store, id, _lock: lock })
+        Ok(Self { config, store, clock: Clock::default(), id, _lock: lock })
+    }
+
+    /// The same with another clock for the limits and leases of its sessions.
+    pub fn with_clock(self, clock: Clock) -> Self {
+        Self { clock, ..self }
     }
 
     /// Tells this installation from others on the same machine; the same after a restart.

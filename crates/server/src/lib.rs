@@ -53,7 +53,7 @@ mod wall;
 pub use app::{App, Shutdown, Started, run};
 pub use config::{Change, Config};
 pub use error::ServerError;
-pub use helmdeck_sessions::Scope;
+pub use helmdeck_sessions::{Clock, ClockControl, Scope};
 pub use instance::Instance;
 pub use operation::{Access, Operation};
 pub use table::{operations, tools};

@@ -4,10 +4,7 @@ mod attached;
 mod loss;
 mod reports;
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use helmdeck_egress::{Policy, Via};
 use helmdeck_runtime::{Runtime, SandboxSpec, Usage};
@@ -18,7 +15,7 @@ use helmdeck_wire::{
     session::{EndReason, StageTiming},
 };
 use time::OffsetDateTime;
-use tokio::time::{sleep, sleep_until, timeout};
+use tokio::time::{sleep, timeout};
 use tracing::{error, info, warn};
 
 use crate::{
@@ -172,14 +169,14 @@ async fn start(
         let stream = inner.link.watch().await.map_err(|e| failed(&e))?;
         let mut reports = Reports::new(stream, None);
         ready(session, runtime, &mut reports, |stage| {
-            let done_ms = elapsed_ms(inner.began);
+            let done_ms = elapsed_ms(session);
             let stage = stage.as_str().to_owned();
             inner.timings.lock().push(StageTiming { stage, done_ms });
         })
         .await?;
         info!(
             session.id = inner.id.as_str(),
-            duration_ms = elapsed_ms(inner.began),
+            duration_ms = elapsed_ms(session),
             "Session is ready"
         );
         Ok(Started { reports, via: leaving(inner.record.spec.proxy.as_ref())? })
@@ -286,7 +283,7 @@ async fn live(
 
 /// From now on, calls are answered.
 fn begin_life(session: &Session) {
-    session.inner.life.lock().ready(Instant::now());
+    session.inner.life.lock().ready(session.inner.clock.now());
     session.inner.progress.send_replace(Driven::Running);
     session.tell(EventKind::Changed);
 }
@@ -312,7 +309,7 @@ async fn over(session: &Session) {
         let idle_told = session.tell_idle_end(&mut told);
         let next_check = {
             let mut life = inner.life.lock();
-            if let Some(reason) = life.due(Instant::now()) {
+            if let Some(reason) = life.due(inner.clock.now()) {
                 life.end(reason, OffsetDateTime::now_utc());
             }
             if matches!(life.phase(), Phase::Over(_)) {
@@ -322,7 +319,7 @@ async fn over(session: &Session) {
         };
         let check = async {
             match next_check {
-                Some(at) => sleep_until(at.into()).await,
+                Some(at) => inner.clock.sleep_until(at).await,
                 None => std::future::pending().await,
             }
         };
@@ -343,6 +340,8 @@ fn failure(stage: Stage, reason: String) -> Failure {
     Failure { stage: Some(stage), reason, log_tail: String::new() }
 }
 
-fn elapsed_ms(since: Instant) -> u64 {
-    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+/// How old the session is.
+fn elapsed_ms(session: &Session) -> u64 {
+    let age = session.inner.clock.now().saturating_duration_since(session.inner.began);
+    u64::try_from(age.as_millis()).unwrap_or(u64::MAX)
 }

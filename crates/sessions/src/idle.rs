@@ -27,13 +27,13 @@ impl Session {
     /// When it ends if it stays idle, by the clock.
     pub(crate) fn idle_ends_at(&self) -> Option<OffsetDateTime> {
         let end = self.inner.life.lock().idle_end()?;
-        Some(OffsetDateTime::now_utc() + end.saturating_duration_since(Instant::now()))
+        Some(OffsetDateTime::now_utc() + end.saturating_duration_since(self.inner.clock.now()))
     }
 
     /// Tells those who listen if the idle end has moved; says when to look again.
     pub(crate) fn tell_idle_end(&self, told: &mut Told) -> Option<Instant> {
         let end = self.inner.life.lock().idle_end();
-        match told.next(end, Instant::now()) {
+        match told.next(end, self.inner.clock.now()) {
             Next::Nothing => None,
             Next::Later(at) => Some(at),
             Next::Tell => {

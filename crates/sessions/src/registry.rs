@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use tracing::{info, warn};
 
 use crate::{
-    Attachment, Brought, Caller, Ceilings, Session, SessionError, ToAttach, driver,
+    Attachment, Brought, Caller, Ceilings, Clock, Session, SessionError, ToAttach, driver,
     events::{EventKind, Events},
     forwards::Permission,
     journal::Journal,
@@ -48,6 +48,8 @@ pub struct Config {
     pub profiles: Profiles,
     /// Where browser extensions are kept.
     pub extensions: Extensions,
+    /// What limits and leases go by.
+    pub clock: Clock,
 }
 
 /// A cheap handle to all sessions.
@@ -72,6 +74,7 @@ impl Sessions {
             journal,
             profiles: config.profiles.clone(),
             extensions: config.extensions.clone(),
+            clock: config.clock.clone(),
             forward_permission: Permission::new(
                 config.forward_allow.clone(),
                 config.policy.clone(),

@@ -33,6 +33,7 @@ use tokio::{
 use crate::{
     Attachment, Caller, SessionError,
     cast::Watched,
+    clock::Clock,
     control::Lease,
     egress::Decisions,
     events::Events,
@@ -62,6 +63,7 @@ pub(crate) struct Common {
     pub profiles: Profiles,
     pub extensions: Extensions,
     pub forward_permission: Permission,
+    pub clock: Clock,
 }
 
 /// A handle to one session; obtained from [`crate::Sessions::get`] only.
@@ -76,6 +78,8 @@ pub(crate) struct Inner {
     /// Its spec may hold secrets: never shown whole.
     pub record: Record,
     pub began: Instant,
+    /// What its limits go by.
+    pub clock: Clock,
     /// Whether another server started it.
     adopted: bool,
     pub attachment: Option<Attachment>,
@@ -187,11 +191,11 @@ impl Session {
         id: SessionId,
         sandbox: SandboxId,
         record: Record,
-        Common { runtime, events, journal, profiles, extensions, forward_permission }: Common,
+        Common { runtime, events, journal, profiles, extensions, forward_permission, clock }: Common,
         Origin { creator, adopted, attachment }: Origin,
     ) -> Self {
         let link = Link::new(ToSandbox { runtime, sandbox: sandbox.clone() });
-        let now = Instant::now();
+        let now = clock.now();
         let began = if adopted { now.checked_sub(record.age()).unwrap_or(now) } else { now };
         let life = Lifecycle::new(spec::limits(&record.spec), began);
         Self {
@@ -200,6 +204,7 @@ impl Session {
                 sandbox,
                 record,
                 began,
+                clock,
                 adopted,
                 attachment,
                 link,
@@ -374,7 +379,7 @@ impl Session {
         admit: impl FnOnce(&mut Lifecycle, Instant) -> Result<(), Refusal>,
     ) -> Result<Task, SessionError> {
         let id = || self.inner.id.clone();
-        match admit(&mut self.inner.life.lock(), Instant::now()) {
+        match admit(&mut self.inner.life.lock(), self.inner.clock.now()) {
             Ok(()) => {
                 // It is not idle any more.
                 self.inner.changed.notify_one();
@@ -395,7 +400,7 @@ pub(crate) struct Task {
 
 impl Drop for Task {
     fn drop(&mut self) {
-        self.session.inner.life.lock().finish(Instant::now());
+        self.session.inner.life.lock().finish(self.session.inner.clock.now());
         self.session.inner.changed.notify_one();
     }
 }

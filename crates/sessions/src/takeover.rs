@@ -30,7 +30,7 @@ impl Session {
         let mut taken = Ok(false);
         let (by, key) = (holder.by.clone(), holder.key.clone());
         self.inner.lease.send_if_modified(|lease| {
-            taken = lease.take(holder, force, Instant::now(), OffsetDateTime::now_utc());
+            taken = lease.take(holder, force, self.inner.clock.now(), OffsetDateTime::now_utc());
             matches!(taken, Ok(true))
         });
         let changed = taken.map_err(|other| SessionError::ControlHeld {
@@ -64,10 +64,9 @@ impl Session {
     /// Ends the lease of a person who is gone; says when to look again.
     pub(crate) async fn expire_control(&self) -> Option<Instant> {
         let holder = self.inner.lease.borrow().holder().cloned();
-        let expired = self
-            .inner
-            .lease
-            .send_if_modified(|lease| lease.expire(Instant::now(), OffsetDateTime::now_utc()));
+        let now = self.inner.clock.now();
+        let expired =
+            self.inner.lease.send_if_modified(|lease| lease.expire(now, OffsetDateTime::now_utc()));
         if let Some(holder) = holder.filter(|_| expired) {
             self.drop_private(false).await;
             info!(
@@ -84,7 +83,7 @@ impl Session {
     pub(crate) fn may_drive(&self, caller: &Caller) -> Result<u64, SessionError> {
         let mut admitted = Ok(0);
         self.inner.lease.send_if_modified(|lease| {
-            lease.used_by(&caller.token, Instant::now());
+            lease.used_by(&caller.token, self.inner.clock.now());
             admitted = lease.admit(&caller.token);
             false
         });

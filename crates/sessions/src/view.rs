@@ -1,6 +1,6 @@
 //! People who watch a session: the bytes of its picture, and whether their input may pass.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use helmdeck_link::{ByteStream, FrameStream, LinkError};
 use helmdeck_wire::{guest::Frames, session::EndReason, ticket::Role};
@@ -75,7 +75,7 @@ impl Session {
 
     /// Somebody uses it, in a way that is no task.
     pub fn touch(&self) {
-        self.inner.life.lock().touch(Instant::now());
+        self.inner.life.lock().touch(self.inner.clock.now());
         self.inner.changed.notify_one();
     }
 
@@ -104,7 +104,7 @@ impl Session {
         let viewers = self.inner.viewers.lock();
         let count = viewers.get(key).copied().unwrap_or_default();
         self.inner.lease.send_if_modified(|lease| {
-            lease.watched_by(key, count, Instant::now());
+            lease.watched_by(key, count, self.inner.clock.now());
             false
         });
         drop(viewers);

@@ -1,6 +1,6 @@
 //! A caller with a token.
 
-use std::{net::SocketAddr, time::Duration};
+use std::net::SocketAddr;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request};
@@ -57,6 +57,42 @@ impl Client {
         headers: &[(&str, &str)],
         body: Bytes,
     ) -> Answer {
+        let mut connection = self.take().await;
+        let request = self.request(method, path, headers, body);
+        let response = connection.send_request(request).await.expect("the server answers");
+        let (head, body) = response.into_parts();
+        let body = body.collect().await.expect("a whole body").to_bytes();
+        *self.connection.lock().await = Some(connection);
+        Answer { status: head.status.as_u16(), headers: head.headers, body }
+    }
+
+    /// Any request, of whose answer only the beginning is waited for: the body is that of an error,
+    /// or empty. For what never ends, such as events.
+    pub async fn begin(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Bytes,
+    ) -> Answer {
+        let mut connection = self.take().await;
+        let request = self.request(method, path, headers, body);
+        let response = connection.send_request(request).await.expect("the server answers");
+        let (head, body) = response.into_parts();
+        let body = match head.status.is_success() {
+            true => Bytes::new(),
+            false => body.collect().await.expect("a whole body").to_bytes(),
+        };
+        Answer { status: head.status.as_u16(), headers: head.headers, body }
+    }
+
+    fn request(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Bytes,
+    ) -> Request<Full<Bytes>> {
         let mut request = Request::builder()
             .method(method)
             .uri(path)
@@ -68,17 +104,11 @@ impl Client {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let request = request.body(Full::new(body)).unwrap();
-        let mut connection = self.take().await;
-        let response = connection.send_request(request).await.expect("the server answers");
-        let (head, body) = response.into_parts();
-        let body = body.collect().await.expect("a whole body").to_bytes();
-        *self.connection.lock().await = Some(connection);
-        Answer { status: head.status.as_u16(), headers: head.headers, body }
+        request.body(Full::new(body)).unwrap()
     }
 
-    /// `POST path` with a JSON body by a client that goes away after a while, answered or not.
-    pub async fn abandon(&self, path: &str, body: &Value, after: Duration) {
+    /// `POST path` with a JSON body by a client that goes away then, answered or not.
+    pub async fn abandon(&self, path: &str, body: &Value, then: impl Future<Output = ()>) {
         let mut stream = TcpStream::connect(self.address).await.expect("the server listens");
         let (body, token) = (body.to_string(), self.token.clone().unwrap_or_default());
         let request = format!(
@@ -88,7 +118,7 @@ impl Client {
             body.len(),
         );
         stream.write_all(request.as_bytes()).await.unwrap();
-        tokio::time::sleep(after).await;
+        then.await;
     }
 
     async fn take(&self) -> SendRequest<Full<Bytes>> {

@@ -1,6 +1,7 @@
 //! Those who are connected by a WebSocket.
 
 use std::{
+    net::SocketAddr,
     ops::{Deref, DerefMut},
     time::Duration,
 };
@@ -14,6 +15,18 @@ use crate::{Refused, Server, Watcher};
 /// What a client waits for on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
+/// What listens at an address.
+pub trait Listens {
+    /// Where.
+    fn address(&self) -> SocketAddr;
+}
+
+impl Listens for Server {
+    fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
 /// An open WebSocket, and what its client remembers.
 pub struct Connected<T> {
     pub(crate) socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
@@ -23,7 +36,7 @@ pub struct Connected<T> {
 impl<T: Default> Connected<T> {
     /// Connects at a path with these headers.
     pub async fn open(
-        server: &Server,
+        server: &impl Listens,
         path: &str,
         headers: &[(&'static str, &str)],
     ) -> Result<Self, Refused> {

@@ -125,6 +125,18 @@ impl<'a> Desk<'a> {
         top.parse::<i64>().unwrap() + 14
     }
 
+    /// Shows an empty text field that has the keyboard. The window's title says what the last key
+    /// did: `down Shift`, `repeat x`, `up x`.
+    pub async fn open_key_field(&self) {
+        let style = "position:fixed;inset:0;width:100%;height:100%;font:20px monospace";
+        // The release of the key that opened the page is not the field's.
+        let tell = "onfocus=\"document.title='field'\" \
+            onkeydown=\"this.down=1;document.title=(event.repeat?'repeat ':'down ')+event.key\" \
+            onkeyup=\"if(this.down)document.title='up '+event.key\"";
+        let page = format!("<textarea autofocus style='{style}' {tell}></textarea>");
+        self.browse(&page, "field").await;
+    }
+
     /// Selects and copies all that the program with the keyboard holds.
     pub async fn copy_all(&self) {
         self.act("key", json!({ "keys": "ctrl+a ctrl+c" })).await;

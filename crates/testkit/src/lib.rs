@@ -1,4 +1,5 @@
-//! A real server for tests and benchmarks: the binary itself, on a port and directories of its own.
+//! Servers for tests and benchmarks: the real binary on a port and directories of its own, or one in
+//! this process whose sessions are fake (the feature `fake`).
 //!
 //! Everything here panics when the world is not as a test needs it.
 #![allow(
@@ -14,11 +15,14 @@ mod client;
 mod connected;
 mod debugger;
 mod desk;
+#[cfg(feature = "fake")]
+pub mod fake;
 mod footprint;
 mod guard;
 mod host;
 mod installation;
 mod jpeg;
+mod listener;
 mod patience;
 mod server;
 mod site;
@@ -29,12 +33,14 @@ mod watcher;
 
 pub use caster::Caster;
 pub use client::{Answer, Client};
+pub use connected::Listens;
 pub use debugger::Debugger;
 pub use desk::Desk;
 pub use footprint::Footprint;
 pub use host::{Process, is_root};
 pub use installation::{Installation, Outcome, binary};
 pub use jpeg::jpeg_size;
+pub use listener::{Heard, Listener};
 pub use patience::eventually;
 pub use server::Server;
 pub use site::{Page, Site};

@@ -10,7 +10,7 @@ use tokio::{
 };
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, tungstenite::Message};
 
-use crate::{Server, Watcher};
+use crate::{Listens, Watcher};
 
 /// What a viewer waits for on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -22,7 +22,7 @@ pub struct Wall {
 
 impl Wall {
     /// Asks for small pictures of these sessions.
-    pub async fn watch(server: &Server, token: &str, sessions: &[&str], width: u32) -> Self {
+    pub async fn watch(server: &impl Listens, token: &str, sessions: &[&str], width: u32) -> Self {
         let bearer = format!("Bearer {token}");
         let headers = [("authorization", bearer.as_str())];
         let mut socket = Watcher::socket(server, "/api/v1/wall", &headers).await.unwrap();

@@ -10,7 +10,7 @@ use tokio_tungstenite::{
     tungstenite::{Error, Message, client::IntoClientRequest, protocol::CloseFrame},
 };
 
-use crate::Server;
+use crate::Listens;
 
 /// What a viewer waits for on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -30,11 +30,11 @@ pub struct Refused(pub u16, pub String);
 impl Watcher {
     /// Opens a WebSocket at a path with these headers, and nothing more.
     pub async fn socket(
-        server: &Server,
+        server: &impl Listens,
         path: &str,
         headers: &[(&'static str, &str)],
     ) -> Result<WebSocketStream<MaybeTlsStream<TcpStream>>, Refused> {
-        let mut request = format!("ws://{}{path}", server.address).into_client_request().unwrap();
+        let mut request = format!("ws://{}{path}", server.address()).into_client_request().unwrap();
         for (name, value) in headers {
             request.headers_mut().insert(*name, HeaderValue::from_str(value).unwrap());
         }
@@ -52,7 +52,7 @@ impl Watcher {
 
     /// Opens a live view and shakes hands.
     pub async fn open(
-        server: &Server,
+        server: &impl Listens,
         path: &str,
         headers: &[(&'static str, &str)],
     ) -> Result<Self, Refused> {

@@ -1,28 +1,27 @@
 //! Clients that go away in the middle of a request.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use helmdeck_testkit::{Desk, Process, Server, eventually};
+use helmdeck_testkit::{Desk, Server, eventually};
 use serde_json::json;
 
-/// Long enough for the request to arrive and begin, short enough to be in its middle.
-const MIDWAY: Duration = Duration::from_millis(200);
+const SOON: Duration = Duration::from_secs(20);
 
 #[tokio::test]
 async fn a_key_that_was_held_for_a_client_that_left_is_let_go() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;
-    desk.open_field().await;
-    let began = Instant::now();
-    let hold = json!({ "session_id": desk.id, "keys": "shift", "seconds": 20 });
-    client.abandon("/api/v1/desktop/hold_key", &hold, MIDWAY).await;
-    let key = json!({ "session_id": desk.id, "keys": "b" });
-    client.post("/api/v1/desktop/key", &key).await.expect(200);
+    desk.open_key_field().await;
+    let hold = json!({ "session_id": desk.id, "keys": "shift", "seconds": 30 });
+    let held = async { drop(desk.titled("down Shift").await) };
+    client.abandon("/api/v1/desktop/hold_key", &hold, held).await;
+    // Long before its time is over.
+    desk.titled("up Shift").await;
+    desk.act("key", json!({ "keys": "b" })).await;
     desk.act("key", json!({ "keys": "a" })).await;
     desk.copy_all().await;
     desk.expect_clipboard("ba").await;
-    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
 }
 
 #[tokio::test]
@@ -30,31 +29,15 @@ async fn typing_stops_when_its_client_leaves() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;
-    desk.open_field().await;
-    let text = json!({ "session_id": desk.id, "text": "x".repeat(100), "delay_ms": 100 });
-    client.abandon("/api/v1/desktop/type", &text, MIDWAY * 3).await;
-    let began = Instant::now();
+    desk.open_key_field().await;
+    let text = json!({ "session_id": desk.id, "text": "x".repeat(200), "delay_ms": 100 });
+    let typing = async { drop(desk.titled("up x").await) };
+    client.abandon("/api/v1/desktop/type", &text, typing).await;
     desk.act("type", json!({ "text": "end" })).await;
-    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
     desk.copy_all().await;
     let typed = async || Some(desk.clipboard().await).filter(|text| text.ends_with("end"));
-    let typed = eventually(Duration::from_secs(5), typed).await.expect("the text");
-    assert!((4..40).contains(&typed.len()), "{typed}");
-}
-
-#[tokio::test]
-async fn a_create_request_whose_client_left_leaves_no_session() {
-    let server = Server::start();
-    let client = server.client("agent", "sessions:*");
-    let spec = json!({ "mode": "desktop", "geometry": "800x600" });
-    client.abandon("/api/v1/sessions", &spec, MIDWAY * 2).await;
-    let none = async || {
-        let list = client.get("/api/v1/sessions").await.expect(200).json();
-        let sessions = list["sessions"].as_array().unwrap().clone();
-        let alive = |status: &str| status == "starting" || status == "running";
-        let over = !sessions.iter().any(|session| alive(session["status"].as_str().unwrap()));
-        (over && server.installation.sandboxes().is_empty()).then_some(())
-    };
-    eventually(Duration::from_secs(10), none).await.expect("the session is ended");
-    assert_eq!(Process::in_sandboxes(&server.run_dir()), []);
+    let typed = eventually(SOON, typed).await.expect("the text");
+    let before = typed.trim_end_matches("end");
+    // Without an end, the second text would come after all of the first.
+    assert!((1..200).contains(&before.len()) && before.chars().all(|c| c == 'x'), "{typed}");
 }

@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
-use helmdeck_testkit::{
-    Caster, Client, Desk, Process, Refused, Server, Watcher, eventually, jpeg_size,
-};
+use helmdeck_testkit::{Caster, Client, Desk, Process, Server, Watcher, eventually, jpeg_size};
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::{
     Message,
@@ -175,39 +173,14 @@ async fn the_browser_of_a_desktop_is_watched_and_driven() {
 }
 
 #[tokio::test]
-async fn only_who_may_watches_and_a_slow_one_sees_the_newest() {
+async fn a_slow_viewer_sees_the_newest_picture_when_it_asks() {
     let server = Server::start();
     let client = server.admin();
-    let refused = async |path: &str, headers: &[(&'static str, &str)]| {
-        Caster::open(&server, path, headers).await.err().expect("it is refused")
-    };
     let bearer = format!("Bearer {}", server.token("admin", "sessions:*"));
     let token = [("authorization", bearer.as_str())];
-    let wrong = json!({ "cdp_stream": { "max_fps": 61 } });
-    let wrong = client.post("/api/v1/sessions", &wrong).await.expect(400).text();
-    assert!(wrong.contains("cdp_stream.max_fps"), "{wrong}");
-    let spec = json!({ "cdp_stream": { "max_width": 640 } });
-    let starting = client.post("/api/v1/sessions?wait=false", &spec).await.json();
-    let id = starting["id"].as_str().unwrap().to_owned();
-    assert_eq!(starting["browser_view"]["status"], "starting");
-    let path = format!("/api/v1/sessions/{id}/cdp-stream");
-    assert_eq!(refused(&path, &token).await, Refused(503, "cdp_unavailable".into()));
-    let desk = Desk { client: &client, id };
-    let ready = async || (desk.describe().await["browser_view"]["status"] == "ready").then_some(());
-    eventually(SOON, ready).await.expect("it is ready");
-
-    for (query, code) in
-        [("quality=0", 400), ("max_fps=61", 400), ("max_width=x", 400), ("fps=3", 400)]
-    {
-        assert_eq!(refused(&format!("{path}?{query}"), &token).await.0, code, "{query}");
-    }
-    assert_eq!(refused("/api/v1/sessions/sess-none/cdp-stream", &token).await.0, 404);
-    assert_eq!(refused(&path, &[]).await, Refused(401, "missing_bearer".into()));
-    let stranger = format!("Bearer {}", server.token("other", "sessions:*"));
-    assert_eq!(refused(&path, &[("authorization", &stranger)]).await.0, 404);
+    let desk = Desk::create(&client, &json!({ "cdp_stream": { "max_width": 640 } })).await;
+    let path = format!("/api/v1/sessions/{}/cdp-stream", desk.id);
     let view = ticket(&client, &desk, json!({ "role": "view" })).await;
-    let as_driver = door(&desk, &view, "&role=control");
-    assert_eq!(refused(&as_driver, &[]).await, Refused(403, "forbidden".into()));
 
     let burst = "data:text/html,<body><script>let n = 0; const i = setInterval(() => {
         document.body.style.background = n % 2 ? 'red' : 'blue'; document.body.textContent = Math.random();
@@ -225,11 +198,4 @@ async fn only_who_may_watches_and_a_slow_one_sees_the_newest() {
     fresh.until(|fresh| !fresh.pictures.is_empty()).await;
     assert_eq!(slow.pictures.last(), fresh.pictures.last());
     assert_eq!(jpeg_size(&fresh.pictures[0]).0, 640, "as the session was made");
-    let mut other = Caster::open(&server, &format!("{path}?max_width=320"), &token).await.unwrap();
-    other.until(|other| !other.pictures.is_empty()).await;
-    assert_eq!(jpeg_size(&other.pictures[0]).0, 320, "as the viewer asked");
-
-    let revoke = format!("/api/v1/sessions/{}/tickets/{}", desk.id, view["id"].as_str().unwrap());
-    client.delete(&revoke).await.expect(204);
-    assert_eq!(slow.closed().await, 4001);
 }

@@ -7,10 +7,9 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
-use helmdeck_testkit::{Desk, Process, Server, Watcher, eventually};
+use helmdeck_testkit::{Desk, Server, Watcher};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -20,8 +19,6 @@ use tokio::{
     },
 };
 
-/// The server looks after such sessions now and then only; the machine may be busy.
-const SOON: Duration = Duration::from_secs(30);
 const FIELD: &[u8] = br#""link_version":"#;
 
 /// A desktop that a successor of its server takes for one of another version.
@@ -104,37 +101,4 @@ async fn a_session_of_another_version_is_shown_and_cannot_act() {
     let new = Desk::desktop(&client).await;
     new.act("click", json!({ "x": 300, "y": 300 })).await;
     assert_eq!(desk.describe().await["status"], "outdated");
-}
-
-#[tokio::test]
-async fn a_session_of_another_version_can_be_ended_and_leaves_nothing() {
-    let mut server = Server::start();
-    let id = outdated(&mut server).await;
-    let stranger = server.client("someone", "sessions:*");
-    stranger.get(&format!("/api/v1/sessions/{id}")).await.expect_error(404, "not_found");
-    let client = server.client("agent", "sessions:*");
-    let desk = Desk { client: &client, id };
-    assert_eq!(desk.describe().await["status"], "outdated");
-    desk.end().await;
-    assert_eq!(server.installation.sandboxes(), [""; 0]);
-    // Its outermost process was the old server's child; whoever inherited it notices a moment later.
-    let nothing = async || Process::in_sandboxes(&server.run_dir()).is_empty().then_some(());
-    eventually(SOON, nothing).await.expect("no process is left");
-}
-
-#[tokio::test]
-async fn a_session_of_another_version_that_dies_is_not_shown_as_alive_for_ever() {
-    let mut server = Server::start();
-    let id = outdated(&mut server).await;
-    let client = server.client("agent", "sessions:*");
-    let desk = Desk { client: &client, id };
-    assert_eq!(desk.describe().await["status"], "outdated");
-    for process in Process::in_sandboxes(&server.run_dir()) {
-        process.kill();
-    }
-    let over = async || Some(desk.describe().await).filter(|now| now["status"] == "error");
-    let session = eventually(SOON, over).await.expect("the session says that it is over");
-    assert_eq!(session["end_reason"], "guest_lost", "{session}");
-    let nothing = async || server.installation.sandboxes().is_empty().then_some(());
-    eventually(SOON, nothing).await.expect("nothing is left");
 }

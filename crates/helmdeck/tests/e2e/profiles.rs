@@ -141,24 +141,3 @@ async fn a_profile_is_kept_when_the_session_crashes() {
     let known = second.known().await;
     assert!(known.contains("session=eve") && known.contains("stay=eve"), "{known}");
 }
-
-#[tokio::test]
-async fn a_profile_that_cannot_be_opened_is_said_and_kept() {
-    let server = with_site(&[]);
-    let client = server.admin();
-    for bad in ["", "a/b", "..", "a b"] {
-        let answer = client.post("/api/v1/sessions", &json!({ "profile": bad })).await;
-        answer.expect_error(400, "invalid_input");
-    }
-    let dir = server.data_dir().join("profiles/o61646d696e");
-    fs::create_dir_all(&dir).unwrap();
-    for (content, why) in
-        [("nonsense, and long enough", "no profile"), ("helmdeckprofile1", "sealed")]
-    {
-        fs::write(dir.join("odd"), content).unwrap();
-        let answer = client.post("/api/v1/sessions", &json!({ "profile": "odd" })).await;
-        let message = answer.expect_error(500, "create_failed");
-        assert!(message.contains(why), "{message}");
-        assert_eq!(fs::read_to_string(dir.join("odd")).unwrap(), content);
-    }
-}

@@ -227,11 +227,21 @@ async fn a_browser_that_dies_during_a_call_is_said_and_comes_back() {
 
 #[tokio::test]
 async fn a_script_whose_caller_went_does_not_keep_the_page() {
-    let server = Server::start();
+    let server = Server::start_with(&[Site::REACHABLE]);
+    let (begun, mut hears) = tokio::sync::watch::channel(false);
+    let site = Site::start(move |path| {
+        begun.send_modify(|begun| *begun |= path == "/begun");
+        Page::html("<title>page</title>")
+    })
+    .await;
     let client = server.admin();
     let desk = Desk::create(&client, &json!({})).await;
-    let endless = json!({ "session_id": desk.id, "script": "while (true) {}", "timeout_s": 100 });
-    client.abandon("/api/v1/browser/execute", &endless, Duration::from_secs(1)).await;
+    act(&desk, "navigate", json!({ "url": site.url("/") })).await;
+    let script = "const ask = new XMLHttpRequest(); ask.open('GET', '/begun', false); ask.send();
+                  while (true) {}";
+    let endless = json!({ "session_id": desk.id, "script": script, "timeout_s": 100 });
+    let under_way = async { drop(hears.wait_for(|begun| *begun).await.expect("a request")) };
+    client.abandon("/api/v1/browser/execute", &endless, under_way).await;
     let told = act(&desk, "execute", json!({ "script": "6 * 7", "timeout_s": 30 })).await;
     assert_eq!(told["result"], 42);
 }

@@ -4,6 +4,7 @@ use futures_util::future::{join, join_all};
 use jsonwebtoken::{EncodingKey, Header, encode};
 use secrecy::ExposeSecret;
 use serde_json::json;
+use time::OffsetDateTime;
 
 use crate::{
     client::{SECRET, TestServer},
@@ -118,8 +119,23 @@ async fn a_token_that_is_not_ours_is_refused() {
         unsigned.to_owned(),
         "garbage".to_owned(),
     ] {
-        server.get(SESSIONS, &token).await.assert_error(401, "invalid_token");
+        let refused = server.get(SESSIONS, &token).await;
+        refused.assert_error(401, "invalid_token");
+        assert_eq!(refused.header("www-authenticate"), "Bearer realm=\"helmdeck\"");
     }
+}
+
+#[tokio::test]
+async fn a_token_that_has_just_expired_is_honoured_because_clocks_differ_by_seconds() {
+    let server = TestServer::start().await;
+    let expired = |seconds: i64| {
+        let exp = OffsetDateTime::now_utc().unix_timestamp() - seconds;
+        let claims = json!({"sub": "a", "scopes": ["admin"], "iat": 1, "nbf": 1, "exp": exp,
+                            "iss": "helmdeck"});
+        signed(claims, SECRET)
+    };
+    assert_eq!(server.get(SESSIONS, &expired(1)).await.status, 200);
+    server.get(SESSIONS, &expired(10)).await.assert_error(401, "invalid_token");
 }
 
 #[tokio::test]

@@ -3,31 +3,28 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use helmdeck_server::{
-    Config, Instance, Shutdown, Started,
-    admin::NewAdmin,
-    run,
-    token::{Claims, Grant, Signer},
-};
-use helmdeck_store::Store;
+use helmdeck_runtime::Runtime;
+use helmdeck_server::{Config, admin::NewAdmin};
+use helmdeck_testkit::fake::FakeServer;
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
-use tempfile::TempDir;
-use tokio::{net::TcpSocket, sync::oneshot, task::JoinHandle};
+use tokio::net::TcpSocket;
 
 use crate::nowhere::Nowhere;
+
+pub use helmdeck_testkit::fake::SECRET;
+
+/// Longer than any test.
+const TOKEN_LIFE: Duration = Duration::from_secs(60);
 
 /// A running server; dropping it stops it.
 pub struct TestServer {
     pub addr: SocketAddr,
     pub new_admin: Option<NewAdmin>,
     pub config: Config,
-    signer: Signer,
-    stop: Option<oneshot::Sender<()>>,
-    task: Option<JoinHandle<()>>,
-    _dir: TempDir,
+    server: FakeServer,
 }
 
 /// What came back.
@@ -42,60 +39,30 @@ impl TestServer {
         Self::start_with(&[], Nowhere::default()).await
     }
 
-    pub async fn start_with(env: &[(&str, &str)], runtime: Nowhere) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let ours = [
-            ("HELMDECK_DATA_DIR", dir.path().to_str().unwrap()),
-            ("HELMDECK_ADDR", "127.0.0.1:0"),
-            ("HELMDECK_JWT_SECRET", SECRET),
-        ];
-        let env = env.iter().chain(&ours).map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
-        let config = Config::load(None, env).unwrap();
-        let signer = Signer::load(&config).unwrap();
-        let instance = Instance::open(config.clone()).await.unwrap();
-        let (stop, stopped) = oneshot::channel();
-        let (started, starting) = oneshot::channel::<Started>();
-        let task = tokio::spawn(async move {
-            let announce = |it| drop(started.send(it));
-            let shutdown = async {
-                drop(stopped.await);
-                Shutdown::EndSessions
-            };
-            run(instance, Arc::new(runtime), announce, shutdown).await.unwrap();
-        });
-        let Started { addr, new_admin } = starting.await.unwrap();
-        let (stop, task) = (Some(stop), Some(task));
-        Self { addr, new_admin, config, signer, stop, task, _dir: dir }
+    pub async fn start_with(env: &[(&str, &str)], runtime: impl Runtime) -> Self {
+        let server = FakeServer::start_with_runtime(env, Arc::new(runtime)).await;
+        let (addr, config) = (server.address, server.config.clone());
+        Self { addr, new_admin: server.new_admin.clone(), config, server }
     }
 
     /// An agent's token with these scopes.
     pub fn token(&self, scopes: &[&str]) -> String {
-        self.mint("agent", false, scopes).0
+        self.token_of("agent", scopes)
     }
 
     /// A person's token with these scopes.
     pub fn person(&self, scopes: &[&str]) -> String {
-        self.mint("ann", true, scopes).0
+        self.server.person_token("ann", &scopes.join(","))
     }
 
     /// An agent's token of this subject with these scopes.
     pub fn token_of(&self, subject: &str, scopes: &[&str]) -> String {
-        self.mint(subject, false, scopes).0
+        self.server.token(subject, &scopes.join(","))
     }
 
     /// A token that is listed, and its id.
     pub async fn listed(&self, subject: &str, human: bool, scopes: &[&str]) -> (String, String) {
-        let (token, claims) = self.mint(subject, human, scopes);
-        let info = claims.info();
-        let store = Store::open(&self.config.data_dir).await.unwrap();
-        store.add_token(&info, info.created_at).await.unwrap();
-        (token, info.id)
-    }
-
-    fn mint(&self, subject: &str, human: bool, scopes: &[&str]) -> (String, Claims) {
-        let scopes: Vec<_> = scopes.iter().map(|scope| (*scope).to_owned()).collect();
-        let (label, ttl) = (None, Duration::from_secs(60));
-        self.signer.mint(&Grant { subject, label, human, scopes: &scopes, ttl }).unwrap()
+        self.server.listed_token(subject, human, &scopes.join(","), TOKEN_LIFE).await
     }
 
     pub async fn get(&self, path: &str, token: &str) -> Answer {
@@ -144,13 +111,9 @@ impl TestServer {
 
     /// Stops the server and waits until it is gone.
     pub async fn stop(mut self) {
-        drop(self.stop.take());
-        self.task.take().unwrap().await.unwrap();
+        self.server.stop().await;
     }
 }
-
-/// Signs the tokens of test servers.
-pub const SECRET: &str = "a secret of tests, long enough for HS256";
 
 impl Answer {
     pub fn text(&self) -> &str {

@@ -1,9 +1,18 @@
-//! Who may take control from whom.
+//! Who may take control from whom, and what it means for others.
 
+use std::time::Duration;
+
+use helmdeck_testkit::{
+    Desk, Watcher, eventually,
+    fake::{FakeServer, State},
+};
 use http::Method;
 use serde_json::{Value, json};
 
 use crate::{client::TestServer, nowhere::Nowhere};
+
+const SOON: Duration = Duration::from_secs(20);
+const HOUR: Duration = Duration::from_secs(3600);
 
 /// A session that belongs to the agent, and its path.
 async fn session(server: &TestServer) -> String {
@@ -67,4 +76,156 @@ async fn a_person_takes_control_from_an_agent_without_force() {
     let kinds: Vec<_> =
         actions["actions"].as_array().unwrap().iter().map(|a| a["by"]["kind"].clone()).collect();
     assert_eq!(kinds, ["agent", "human"]);
+}
+
+#[tokio::test]
+async fn while_a_person_drives_agents_look_on() {
+    let server = FakeServer::start().await;
+    let (agent, person) = (server.client("agent", "sessions:*"), server.person());
+    let desk = Desk::desktop(&agent).await;
+    let control = format!("/api/v1/sessions/{}/control", desk.id);
+    assert_eq!(agent.get(&control).await.expect(200).json()["driver"], "agent");
+
+    let taken = person.post(&format!("{control}/take"), &json!({})).await.expect(200).json();
+    assert_eq!((&taken["driver"], &taken["yours"]), (&json!("human"), &json!(true)));
+    let tasks = desk.describe().await["tasks"].clone();
+    let held = desk.ask("click", json!({ "x": 5, "y": 5 })).await;
+    assert_eq!(desk.describe().await["tasks"], tasks, "what is refused is no task");
+    held.clone().expect_error(409, "control_held");
+    let held = held.json();
+    assert_eq!(held["holder"], taken["holder"]);
+    assert!(held["hint"].is_string() && held["retry_after"].is_u64(), "{held}");
+    desk.ask("clipboard", json!({ "text": "no" })).await.expect_error(409, "control_held");
+    // Looking is allowed, and so is what the person does by calls.
+    desk.ask("screenshot", json!({})).await.expect(200);
+    desk.ask("cursor_position", json!({})).await.expect(200);
+    let theirs = Desk { client: &person, id: desk.id.clone() };
+    theirs.act("click", json!({ "x": 5, "y": 5 })).await;
+    let asked = server.runtime.guest(&desk.id).asked();
+    let hands = |call: &str| {
+        let all = asked.iter().filter(|asked| asked.call == call);
+        all.map(|asked| asked.hands.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!((hands("clipboard"), hands("screenshot")), (vec![], vec!["off".to_owned()]));
+    assert_eq!(hands("click"), ["person"]);
+    // Only who drives can hand back; another person needs force to take it.
+    agent.post(&format!("{control}/release"), &json!({})).await.expect(200);
+    assert_eq!(agent.get(&control).await.json()["driver"], "human");
+    let other = server.person();
+    other.post(&format!("{control}/take"), &json!({})).await.expect_error(409, "control_held");
+
+    let message = json!({ "message": "logged in for you" });
+    person.post(&format!("{control}/release"), &message).await.expect(200);
+    let back = agent.get(&control).await.expect(200).json();
+    assert_eq!((&back["driver"], &back["message"]), (&json!("agent"), &message["message"]));
+    assert_eq!(back["epoch"], 2);
+    desk.act("click", json!({ "x": 5, "y": 5 })).await;
+}
+
+#[tokio::test]
+async fn an_action_under_way_fails_when_control_is_taken_and_the_guest_lets_go() {
+    let server = FakeServer::start().await;
+    let (agent, person) = (server.client("agent", "sessions:*"), server.person());
+    let desk = Desk::desktop(&agent).await;
+    let guest = server.runtime.guest(&desk.id);
+    guest.hold("hold_key");
+    let take = async {
+        guest.until("hold_key", State::UnderWay).await;
+        let path = format!("/api/v1/sessions/{}/control/take", desk.id);
+        person.post(&path, &json!({})).await.expect(200);
+    };
+    let hold = desk.ask("hold_key", json!({ "keys": "shift", "seconds": 20 }));
+    let ((), answer) = tokio::join!(take, hold);
+    answer.clone().expect_error(409, "control_taken");
+    assert!(answer.json()["holder"].is_string());
+    guest.until("hold_key", State::Cancelled).await;
+    let told = guest.bodies("release_all");
+    assert_eq!(told.iter().map(|told| &told["to_person"]).collect::<Vec<_>>(), [&json!(true)]);
+}
+
+#[tokio::test]
+async fn who_drives_and_what_was_done_is_written_down_without_what_was_typed() {
+    let server = FakeServer::start().await;
+    let client = server.client("agent", "sessions:*");
+    let desk = Desk::desktop(&client).await;
+    desk.act("click", json!({ "x": 11, "y": 22 })).await;
+    desk.act("type", json!({ "text": "hunter2" })).await;
+    desk.act("key", json!({ "keys": "q" })).await;
+    desk.ask("click", json!({ "x": 9000, "y": 1 })).await.expect_error(400, "invalid_coordinates");
+    let path = format!("/api/v1/sessions/{}/actions", desk.id);
+    let history = client.get(&path).await.expect(200).json();
+    let actions = history["actions"].as_array().unwrap();
+    let outcomes: Vec<_> = actions.iter().map(|a| (&a["action"], &a["outcome"])).collect();
+    assert_eq!(outcomes[0], (&json!("click"), &json!("ok")));
+    assert_eq!(outcomes[3], (&json!("click"), &json!("invalid_coordinates")));
+    assert_eq!(actions[0]["detail"], json!({ "x": 11, "y": 22, "button": "left" }));
+    assert_eq!(actions[1]["detail"], json!({ "characters": 7 }));
+    assert_eq!(actions[0]["by"], json!({ "kind": "agent", "subject": "agent" }));
+    assert!(!history.to_string().contains("hunter2") && !history.to_string().contains("\"q\""));
+
+    // Also what a caller did not wait for.
+    let guest = server.runtime.guest(&desk.id);
+    guest.hold("wait");
+    let body = json!({ "session_id": desk.id, "seconds": 20 });
+    let begun = guest.until("wait", State::UnderWay);
+    client.abandon("/api/v1/desktop/wait", &body, begun).await;
+    let left = async || {
+        let last = client.get(&path).await.json()["actions"][4].clone();
+        (last["outcome"] == "cancelled").then_some(())
+    };
+    eventually(SOON, left).await.expect("it is written down");
+
+    // It outlives the session, and others do not see it.
+    desk.end().await;
+    assert_eq!(client.get(&path).await.json()["actions"].as_array().unwrap().len(), 5);
+    let other = server.client("other", "sessions:*");
+    assert_eq!(other.get(&path).await.json()["actions"], json!([]));
+    let two = client.get(&format!("{path}?limit=2&before={}", actions[3]["seq"])).await.json();
+    assert_eq!(two["actions"], json!([actions[1], actions[2]]));
+}
+
+#[tokio::test]
+async fn control_of_one_who_is_gone_comes_back_by_itself() {
+    let server = FakeServer::start().await;
+    let client = server.admin();
+    let spec = json!({ "mode": "desktop", "geometry": "800x600", "idle_timeout_s": 0 });
+    let desk = Desk::create(&client, &spec).await;
+    let tickets = format!("/api/v1/sessions/{}/tickets", desk.id);
+    let wanted = json!({ "role": "control", "label": "for Ann" });
+    let ticket = client.post(&tickets, &wanted).await.expect(201).json();
+    let vnc = format!("/api/v1/sessions/{}/vnc?take=true", desk.id);
+    let path = format!("{vnc}&ticket={}", ticket["ticket"].as_str().unwrap());
+    // A link holder takes control from an agent, and is known as a link holder.
+    let control = format!("/api/v1/sessions/{}/control", desk.id);
+    client.post(&format!("{control}/take"), &json!({})).await.expect(200);
+    let viewer = Watcher::open(&server, &path, &[]).await.unwrap();
+    let link = json!({ "kind": "link", "subject": "admin", "label": "for Ann" });
+    let held = client.get(&control).await.json();
+    assert_eq!((&held["driver"], &held["by"]), (&json!("human"), &link));
+    let actions = client.get(&format!("/api/v1/sessions/{}/actions", desk.id)).await.json();
+    let last = actions["actions"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!((&last["action"], &last["by"]), (&json!("take_control"), &link));
+    desk.ask("click", json!({ "x": 5, "y": 5 })).await.expect_error(409, "control_held");
+    // The same ticket hands back by how it connects, and takes control again.
+    drop(viewer);
+    let connect = async |path: &str| {
+        let open = async || Watcher::open(&server, path, &[]).await.ok();
+        eventually(SOON, open).await.expect("the ticket is free again")
+    };
+    let viewer = connect(&path.replace("take=true", "take=false")).await;
+    desk.act("click", json!({ "x": 5, "y": 5 })).await;
+    drop(viewer);
+    let viewer = connect(&path).await;
+    desk.ask("click", json!({ "x": 5, "y": 5 })).await.expect_error(409, "control_held");
+    // While it is watched, time does not matter.
+    server.clock.advance(HOUR);
+    desk.ask("click", json!({ "x": 5, "y": 5 })).await.expect_error(409, "control_held");
+    drop(viewer);
+    desk.ask("click", json!({ "x": 5, "y": 5 })).await.expect_error(409, "control_held");
+    let back = async || {
+        server.clock.advance(HOUR);
+        let clicked = desk.ask("click", json!({ "x": 5, "y": 5 })).await;
+        (clicked.status == 200).then_some(())
+    };
+    eventually(SOON, back).await.expect("control is back");
 }

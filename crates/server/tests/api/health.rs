@@ -13,6 +13,7 @@ async fn a_healthy_server_says_so_to_anyone() {
     assert_eq!(server.get("/readyz", "").await.json(), json!({"status": "ok"}));
     let version = server.get("/version", "").await.json();
     assert_eq!(version, json!({"version": env!("CARGO_PKG_VERSION")}));
+    server.get("/nowhere", "").await.assert_error(404, "not_found");
 }
 
 #[tokio::test]

@@ -1,6 +1,8 @@
-//! The API through its front door: the real server on a real socket, one module per routes file.
+//! The API through its front door: the real server on a real socket, one module per noun.
 //!
-//! Nothing here starts a sandbox; what needs one is tested end to end elsewhere.
+//! Nothing here starts a sandbox: sessions are fake guests behind the real link
+//! ([`helmdeck_testkit::fake`]), or cannot start at all ([`nowhere`]). What needs a screen or a browser
+//! is tested end to end elsewhere.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,20 +15,33 @@
 mod access;
 mod auth;
 mod behind_proxy;
+mod cancel;
+mod cast;
+mod cdp;
 mod client;
+mod clock;
 mod connections;
 mod control;
 mod desktop;
 mod drain;
 mod ended;
+mod events;
+mod every_row;
+mod faults;
+mod files;
 mod forwards;
 mod health;
+mod lifetimes;
 mod live;
 mod metrics;
 mod nowhere;
 mod openapi;
+mod outdated;
+mod ownership;
 mod pages;
 mod paths;
+mod profiles;
+mod refusals;
 mod sessions;
 mod settings;
 mod tokens;

@@ -1,10 +1,22 @@
-//! Session bodies, queries and ids; the sessions themselves are tested end to end.
+//! Creating, seeing and ending sessions: bodies, queries, ids and places.
 
-use serde_json::json;
+use std::time::Duration;
+
+use helmdeck_testkit::{Desk, eventually, fake::FakeServer};
+use helmdeck_wire::guest::{Progress, Stage};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
 use crate::{client::TestServer, nowhere::Nowhere};
 
 const SESSIONS: &str = "/api/v1/sessions";
+const SOON: Duration = Duration::from_secs(20);
+
+/// The names of the stages of a session's start.
+fn stages(session: &Value) -> Vec<&str> {
+    let timings = session["timings"].as_array().expect("timings");
+    timings.iter().map(|timing| timing["stage"].as_str().unwrap()).collect()
+}
 
 #[tokio::test]
 async fn there_are_no_sessions_at_first() {
@@ -157,4 +169,172 @@ async fn a_session_that_cannot_start_says_why_and_leaves_nothing() {
         assert!(message.contains("there is nowhere to start it"), "{message}");
     }
     assert_eq!(server.get(SESSIONS, &token).await.json(), json!({"sessions": []}));
+}
+
+#[tokio::test]
+async fn the_flat_shape_works_too_and_headless_is_the_default() {
+    let server = FakeServer::start().await;
+    let client = server.client("agent", "sessions:*");
+    let body = json!({ "label": "crawler", "timeout_seconds": 600, "idle_timeout_s": 0,
+                       "memory_limit": "1g", "shm_size": "512m", "cpu_limit": 1.5 });
+    let session = client.post(SESSIONS, &body).await.expect(201).json();
+    assert_eq!(session["status"], "running");
+    assert_eq!(session["mode"], "headless");
+    assert_eq!(session["spec"]["label"], "crawler");
+    assert_eq!(session["spec"]["memory_limit"], "1g");
+    assert_eq!(session["spec"]["shm_size"], "512m");
+    assert_eq!(stages(&session), ["sandbox", "browser"]);
+
+    let empty = client.send("POST".parse().unwrap(), SESSIONS, &[], "".into()).await;
+    assert_eq!(empty.expect(201).json()["mode"], "headless");
+}
+
+#[tokio::test]
+async fn a_spec_that_makes_no_sense_is_refused_by_name() {
+    let server = FakeServer::start().await;
+    let client = server.client("agent", "sessions:*");
+    let env = |name: &str, value: &str| json!({ "env": { name: value } });
+    for (body, code, named) in [
+        (json!({ "moed": "desktop" }), "invalid_input", "moed"),
+        (json!({ "spec": { "geometri": "800x600" } }), "invalid_input", "geometri"),
+        (json!({ "label": "a", "spec": { "label": "a" } }), "invalid_input", "label"),
+        (json!({ "timeout_seconds": 5, "wallclock_timeout_s": 5 }), "invalid_input", "wallclock"),
+        (json!({ "spec": "desktop" }), "invalid_input", "spec"),
+        (json!({ "mode": "window" }), "invalid_input", "mode"),
+        (env("HELMDECK_MODE", "window"), "invalid_input", "HELMDECK_MODE"),
+        (json!({ "geometry": "100x100" }), "invalid_geometry", "320x200"),
+        (json!({ "geometry": "wide" }), "invalid_geometry", "geometry"),
+        (env("HELMDECK_DISPLAY_GEOMETRY", "9999x9999"), "invalid_input", "320x200"),
+        (json!({ "memory_limit": "plenty" }), "invalid_input", "memory_limit"),
+        (json!({ "cpu_limit": 0 }), "invalid_input", "cpu_limit"),
+        (json!({ "timeout_seconds": 0 }), "invalid_input", "timeout_seconds"),
+        (json!({ "timezone": "../etc" }), "invalid_input", "timezone"),
+        (env("A=B", "x"), "invalid_input", "A=B"),
+    ] {
+        let message = client.post(SESSIONS, &body).await.expect_error(400, code);
+        assert!(message.contains(named), "{body}: {message}");
+    }
+    let both = json!({ "mode": "headless", "env": { "HELMDECK_MODE": "desktop" } });
+    client.post(SESSIONS, &both).await.expect_error(400, "invalid_input");
+    assert_eq!(client.get(SESSIONS).await.expect(200).json()["sessions"], json!([]));
+    assert!(server.runtime.guests().is_empty());
+}
+
+#[tokio::test]
+async fn who_does_not_wait_is_answered_at_once_and_can_look_until_it_runs() {
+    let server = FakeServer::start().await;
+    server.runtime.never_ready();
+    let client = server.client("agent", "sessions:*");
+    let body = json!({ "mode": "desktop", "geometry": "800x600" });
+    let session = client.post("/api/v1/sessions?wait=false", &body).await.expect(201).json();
+    assert_eq!(session["status"], "starting");
+    let desk = Desk { client: &client, id: session["id"].as_str().unwrap().to_owned() };
+    desk.ask("mouse_move", json!({ "x": 1, "y": 1 })).await.expect_error(409, "session_starting");
+
+    let guest = eventually(SOON, async || server.runtime.guests().pop()).await.expect("a guest");
+    let all = [Stage::Sandbox, Stage::Display, Stage::Desktop, Stage::Browser];
+    all.into_iter().for_each(|stage| guest.report(Progress::Done(stage)));
+    let shown = async || (stages(&desk.describe().await).len() == 4).then_some(());
+    eventually(SOON, shown).await.expect("its stages are shown while it starts");
+    assert_eq!(desk.describe().await["status"], "starting");
+    guest.report(Progress::Ready);
+    let running = async || Some(desk.describe().await).filter(|now| now["status"] != "starting");
+    let session = eventually(SOON, running).await.expect("it starts");
+    assert_eq!(session["status"], "running");
+    assert_eq!(stages(&session), ["sandbox", "display", "desktop", "browser"]);
+    desk.act("mouse_move", json!({ "x": 1, "y": 1 })).await;
+}
+
+#[tokio::test]
+async fn sessions_are_listed_oldest_first_until_they_are_deleted() {
+    let server = FakeServer::start().await;
+    let client = server.client("agent", "sessions:*");
+    let older = Desk::create(&client, &json!({ "label": "older" })).await;
+    let newer = Desk::create(&client, &json!({ "label": "newer" })).await;
+    let labels = async || {
+        let list = client.get(SESSIONS).await.expect(200).json();
+        let sessions = list["sessions"].as_array().unwrap().clone();
+        sessions.iter().map(|s| s["spec"]["label"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(labels().await, ["older", "newer"]);
+
+    older.end().await;
+    older.end().await;
+    assert_eq!(labels().await, ["newer"]);
+    client.get(&format!("{SESSIONS}/{}", older.id)).await.expect_error(404, "not_found");
+    let guests = server.runtime.guests();
+    assert_eq!(guests.iter().map(|guest| guest.id()).collect::<Vec<_>>(), [newer.id]);
+}
+
+#[tokio::test]
+async fn a_full_server_says_so_until_a_session_ends() {
+    let server = FakeServer::start_with(&[("HELMDECK_MAX_SESSIONS", "1")]).await;
+    let client = server.client("agent", "sessions:*");
+    let first = Desk::create(&client, &json!({})).await;
+    let message = client.post(SESSIONS, &json!({})).await.expect_error(503, "capacity_reached");
+    assert!(message.contains('1') && message.contains("end one"), "{message}");
+    first.end().await;
+    client.post(SESSIONS, &json!({})).await.expect(201);
+}
+
+#[tokio::test]
+async fn one_caller_cannot_take_every_place() {
+    let server = FakeServer::start_with(&[("HELMDECK_MAX_SESSIONS_PER_CALLER", "1")]).await;
+    let (one, two) = (server.client("one", "sessions:*"), server.client("two", "sessions:*"));
+    let desk = Desk::create(&one, &json!({})).await;
+    let refused = one.post(SESSIONS, &json!({})).await;
+    assert!(refused.expect_error(429, "quota_reached").contains("one has 1"));
+    Desk::create(&two, &json!({})).await;
+    desk.end().await;
+    Desk::create(&one, &json!({})).await;
+}
+
+#[tokio::test]
+async fn sessions_created_at_once_are_counted_once_each() {
+    let server = FakeServer::start_with(&[("HELMDECK_MAX_SESSIONS", "2")]).await;
+    let mut creations = JoinSet::new();
+    for _ in 0..5 {
+        let client = server.client("agent", "sessions:*");
+        creations.spawn(async move { client.post(SESSIONS, &json!({})).await.status });
+    }
+    let mut statuses = creations.join_all().await;
+    statuses.sort_unstable();
+    assert_eq!(statuses, [201, 201, 503, 503, 503]);
+    let list = server.client("agent", "sessions:*").get(SESSIONS).await.json();
+    assert_eq!(list["sessions"].as_array().map(Vec::len), Some(2), "{list}");
+    let running = |session: &Value| session["status"] == "running";
+    assert!(list["sessions"].as_array().unwrap().iter().all(running), "{list}");
+}
+
+#[tokio::test]
+async fn values_of_the_environment_reach_the_guest_and_no_reply() {
+    let server = FakeServer::start().await;
+    let client = server.client("agent", "sessions:*");
+    let secret = "correct horse; $(battery) 'staple'";
+    let env = json!({ "HELMDECK_MODE": "desktop", "HELMDECK_DISPLAY_GEOMETRY": "800x600",
+                      "NAME": secret, "HELMDECK_NOTE": "shown" });
+    let created = client.post(SESSIONS, &json!({ "spec": { "env": env } })).await.expect(201);
+    let session = created.json();
+    let desk = Desk { client: &client, id: session["id"].as_str().unwrap().to_owned() };
+    assert_eq!(session["spec"]["geometry"], "800x600");
+    assert_eq!(session["spec"]["env"]["HELMDECK_NOTE"], "shown");
+    assert!(session["spec"]["env"].get("NAME").is_some(), "the name is shown, its value is not");
+    let list = client.get(SESSIONS).await.text();
+    for reply in [created.text(), desk.describe().await.to_string(), list, desk.log().await] {
+        assert!(!reply.contains("battery"), "{reply}");
+    }
+    let begin = server.runtime.guest(&desk.id).begun_with().unwrap();
+    assert_eq!(begin.env.get("NAME").map(String::as_str), Some(secret));
+}
+
+#[tokio::test]
+async fn the_end_of_a_log_can_be_asked_for() {
+    let server = FakeServer::start().await;
+    let client = server.client("agent", "sessions:*");
+    let desk = Desk::create(&client, &json!({})).await;
+    let guest = server.runtime.guest(&desk.id);
+    ["one", "two", "three"].iter().for_each(|line| guest.log(line));
+    let path = format!("{SESSIONS}/{}/logs?tail=2", desk.id);
+    assert_eq!(client.get(&path).await.expect(200).text().trim_end(), "two\nthree");
+    client.get(&path.replace("tail", "tale")).await.expect_error(400, "invalid_input");
 }

@@ -9,7 +9,6 @@ use helmdeck_wire::{
     session::EndReason,
     window::BrowserWindow,
 };
-use tokio::time::sleep;
 use tracing::info;
 
 use super::{reports::Reports, usage};
@@ -78,8 +77,9 @@ pub(super) fn moved(session: &Session, window: Option<BrowserWindow>) {
 /// Waits until the sandbox no longer runs. For guests whose reports we could not read; they end
 /// their sandbox when they have been alone for too long.
 pub(super) async fn gone(session: &Session, runtime: &dyn Runtime) {
+    let clock = &session.inner.clock;
     loop {
-        sleep(GONE_CHECK).await;
+        clock.sleep_until(clock.now() + GONE_CHECK).await;
         // A runtime that does not answer says nothing about the sandbox.
         let Ok(sandboxes) = runtime.list().await else { continue };
         if !sandboxes.iter().any(|found| found.running && found.id == session.inner.sandbox) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use helmdeck_egress::Policy;
 use helmdeck_runtime::{ByteStream, Runtime, RuntimeError, Sandbox, SandboxId, SandboxSpec};
-use helmdeck_sessions::{Caller, Config, Journal, Sessions};
+use helmdeck_sessions::{Caller, Clock, Config, Journal, Sessions};
 use helmdeck_store::{Extensions, Profiles, Store};
 use tempfile::TempDir;
 
@@ -42,6 +42,7 @@ pub async fn sessions(dir: &TempDir) -> Sessions {
         forward_allow: Vec::new(),
         profiles: Profiles::new(dir.path().join("profiles"), None),
         extensions: Extensions::new(dir.path().join("extensions")),
+        clock: Clock::default(),
     };
     let journal = Journal::open(store.clone()).await.unwrap();
     Sessions::new(Arc::new(Nowhere), store, journal, config)

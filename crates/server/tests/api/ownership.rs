@@ -1,13 +1,11 @@
 //! A session belongs to whoever created it.
 
-use std::time::Duration;
-
-use helmdeck_testkit::{Desk, Process, Server, eventually};
-use serde_json::json;
+use helmdeck_testkit::{Desk, fake::FakeServer};
+use serde_json::{Value, json};
 
 #[tokio::test]
 async fn a_session_does_not_exist_for_anyone_but_its_owner_and_admins() {
-    let mut server = Server::start();
+    let server = FakeServer::start().await;
     let (owner, other) = (server.client("alice", "sessions:*"), server.client("bob", "sessions:*"));
     let desk = Desk::create(&owner, &json!({})).await;
     assert_eq!(desk.describe().await["owner"], "alice");
@@ -15,11 +13,9 @@ async fn a_session_does_not_exist_for_anyone_but_its_owner_and_admins() {
     let theirs = Desk { client: &other, id: desk.id.clone() };
     let path = format!("/api/v1/sessions/{}", desk.id);
     let hidden = other.get(&path).await.expect_error(404, "not_found");
-    let absent = other.get("/api/v1/sessions/sess-000000000000").await.expect(404).text();
-    assert_eq!(hidden.replace(&desk.id, "sess-000000000000"), {
-        let absent: serde_json::Value = serde_json::from_str(&absent).unwrap();
-        absent["message"].as_str().unwrap().to_owned()
-    });
+    let absent = other.get("/api/v1/sessions/sess-000000000000").await;
+    let absent = absent.expect_error(404, "not_found");
+    assert_eq!(hidden.replace(&desk.id, "sess-000000000000"), absent);
     other.get(&format!("{path}/logs")).await.expect_error(404, "not_found");
     other.get(&format!("/api/v1/desktop/windows?session_id={}", desk.id)).await.expect(404);
     theirs.ask("screenshot", json!({})).await.expect_error(404, "not_found");
@@ -35,7 +31,15 @@ async fn a_session_does_not_exist_for_anyone_but_its_owner_and_admins() {
     assert_eq!(admin.get("/api/v1/sessions").await.json()["sessions"].as_array().unwrap().len(), 1);
     admin.get(&format!("{path}/logs")).await.expect(200);
     admin.delete(&path).await.expect(204);
-    // Why it is gone, is its owner's to know.
+}
+
+#[tokio::test]
+async fn why_a_session_is_gone_is_its_owners_to_know_also_from_the_next_server() {
+    let mut server = FakeServer::start().await;
+    let (owner, other) = (server.client("alice", "sessions:*"), server.client("bob", "sessions:*"));
+    let desk = Desk::create(&owner, &json!({})).await;
+    let path = format!("/api/v1/sessions/{}", desk.id);
+    desk.end().await;
     let gone = owner.get(&path).await.expect(404).json();
     assert_eq!((&gone["error"], &gone["end_reason"]), (&json!("not_found"), &json!("requested")));
     assert!(other.get(&path).await.expect(404).json()["end_reason"].is_null());
@@ -43,14 +47,30 @@ async fn a_session_does_not_exist_for_anyone_but_its_owner_and_admins() {
 
     // The next server knows it, too, and of one that ended while there was none.
     let lost = Desk::create(&owner, &json!({})).await.id;
-    server.kill();
-    let inside = || Process::in_sandboxes(&server.run_dir());
-    inside().into_iter().for_each(|process| process.kill());
-    let ended = eventually(Duration::from_secs(10), async || inside().is_empty().then_some(()));
-    ended.await.expect("the sandbox ends");
-    server.restart();
+    server.kill().await;
+    server.runtime.guest(&lost).die();
+    server.restart().await;
     let owner = server.client("alice", "sessions:*");
     assert_eq!(owner.get(&path).await.expect(404).json(), gone);
     let lost = owner.get(&format!("/api/v1/sessions/{lost}")).await.expect(404).json();
     assert_eq!(lost["end_reason"], "guest_lost", "{lost}");
+}
+
+#[tokio::test]
+async fn a_session_is_still_its_owners_after_a_crash_of_the_server() {
+    let mut server = FakeServer::start().await;
+    let owner = server.client("alice", "sessions:*");
+    let id = Desk::create(&owner, &json!({ "label": "mine" })).await.id;
+    server.kill().await;
+    server.restart().await;
+    let (owner, other) = (server.client("alice", "sessions:*"), server.client("bob", "sessions:*"));
+    let desk = Desk { client: &owner, id };
+    let session: Value = desk.describe().await;
+    assert_eq!(
+        (&session["status"], &session["spec"]["label"]),
+        (&json!("running"), &json!("mine"))
+    );
+    desk.browser("navigate", json!({ "url": "about:blank" })).await.expect(200);
+    let path = format!("/api/v1/sessions/{}", desk.id);
+    other.get(&path).await.expect_error(404, "not_found");
 }

@@ -1,0 +1,75 @@
+//! Every row of the operation table, called with a request that is right for it.
+
+use helmdeck_runtime::conformance;
+use helmdeck_testkit::{
+    Desk,
+    fake::{FakeRuntime, FakeServer, Reply, Row},
+};
+use http::header::CONTENT_TYPE;
+
+/// Rows whose success needs more than a session: a password, a file, or what another call made. With
+/// the status and the code of what they answer without it.
+const NEEDS_MORE: [(&str, u16, &str); 11] = [
+    ("log_in_by_cookie", 401, "invalid_credentials"),
+    ("login", 401, "invalid_credentials"),
+    ("add_extension", 400, "invalid_extension"),
+    ("show_ended", 404, "not_found"),
+    ("read_file", 404, "file_not_found"),
+    ("remove_forward", 404, "not_found"),
+    ("last_picture", 404, "not_found"),
+    ("start_private_sign_in", 409, "not_driving"),
+    ("revoke_ticket", 404, "not_found"),
+    ("revoke_token", 404, "not_found"),
+    ("page_asset", 404, ""),
+];
+
+#[tokio::test]
+async fn the_fake_runtime_does_what_every_runtime_must() {
+    let runtime = std::sync::Arc::new(FakeRuntime::new());
+    conformance::check(runtime).await.unwrap();
+}
+
+#[tokio::test]
+async fn every_row_answers_a_right_request_as_it_documents() {
+    let many = [("HELMDECK_MAX_SESSIONS", "500"), ("HELMDECK_MAX_SESSIONS_PER_CALLER", "500")];
+    let server = FakeServer::start_with(&many).await;
+    let mut wrong = Vec::new();
+    for row in Row::all().iter().filter(|row| row.reply != Reply::Upgrade) {
+        let person = server.person();
+        let desk = Desk::desktop(&person).await;
+        let (path, asked) = row.request(&desk.id);
+        let asked = asked.unwrap_or_default();
+        let body = if asked.is_null() { Default::default() } else { asked.to_string().into() };
+        // Events never end.
+        let answer = match row.id.as_str() {
+            "events" => person.begin(row.method.clone(), &path, &[], body).await,
+            _ => person.send(row.method.clone(), &path, &[], body).await,
+        };
+        let media = answer.headers.get(CONTENT_TYPE).and_then(|media| media.to_str().ok());
+        let media = media.unwrap_or_default();
+        let is_right = match NEEDS_MORE.iter().find(|(id, ..)| *id == row.id) {
+            Some((_, status, code)) => {
+                answer.status == *status && (code.is_empty() || answer.json()["error"] == *code)
+            }
+            None => {
+                let documented = match &row.reply {
+                    Reply::Json(_) => media == "application/json",
+                    Reply::Bytes(types) => types.iter().any(|it| media.starts_with(it.as_str())),
+                    Reply::Nothing | Reply::Upgrade => answer.body.is_empty(),
+                };
+                // What the guest was asked has the defaults in it.
+                let said = row.action.as_ref().and_then(|action| {
+                    row.answer(server.runtime.guest(&desk.id).bodies(action).last()?)
+                });
+                let acted = row.action.is_none() || said.is_some() || media != "application/json";
+                let unchanged = acted && said.is_none_or(|said| answer.json() == said);
+                answer.status == row.status && documented && unchanged
+            }
+        };
+        if !is_right {
+            let (status, text) = (answer.status, answer.text());
+            wrong.push(format!("{} {path}: {status} {media} {text}", row.id));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

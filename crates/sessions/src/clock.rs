@@ -1,0 +1,96 @@
+//! The clock that limits and leases go by.
+
+use std::time::{Duration, Instant};
+
+use tokio::{sync::watch, time::sleep};
+
+/// The clock that the limits and leases of sessions go by: the machine's, unless a test sets it
+/// forward.
+#[derive(Debug, Clone, Default)]
+pub struct Clock {
+    /// How far it is ahead of the machine's clock.
+    ahead: Option<watch::Receiver<Duration>>,
+}
+
+/// Sets a [`Clock`] forward.
+#[derive(Debug, Clone)]
+pub struct ClockControl {
+    ahead: watch::Sender<Duration>,
+}
+
+impl Clock {
+    /// A clock that can be set forward, and what does it.
+    pub fn controlled() -> (Self, ClockControl) {
+        let (sender, receiver) = watch::channel(Duration::ZERO);
+        (Self { ahead: Some(receiver) }, ClockControl { ahead: sender })
+    }
+
+    /// The time now.
+    pub(crate) fn now(&self) -> Instant {
+        Instant::now() + self.ahead.as_ref().map_or(Duration::ZERO, |ahead| *ahead.borrow())
+    }
+
+    /// Waits until it is that time.
+    pub(crate) async fn sleep_until(&self, time: Instant) {
+        let mut clock = self.clone();
+        loop {
+            if let Some(ahead) = &mut clock.ahead {
+                ahead.mark_unchanged();
+            }
+            let left = time.saturating_duration_since(clock.now());
+            if left.is_zero() {
+                return;
+            }
+            tokio::select! {
+                () = sleep(left) => return,
+                () = clock.set() => {}
+            }
+        }
+    }
+
+    /// Waits until it is set forward; for ever, if nothing can.
+    async fn set(&mut self) {
+        if let Some(ahead) = &mut self.ahead
+            && ahead.changed().await.is_ok()
+        {
+            return;
+        }
+        std::future::pending().await
+    }
+}
+
+impl ClockControl {
+    /// Sets the clock forward.
+    pub fn advance(&self, by: Duration) {
+        self.ahead.send_modify(|ahead| *ahead += by);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    #[tokio::test]
+    async fn waiting_ends_when_the_clock_is_set_to_that_time_and_not_before() {
+        let (clock, control) = Clock::controlled();
+        let due = clock.now() + HOUR;
+        let waiting = clock.sleep_until(due);
+        tokio::pin!(waiting);
+        control.advance(HOUR / 2);
+        assert!(futures_util::poll!(&mut waiting).is_pending());
+        control.advance(HOUR / 2);
+        waiting.await;
+        assert!(clock.now() >= due);
+        clock.sleep_until(due).await;
+    }
+
+    #[tokio::test]
+    async fn a_clock_that_nothing_can_set_is_the_machines() {
+        let (clock, control) = Clock::controlled();
+        drop(control);
+        clock.sleep_until(Instant::now() + Duration::from_millis(1)).await;
+        Clock::default().sleep_until(Instant::now() + Duration::from_millis(1)).await;
+    }
+}

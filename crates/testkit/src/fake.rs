@@ -1,0 +1,23 @@
+//! The real server in this process, on a runtime whose sandboxes are fake guests.
+//!
+//! The guests speak the real link over in-memory streams, so everything from the socket of a client to
+//! the link is the product: authentication, ownership, tickets, events, leases, limits. What a desktop
+//! or a browser would do is made up, from the reply schemas of the OpenAPI document. Starting takes
+//! milliseconds.
+
+mod cast;
+mod cdp;
+mod files;
+mod guest;
+mod picture;
+mod rfb;
+mod router;
+mod row;
+mod runtime;
+mod sample;
+mod server;
+
+pub use guest::{Asked, FakeGuest, State};
+pub use row::{Reply, Row};
+pub use runtime::FakeRuntime;
+pub use server::{FakeServer, SECRET};

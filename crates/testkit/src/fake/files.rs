@@ -1,0 +1,80 @@
+//! The home of a fake guest, in memory.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use helmdeck_wire::{
+    ErrorBody, ErrorCode,
+    file::{FileEntry, FileKind, FileList, FileStored, HomePath},
+};
+
+/// Files by path. A folder exists while something is in it.
+#[derive(Default)]
+pub struct Home {
+    files: BTreeMap<String, Bytes>,
+}
+
+impl Home {
+    /// What a folder holds.
+    pub fn list(&self, path: &HomePath) -> Result<FileList, ErrorBody> {
+        let within = folder(path);
+        let mut entries = BTreeMap::new();
+        for (name, content) in &self.files {
+            let Some(rest) = name.strip_prefix(&within) else { continue };
+            let (name, kind, size) = match rest.split_once('/') {
+                Some((name, _)) => (name, FileKind::Directory, 0),
+                None => (rest, FileKind::File, content.len() as u64),
+            };
+            let modified_at = std::time::UNIX_EPOCH.into();
+            let entry = FileEntry { name: name.to_owned(), kind, size, modified_at };
+            entries.insert((kind, name.to_owned()), entry);
+        }
+        match (entries.is_empty(), self.files.contains_key(path.as_str())) {
+            (_, true) => Err(refusal(ErrorCode::NotAFile, path, "not a folder")),
+            (true, false) if !path.as_str().is_empty() => {
+                Err(refusal(ErrorCode::FileNotFound, path, "does not exist in the session"))
+            }
+            _ => {
+                let entries = entries.into_values().collect();
+                Ok(FileList { path: path.to_string(), entries, truncated: false })
+            }
+        }
+    }
+
+    /// A file.
+    pub fn read(&self, path: &HomePath) -> Result<Bytes, ErrorBody> {
+        let is_folder = || self.files.keys().any(|name| name.starts_with(&folder(path)));
+        match self.files.get(path.as_str()) {
+            Some(content) => Ok(content.clone()),
+            None if is_folder() => Err(refusal(ErrorCode::NotAFile, path, "is not a file")),
+            None => Err(refusal(ErrorCode::FileNotFound, path, "does not exist in the session")),
+        }
+    }
+
+    /// Puts a file there.
+    pub fn write(
+        &mut self,
+        path: &HomePath,
+        replace: bool,
+        content: Bytes,
+    ) -> Result<FileStored, ErrorBody> {
+        if !replace && self.files.contains_key(path.as_str()) {
+            return Err(refusal(ErrorCode::FileExists, path, "exists already"));
+        }
+        if path.as_str().is_empty() || self.files.keys().any(|it| it.starts_with(&folder(path))) {
+            return Err(refusal(ErrorCode::NotAFile, path, "is not a file"));
+        }
+        let size = content.len() as u64;
+        self.files.insert(path.to_string(), content);
+        Ok(FileStored { path: path.to_string(), size })
+    }
+}
+
+/// What the paths of all files in a folder begin with.
+fn folder(path: &HomePath) -> String {
+    if path.as_str().is_empty() { String::new() } else { format!("{path}/") }
+}
+
+fn refusal(code: ErrorCode, path: &HomePath, why: &str) -> ErrorBody {
+    ErrorBody::new(code, format!("{path} {why}"))
+}

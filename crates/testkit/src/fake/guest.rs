@@ -1,0 +1,317 @@
+//! A guest that does nothing, says that it did, and remembers what it was asked.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use helmdeck_link::{ByteStream, route};
+use helmdeck_wire::{
+    ErrorBody,
+    guest::{Begin, LINK_VERSION, Part, Progress, Stage},
+    session::Mode,
+};
+use parking_lot::Mutex;
+use serde_json::Value;
+use tokio::{
+    io::DuplexStream,
+    sync::{mpsc, watch},
+    time::timeout,
+};
+use tokio_util::sync::CancellationToken;
+
+use super::files::Home;
+
+/// What a test waits for; in this process nothing takes longer.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// What a program inside may write before anybody reads it.
+const PIPE: usize = 64 << 10;
+/// Programs inside that want out at once.
+const MAX_DIALS: usize = 16;
+
+/// A cheap handle to one guest.
+#[derive(Clone)]
+pub struct FakeGuest {
+    pub(super) shared: Arc<Shared>,
+}
+
+pub(super) struct Shared {
+    pub id: String,
+    pub state: Mutex<Inside>,
+    pub home: Mutex<Home>,
+    asked: watch::Sender<Vec<Asked>>,
+    pub reports: watch::Sender<Vec<Progress>>,
+    held: watch::Sender<HashSet<String>>,
+    /// How often the screen changed.
+    pub changes: watch::Sender<u64>,
+    dials: mpsc::Sender<Dial>,
+    pub dialled: tokio::sync::Mutex<mpsc::Receiver<Dial>>,
+    pub dead: CancellationToken,
+}
+
+/// What a guest knows.
+pub(super) struct Inside {
+    pub begin: Option<Begin>,
+    pub link_version: u32,
+    pub actions: u64,
+    pub log: String,
+    pub last_words: String,
+    start: Start,
+    refusals: HashMap<String, ErrorBody>,
+    answers: HashMap<String, Value>,
+}
+
+/// How a guest becomes a session.
+#[derive(Debug, Clone, Default)]
+pub(super) enum Start {
+    /// At once.
+    #[default]
+    Ready,
+    /// It does not, and says nothing.
+    Never,
+    /// A stage fails.
+    Fails(Stage, String),
+}
+
+/// A program inside that wants out.
+pub(super) struct Dial {
+    pub stream: DuplexStream,
+    pub forwarded_port: Option<u16>,
+}
+
+/// One call of the server.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// The name of the action, or of the link's route without its slash.
+    pub call: String,
+    /// Its body.
+    pub body: Value,
+    /// In whose hands the session was, as the server said.
+    pub hands: String,
+    /// What became of it.
+    pub state: State,
+}
+
+/// What became of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It is being answered.
+    UnderWay,
+    /// It was answered.
+    Answered,
+    /// The server hung up before.
+    Cancelled,
+}
+
+impl FakeGuest {
+    pub(super) fn new(id: &str, start: Start) -> Self {
+        let (dials, dialled) = mpsc::channel(MAX_DIALS);
+        let inside = Inside {
+            begin: None,
+            link_version: LINK_VERSION,
+            actions: 0,
+            log: "    0.000 guest: a fake one\n".to_owned(),
+            last_words: "the guest hung up".to_owned(),
+            start,
+            refusals: HashMap::new(),
+            answers: HashMap::new(),
+        };
+        Self {
+            shared: Arc::new(Shared {
+                id: id.to_owned(),
+                state: Mutex::new(inside),
+                home: Mutex::default(),
+                asked: watch::Sender::default(),
+                reports: watch::Sender::default(),
+                held: watch::Sender::default(),
+                changes: watch::Sender::default(),
+                dials,
+                dialled: tokio::sync::Mutex::new(dialled),
+                dead: CancellationToken::new(),
+            }),
+        }
+    }
+
+    /// The session's id.
+    pub fn id(&self) -> &str {
+        &self.shared.id
+    }
+
+    /// What it was begun with.
+    pub fn begun_with(&self) -> Option<Begin> {
+        self.shared.state.lock().begin.clone()
+    }
+
+    /// All calls so far.
+    pub fn asked(&self) -> Vec<Asked> {
+        self.shared.asked.borrow().clone()
+    }
+
+    /// The bodies of all calls of this name.
+    pub fn bodies(&self, call: &str) -> Vec<Value> {
+        let asked = self.shared.asked.borrow();
+        asked.iter().filter(|asked| asked.call == call).map(|asked| asked.body.clone()).collect()
+    }
+
+    /// Waits until the last call of this name is in that state.
+    pub async fn until(&self, call: &str, state: State) {
+        let last = |asked: &Vec<Asked>| asked.iter().rfind(|asked| asked.call == call).cloned();
+        let mut asked = self.shared.asked.subscribe();
+        let waiting = asked.wait_for(|asked| last(asked).is_some_and(|it| it.state == state));
+        if timeout(PATIENCE, waiting).await.is_err() {
+            panic!("{call} is not {state:?}: {:?}", self.asked());
+        }
+    }
+
+    /// From now on, calls of this name are not answered.
+    pub fn hold(&self, call: &str) {
+        self.shared.held.send_modify(|held| {
+            held.insert(call.to_owned());
+        });
+    }
+
+    /// From now on, they are, and so are those that wait.
+    pub fn let_go(&self, call: &str) {
+        self.shared.held.send_modify(|held| {
+            held.remove(call);
+        });
+    }
+
+    /// From now on, calls of this name are refused so.
+    pub fn refuse(&self, call: &str, refusal: ErrorBody) {
+        self.shared.state.lock().refusals.insert(call.to_owned(), refusal);
+    }
+
+    /// From now on, actions of this name are answered so.
+    pub fn answer(&self, action: &str, answer: Value) {
+        self.shared.state.lock().answers.insert(action.to_owned(), answer);
+    }
+
+    /// From now on, it says that it speaks this version of the link.
+    pub fn speak_link(&self, version: u32) {
+        self.shared.state.lock().link_version = version;
+    }
+
+    /// Adds a line to its log.
+    pub fn log(&self, line: &str) {
+        let mut state = self.shared.state.lock();
+        state.log = format!("{}{line}\n", state.log);
+    }
+
+    /// Reports something to the server.
+    pub fn report(&self, progress: Progress) {
+        self.shared.reports.send_modify(|reports| reports.push(progress));
+    }
+
+    /// A part without which a session cannot be is gone.
+    pub fn lose(&self, part: Part) {
+        let log_tail = self.shared.state.lock().log.clone();
+        self.report(Progress::Lost { part, log_tail });
+    }
+
+    /// The screen changes.
+    pub fn repaint(&self) {
+        self.shared.changes.send_modify(|changes| *changes += 1);
+    }
+
+    /// A program inside connects to the proxy, or to a forwarded port.
+    pub async fn dial(&self, forwarded_port: Option<u16>) -> impl ByteStream + use<> {
+        let (stream, theirs) = tokio::io::duplex(PIPE);
+        let dial = Dial { stream: theirs, forwarded_port };
+        assert!(self.shared.dials.send(dial).await.is_ok(), "the guest lives");
+        stream
+    }
+
+    /// Its processes end, and all connections with them.
+    pub fn die(&self) {
+        self.shared.dead.cancel();
+    }
+
+    /// Whether it lives.
+    pub fn is_alive(&self) -> bool {
+        !self.shared.dead.is_cancelled()
+    }
+
+    /// Becomes a session; false if it is one.
+    pub(super) fn begin(&self, begin: Begin) -> bool {
+        let mut state = self.shared.state.lock();
+        if state.begin.is_some() {
+            return false;
+        }
+        let stages: &[Stage] = match begin.mode {
+            Mode::Desktop => &[Stage::Sandbox, Stage::Display, Stage::Desktop, Stage::Browser],
+            Mode::Headless => &[Stage::Sandbox, Stage::Browser],
+        };
+        state.begin = Some(begin);
+        let done = |stages: &[Stage]| stages.iter().copied().map(Progress::Done).collect();
+        let reports: Vec<_> = match state.start.clone() {
+            Start::Never => Vec::new(),
+            Start::Ready => [done(stages), vec![Progress::Ready]].concat(),
+            Start::Fails(failed, reason) => {
+                let before: Vec<_> =
+                    stages.iter().copied().take_while(|it| *it != failed).collect();
+                let log_tail = state.log.clone();
+                [done(&before), vec![Progress::Failed { stage: failed, reason, log_tail }]].concat()
+            }
+        };
+        self.shared.reports.send_modify(|told| told.extend(reports));
+        true
+    }
+
+    /// Whether it is a session that can act.
+    pub(super) fn is_ready(&self) -> bool {
+        self.shared.reports.borrow().iter().any(|report| matches!(report, Progress::Ready))
+    }
+
+    /// Notes a call, for as long as the returned guard lives.
+    pub(super) fn note(&self, call: &str, body: Value, hands: &str) -> Noted {
+        let (call, hands) = (call.to_owned(), hands.to_owned());
+        let mut index = 0;
+        self.shared.asked.send_modify(|all| {
+            index = all.len();
+            all.push(Asked { call, body, hands, state: State::UnderWay });
+        });
+        Noted { guest: self.clone(), index, state: State::Cancelled }
+    }
+
+    /// Waits while calls of this name are held, and returns how it is refused or answered, if a test
+    /// said so.
+    pub(super) async fn decide(&self, call: &str) -> Result<Option<Value>, ErrorBody> {
+        let _ = self.shared.held.subscribe().wait_for(|held| !held.contains(call)).await;
+        let state = self.shared.state.lock();
+        match state.refusals.get(call) {
+            Some(refusal) => Err(refusal.clone()),
+            None => Ok(state.answers.get(call).cloned()),
+        }
+    }
+}
+
+/// A call that is being answered.
+pub(super) struct Noted {
+    guest: FakeGuest,
+    index: usize,
+    state: State,
+}
+
+impl Noted {
+    /// It is answered now.
+    pub fn answered(mut self) {
+        self.state = State::Answered;
+    }
+}
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        self.guest.shared.asked.send_modify(|all| {
+            if let Some(asked) = all.get_mut(self.index) {
+                asked.state = self.state;
+            }
+        });
+    }
+}
+
+/// The name of a route in [`Asked`].
+pub(super) fn call_of(path: &str) -> &str {
+    path.strip_prefix(&route::act("")).unwrap_or(path.trim_start_matches('/'))
+}

@@ -1,0 +1,232 @@
+//! The real server in this process, on a fake runtime.
+
+use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+
+use helmdeck_runtime::Runtime;
+use helmdeck_server::{
+    Clock, ClockControl, Config, Instance, Shutdown, Started,
+    admin::NewAdmin,
+    token::{Claims, Grant, Signer},
+};
+use helmdeck_store::Store;
+use tempfile::TempDir;
+use tokio::{
+    sync::oneshot,
+    task::{JoinHandle, spawn_blocking},
+};
+
+use super::runtime::FakeRuntime;
+use crate::{Client, connected::Listens};
+
+/// Signs the tokens of these servers.
+pub const SECRET: &str = "a secret of tests, long enough for HS256";
+/// Tokens outlive any test.
+const TOKEN_LIFE: Duration = Duration::from_secs(3600);
+/// What is left of a server that is killed: calls to its store.
+const KILL_DEADLINE: Duration = Duration::from_secs(10);
+
+/// A running server with a real store, on a port of the loopback. Dropping it kills it.
+pub struct FakeServer {
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// Where its sandboxes are, also after its end.
+    pub runtime: FakeRuntime,
+    /// Sets the clock of limits and leases forward.
+    pub clock: ClockControl,
+    /// Its settings.
+    pub config: Config,
+    /// The admin account, if its start made it.
+    pub new_admin: Option<NewAdmin>,
+    signer: Signer,
+    running: Option<Running>,
+    dir: TempDir,
+    env: Vec<(String, String)>,
+    backend: Arc<dyn Runtime>,
+}
+
+/// A server's tasks. They have a tokio runtime to themselves, so that it can be killed with all that
+/// belongs to it.
+struct Running {
+    tasks: tokio::runtime::Runtime,
+    stop: oneshot::Sender<Shutdown>,
+    stopped: JoinHandle<()>,
+}
+
+impl FakeServer {
+    /// Starts a server.
+    pub async fn start() -> Self {
+        Self::start_with(&[]).await
+    }
+
+    /// Starts a server with these settings.
+    pub async fn start_with(env: &[(&str, &str)]) -> Self {
+        let runtime = FakeRuntime::new();
+        Self::start_on(env, runtime.clone(), Arc::new(runtime)).await
+    }
+
+    /// Starts a server on a runtime of the test's own.
+    pub async fn start_with_runtime(env: &[(&str, &str)], runtime: Arc<dyn Runtime>) -> Self {
+        Self::start_on(env, FakeRuntime::new(), runtime).await
+    }
+
+    async fn start_on(
+        env: &[(&str, &str)],
+        runtime: FakeRuntime,
+        backend: Arc<dyn Runtime>,
+    ) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let ours = [
+            ("HELMDECK_DATA_DIR", dir.path().to_str().unwrap()),
+            ("HELMDECK_ADDR", "127.0.0.1:0"),
+            ("HELMDECK_JWT_SECRET", SECRET),
+        ];
+        let env = ours.iter().chain(env).map(|(n, v)| ((*n).to_owned(), (*v).to_owned()));
+        let env: Vec<_> = env.collect();
+        let config = Config::load(None, env.iter().cloned()).unwrap();
+        let (clock, control) = Clock::controlled();
+        let (running, started) = run(config.clone(), backend.clone(), clock).await;
+        Self {
+            address: started.addr,
+            new_admin: started.new_admin,
+            clock: control,
+            signer: Signer::load(&config).unwrap(),
+            running: Some(running),
+            runtime,
+            config,
+            dir,
+            env,
+            backend,
+        }
+    }
+
+    /// Starts the server again on the same directory, after it ended in one way or another. Its clock
+    /// is the machine's again.
+    pub async fn restart(&mut self) {
+        assert!(self.running.is_none(), "it was ended before");
+        let config = Config::load(None, self.env.iter().cloned()).unwrap();
+        let (clock, control) = Clock::controlled();
+        let (running, started) = run(config, self.backend.clone(), clock).await;
+        (self.address, self.clock, self.running) = (started.addr, control, Some(running));
+    }
+
+    /// Ends the server with its sessions, as Ctrl-C does.
+    pub async fn stop(&mut self) {
+        self.end(Shutdown::EndSessions).await;
+    }
+
+    /// Ends the server without its sessions, as a service manager does.
+    pub async fn leave(&mut self) {
+        self.end(Shutdown::KeepSessions).await;
+    }
+
+    async fn end(&mut self, how: Shutdown) {
+        let Some(Running { tasks, stop, stopped }) = self.running.take() else { return };
+        let _ = stop.send(how);
+        stopped.await.expect("the server ends in peace");
+        end_tasks(tasks).await;
+    }
+
+    /// Ends the server as a crash would: it cannot end anything itself.
+    pub async fn kill(&mut self) {
+        if let Some(Running { tasks, .. }) = self.running.take() {
+            end_tasks(tasks).await;
+        }
+    }
+
+    /// The data directory.
+    pub fn data_dir(&self) -> PathBuf {
+        self.dir.path().to_owned()
+    }
+
+    /// A caller with these scopes, separated by commas.
+    pub fn client(&self, subject: &str, scopes: &str) -> Client {
+        self.bearer(self.token(subject, scopes))
+    }
+
+    /// An agent's token with these scopes, separated by commas.
+    pub fn token(&self, subject: &str, scopes: &str) -> String {
+        self.mint(subject, false, scopes, TOKEN_LIFE).0
+    }
+
+    /// A person's token with these scopes, separated by commas.
+    pub fn person_token(&self, subject: &str, scopes: &str) -> String {
+        self.mint(subject, true, scopes, TOKEN_LIFE).0
+    }
+
+    /// A caller that may do everything.
+    pub fn admin(&self) -> Client {
+        self.client("admin", "admin")
+    }
+
+    /// A person who may do everything.
+    pub fn person(&self) -> Client {
+        self.bearer(self.person_token("admin", "admin"))
+    }
+
+    /// A caller with this token.
+    pub fn bearer(&self, token: String) -> Client {
+        Client::new(self.address, Some(token))
+    }
+
+    /// A caller without a token.
+    pub fn stranger(&self) -> Client {
+        Client::new(self.address, None)
+    }
+
+    /// A token that is listed, and its id.
+    pub async fn listed_token(
+        &self,
+        subject: &str,
+        human: bool,
+        scopes: &str,
+        life: Duration,
+    ) -> (String, String) {
+        let (token, claims) = self.mint(subject, human, scopes, life);
+        let info = claims.info();
+        let store = Store::open(&self.config.data_dir).await.unwrap();
+        store.add_token(&info, info.created_at).await.unwrap();
+        store.close().await;
+        (token, info.id)
+    }
+
+    fn mint(&self, subject: &str, human: bool, scopes: &str, ttl: Duration) -> (String, Claims) {
+        let scopes = scopes.split(',').filter(|scope| !scope.is_empty());
+        let scopes: Vec<_> = scopes.map(str::to_owned).collect();
+        let grant = Grant { subject, label: None, human, scopes: &scopes, ttl };
+        self.signer.mint(&grant).unwrap()
+    }
+}
+
+impl Listens for FakeServer {
+    fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for FakeServer {
+    fn drop(&mut self) {
+        if let Some(Running { tasks, .. }) = self.running.take() {
+            tasks.shutdown_background();
+        }
+    }
+}
+
+async fn run(config: Config, runtime: Arc<dyn Runtime>, clock: Clock) -> (Running, Started) {
+    let tasks =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let (stop, asked) = oneshot::channel();
+    let (started, starting) = oneshot::channel();
+    let stopped = tasks.spawn(async move {
+        let instance = Instance::open(config).await.unwrap().with_clock(clock);
+        let shutdown = async { asked.await.unwrap_or(Shutdown::EndSessions) };
+        let announce = |it| drop(started.send(it));
+        helmdeck_server::run(instance, runtime, announce, shutdown).await.unwrap();
+    });
+    let started = starting.await.expect("the server starts");
+    (Running { tasks, stop, stopped }, started)
+}
+
+/// Ends all tasks of a server; what it has locked is free afterwards.
+async fn end_tasks(tasks: tokio::runtime::Runtime) {
+    spawn_blocking(move || tasks.shutdown_timeout(KILL_DEADLINE)).await.unwrap();
+}

@@ -1,0 +1,79 @@
+//! Somebody who hears of events, as a browser's EventSource does.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
+    net::TcpStream,
+    time::timeout,
+};
+
+use crate::Listens;
+
+/// What a listener waits for on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// An open stream of events.
+pub struct Listener {
+    lines: tokio::io::Lines<BufReader<TcpStream>>,
+}
+
+/// One event.
+#[derive(Debug)]
+pub struct Heard {
+    /// What the stream goes on after.
+    pub id: String,
+    /// What kind of event it is.
+    pub name: String,
+    /// What happened.
+    pub data: Value,
+}
+
+impl Listener {
+    /// Listens with a token; from the event after `last` on, if that is given.
+    pub async fn open(server: &impl Listens, token: &str, last: Option<&str>) -> Self {
+        let mut stream = TcpStream::connect(server.address()).await.unwrap();
+        let last = last.map_or(String::new(), |id| format!("last-event-id: {id}\r\n"));
+        let head = format!(
+            "GET /api/v1/events HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {token}\r\n{last}\r\n",
+            server.address()
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut listener = Self { lines: BufReader::new(stream).lines() };
+        while !listener.line().await.is_empty() {}
+        listener
+    }
+
+    async fn line(&mut self) -> String {
+        let line = timeout(PATIENCE, self.lines.next_line()).await;
+        line.expect("something happens").unwrap().expect("the stream goes on")
+    }
+
+    /// The next event.
+    pub async fn next(&mut self) -> Heard {
+        let mut heard = Heard { id: String::new(), name: String::new(), data: Value::Null };
+        loop {
+            let line = self.line().await;
+            if let Some(id) = line.strip_prefix("id: ") {
+                heard.id = id.to_owned();
+            } else if let Some(name) = line.strip_prefix("event: ") {
+                heard.name = name.to_owned();
+            } else if let Some(data) = line.strip_prefix("data: ") {
+                heard.data = serde_json::from_str(data).unwrap();
+            } else if line.is_empty() && !heard.name.is_empty() {
+                return heard;
+            }
+        }
+    }
+
+    /// The next event of this name.
+    pub async fn until(&mut self, name: &str) -> Heard {
+        loop {
+            let heard = self.next().await;
+            if heard.name == name {
+                return heard;
+            }
+        }
+    }
+}
