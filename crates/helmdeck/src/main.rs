@@ -7,21 +7,26 @@ mod config;
 mod doctor;
 mod egress;
 mod forward;
+mod login;
 mod remote;
 mod rest;
 mod serve;
+mod server_args;
+mod session;
+mod table;
 mod token;
+mod tools;
 mod vnc;
 
 use std::{
     error::Error,
     ffi::OsString,
-    io::{Write, stderr},
+    io::{Write, stderr, stdout},
     path::PathBuf,
     process::ExitCode,
 };
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use helmdeck_server::Config;
 use helmdeck_wire::error::with_causes;
 
@@ -60,9 +65,22 @@ enum Command {
     /// Open a port of this machine inside a session: http://localhost:PORT there is the server that
     /// runs here. Ctrl-C ends it.
     Forward(forward::Args),
-    /// Work with one session.
+    /// Create, list, show, end and open sessions, and run programs in them.
     #[command(subcommand)]
-    Session(SessionCommand),
+    Session(session::Action),
+    /// List what the server can do.
+    Tools(tools::ListArgs),
+    /// Call a tool: helmdeck call desktop.click session_id=ID x=10 y=20
+    Call(tools::CallArgs),
+    /// Log in to a server, and remember it for the other commands.
+    Login(login::Args),
+    /// Forget the server of `helmdeck login`.
+    Logout,
+    /// Print a completion script for a shell: eval "$(helmdeck completion bash)"
+    Completion {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
     /// Look after the admin account.
     #[command(subcommand)]
     Admin(admin::Action),
@@ -98,12 +116,6 @@ enum Command {
         #[arg(long)]
         oom_score: u32,
     },
-}
-
-#[derive(Subcommand)]
-enum SessionCommand {
-    /// The same as `helmdeck forward`.
-    Forward(forward::Args),
 }
 
 fn main() -> ExitCode {
@@ -145,8 +157,14 @@ fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
         Command::Vnc(args) => vnc::run(&load()?, &args)?,
         Command::Cdp(args) => cdp::run(&load()?, args)?,
         Command::Attach(args) => attach::run(&load()?, args)?,
-        Command::Forward(args) | Command::Session(SessionCommand::Forward(args)) => {
-            forward::run(&load()?, args)?;
+        Command::Forward(args) => forward::run(&load()?, args)?,
+        Command::Session(action) => return session::run(&load()?, action),
+        Command::Tools(args) => tools::list(&load()?, &args)?,
+        Command::Call(args) => tools::call(&load()?, &args)?,
+        Command::Login(args) => login::run(&load()?, &args)?,
+        Command::Logout => login::forget()?,
+        Command::Completion { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "helmdeck", &mut stdout());
         }
         Command::Admin(action) => admin::run(&load()?, &action)?,
         Command::Egress(action) => return egress::run(&load()?, action),

@@ -80,6 +80,11 @@ impl Remote {
         Ok(Self { place: place.to_owned(), right })
     }
 
+    /// Its address.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.place)
+    }
+
     /// What asks for a WebSocket at this path.
     pub fn request(&self, path: &str) -> Result<Request<()>, NoSocket> {
         let failed = |error: &dyn Error| NoSocket::Unreachable(error.to_string());

@@ -4,7 +4,7 @@ use std::{error::Error, time::Duration};
 
 use bytes::Bytes;
 use helmdeck_wire::ErrorBody;
-use http::{Method, Request, StatusCode, header};
+use http::{HeaderMap, Method, Request, StatusCode, header};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper_util::rt::TokioIo;
 use serde::{Serialize, de::DeserializeOwned};
@@ -13,9 +13,25 @@ use tokio::{net::TcpStream, time::timeout};
 use crate::remote::{NoSocket, Remote};
 
 /// What the server does for a command takes a moment.
-const DEADLINE: Duration = Duration::from_secs(30);
-/// The largest answer.
-const MAX_ANSWER: usize = 1 << 20;
+pub const DEADLINE: Duration = Duration::from_secs(30);
+/// The largest answer: a picture or a document.
+const MAX_ANSWER: usize = 256 << 20;
+
+/// A successful answer.
+pub struct Answer {
+    /// What is said about it.
+    pub headers: HeaderMap,
+    /// What it is.
+    pub body: Bytes,
+}
+
+impl Answer {
+    /// Its media type, without parameters.
+    pub fn media_type(&self) -> &str {
+        let kind = self.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim()
+    }
+}
 
 /// Posts a body and reads the answer.
 pub async fn post<T: DeserializeOwned>(
@@ -24,32 +40,49 @@ pub async fn post<T: DeserializeOwned>(
     body: &impl Serialize,
 ) -> Result<T, NoSocket> {
     let failed = |error: &dyn Error| NoSocket::Unreachable(error.to_string());
+    let body = serde_json::to_vec(body).map_err(|e| failed(&e))?;
+    let answer = ask(server, Method::POST, path, body.into(), DEADLINE).await?;
+    serde_json::from_slice(&answer.body).map_err(|e| failed(&e))
+}
+
+/// Sends a request and waits for its answer.
+pub async fn ask(
+    server: &Remote,
+    method: Method,
+    path: &str,
+    body: Bytes,
+    deadline: Duration,
+) -> Result<Answer, NoSocket> {
+    let failed = |error: &dyn Error| NoSocket::Unreachable(error.to_string());
     let authorized = server.request(path)?;
     let place = authorized.uri().authority().map(ToString::to_string).unwrap_or_default();
-    let body = serde_json::to_vec(body).map_err(|e| failed(&e))?;
+    let target = authorized.uri().path_and_query().map_or(path, |target| target.as_str());
     let mut request = Request::builder()
-        .method(Method::POST)
-        .uri(path)
+        .method(method)
+        .uri(target)
         .header(header::HOST, &place)
         .header(header::CONTENT_TYPE, "application/json")
-        .body(Full::new(Bytes::from(body)))
+        .body(Full::new(body))
         .map_err(|e| failed(&e))?;
     if let Some(bearer) = authorized.headers().get(header::AUTHORIZATION) {
         request.headers_mut().insert(header::AUTHORIZATION, bearer.clone());
     }
     let late = |_| NoSocket::Unreachable(format!("http://{place} does not answer"));
-    let (status, answer) = timeout(DEADLINE, send(&place, request)).await.map_err(late)??;
+    let (status, answer) = timeout(deadline, send(&place, request)).await.map_err(late)??;
     if status.is_success() {
-        return serde_json::from_slice(&answer).map_err(|e| failed(&e));
+        return Ok(answer);
     }
-    let why = match serde_json::from_slice::<ErrorBody>(&answer) {
-        Ok(body) => body.message,
+    let why = match serde_json::from_slice::<ErrorBody>(&answer.body) {
+        Ok(body) => format!("{} ({})", body.message, body.error),
         Err(_) => format!("status {status}"),
     };
     Err(NoSocket::Refused(status.as_u16(), why))
 }
 
-async fn send(place: &str, request: Request<Full<Bytes>>) -> Result<(StatusCode, Bytes), NoSocket> {
+async fn send(
+    place: &str,
+    request: Request<Full<Bytes>>,
+) -> Result<(StatusCode, Answer), NoSocket> {
     let failed = |error: &dyn Error| NoSocket::Unreachable(format!("http://{place}: {error}"));
     let address = if has_port(place) { place.to_owned() } else { format!("{place}:80") };
     let stream = TcpStream::connect(&address).await.map_err(|e| failed(&e))?;
@@ -59,8 +92,8 @@ async fn send(place: &str, request: Request<Full<Bytes>>) -> Result<(StatusCode,
     // Ends with the answer.
     tokio::spawn(connection);
     let (head, body) = sender.send_request(request).await.map_err(|e| failed(&e))?.into_parts();
-    let answer = Limited::new(body, MAX_ANSWER).collect().await.map_err(|e| failed(&*e))?;
-    Ok((head.status, answer.to_bytes()))
+    let body = Limited::new(body, MAX_ANSWER).collect().await.map_err(|e| failed(&*e))?;
+    Ok((head.status, Answer { headers: head.headers, body: body.to_bytes() }))
 }
 
 fn has_port(place: &str) -> bool {

@@ -19,7 +19,7 @@ use tokio_util::{
 };
 
 use crate::{
-    Config, Instance, Operation, ServerError,
+    Config, Instance, Operation, ServerError, Tool,
     admin::{self, NewAdmin},
     client_address::TrustedProxies,
     connection_limits::ConnectionLimits,
@@ -117,6 +117,8 @@ pub struct Parts {
     pub(crate) runtime: Arc<dyn Runtime>,
     pub(crate) signer: Signer,
     pub(crate) login: Login,
+    /// Every tool of the table.
+    pub(crate) tools: Vec<Arc<Tool>>,
     pub(crate) openapi: Bytes,
     pub(crate) metrics: Metrics,
     /// Where sessions may connect to.
@@ -189,6 +191,7 @@ impl App {
             runtime,
             signer: Signer::load(config)?,
             login: Login::new(),
+            tools: operations.iter().filter_map(|it| it.tool().cloned()).collect(),
             openapi: openapi::document(&operations).to_string().into(),
             metrics: Metrics::start()?,
             egress_policy: policy,
@@ -214,6 +217,11 @@ impl App {
             operation_ids: operation_ids(operations),
         };
         Ok(Self { parts: Arc::new(parts) })
+    }
+
+    /// The tool of this name.
+    pub(crate) fn tool(&self, name: &str) -> Option<Arc<Tool>> {
+        self.tools.iter().find(|tool| tool.name == name).cloned()
     }
 
     /// The operation at a matched path, for logs and metrics.

@@ -8,18 +8,19 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     Access, Operation,
-    openapi::schema::{without_notes, without_null},
+    openapi::schema::without_null,
     operation::{Door, Media, Output, SchemaOf, add_property, define},
     tool::{Tool, http::Binding},
 };
 
-pub use schema::ForClients;
+pub use schema::{ForClients, without_notes};
 
 /// What each tag is about, in the order in which readers meet them.
-const TAGS: [(&str, &str); 13] = [
+const TAGS: [(&str, &str); 14] = [
     ("sessions", "Create, list, watch, share and end sessions, and move files in and out."),
     ("desktop", "Drive a desktop session by pixel: mouse, keyboard, windows and programs."),
     ("browser", "Drive the session's browser by page and element."),
+    ("tools", "Everything above by one name and one JSON object: list tools, call one."),
     ("events", "Follow what happens in sessions."),
     ("wall", "Small live pictures of many sessions."),
     ("profiles", "Browser profiles that outlive sessions."),
@@ -90,6 +91,7 @@ fn describe(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
             let by_token = json!([{ "bearer": [scope.as_str()] }, { "cookie": [] }]);
             (by_token, Some(scope.as_str()))
         }
+        Access::AnyToken => (json!([{ "bearer": [] }, { "cookie": [] }]), None),
         Access::Watches => (json!([{ "bearer": [] }, { "cookie": [] }, { "ticket": [] }]), None),
     };
     let mut described = json!({

@@ -32,6 +32,8 @@ pub enum Access {
     Open,
     /// A token with this scope.
     Needs(Scope),
+    /// Any token; the tool that is called asks for its scope.
+    AnyToken,
     /// A token that may act, or a ticket for the session in the path.
     Watches,
 }

@@ -22,4 +22,5 @@ pub mod profiles;
 pub mod sessions;
 pub mod settings;
 pub mod tokens;
+pub mod tools;
 pub mod wall;

@@ -25,6 +25,7 @@ pub fn operations() -> Vec<Operation> {
         sessions::files(),
         sessions::network(),
         live::debugging(),
+        server::tools(),
         actions::of_the_browser(),
         actions::of_the_desktop(),
     ]

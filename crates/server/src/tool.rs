@@ -278,6 +278,13 @@ impl Tool {
         root
     }
 
+    /// Everything a caller may send, as clients read it.
+    pub fn documented_schema(&self) -> ApiResult<Value> {
+        let mut schema = self.schema()?.value().clone();
+        crate::openapi::without_notes(&mut schema);
+        Ok(schema)
+    }
+
     /// What success looks like as JSON Schema, if it is JSON.
     pub fn output_schema(&self) -> Option<Value> {
         match self.output {

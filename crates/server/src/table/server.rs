@@ -6,10 +6,13 @@ use http::StatusCode;
 use crate::{
     login::{Credentials, LoggedIn},
     operation::{
-        Access::{Needs, Open},
+        Access::{AnyToken, Needs, Open},
         Operation, delete, get, post,
     },
-    routes::{auth as login, health, metrics, openapi, pages, settings as change, tokens},
+    routes::{
+        auth as login, health, metrics, openapi, pages, settings as change, tokens,
+        tools as tool_routes,
+    },
     tool::{Nature, json_tool, tool},
 };
 
@@ -111,5 +114,26 @@ pub fn settings() -> Vec<Operation> {
             .scope(Scope::ADMIN)
             .nature(Nature::default().changes_world().idempotent())
             .patch("/api/v1/settings", "change_settings"),
+    ]
+}
+
+/// The tools by name.
+pub fn tools() -> Vec<Operation> {
+    vec![
+        json_tool("tool.list", tool_routes::list)
+            .doc(
+                "The tools that the caller may call, with the schemas of their arguments and \
+                 answers; `search` finds some by words.",
+            )
+            .scope(Scope::SESSIONS_READ)
+            .nature(Nature::default().reads())
+            .get("/api/v1/tools", "list_tools"),
+        post("/api/v1/tools/{name}", AnyToken, "call_tool", tool_routes::call)
+            .doc(
+                "Call any tool by its name, with its arguments as one JSON object. The answer is \
+                 that of the tool's own path; the token needs the tool's scope.",
+            )
+            .takes::<AnyObject>()
+            .returns::<AnyObject>(),
     ]
 }

@@ -33,6 +33,11 @@ async fn every_operation_asks_for_its_scope_and_for_no_other() {
             Access::Needs(scope) => scope,
             // A ticket would do instead of this scope.
             Access::Watches => Scope::SESSIONS_ACT,
+            Access::AnyToken => {
+                call(server.stranger()).await.expect_error(401, "missing_bearer");
+                call(server.client("agent", "")).await.expect_error(404, "not_found");
+                continue;
+            }
             Access::Open => {
                 let status = call(server.stranger()).await.status;
                 assert!(status != 403 && status < 500, "{path}: {status}");

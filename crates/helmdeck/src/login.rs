@@ -1,0 +1,150 @@
+//! `helmdeck login` and `helmdeck logout`: remember a server and a token for it.
+
+use std::{
+    error::Error,
+    fs,
+    io::{IsTerminal, Read, Write, stderr, stdin},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    path::PathBuf,
+};
+
+use bytes::Bytes;
+use helmdeck_server::Config;
+use http::Method;
+use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    remote::Remote,
+    rest::{DEADLINE, ask},
+};
+
+/// Which server, and how.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The server, such as http://localhost:3000.
+    #[arg(value_name = "URL")]
+    url: String,
+    /// Read a token from standard input instead of asking for a password.
+    #[arg(long)]
+    token_stdin: bool,
+    /// The user name.
+    #[arg(long, default_value = "admin")]
+    username: String,
+}
+
+/// A server and a token for it.
+#[derive(Deserialize)]
+pub struct Remembered {
+    pub url: String,
+    pub token: SecretString,
+}
+
+/// Logs in and remembers it.
+pub fn run(config: &Config, args: &Args) -> Result<(), Box<dyn Error>> {
+    let url = args.url.trim_end_matches('/');
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let token = if args.token_stdin {
+        read_line(stdin())?
+    } else {
+        let password = ask_password(&args.username, url)?;
+        let body = json!({ "username": args.username, "password": password.expose_secret() });
+        let nobody = Remote::new(config, Some(url), Some(&SecretString::from("none")))?;
+        let body = Bytes::from(body.to_string());
+        let login = ask(&nobody, Method::POST, "/api/v1/auth/login", body, DEADLINE);
+        let answer = runtime.block_on(login)?;
+        let answer: serde_json::Value = serde_json::from_slice(&answer.body)?;
+        answer.get("token").and_then(|token| token.as_str()).unwrap_or_default().to_owned()
+    };
+    let server = Remote::new(config, Some(url), Some(&SecretString::from(token.clone())))?;
+    let me = ask(&server, Method::GET, "/api/v1/auth/me", Bytes::new(), DEADLINE);
+    let me: serde_json::Value = serde_json::from_slice(&runtime.block_on(me)?.body)?;
+    remember(url, &token)?;
+    let text = |name: &str| me.get(name).and_then(|it| it.as_str()).unwrap_or_default().to_owned();
+    println!("Logged in to {url} as {} until {}.", text("subject"), text("expires_at"));
+    Ok(())
+}
+
+/// Forgets the server and its token.
+pub fn forget() -> Result<(), Box<dyn Error>> {
+    match fs::remove_file(path()?) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// What was remembered, if anything was.
+pub fn remembered() -> Result<Option<Remembered>, Box<dyn Error>> {
+    let Ok(path) = path() else { return Ok(None) };
+    match fs::read(&path) {
+        Ok(text) => Ok(Some(serde_json::from_slice(&text).map_err(|error| {
+            format!("{}: {error}; log in again: helmdeck login URL", path.display())
+        })?)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(format!("{}: {error}", path.display()).into()),
+    }
+}
+
+/// Whether two addresses are of one server.
+pub fn same_server(one: &str, other: &str) -> bool {
+    one.trim_end_matches('/').eq_ignore_ascii_case(other.trim_end_matches('/'))
+}
+
+/// For this user's eyes only.
+fn remember(url: &str, token: &str) -> Result<(), Box<dyn Error>> {
+    #[derive(Serialize)]
+    struct Written<'a> {
+        url: &'a str,
+        token: &'a str,
+    }
+    let path = path()?;
+    if let Some(dir) = path.parent() {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    }
+    let new = path.with_extension("new");
+    let mut file =
+        fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+    file.write_all(&serde_json::to_vec(&Written { url, token })?)?;
+    file.sync_all()?;
+    fs::rename(&new, &path)?;
+    Ok(())
+}
+
+fn path() -> Result<PathBuf, Box<dyn Error>> {
+    let absolute =
+        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
+    let dir =
+        absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")));
+    Ok(dir
+        .ok_or("HOME is not set: there is no place to remember a login")?
+        .join("helmdeck/login.json"))
+}
+
+fn ask_password(username: &str, url: &str) -> Result<SecretString, Box<dyn Error>> {
+    let terminal = stdin();
+    if !terminal.is_terminal() {
+        return Ok(read_line(terminal)?.into());
+    }
+    write!(stderr(), "Password of {username} at {url}: ")?;
+    let before = tcgetattr(&terminal)?;
+    let mut silent = before.clone();
+    silent.local_modes.remove(LocalModes::ECHO);
+    tcsetattr(&terminal, OptionalActions::Flush, &silent)?;
+    let mut line = String::new();
+    let read = terminal.read_line(&mut line);
+    tcsetattr(&terminal, OptionalActions::Flush, &before)?;
+    writeln!(stderr())?;
+    read?;
+    Ok(line.trim_end_matches(['\r', '\n']).into())
+}
+
+fn read_line(mut input: impl Read) -> Result<String, Box<dyn Error>> {
+    let mut text = String::new();
+    input.read_to_string(&mut text)?;
+    match text.trim() {
+        "" => Err("standard input is empty: expected a token or a password".into()),
+        text => Ok(text.to_owned()),
+    }
+}

@@ -1,0 +1,225 @@
+//! `helmdeck session …`: create, list, show, end and open sessions, and run programs in them.
+
+use std::{
+    error::Error,
+    io::{Write, stderr, stdout},
+    process::{Command, ExitCode, Stdio},
+};
+
+use helmdeck_server::Config;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    forward,
+    server_args::ServerArgs,
+    table::Table,
+    tools::{call_tool, print_json, typed},
+};
+
+/// What is done with sessions.
+#[derive(clap::Subcommand)]
+pub enum Action {
+    /// Create a session and print its id when it is ready.
+    Create(CreateArgs),
+    /// List sessions.
+    List(ListArgs),
+    /// Show one session.
+    Show(OneArgs),
+    /// End a session. Nothing is left of it.
+    End(OneArgs),
+    /// Run a program in a session; its output and exit code are those of this command.
+    Exec(ExecArgs),
+    /// Open the page of a session in this machine's browser.
+    Open(OneArgs),
+    /// The same as `helmdeck forward`.
+    Forward(forward::Args),
+}
+
+#[derive(clap::Args)]
+pub struct CreateArgs {
+    /// A whole desktop that people can watch, instead of a headless browser.
+    #[arg(long)]
+    desktop: bool,
+    /// A name for people.
+    #[arg(long)]
+    label: Option<String>,
+    /// The page that the browser opens first.
+    #[arg(long, value_name = "URL")]
+    start_url: Option<String>,
+    /// Other fields of the session, such as timeout_seconds=600.
+    #[arg(value_name = "KEY=VALUE")]
+    fields: Vec<String>,
+    /// Print the whole session as JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+#[derive(clap::Args)]
+pub struct ListArgs {
+    /// Those that have ended.
+    #[arg(long)]
+    ended: bool,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+#[derive(clap::Args)]
+pub struct OneArgs {
+    /// The session's id.
+    session: String,
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+#[derive(clap::Args)]
+pub struct ExecArgs {
+    /// The session's id.
+    session: String,
+    /// Seconds after which the program and all that it started is killed.
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<u64>,
+    /// The directory to run it in.
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<String>,
+    /// Print the result as JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    server: ServerArgs,
+    /// The program and its arguments.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+/// Does it.
+pub fn run(config: &Config, action: Action) -> Result<ExitCode, Box<dyn Error>> {
+    match action {
+        Action::Create(args) => create(config, &args)?,
+        Action::List(args) => list(config, &args)?,
+        Action::Show(args) => {
+            print_json(&call(config, &args.server, "session.show", one(&args.session))?)?;
+        }
+        Action::End(args) => {
+            call(config, &args.server, "session.end", one(&args.session))?;
+        }
+        Action::Exec(args) => return exec(config, &args),
+        Action::Open(args) => open(config, &args)?,
+        Action::Forward(args) => forward::run(config, args)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn call(
+    config: &Config,
+    server: &ServerArgs,
+    tool: &str,
+    arguments: Map<String, Value>,
+) -> Result<Vec<u8>, Box<dyn Error>> {
+    Ok(call_tool(&server.remote(config)?, tool, arguments)?.body.to_vec())
+}
+
+fn one(session: &str) -> Map<String, Value> {
+    Map::from_iter([("session_id".to_owned(), json!(session))])
+}
+
+fn create(config: &Config, args: &CreateArgs) -> Result<(), Box<dyn Error>> {
+    let server = args.server.remote(config)?;
+    let mut arguments = typed(&server, "session.create", &args.fields)?;
+    if args.desktop {
+        arguments.insert("mode".to_owned(), json!("desktop"));
+    }
+    for (name, value) in [("label", &args.label), ("start_url", &args.start_url)] {
+        if let Some(value) = value {
+            arguments.insert(name.to_owned(), json!(value));
+        }
+    }
+    let session = call_tool(&server, "session.create", arguments)?.body;
+    if args.json {
+        return print_json(&session);
+    }
+    let session: Value = serde_json::from_slice(&session)?;
+    println!("{}", text(&session, "id"));
+    Ok(())
+}
+
+fn list(config: &Config, args: &ListArgs) -> Result<(), Box<dyn Error>> {
+    let wanted = args.ended.then(|| ("state".to_owned(), json!("ended")));
+    let list = call(config, &args.server, "session.list", wanted.into_iter().collect())?;
+    if args.json {
+        return print_json(&list);
+    }
+    let list: Value = serde_json::from_slice(&list)?;
+    let sessions = list.get("sessions").and_then(Value::as_array).cloned().unwrap_or_default();
+    if sessions.is_empty() {
+        println!("No sessions. Create one: helmdeck session create --desktop");
+        return Ok(());
+    }
+    let mut table = Table::new(["ID", "STATUS", "MODE", "LABEL", "OWNER", "CREATED"]);
+    for session in &sessions {
+        let label = session.get("spec").map(|spec| text(spec, "label")).unwrap_or_default();
+        table.row([
+            text(session, "id"),
+            text(session, "status"),
+            text(session, "mode"),
+            label,
+            text(session, "owner"),
+            text(session, "created_at"),
+        ]);
+    }
+    table.print()
+}
+
+fn exec(config: &Config, args: &ExecArgs) -> Result<ExitCode, Box<dyn Error>> {
+    let mut arguments = one(&args.session);
+    arguments.insert("command".to_owned(), json!(args.command));
+    if let Some(seconds) = args.timeout {
+        arguments.insert("timeout_s".to_owned(), json!(seconds));
+    }
+    if let Some(cwd) = &args.cwd {
+        arguments.insert("cwd".to_owned(), json!(cwd));
+    }
+    let result = call(config, &args.server, "session.exec", arguments)?;
+    if args.json {
+        print_json(&result)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let result: Value = serde_json::from_slice(&result)?;
+    stdout().write_all(text(&result, "stdout").as_bytes())?;
+    stderr().write_all(text(&result, "stderr").as_bytes())?;
+    if result.get("timed_out").and_then(Value::as_bool) == Some(true) {
+        eprintln!(
+            "helmdeck: the program took too long and was killed; --timeout gives it more time"
+        );
+        return Ok(ExitCode::from(124));
+    }
+    let code = result.get("exit_code").and_then(Value::as_i64);
+    let signal = result.get("signal").and_then(Value::as_i64).unwrap_or_default();
+    let code = code.unwrap_or(128 + signal);
+    Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)))
+}
+
+fn open(config: &Config, args: &OneArgs) -> Result<(), Box<dyn Error>> {
+    let server = args.server.remote(config)?;
+    call_tool(&server, "session.show", one(&args.session))?;
+    let url = format!("{}/sessions/{}", server.url(), args.session);
+    println!("{url}");
+    let opened = Command::new("xdg-open")
+        .arg(&url)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    if opened.is_err() {
+        eprintln!("helmdeck: no program opens pages here; open the address yourself");
+    }
+    Ok(())
+}
+
+fn text(value: &Value, name: &str) -> String {
+    value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+}

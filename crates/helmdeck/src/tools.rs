@@ -1,0 +1,191 @@
+//! `helmdeck tools` and `helmdeck call`: what a server can do, and having it done.
+
+use std::{
+    error::Error,
+    fs,
+    io::{IsTerminal, Read, Write, stdin, stdout},
+    path::PathBuf,
+    time::Duration,
+};
+
+use bytes::Bytes;
+use helmdeck_schema::Schema;
+use helmdeck_server::Config;
+use http::Method;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::{
+    remote::Remote,
+    rest::{Answer, DEADLINE, ask},
+    server_args::ServerArgs,
+    table::Table,
+};
+
+/// The longest that a tool may take: the longest program that a session runs, and a little more.
+const CALL_DEADLINE: Duration = Duration::from_secs(3700);
+
+/// Which tools are listed, and how.
+#[derive(clap::Args)]
+pub struct ListArgs {
+    /// Only tools whose name or description holds these words.
+    #[arg(long, value_name = "WORDS")]
+    search: Option<String>,
+    /// Print JSON, with the schemas of arguments and answers.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+/// Which tool is called, with what.
+#[derive(clap::Args)]
+pub struct CallArgs {
+    /// The tool, such as desktop.click; `helmdeck tools` lists them.
+    tool: String,
+    /// Its arguments. Values are text, numbers or JSON, as the tool wants them.
+    #[arg(value_name = "KEY=VALUE")]
+    args: Vec<String>,
+    /// Read all arguments as one JSON object from this file; `-` for standard input.
+    #[arg(long, value_name = "FILE", conflicts_with = "args")]
+    json: Option<PathBuf>,
+    /// Write the answer to this file instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+#[derive(Deserialize)]
+struct ToolList {
+    tools: Vec<ToolInfo>,
+}
+
+#[derive(Deserialize)]
+struct ToolInfo {
+    name: String,
+    description: String,
+    input_schema: Option<Value>,
+}
+
+/// Lists tools.
+pub fn list(config: &Config, args: &ListArgs) -> Result<(), Box<dyn Error>> {
+    let server = args.server.remote(config)?;
+    let search = args.search.as_deref().map(|words| format!("&search={}", escape(words)));
+    let path = format!("/api/v1/tools?schemas={}{}", args.json, search.unwrap_or_default());
+    let answer = block_on(ask(&server, Method::GET, &path, Bytes::new(), DEADLINE))??;
+    if args.json {
+        return print_json(&answer.body);
+    }
+    let list: ToolList = serde_json::from_slice(&answer.body)?;
+    if list.tools.is_empty() {
+        println!("No tool matches. `helmdeck tools` lists all that your token allows.");
+        return Ok(());
+    }
+    let mut table = Table::new(["TOOL", "WHAT IT DOES"]);
+    for tool in list.tools {
+        let sentence =
+            tool.description.split_once(". ").map_or(tool.description.as_str(), |it| it.0);
+        table.row([tool.name, sentence.trim_end_matches('.').to_owned()]);
+    }
+    table.print()
+}
+
+/// Calls a tool.
+pub fn call(config: &Config, args: &CallArgs) -> Result<(), Box<dyn Error>> {
+    let server = args.server.remote(config)?;
+    let arguments = match &args.json {
+        Some(file) => read_object(file)?,
+        None => typed(&server, &args.tool, &args.args)?,
+    };
+    let answer = call_tool(&server, &args.tool, arguments)?;
+    show(&answer, args.output.as_ref())
+}
+
+/// Has a tool called and waits for its answer.
+pub fn call_tool(
+    server: &Remote,
+    tool: &str,
+    arguments: Map<String, Value>,
+) -> Result<Answer, Box<dyn Error>> {
+    let body = Bytes::from(Value::Object(arguments).to_string());
+    let path = format!("/api/v1/tools/{}", escape(tool));
+    Ok(block_on(ask(server, Method::POST, &path, body, CALL_DEADLINE))??)
+}
+
+/// Arguments as the tool's schema wants them.
+pub fn typed(
+    server: &Remote,
+    tool: &str,
+    args: &[String],
+) -> Result<Map<String, Value>, Box<dyn Error>> {
+    let path = format!("/api/v1/tools?name={}", escape(tool));
+    let answer = block_on(ask(server, Method::GET, &path, Bytes::new(), DEADLINE))??;
+    let list: ToolList = serde_json::from_slice(&answer.body)?;
+    let known = list.tools.into_iter().find_map(|it| it.input_schema);
+    let Some(schema) = known else {
+        return Err(format!(
+            "there is no tool {tool:?}, or your token does not allow it: `helmdeck tools` lists them"
+        )
+        .into());
+    };
+    let schema = Schema::new(schema)?;
+    let mut object = Map::new();
+    for arg in args {
+        let (name, text) = arg
+            .split_once('=')
+            .ok_or_else(|| format!("{arg:?} is not an argument: expected KEY=VALUE"))?;
+        object.insert(name.to_owned(), schema.coerce(name, text));
+    }
+    Ok(object)
+}
+
+/// Prints an answer, or writes it to a file.
+pub fn show(answer: &Answer, output: Option<&PathBuf>) -> Result<(), Box<dyn Error>> {
+    if let Some(file) = output {
+        fs::write(file, &answer.body).map_err(|error| format!("{}: {error}", file.display()))?;
+        eprintln!("{} bytes of {} in {}", answer.body.len(), answer.media_type(), file.display());
+        return Ok(());
+    }
+    match answer.media_type() {
+        "application/json" => print_json(&answer.body),
+        kind if !kind.starts_with("text/") && !kind.is_empty() && stdout().is_terminal() => {
+            Err(format!(
+                "the answer is {} bytes of {kind}: write it to a file with --output FILE",
+                answer.body.len()
+            )
+            .into())
+        }
+        _ => Ok(stdout().write_all(&answer.body)?),
+    }
+}
+
+/// Prints JSON for people and programs alike.
+pub fn print_json(text: &[u8]) -> Result<(), Box<dyn Error>> {
+    let value: Value = serde_json::from_slice(text)?;
+    println!("{}", serde_json::to_string_pretty(&value)?);
+    Ok(())
+}
+
+fn read_object(file: &PathBuf) -> Result<Map<String, Value>, Box<dyn Error>> {
+    let mut text = String::new();
+    if file.as_os_str() == "-" {
+        stdin().read_to_string(&mut text)?;
+    } else {
+        text = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    }
+    Ok(serde_json::from_str(&text).map_err(|error| format!("expected a JSON object: {error}"))?)
+}
+
+/// A text as a part of an address.
+pub fn escape(text: &str) -> String {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
+    text.bytes()
+        .map(|b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") })
+        .collect()
+}
+
+/// Waits for the answer of a server.
+pub fn block_on<T>(work: impl Future<Output = T>) -> std::io::Result<T> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work))
+}

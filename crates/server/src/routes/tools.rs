@@ -1,0 +1,123 @@
+//! The tools themselves: which there are, and calling one by its name.
+
+use axum::{
+    extract::{Path, Request, State},
+    response::Response,
+};
+use helmdeck_sessions::Caller;
+use helmdeck_wire::ErrorCode;
+use http::StatusCode;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{
+    App, body,
+    error::{ApiError, ApiResult},
+    public::Address,
+    token::Claims,
+    tool::{Call, Nature, Tool, http::response},
+};
+
+/// Which tools are wanted.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ToolQuery {
+    /// Only those whose name or description holds all of these words.
+    #[schemars(length(max = 200))]
+    search: Option<String>,
+    /// Only the one with this name.
+    #[schemars(length(max = 64))]
+    name: Option<String>,
+    /// Whether schemas are listed as well; true if not given.
+    #[serde(default = "yes")]
+    schemas: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// The tools that the caller may call.
+#[derive(Serialize, JsonSchema)]
+pub struct ToolList {
+    /// In the order of the table.
+    tools: Vec<ToolInfo>,
+}
+
+/// One tool.
+#[derive(Serialize, JsonSchema)]
+struct ToolInfo {
+    /// Its name, for `/api/v1/tools/{name}` and `helmdeck call`.
+    name: String,
+    /// A few words.
+    title: String,
+    /// What it does.
+    description: String,
+    /// The scope that a token needs for it.
+    scope: &'static str,
+    /// What calling it means: `effect`, `idempotent`, `destructive`, `open_world`, `style`,
+    /// `substrate`, `surface`, `default_mode`.
+    #[schemars(with = "Map<String, Value>")]
+    nature: Nature,
+    /// The JSON Schema of its arguments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Map<String, Value>>")]
+    input_schema: Option<Value>,
+    /// The JSON Schema of its answer; absent if that is not JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Map<String, Value>>")]
+    output_schema: Option<Value>,
+}
+
+impl ToolInfo {
+    fn of(tool: &Tool, schemas: bool) -> ApiResult<Self> {
+        let input_schema = if schemas { Some(tool.documented_schema()?) } else { None };
+        Ok(Self {
+            name: tool.name.clone(),
+            title: tool.title.clone(),
+            description: tool.doc.clone(),
+            scope: tool.scope.as_str(),
+            nature: tool.nature,
+            input_schema,
+            output_schema: schemas.then(|| tool.output_schema()).flatten(),
+        })
+    }
+}
+
+/// The tools that the caller may call.
+pub async fn list(call: Call, query: ToolQuery) -> ApiResult<ToolList> {
+    let search = query.search.unwrap_or_default().to_lowercase();
+    let words: Vec<_> = search.split_whitespace().collect();
+    let wanted = |tool: &Tool| {
+        let text = format!("{} {}", tool.name, tool.doc).to_lowercase();
+        query.name.as_ref().is_none_or(|name| *name == tool.name)
+            && words.iter().all(|word| text.contains(word))
+    };
+    let tools = call.app.tools.iter().filter(|tool| call.caller.may(tool.scope) && wanted(tool));
+    let tools = tools.map(|tool| ToolInfo::of(tool, query.schemas)).collect::<ApiResult<_>>()?;
+    Ok(ToolList { tools })
+}
+
+/// Calls a tool by its name, with its arguments as a JSON object.
+pub async fn call(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    request: Request,
+) -> ApiResult<Response> {
+    let (parts, body) = request.into_parts();
+    let caller = parts.extensions.get::<Caller>().cloned();
+    let claims = parts.extensions.get::<Claims>().cloned();
+    let unknown = || ApiError::internal("the gate let an unknown caller through");
+    let (caller, claims) = caller.zip(claims).ok_or_else(unknown)?;
+    let tool = app.tool(&name).ok_or_else(|| {
+        let message = format!("there is no tool {name:?}: GET /api/v1/tools lists them");
+        ApiError::new(ErrorCode::NotFound, message)
+    })?;
+    let bytes = body::read(body, app.max_body_bytes).await?;
+    let empty = bytes.trim_ascii().is_empty();
+    let args = if empty { Map::new() } else { body::object(&bytes)? };
+    let address = Address::of(&app, &parts.headers);
+    let outcome = tool.call_as(Call::new(app.clone(), caller, claims, address), args).await?;
+    Ok(response(outcome, StatusCode::OK))
+}
