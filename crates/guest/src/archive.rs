@@ -360,6 +360,25 @@ mod tests {
         assert!(refused.to_string().contains("the server broke off"), "{refused}");
     }
 
+    #[test]
+    fn an_archive_that_an_earlier_guest_made_with_the_tar_program_unpacks() {
+        let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let long = format!("profile/{}", "a".repeat(120));
+        fs::create_dir(from.path().join("profile")).unwrap();
+        fs::write(from.path().join(&long), "x").unwrap();
+        symlink("/etc/passwd", from.path().join("profile/link")).unwrap();
+        let mut tar = std::process::Command::new("tar");
+        let tar = tar.arg("--directory").arg(from.path()).args(["--create", "profile"]);
+        let archive = tar.output().unwrap().stdout;
+        // It is padded to ten kilobytes, which are all read.
+        let mut rest = archive.as_slice();
+        assert_eq!(rest.len(), 10240);
+        extract(to.path(), &mut rest).unwrap();
+        assert!(rest.is_empty());
+        assert_eq!(names(&to.path().join("profile")), ["a".repeat(120)]);
+        assert_eq!(fs::read_to_string(to.path().join(long)).unwrap(), "x");
+    }
+
     #[tokio::test]
     async fn an_archive_that_is_refused_is_told_and_not_read_to_its_end() {
         let dir = tempfile::tempdir().unwrap();

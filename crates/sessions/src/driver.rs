@@ -15,7 +15,7 @@ use helmdeck_wire::{
     error::with_causes,
     guest::{HandedOver, LINK_VERSION, Progress, Stage},
     proxy::Proxy,
-    session::{EndReason, StageTiming},
+    session::EndReason,
 };
 use time::OffsetDateTime;
 use tokio::time::{sleep, sleep_until, timeout};
@@ -172,9 +172,7 @@ async fn start(
         let stream = inner.link.watch().await.map_err(|e| failed(&e))?;
         let mut reports = Reports::new(stream, None);
         ready(session, runtime, &mut reports, |stage| {
-            let done_ms = elapsed_ms(inner.began);
-            let stage = stage.as_str().to_owned();
-            inner.timings.lock().push(StageTiming { stage, done_ms });
+            inner.timings.lock().push((stage, inner.began.elapsed()));
         })
         .await?;
         info!(
