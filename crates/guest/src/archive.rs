@@ -13,14 +13,14 @@ use std::{
 };
 
 use bytes::Bytes;
-use futures_util::{Stream, TryStreamExt, stream};
+use futures_util::{Stream, StreamExt, stream};
 use rustix::fs::OFlags;
 use tar::{Archive, Builder, EntryType, Header};
 use tokio::{
-    io::{AsyncReadExt, duplex},
-    task::{block_in_place, spawn_blocking},
+    io::{AsyncReadExt, AsyncWriteExt, duplex},
+    task::spawn_blocking,
 };
-use tokio_util::io::{StreamReader, SyncIoBridge};
+use tokio_util::io::SyncIoBridge;
 
 use crate::error::GuestError;
 
@@ -30,15 +30,31 @@ const PIECE: usize = 256 << 10;
 /// Unpacks an archive into a folder, before anything of the agent runs; `what` it is stands in errors.
 pub async fn unpack<E>(
     into: &Path,
-    pieces: impl Stream<Item = Result<Bytes, E>> + Unpin,
+    mut pieces: impl Stream<Item = Result<Bytes, E>> + Unpin,
     what: &'static str,
 ) -> Result<(), GuestError>
 where
     E: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let pieces = StreamReader::new(pieces.map_err(io::Error::other));
-    block_in_place(|| extract(into, SyncIoBridge::new(pieces)))
-        .map_err(|error| GuestError::Io(what, error))
+    let (mut input, output) = duplex(PIECE);
+    let into = into.to_owned();
+    // Ends when this future is dropped: there is nothing more to read then.
+    let extracting = spawn_blocking(move || extract(&into, SyncIoBridge::new(output)));
+    let mut received = Ok(());
+    while let Some(piece) = pieces.next().await {
+        match piece {
+            // Who extracts says why nothing more is read.
+            Ok(piece) if input.write_all(&piece).await.is_err() => break,
+            Ok(_) => {}
+            Err(error) => {
+                received = Err(io::Error::other(error));
+                break;
+            }
+        }
+    }
+    drop(input);
+    let extracted = extracting.await.map_err(io::Error::other);
+    received.and(extracted.flatten()).map_err(|error| GuestError::Io(what, error))
 }
 
 fn extract(into: &Path, archive: impl Read) -> io::Result<()> {
@@ -329,7 +345,7 @@ mod tests {
         assert_eq!(content, [1; 700], "nor does one that grows");
     }
 
-    #[tokio::test(flavor = "multi_thread")]
+    #[tokio::test]
     async fn what_is_packed_into_a_stream_unpacks_from_it() {
         let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         fs::create_dir(from.path().join("profile")).unwrap();
@@ -342,5 +358,34 @@ mod tests {
         let broken = [Ok(Bytes::from_static(&[0; 1024])), Err("the server broke off")];
         let refused = unpack(to.path(), stream::iter(broken), "the profile").await.unwrap_err();
         assert!(refused.to_string().contains("the server broke off"), "{refused}");
+    }
+
+    #[test]
+    fn an_archive_that_an_earlier_guest_made_with_the_tar_program_unpacks() {
+        let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let long = format!("profile/{}", "a".repeat(120));
+        fs::create_dir(from.path().join("profile")).unwrap();
+        fs::write(from.path().join(&long), "x").unwrap();
+        symlink("/etc/passwd", from.path().join("profile/link")).unwrap();
+        let mut tar = std::process::Command::new("tar");
+        let tar = tar.arg("--directory").arg(from.path()).args(["--create", "profile"]);
+        let archive = tar.output().unwrap().stdout;
+        // It is padded to ten kilobytes, which are all read.
+        let mut rest = archive.as_slice();
+        assert_eq!(rest.len(), 10240);
+        extract(to.path(), &mut rest).unwrap();
+        assert!(rest.is_empty());
+        assert_eq!(names(&to.path().join("profile")), ["a".repeat(120)]);
+        assert_eq!(fs::read_to_string(to.path().join(long)).unwrap(), "x");
+    }
+
+    #[tokio::test]
+    async fn an_archive_that_is_refused_is_told_and_not_read_to_its_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let bad = Bytes::from(archive(EntryType::Regular, "../made", b"x"));
+        let endless = stream::repeat_with(|| Ok::<_, io::Error>(Bytes::from_static(&[0; 512])));
+        let pieces = stream::iter([Ok(bad)]).chain(endless);
+        let refused = unpack(dir.path(), pieces, "the profile").await.unwrap_err();
+        assert!(refused.to_string().contains("leads out of the archive"), "{refused}");
     }
 }

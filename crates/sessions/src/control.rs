@@ -40,6 +40,24 @@ pub struct Lease {
     message: Option<(String, String)>,
 }
 
+/// Who drives since control changed hands.
+#[derive(Debug, Clone)]
+pub struct ControlChange {
+    lease: Lease,
+    running: bool,
+}
+
+impl ControlChange {
+    pub(crate) fn new(lease: Lease, running: bool) -> Self {
+        Self { lease, running }
+    }
+
+    /// Who drives, as the one with `key` sees it.
+    pub fn seen_by(&self, key: &str) -> Control {
+        self.lease.describe(self.running, key)
+    }
+}
+
 #[derive(Debug, Clone)]
 struct Held {
     holder: Holder,

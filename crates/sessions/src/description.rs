@@ -3,12 +3,13 @@
 use std::{sync::atomic::Ordering, time::Duration};
 
 use helmdeck_runtime::Sandbox;
-use helmdeck_wire::{SessionId, session};
+use helmdeck_wire::{SessionId, guest::Stage, session};
 
 use crate::{
     Caller, Session,
     control::Lease,
     lifecycle::{Ending, status_of},
+    private::SignIn,
     record::Record,
     spec,
 };
@@ -43,7 +44,7 @@ impl Session {
             ended_at: ending.map(|ending| ending.at),
             last_picture: inner.has_last_picture.load(Ordering::Relaxed),
             error: failure.map(|failure| failure.sentence()),
-            timings: inner.timings.lock().clone(),
+            timings: inner.timings.lock().iter().map(timing).collect(),
             resources,
             egress: inner.egress.counts(),
             forwards: inner.forwards.list(),
@@ -52,7 +53,7 @@ impl Session {
             browser_window: inner.browser_window.lock().clone(),
             control: self.control(caller),
             browser_view: self.browser_view(),
-            private_sign_in: inner.private.lock().clone(),
+            private_sign_in: inner.private.lock().as_ref().map(SignIn::describe),
             attached: inner.record.attached.clone(),
             notes: self.notes(),
             spec: spec::for_reply(&inner.record.spec),
@@ -63,6 +64,11 @@ impl Session {
         let start = self.inner.start_note.lock().clone();
         spec::notes(&self.inner.record).into_iter().chain(start).chain(self.away()).collect()
     }
+}
+
+fn timing((stage, done): &(Stage, Duration)) -> session::StageTiming {
+    let done_ms = u64::try_from(done.as_millis()).unwrap_or(u64::MAX);
+    session::StageTiming { stage: stage.as_str().to_owned(), done_ms }
 }
 
 /// A session of which only its record is left.

@@ -12,7 +12,7 @@ use helmdeck_wire::{
     error::with_causes,
     guest::{HandedOver, LINK_VERSION, Progress, Stage},
     proxy::Proxy,
-    session::{EndReason, StageTiming},
+    session::EndReason,
 };
 use time::OffsetDateTime;
 use tokio::time::{sleep, timeout};
@@ -169,9 +169,7 @@ async fn start(
         let stream = inner.link.watch().await.map_err(|e| failed(&e))?;
         let mut reports = Reports::new(stream, None);
         ready(session, runtime, &mut reports, |stage| {
-            let done_ms = elapsed_ms(session);
-            let stage = stage.as_str().to_owned();
-            inner.timings.lock().push(StageTiming { stage, done_ms });
+            inner.timings.lock().push((stage, elapsed(session)));
         })
         .await?;
         info!(
@@ -342,6 +340,9 @@ fn failure(stage: Stage, reason: String) -> Failure {
 
 /// How old the session is.
 fn elapsed_ms(session: &Session) -> u64 {
-    let age = session.inner.clock.now().saturating_duration_since(session.inner.began);
-    u64::try_from(age.as_millis()).unwrap_or(u64::MAX)
+    u64::try_from(elapsed(session).as_millis()).unwrap_or(u64::MAX)
+}
+
+fn elapsed(session: &Session) -> Duration {
+    session.inner.clock.now().saturating_duration_since(session.inner.began)
 }

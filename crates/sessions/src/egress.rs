@@ -23,21 +23,29 @@ pub(crate) struct Decisions {
 
 #[derive(Default)]
 struct Known {
-    counts: session::Egress,
-    /// How many were not allowed so far.
-    number: u64,
-    /// The last of those, newest last, each with its number.
+    allowed: u64,
+    denied: u64,
+    failed: u64,
+    /// The last that were denied or failed, newest last, each with its number.
     recent: VecDeque<(u64, Decision)>,
+}
+
+impl Known {
+    /// How many were denied or failed so far: the number of the last of them.
+    fn number(&self) -> u64 {
+        self.denied + self.failed
+    }
 }
 
 impl Decisions {
     pub fn counts(&self) -> session::Egress {
-        self.known.lock().counts.clone()
+        let Known { allowed, denied, failed, .. } = *self.known.lock();
+        session::Egress { allowed, denied, failed }
     }
 
     /// A moment, for [`Self::since`].
     pub fn mark(&self) -> u64 {
-        self.known.lock().number
+        self.known.lock().number()
     }
 
     /// What was refused or failed since that moment, newest first.
@@ -49,20 +57,18 @@ impl Decisions {
 
     pub fn note(&self, decision: Decision) {
         let mut known = self.known.lock();
-        let counts = &mut known.counts;
         match decision.verdict {
             Verdict::Allowed => {
-                counts.allowed += 1;
+                known.allowed += 1;
                 return;
             }
-            Verdict::Denied(_) => counts.denied += 1,
-            Verdict::Failed(_) => counts.failed += 1,
+            Verdict::Denied(_) => known.denied += 1,
+            Verdict::Failed(_) => known.failed += 1,
         }
-        known.number += 1;
         if known.recent.len() == REMEMBERED {
             known.recent.pop_front();
         }
-        let number = known.number;
+        let number = known.number();
         known.recent.push_back((number, decision));
     }
 }

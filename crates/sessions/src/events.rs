@@ -3,12 +3,12 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use helmdeck_wire::{SessionId, control::Control, history::ActionRecord};
+use helmdeck_wire::{SessionId, history::ActionRecord};
 use parking_lot::Mutex;
 use time::OffsetDateTime;
 use tokio::sync::watch;
 
-use crate::lifecycle::Ending;
+use crate::{control::ControlChange, lifecycle::Ending};
 
 /// How many events a listener may be behind.
 const KEPT: usize = 1000;
@@ -39,8 +39,8 @@ pub enum EventKind {
     AgentStatus(String),
     /// The moment at which it ends if it stays idle has changed; none while it is in use.
     IdleEnd(Option<OffsetDateTime>),
-    /// Control changed hands. `yours` is not filled in: that depends on who listens.
-    Control(Control, String),
+    /// Control changed hands.
+    Control(ControlChange),
 }
 
 /// A cheap handle to all events.

@@ -45,7 +45,7 @@ pub use cast::CastViewer;
 pub use cdp::CdpClient;
 pub use ceilings::{Ceiling, Ceilings};
 pub use clock::{Clock, ClockControl};
-pub use control::Holder;
+pub use control::{ControlChange, Holder};
 pub use error::SessionError;
 pub use events::{Event, EventKind, Events, Listener, Lost};
 pub use files::Download;

@@ -13,6 +13,19 @@ use crate::{
     Caller, Session, SessionError, events::EventKind, history::Attempt, lifecycle::Lifecycle,
 };
 
+/// A private sign-in that is under way.
+pub(crate) struct SignIn {
+    /// The person who signs in.
+    by: String,
+    since: OffsetDateTime,
+}
+
+impl SignIn {
+    pub fn describe(&self) -> PrivateSignIn {
+        PrivateSignIn { by: self.by.clone(), since: self.since }
+    }
+}
+
 impl Session {
     /// Gives the caller, a person who drives, a browser for themselves.
     pub async fn start_private(&self, caller: &Caller) -> Result<PrivateSignIn, SessionError> {
@@ -43,7 +56,7 @@ impl Session {
         }
         let (by, since) = (caller.subject.clone(), OffsetDateTime::now_utc());
         let mut private = self.inner.private.lock();
-        let sign_in = private.get_or_insert(PrivateSignIn { by, since }).clone();
+        let sign_in = private.get_or_insert(SignIn { by, since }).describe();
         drop(private);
         info!(session.id = self.id().as_str(), by = sign_in.by, "Private sign-in began");
         self.tell(EventKind::Changed);

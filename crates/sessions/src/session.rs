@@ -18,8 +18,7 @@ use helmdeck_wire::{
     control::Hands,
     guest::Stage,
     history::ActorKind,
-    private::PrivateSignIn,
-    session::{EndReason, Mode, SessionSpec, StageTiming},
+    session::{EndReason, Mode, SessionSpec},
     window::BrowserWindow,
 };
 use parking_lot::Mutex;
@@ -41,6 +40,7 @@ use crate::{
     history::Attempt,
     journal::Journal,
     lifecycle::{Ending, Lifecycle, Phase, Refusal},
+    private::SignIn,
     record::Record,
     spec,
 };
@@ -85,7 +85,8 @@ pub(crate) struct Inner {
     pub attachment: Option<Attachment>,
     pub link: Link,
     pub life: Mutex<Lifecycle>,
-    pub timings: Mutex<Vec<StageTiming>>,
+    /// How long after it was asked for each stage of its start was done.
+    pub timings: Mutex<Vec<(Stage, Duration)>>,
     pub failure: Mutex<Option<Failure>>,
     /// The end of the log of a session that reached a limit.
     pub kept_log: Mutex<Option<String>>,
@@ -111,7 +112,7 @@ pub(crate) struct Inner {
     /// Whether the browser can be watched without a screen, and is.
     pub cast: Mutex<Watched>,
     /// Who signs in privately, while a person does.
-    pub private: Mutex<Option<PrivateSignIn>>,
+    pub private: Mutex<Option<SignIn>>,
     pub events: Events,
     pub journal: Journal,
     pub profiles: Profiles,

@@ -11,7 +11,11 @@ use serde_json::json;
 use time::OffsetDateTime;
 use tracing::info;
 
-use crate::{Caller, Session, SessionError, control::Holder, events::EventKind};
+use crate::{
+    Caller, Session, SessionError,
+    control::{ControlChange, Holder},
+    events::EventKind,
+};
 
 impl Session {
     /// Who drives, as the caller sees it.
@@ -111,8 +115,7 @@ impl Session {
         let detail = message.map_or(json!({}), |message| json!({ "message": message }));
         self.record(by, what, detail, "ok", OffsetDateTime::now_utc(), Default::default());
         let lease = self.inner.lease.borrow().clone();
-        let key = lease.holder().map(|holder| holder.key.clone()).unwrap_or_default();
-        self.tell(EventKind::Control(lease.describe(self.is_running(), ""), key));
+        self.tell(EventKind::Control(ControlChange::new(lease.clone(), self.is_running())));
         self.inner.changed.notify_one();
         // Goes on when whoever asked for it goes: half a change of hands would leave keys down.
         let session = self.clone();

@@ -181,14 +181,14 @@ impl Feed {
                 let told = json!({ "session_id": id, "idle_ends_at": idle_ends_at });
                 Some(event("idle", &told))
             }
-            EventKind::Control(mut control, key) => {
-                control.yours = key == self.caller.token;
+            EventKind::Control(change) => {
                 #[derive(Serialize)]
                 struct Told<'a> {
                     session_id: &'a SessionId,
                     #[serde(flatten)]
                     control: helmdeck_wire::control::Control,
                 }
+                let control = change.seen_by(&self.caller.token);
                 Some(event("control", &Told { session_id: id, control }))
             }
         }

@@ -32,7 +32,7 @@ async fn a_clock_that_was_set_forward_ends_no_session() {
     let mut server = FakeServer::start().await;
     let client = server.client("agent", "sessions:*");
     let spec = json!({ "mode": "desktop", "geometry": "800x600",
-        "timeout_seconds": 3600, "idle_timeout_s": 1800 });
+        "timeout_seconds": 3600, "idle_timeout_s": 7200 });
     let id = Desk::create(&client, &spec).await.id;
     server.kill().await;
     change_record(&server, &id, |record| created_in(record, "2001"));
