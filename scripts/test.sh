@@ -25,6 +25,15 @@ toolchain() {
   fi
 }
 
+# Installing cargo-deny takes minutes, so this runs where it is installed.
+dependencies() {
+  if cargo deny --version >/dev/null 2>&1; then
+    cargo deny check licenses bans sources
+  else
+    say "Skipped: cargo-deny is not installed. Install it with: cargo install cargo-deny --locked"
+  fi
+}
+
 begin_steps "make test"
 ask_step "packages" packages
 need_rust
@@ -32,6 +41,7 @@ step "toolchain" toolchain
 step "web page" scripts/web.sh build
 step "web page: types and unit tests" scripts/web.sh check
 step "format" cargo fmt --check
+step "dependencies" dependencies
 step "clippy" cargo clippy --workspace --all-targets -- -D warnings
 step "tests" cargo nextest run --workspace
 HELMDECK_BIN=$(realpath "${CARGO_TARGET_DIR:-target}/debug/helmdeck") step "the page in a browser" scripts/web.sh e2e
