@@ -22,7 +22,7 @@ const TICK: Duration = Duration::from_millis(500);
 pub struct Activity {
     last: Arc<Mutex<Instant>>,
     actions: Arc<AtomicU64>,
-    /// Commands and terminals of callers that are open.
+    /// Commands of callers that run.
     executing: Arc<Mutex<usize>>,
 }
 
@@ -62,7 +62,7 @@ impl Activity {
         self.touch();
     }
 
-    /// A command or a terminal begins, which is an action.
+    /// A command begins, which is an action.
     pub fn execute(&self, reports: &Reports) -> Executing {
         self.count();
         let mut executing = self.executing.lock();

@@ -46,6 +46,7 @@ mod serve;
 mod settings;
 mod table;
 pub mod telemetry;
+mod terminal;
 mod ticket;
 pub mod token;
 mod vnc_ports;

@@ -2,6 +2,7 @@
 
 mod actions;
 mod endings;
+mod exec;
 mod reaching;
 
 use helmdeck_sessions::Scope::{Admin, MetricsRead, SessionsRead, SessionsWrite};
@@ -47,6 +48,7 @@ pub fn operations() -> Vec<Operation> {
         watching(),
         driving(),
         files_of_sessions(),
+        exec::operations(),
         reaching::the_network(),
         debugging(),
         actions::of_the_browser(),

@@ -16,6 +16,7 @@ mod egress;
 mod ends;
 mod error;
 mod events;
+mod exec;
 mod extensions;
 mod files;
 mod forwards;
@@ -49,6 +50,9 @@ pub use ceilings::{Ceiling, Ceilings};
 pub use control::Holder;
 pub use error::SessionError;
 pub use events::{Event, EventKind, Events, Listener, Lost};
+pub use exec::{
+    ExecEvent, ExecStream, FromTerminal, Running, Terminal, TerminalInput, TerminalOutput, Written,
+};
 pub use extensions::Extensions;
 pub use files::Download;
 pub use forwards::ClientForward;

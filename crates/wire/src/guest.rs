@@ -173,7 +173,7 @@ pub enum Progress {
     BrowserBack,
     /// A private sign-in is over that nobody asked to end.
     PrivateEnded,
-    /// Whether commands or terminals of callers run, which keep the session from being idle.
+    /// Whether commands of callers run, which keep the session from being idle.
     Executing(bool),
     /// The browser's window is another one, or elsewhere; nothing if none is to be seen.
     BrowserWindow(Option<BrowserWindow>),

@@ -30,7 +30,6 @@ use crate::{
     begin::Guest,
     error::GuestError,
     nest::{Program, SUPERVISOR},
-    orphan_timeout::Executing,
 };
 
 /// What is read at once.
@@ -54,7 +53,6 @@ pub struct Terminal {
     /// Told when nothing of it is left.
     over: oneshot::Receiver<String>,
     began: Instant,
-    _executing: Executing,
     _place: OwnedSemaphorePermit,
 }
 
@@ -62,7 +60,7 @@ impl Guest {
     /// Opens a terminal.
     pub async fn open_terminal(&self, wanted: OpenTerminal) -> Result<Terminal, GuestError> {
         let session = self.session()?;
-        let executing = self.activity.execute(&self.reports);
+        self.activity.count();
         let place = self.execs.terminals.clone().try_acquire_owned();
         let place = place.map_err(|_| full(&format!("{MAX_TERMINALS} terminals are open")))?;
         let id = new_id()?;
@@ -91,7 +89,7 @@ impl Guest {
         let tree = Tree::new(supervisor, &id, session.nest.leader_pid());
         let pty = Pty::new(pty).map_err(failed)?;
         let (over, began) = (spawned.ended, Instant::now());
-        Ok(Terminal { id, pty, tree, told, over, began, _executing: executing, _place: place })
+        Ok(Terminal { id, pty, tree, told, over, began, _place: place })
     }
 }
 
