@@ -84,7 +84,7 @@ pub async fn launch(session: &Session, launch: Launch) -> Result<Launched, Guest
     match session.nest.spawn(start).await {
         Ok(spawned) => Ok(Launched { ok: true, command, pid: spawned.pid }),
         Err(SpawnError::NestGone) => Err(GuestError::NestGone),
-        Err(SpawnError::Io(error)) => {
+        Err(SpawnError::Io(error) | SpawnError::Cwd(error)) => {
             let body = match error.kind() {
                 std::io::ErrorKind::NotFound => {
                     // No shell reads it: a line with arguments is the name of no program.

@@ -20,6 +20,7 @@ use crate::{
     desktop,
     egress::Egress,
     error::GuestError,
+    exec::Execs,
     forwards::Forwards,
     freeze::Frozen,
     handover,
@@ -35,7 +36,7 @@ use crate::{
     rfb::{self, Passwords},
     supervise,
     watchdog::{self, Measured},
-    xvnc,
+    workspace, xvnc,
 };
 
 /// A cold start on a busy machine.
@@ -62,6 +63,7 @@ pub struct Guest {
     pub proxy: Arc<Mutex<Option<Proxy>>>,
     pub private: Private,
     pub frozen: Frozen,
+    pub execs: Execs,
     state: Arc<Mutex<State>>,
 }
 
@@ -172,7 +174,8 @@ impl Guest {
             self.log.line("guest", &format!("nothing can get out: {error}"));
         }
         let mut stage = Stage::Sandbox;
-        let started = match (nest::make_folders(), begin.mode) {
+        let folders = nest::make_folders().and_then(|()| workspace::make_folders(&begin));
+        let started = match (folders, begin.mode) {
             (Err(error), _) => Err(GuestError::Io("folders of the session", error)),
             (Ok(()), Mode::Desktop) => self.start_desktop(&begin, &mut stage).await,
             (Ok(()), Mode::Headless) => self.start_headless(&begin, &mut stage).await,
@@ -196,6 +199,9 @@ impl Guest {
             log.line("guest", &format!("browsers of the agent's stay unseen: {error}"));
         }
         tokio::spawn(handover::tidy());
+        if let Some(limit) = begin.workspace_bytes {
+            tokio::spawn(workspace::watch(limit, nest.clone(), self.execs.clone(), log.clone()));
+        }
         let (display, current) = (session.display.clone(), session.cdp.clone());
         let panel = display.is_some().then(|| self.panel.begin());
         let tabs = current.clone();
@@ -231,7 +237,7 @@ impl Guest {
         let namespace = BrowserNamespace::default();
         display.identify_windows(namespace.owners());
         let desktop = async {
-            let nest = self.start_nest(begin)?;
+            let nest = self.start_nest(begin).await?;
             desktop::start_bus(&nest).await?;
             desktop::start_window_manager(&nest).await?;
             display.wait_for_window_manager(deadline).await?;
@@ -263,10 +269,10 @@ impl Guest {
     ) -> Result<Started, GuestError> {
         self.reports.tell(Progress::Done(Stage::Sandbox));
         *stage = Stage::Browser;
-        let nest = self.start_nest(begin)?;
         let cookies = self.cookies.lock().take();
         let namespace = BrowserNamespace::default();
-        let browser = Browser::start(begin, cookies, namespace, self.log.clone()).await?;
+        let browser = Browser::start(begin, cookies, namespace, self.log.clone());
+        let (nest, browser) = tokio::try_join!(self.start_nest(begin), browser)?;
         self.reports.tell(Progress::Done(Stage::Browser));
         let agent_env = Arc::new(begin.env.clone());
         let cdp = browser.current();
@@ -276,7 +282,7 @@ impl Guest {
         Ok(Started { session, xvnc: None, browser })
     }
 
-    fn start_nest(&self, begin: &Begin) -> Result<Nest, GuestError> {
+    async fn start_nest(&self, begin: &Begin) -> Result<Nest, GuestError> {
         let (log, reports) = (self.log.clone(), self.reports.clone());
         let wrapper = passthrough::arguments(begin.browser_passthrough).unwrap_or_else(|error| {
             // A session whose agent's browsers are not seen is still a session.
@@ -284,10 +290,12 @@ impl Guest {
             String::new()
         });
         let spec = nest::agent(begin, &wrapper);
-        Nest::start(spec, self.log.clone(), move || {
+        let nest = Nest::start(spec, self.log.clone(), move || {
             log.line("guest", "the nested sandbox has ended");
             supervise::tell_lost(Part::Nest, &reports, &log);
-        })
+        })?;
+        workspace::mount(&nest, begin, &self.log).await;
+        Ok(nest)
     }
 }
 

@@ -72,15 +72,18 @@ fn signal(pids: impl IntoIterator<Item = i32>, signal: Signal) {
 
 /// A process, with its numbers out here and in its sandbox.
 #[derive(Debug, Clone, Copy)]
-struct Process {
-    pid: i32,
-    inside: u32,
-    parent: i32,
+pub struct Process {
+    pub pid: i32,
+    pub inside: u32,
+    pub parent: i32,
     /// A program that the agent stopped itself stays so.
-    is_stopped: bool,
+    pub is_stopped: bool,
+    /// It only waits for its parent to notice.
+    pub has_ended: bool,
 }
 
-fn processes() -> Vec<Process> {
+/// All that run.
+pub fn processes() -> Vec<Process> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
     pids.filter_map(|pid| read(pid, &fs::read_to_string(format!("/proc/{pid}/status")).ok()?))
@@ -95,7 +98,26 @@ fn read(pid: i32, status: &str) -> Option<Process> {
         inside: field("NSpid")?.split_whitespace().next_back()?.parse().ok()?,
         parent: field("PPid")?.trim().parse().ok()?,
         is_stopped: field("State")?.starts_with('T'),
+        // Its first thread may have ended before others.
+        has_ended: field("State")?.starts_with(['Z', 'X'])
+            && field("Threads").is_none_or(|threads| matches!(threads.trim(), "0" | "1")),
     })
+}
+
+/// The processes below one of them, itself left out.
+pub fn below(all: &[Process], top: i32) -> BTreeSet<i32> {
+    let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
+    for process in all {
+        children.entry(process.parent).or_default().push(process.pid);
+    }
+    let (mut found, mut parents) = (BTreeSet::new(), vec![top]);
+    while let Some(parent) = parents.pop() {
+        for pid in children.remove(&parent).unwrap_or_default() {
+            found.insert(pid);
+            parents.push(pid);
+        }
+    }
+    found
 }
 
 /// The programs below the sandbox's first process that are neither ours nor the desktop's.
@@ -125,7 +147,7 @@ mod tests {
     use super::*;
 
     fn process(pid: i32, inside: u32, parent: i32) -> Process {
-        Process { pid, inside, parent, is_stopped: false }
+        Process { pid, inside, parent, is_stopped: false, has_ended: false }
     }
 
     #[test]

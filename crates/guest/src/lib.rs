@@ -22,6 +22,7 @@ mod debugging;
 mod desktop;
 mod egress;
 mod error;
+mod exec;
 mod extension;
 mod files;
 mod forwards;
@@ -45,6 +46,7 @@ mod supervise;
 mod thumbnails;
 mod transfers;
 mod watchdog;
+mod workspace;
 mod xvnc;
 
 use std::{

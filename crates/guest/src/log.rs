@@ -86,6 +86,11 @@ impl Log {
         Ok(writer.into())
     }
 
+    /// Goes on reading a pipe of a program's output; what is written there becomes lines under its name.
+    pub fn take(&self, who: &str, reader: pipe::Receiver) {
+        tokio::spawn(self.clone().read_lines(who.to_owned(), reader));
+    }
+
     async fn read_lines(self, who: String, reader: pipe::Receiver) {
         let mut reader = BufReader::new(reader);
         let mut line = Vec::new();

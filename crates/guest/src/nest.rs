@@ -18,12 +18,13 @@ use std::{
     sync::Arc,
 };
 
-pub use control::{Program, SpawnError, Spawned};
+pub use control::{Program, SUPERVISOR, SpawnError, Spawned};
 pub use inside::run_inside;
 pub use kinds::{
     BROWSER_HOME, HANDED_OVER, agent, browser, is_mount, is_shared, make_folders, private,
 };
 
+use helmdeck_spawn::Layer;
 use parking_lot::Mutex;
 use tokio::task::block_in_place;
 
@@ -122,6 +123,18 @@ impl Nest {
         block_in_place(restrict).map_err(|e| GuestError::Io("mounts of the nested sandbox", e))
     }
 
+    /// Mounts a directory that it has where its programs find it. Call it before any of them runs.
+    pub async fn mount(&self, layer: &Layer) -> Result<(), GuestError> {
+        if !self.control.ready().await {
+            return Err(GuestError::NestGone);
+        }
+        let mount = || {
+            let mounts = self.leader.mount_namespace()?;
+            helmdeck_spawn::mount_layer(mounts.as_fd(), layer)
+        };
+        block_in_place(mount).map_err(|e| GuestError::Io("mounts of the nested sandbox", e))
+    }
+
     /// The number of its process namespace, which no other has while it lives.
     pub fn process_namespace(&self) -> u64 {
         self.leader.namespace
@@ -150,8 +163,20 @@ impl Nest {
         descriptors.push((output, 2));
         let mut env = (*self.env).clone();
         env.extend(start.env.iter().map(|(name, value)| ((*name).into(), (*value).into())));
-        let program = Program { program: start.program.to_owned(), args: start.args, env };
+        let program = start.program.to_owned();
+        let program = Program { program, args: start.args, env, ..Program::default() };
         self.control.spawn(program, descriptors).await
+    }
+
+    /// Starts a program inside just so; its environment comes on top of the session's own.
+    pub async fn spawn_as(
+        &self,
+        mut program: Program,
+        descriptors: Vec<(OwnedFd, i32)>,
+    ) -> Result<Spawned, SpawnError> {
+        let mut env = (*self.env).clone();
+        env.append(&mut program.env);
+        self.control.spawn(Program { env, ..program }, descriptors).await
     }
 
     /// Starts a program that the session cannot do without.
@@ -162,7 +187,9 @@ impl Nest {
                 self.required.lock().insert(spawned.pid);
                 Ok(spawned)
             }
-            Err(SpawnError::Io(source)) => Err(GuestError::Spawn { program, source }),
+            Err(SpawnError::Io(source) | SpawnError::Cwd(source)) => {
+                Err(GuestError::Spawn { program, source })
+            }
             Err(SpawnError::NestGone) => Err(GuestError::NestGone),
         }
     }

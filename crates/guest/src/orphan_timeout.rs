@@ -22,11 +22,31 @@ const TICK: Duration = Duration::from_millis(500);
 pub struct Activity {
     last: Arc<Mutex<Instant>>,
     actions: Arc<AtomicU64>,
+    /// Commands of callers that run.
+    executing: Arc<Mutex<usize>>,
 }
 
 impl Default for Activity {
     fn default() -> Self {
-        Self { last: Arc::new(Mutex::new(Instant::now())), actions: Arc::default() }
+        let last = Arc::new(Mutex::new(Instant::now()));
+        Self { last, actions: Arc::default(), executing: Arc::default() }
+    }
+}
+
+/// Keeps the session from being idle, until dropped.
+pub struct Executing {
+    activity: Activity,
+    reports: Reports,
+}
+
+impl Drop for Executing {
+    fn drop(&mut self) {
+        self.activity.touch();
+        let mut executing = self.activity.executing.lock();
+        *executing -= 1;
+        if *executing == 0 {
+            self.reports.tell_executing(false);
+        }
     }
 }
 
@@ -40,6 +60,22 @@ impl Activity {
     pub fn count(&self) {
         self.actions.fetch_add(1, Ordering::Relaxed);
         self.touch();
+    }
+
+    /// A command begins, which is an action.
+    pub fn execute(&self, reports: &Reports) -> Executing {
+        self.count();
+        let mut executing = self.executing.lock();
+        *executing += 1;
+        if *executing == 1 {
+            reports.tell_executing(true);
+        }
+        Executing { activity: self.clone(), reports: reports.clone() }
+    }
+
+    /// When it was last used: now, while commands run.
+    fn last(&self) -> Instant {
+        if *self.executing.lock() > 0 { Instant::now() } else { *self.last.lock() }
     }
 
     /// Actions so far.
@@ -58,10 +94,7 @@ pub async fn must_end(alone: Alone, reports: Reports, activity: Activity, log: L
         let passed = |from: Instant, limit: u64| from.elapsed() >= Duration::from_millis(limit);
         let reason = if alone.wall_clock_ms.is_some_and(|limit| passed(began, limit)) {
             "the session's time is over"
-        } else if alone
-            .idle_ms
-            .is_some_and(|limit| passed((*activity.last.lock()).max(since), limit))
-        {
+        } else if alone.idle_ms.is_some_and(|limit| passed(activity.last().max(since), limit)) {
             "the session was idle"
         } else if passed(since, alone.server_gone_ms) {
             "no server came back"
@@ -70,5 +103,23 @@ pub async fn must_end(alone: Alone, reports: Reports, activity: Activity, log: L
         };
         log.line("guest", &format!("ending: {reason}"));
         return;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_used_while_a_command_runs() {
+        let (activity, reports) = (Activity::default(), Reports::default());
+        let began = activity.last();
+        let (one, two) = (activity.execute(&reports), activity.execute(&reports));
+        assert_eq!(activity.actions(), 2);
+        drop(one);
+        let during = activity.last();
+        assert!(during > began && activity.last() > during, "it moves by itself");
+        drop(two);
+        assert_eq!(activity.last(), activity.last());
     }
 }

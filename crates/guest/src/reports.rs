@@ -26,6 +26,8 @@ struct Shared {
     window: watch::Sender<Option<Progress>>,
     /// The same of whether there is a browser.
     browser: watch::Sender<Option<Progress>>,
+    /// The same of whether commands of callers run.
+    executing: watch::Sender<Option<Progress>>,
     readers: Mutex<Readers>,
 }
 
@@ -44,6 +46,7 @@ impl Default for Reports {
                 count: watch::Sender::new(0),
                 window: watch::Sender::new(None),
                 browser: watch::Sender::new(None),
+                executing: watch::Sender::new(None),
                 readers: Mutex::new(readers),
             }),
         }
@@ -71,6 +74,11 @@ impl Reports {
         self.shared.window.send_replace(Some(Progress::BrowserWindow(window)));
     }
 
+    /// Tells whether commands of callers run.
+    pub fn tell_executing(&self, executing: bool) {
+        self.shared.executing.send_replace(Some(Progress::Executing(executing)));
+    }
+
     /// Since when nobody reads, if nobody does.
     pub fn alone_since(&self) -> Option<Instant> {
         let readers = self.shared.readers.lock();
@@ -82,12 +90,14 @@ impl Reports {
         self.shared.readers.lock().now += 1;
         let (count, mut window) = (self.shared.count.subscribe(), self.shared.window.subscribe());
         let mut browser = self.shared.browser.subscribe();
-        for latest in [&mut window, &mut browser] {
+        let mut executing = self.shared.executing.subscribe();
+        for latest in [&mut window, &mut browser, &mut executing] {
             if latest.borrow().is_some() {
                 latest.mark_changed();
             }
         }
-        let reader = Reader { reports: self.clone(), count, window, browser, next: 0 };
+        let reports = self.clone();
+        let reader = Reader { reports, count, window, browser, executing, next: 0 };
         stream::unfold(reader, |mut reader| async {
             let line = reader.line().await?;
             Some((Ok(line), reader))
@@ -101,6 +111,7 @@ struct Reader {
     count: watch::Receiver<usize>,
     window: watch::Receiver<Option<Progress>>,
     browser: watch::Receiver<Option<Progress>>,
+    executing: watch::Receiver<Option<Progress>>,
     next: usize,
 }
 
@@ -117,6 +128,10 @@ impl Reader {
             changed = self.browser.changed() => {
                 changed.ok()?;
                 self.browser.borrow_and_update().clone()?
+            }
+            changed = self.executing.changed() => {
+                changed.ok()?;
+                self.executing.borrow_and_update().clone()?
             }
             moved = self.window.changed() => {
                 moved.ok()?;

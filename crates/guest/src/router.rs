@@ -46,8 +46,8 @@ use hyper_util::rt::TokioIo;
 use tokio::{io::copy_bidirectional_with_sizes, task::block_in_place};
 
 use crate::{
-    act, begin::Guest, cast, debugging, error::GuestError, extension, files, handover, profile,
-    thumbnails,
+    act, begin::Guest, cast, debugging, error::GuestError, exec, extension, files, handover,
+    profile, thumbnails,
 };
 
 /// The largest request: a long text to type, or a clipboard.
@@ -155,7 +155,8 @@ pub fn router(guest: Guest) -> Router {
         .route(route::PROFILE, get(save_profile).put(load_profile))
         .route(route::EXTENSION, put(load_extension))
         .route(route::FILE, get(read_file).put(write_file))
-        .route(route::LOG, get(log));
+        .route(route::LOG, get(log))
+        .merge(exec::routes());
     routes.layer(DefaultBodyLimit::max(MAX_BODY)).with_state(guest)
 }
 

@@ -19,7 +19,9 @@ pub fn run(config: Config) -> Result<(), Box<dyn Error>> {
         let (interrupt, terminate) =
             (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
         let instance = Instance::open(config).await?;
-        let runtime = LocalRuntime::new(&instance.config().run_dir, instance.id(), &program)?;
+        let Config { run_dir, data_dir, .. } = instance.config();
+        let workspaces = data_dir.join("workspaces");
+        let runtime = LocalRuntime::new(run_dir, instance.id(), &program, workspaces)?;
         let shutdown = asked_to_stop(interrupt, terminate);
         helmdeck_server::run(instance, Arc::new(runtime), announce, shutdown).await?;
         Ok(())

@@ -183,7 +183,7 @@ impl Link {
         self.call(post(route::RELEASE_ALL, &handed_over)?, CONNECT_DEADLINE).await.map(|_| ())
     }
 
-    async fn upgrade(
+    pub(crate) async fn upgrade(
         &self,
         path: &str,
         protocol: &'static str,
@@ -310,7 +310,7 @@ fn query(query: &impl Serialize) -> Result<String, LinkError> {
     serde_urlencoded::to_string(query).map_err(|e| LinkError::Nonsense(e.to_string()))
 }
 
-fn post(path: &str, body: &impl Serialize) -> Result<Request<Outgoing>, LinkError> {
+pub(crate) fn post(path: &str, body: &impl Serialize) -> Result<Request<Outgoing>, LinkError> {
     let body = serde_json::to_vec(body).map_err(|e| LinkError::Nonsense(e.to_string()))?;
     request(Method::POST, path, body.into())
 }

@@ -7,6 +7,7 @@
 pub mod cast;
 mod client;
 mod error;
+pub mod exec;
 mod files;
 mod progress;
 mod reply;

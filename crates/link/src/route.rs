@@ -56,6 +56,27 @@ pub const PRIVATE: &str = "/private";
 /// [`helmdeck_wire::private::PrivateEnded`].
 pub const END_PRIVATE: &str = "/private/end";
 
+/// `POST` [`helmdeck_wire::exec::Exec`]: starts a command; answers a
+/// [`helmdeck_wire::guest::ExecStarted`]. It goes on when the connection breaks. `GET`: a
+/// [`helmdeck_wire::exec::ExecList`].
+pub const EXECS: &str = "/execs";
+/// `GET` the [`helmdeck_wire::exec::ExecState`] of the query's [`helmdeck_wire::guest::OneExec`],
+/// after its end or the time to wait for it.
+pub const EXEC: &str = "/exec";
+/// `POST` [`helmdeck_wire::guest::OneExec`]: kills a command with everything it started. Answers when
+/// nothing of it is left.
+pub const KILL_EXEC: &str = "/exec/kill";
+/// `GET` with an upgrade to [`EXEC_PROTOCOL`]: what a command writes, from bytes of the query's
+/// [`helmdeck_wire::guest::ExecOutput`] on, as far as they are kept; then what it writes as it does, and
+/// how it ended. The messages are those of [`crate::exec`].
+pub const EXEC_OUTPUT: &str = "/exec/output";
+/// `GET` with an upgrade to [`EXEC_PROTOCOL`]: a terminal with a command of the query's
+/// [`helmdeck_wire::guest::OpenTerminal`]. It is hung up, and all in it killed, with the connection. The
+/// messages are those of [`crate::exec`].
+pub const TERMINAL: &str = "/terminal";
+/// What the connections of [`EXEC_OUTPUT`] and [`TERMINAL`] become.
+pub const EXEC_PROTOCOL: &str = "helmdeck-exec";
+
 /// `GET` a folder of the query's path: a [`helmdeck_wire::file::FileList`].
 pub const FOLDER: &str = "/folder";
 /// `GET` or `PUT` a file, of the query's [`helmdeck_wire::guest::OneFile`]: its bytes, or a part.

@@ -53,6 +53,8 @@ pub struct SandboxSpec {
     pub browser_bytes: u64,
     /// The most its `/tmp` may hold.
     pub tmp_bytes: u64,
+    /// Whether it has a directory on the disk, at `/run/helmdeck/workspace`, which is gone with it.
+    pub workspace: bool,
     /// What all its processes together may use.
     pub limits: Limits,
 }
@@ -87,8 +89,14 @@ pub struct Usage {
 
 impl Default for SandboxSpec {
     fn default() -> Self {
-        let (labels, limits) = (BTreeMap::new(), Limits::default());
-        Self { labels, home_bytes: 4 << 30, browser_bytes: 1 << 30, tmp_bytes: 1 << 30, limits }
+        Self {
+            labels: BTreeMap::new(),
+            home_bytes: 4 << 30,
+            browser_bytes: 1 << 30,
+            tmp_bytes: 1 << 30,
+            workspace: false,
+            limits: Limits::default(),
+        }
     }
 }
 

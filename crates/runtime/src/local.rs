@@ -11,6 +11,8 @@
 //!         labels                    as given at the start
 //!         log                       what bubblewrap and the guest say
 //!         uid                       the sandbox's own user id, when we are root
+//!         workspace/                where its directory on the disk is mounted, when we are root
+//! <workspaces>/<id>/                0700, a directory on the disk for each sandbox that wants one
 //! ```
 
 mod arguments;
@@ -20,14 +22,17 @@ mod presence;
 mod seccomp;
 mod status;
 mod uid;
+mod workspace;
 
 use std::{
     collections::BTreeMap,
+    ffi::CString,
     fs,
     io::{ErrorKind, Read, Write},
     os::{
         fd::OwnedFd,
         unix::{
+            ffi::OsStrExt,
             fs::{OpenOptionsExt, PermissionsExt},
             net::UnixListener,
         },
@@ -49,7 +54,7 @@ use tokio::{
     time::timeout,
 };
 
-use self::{cgroup::Cgroups, presence::Presence};
+use self::{cgroup::Cgroups, presence::Presence, workspace::Workspaces};
 use crate::{ByteStream, Runtime, RuntimeError, Sandbox, SandboxId, SandboxSpec, error::Doing};
 
 /// bubblewrap has set up the namespaces by then, or never will.
@@ -58,6 +63,8 @@ const START_DEADLINE: Duration = Duration::from_secs(10);
 const STOP_DEADLINE_S: i64 = 10;
 /// How often to look whether bubblewrap has written its status.
 const STATUS_POLL: Duration = Duration::from_millis(1);
+/// Where a sandbox has its directory on the disk, if it cannot enter the one where it is made.
+const WORKSPACE: &str = "workspace";
 /// How much of the log is quoted in an error.
 const LAST_WORDS: usize = 32 << 10;
 
@@ -68,13 +75,20 @@ pub struct LocalRuntime {
     /// As root, each sandbox gets a user id of its own.
     drop_privileges: bool,
     cgroups: Cgroups,
+    workspaces: Workspaces,
     /// As root: others must not clear away after us while we live.
     _presence: Option<Presence>,
 }
 
 impl LocalRuntime {
-    /// Prepares the run directory of one instance and puts `program` there as the guest.
-    pub fn new(run_dir: &Path, instance: &str, program: &Path) -> Result<Self, RuntimeError> {
+    /// Prepares the run directory of one instance and puts `program` there as the guest. Directories of
+    /// sandboxes on the disk are made in `workspaces`, which is the instance's alone.
+    pub fn new(
+        run_dir: &Path,
+        instance: &str,
+        program: &Path,
+        workspaces: PathBuf,
+    ) -> Result<Self, RuntimeError> {
         make_dir(run_dir, 0o711)?;
         let root = run_dir.join(instance);
         make_dir(&root, 0o711)?;
@@ -90,7 +104,9 @@ impl LocalRuntime {
             presence.bequeath(&root, cgroups.all());
             presence.clear_after_others();
         }
-        Ok(Self { root, drop_privileges, cgroups, _presence: presence })
+        let workspaces = Workspaces::new(workspaces);
+        workspaces.sweep(|name| root.join("sandboxes").join(name).exists());
+        Ok(Self { root, drop_privileges, cgroups, workspaces, _presence: presence })
     }
 
     fn dir(&self, id: &SandboxId) -> PathBuf {
@@ -120,8 +136,15 @@ impl LocalRuntime {
         helmdeck_spawn::join_groups(std, self.cgroups.create(id, &spec.limits)?);
         helmdeck_spawn::new_session(std);
         helmdeck_spawn::usual_descriptors(std);
-        if self.drop_privileges {
-            helmdeck_spawn::drop_to(std, uid::claim(dir)?);
+        let uid = if self.drop_privileges { Some(uid::claim(dir)?) } else { None };
+        let workspace = if spec.workspace {
+            let made = self.workspaces.make(id, uid)?;
+            Some(uid.map_or(Ok(made.clone()), |uid| mount_workspace(std, &made, dir, uid))?)
+        } else {
+            None
+        };
+        if let Some(uid) = uid {
+            helmdeck_spawn::drop_to(std, uid);
         }
         let descriptors = arguments::Descriptors {
             status: helmdeck_spawn::keep_fd(std, status.into()),
@@ -132,7 +155,8 @@ impl LocalRuntime {
                 .map(|(name, file)| (name, helmdeck_spawn::keep_fd(std, file)))
                 .collect(),
         };
-        command.args(arguments::outer(&self.root, dir, spec, &descriptors));
+        let workspace = workspace.as_deref();
+        command.args(arguments::outer(&self.root, dir, spec, workspace, &descriptors));
         let errors = log.try_clone().doing("open", dir)?;
         command.stdin(Stdio::null()).stdout(log).stderr(errors);
         // The child outlives us on purpose; when it ends while we live, tokio reaps it.
@@ -194,6 +218,7 @@ impl Runtime for LocalRuntime {
             kill(&status).await?;
         }
         self.cgroups.remove(id).await;
+        self.workspaces.remove(id, dir.join(WORKSPACE)).await?;
         uid::release(&dir);
         match fs::remove_dir_all(&dir) {
             Err(e) if e.kind() != ErrorKind::NotFound => Err(e).doing("remove", &dir),
@@ -217,6 +242,24 @@ impl Runtime for LocalRuntime {
         found.sort_by(|one, other| one.id.cmp(&other.id));
         Ok(found)
     }
+}
+
+/// Mounts a directory of the data directory, which only root may enter, where the sandbox can reach it.
+/// Where that is not possible, the sandbox has a directory beside its socket instead.
+fn mount_workspace(
+    command: &mut std::process::Command,
+    made: &Path,
+    dir: &Path,
+    uid: u32,
+) -> Result<PathBuf, RuntimeError> {
+    let place = dir.join(WORKSPACE);
+    fs::create_dir(&place).doing("create", &place)?;
+    std::os::unix::fs::chown(&place, Some(uid), Some(uid)).doing("hand over", &place)?;
+    let text =
+        |path: &Path| CString::new(path.as_os_str().as_bytes()).map_err(std::io::Error::other);
+    let (from, to) = (text(made).doing("mount", made)?, text(&place).doing("mount", &place)?);
+    helmdeck_spawn::bind_privately(command, from, to);
+    Ok(place)
 }
 
 /// A sandbox whose labels cannot be read has none; then nobody will adopt it.

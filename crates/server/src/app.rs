@@ -176,6 +176,7 @@ impl App {
             max_sessions_per_caller: config.max_sessions_per_caller,
             idle_timeout_s: config.idle_timeout_s,
             ceilings: config.ceilings,
+            workspace_bytes: config.workspace_limit.map(|limit| limit.0),
             policy: policy.clone(),
             forward_allow: config.forward_allow.clone(),
             profiles,

@@ -62,6 +62,10 @@ pub enum Closing {
     BrowserLost,
     /// The server stops; another one may take the session over.
     ServerStops,
+    /// The program of a terminal has ended.
+    Done,
+    /// The terminal is gone; the session's end will tell more.
+    TerminalLost,
     /// The forwarded port was closed.
     ForwardRemoved,
     /// The viewer sent what nobody understands.
@@ -72,12 +76,13 @@ impl Closing {
     /// The WebSocket close code: those from 4000 on are ours.
     pub fn code(&self) -> u16 {
         match self {
-            Self::ViewerLeft => 1000,
+            Self::ViewerLeft | Self::Done => 1000,
             Self::SessionOver(_) => 4000,
             Self::Revoked => 4001,
             Self::Nonsense(_) => 4002,
             Self::PictureLost => 4010,
             Self::BrowserLost => 4012,
+            Self::TerminalLost => 4013,
             Self::ServerStops => 4011,
             Self::ForwardRemoved => 4020,
         }
@@ -86,11 +91,12 @@ impl Closing {
     /// For people; at most 123 bytes fit.
     pub fn sentence(&self) -> String {
         match self {
-            Self::ViewerLeft => String::new(),
+            Self::ViewerLeft | Self::Done => String::new(),
             Self::SessionOver(reason) => format!("session ended: {}", reason.as_str()),
             Self::Revoked => "the token or ticket is no longer good: log in again".to_owned(),
             Self::PictureLost => "the session's picture is gone".to_owned(),
             Self::BrowserLost => "the browser is gone: connect again soon".to_owned(),
+            Self::TerminalLost => "the terminal is gone".to_owned(),
             Self::ServerStops => "the server stops: connect again soon".to_owned(),
             Self::ForwardRemoved => "the forward was removed".to_owned(),
             Self::Nonsense(what) => what.chars().take(60).collect(),

@@ -16,6 +16,7 @@ use std::{net::SocketAddr, ops::RangeInclusive, path::PathBuf, str::FromStr};
 
 use helmdeck_egress::Cidr;
 use helmdeck_sessions::Ceilings;
+use helmdeck_wire::size::Bytes;
 use secrecy::SecretString;
 
 pub use action_log::ActionLog;
@@ -52,6 +53,9 @@ pub struct Config {
     /// caller may ask for in one session; an admin may ask for the whole machine. Default: half of
     /// the memory, and all cores.
     pub ceilings: Ceilings,
+    /// `HELMDECK_WORKSPACE_LIMIT`: the most that a session's `/workspace` may hold, which is in the data
+    /// directory while the session lives. 0 has it in memory, as a part of the home. Default 4g.
+    pub workspace_limit: Option<Bytes>,
     /// `HELMDECK_IDLE_TIMEOUT_S`: seconds without a call after which a session ends unless it
     /// chose otherwise; 0 for never. Default 300.
     pub idle_timeout_s: u64,
@@ -71,7 +75,7 @@ pub struct Config {
     /// `HELMDECK_TRUSTED_PROXIES`: addresses and ranges of reverse proxies whose `X-Forwarded-For`
     /// says where a client is, separated by commas. Default: none.
     pub trusted_proxies: Vec<Cidr>,
-    /// `HELMDECK_MAX_BODY_BYTES`: the largest request body. Default 1 MiB.
+    /// `HELMDECK_MAX_BODY_BYTES`: the largest request body. Default 2 MiB.
     pub max_body_bytes: usize,
     /// `HELMDECK_DRAIN_SECONDS`: how long a stopping server waits for running requests. Default 10.
     pub drain_seconds: u64,
@@ -149,6 +153,12 @@ impl Config {
                 || 10_000,
             )?,
             ceilings: ceilings::read(&mut layers)?,
+            workspace_limit: layers.value(
+                "workspace_limit",
+                "a size such as 4g, at least 16m, or 0 for a workspace in memory",
+                workspace_limit,
+                || Some(defaults::WORKSPACE_LIMIT),
+            )?,
             idle_timeout_s: layers.value(
                 "idle_timeout_s",
                 "seconds, or 0 for never",
@@ -172,7 +182,7 @@ impl Config {
                 "max_body_bytes",
                 "1024 to 1073741824",
                 |text| whole(text, 1024, 1 << 30),
-                || 1 << 20,
+                || 2 << 20,
             )?,
             drain_seconds: layers.value(
                 "drain_seconds",
@@ -220,6 +230,14 @@ fn ports(text: &str) -> Option<Vec<RangeInclusive<u16>>> {
         (first <= last).then_some(first..=last)
     };
     text.split(',').filter(|part| !part.trim().is_empty()).map(range).collect()
+}
+
+/// `4g`, or `0` for none.
+fn workspace_limit(text: &str) -> Option<Option<Bytes>> {
+    if text.trim() == "0" {
+        return Some(None);
+    }
+    text.parse().ok().filter(|limit| *limit >= defaults::LEAST_WORKSPACE).map(Some)
 }
 
 fn absolute(text: &str) -> Option<PathBuf> {

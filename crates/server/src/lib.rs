@@ -44,6 +44,7 @@ mod serve;
 mod settings;
 mod table;
 pub mod telemetry;
+mod terminal;
 mod ticket;
 pub mod token;
 mod tool;

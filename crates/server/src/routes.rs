@@ -9,6 +9,7 @@ pub mod desktop;
 pub mod egress;
 pub mod ended;
 pub mod events;
+pub mod exec;
 pub mod extensions;
 pub mod files;
 pub mod forwards;

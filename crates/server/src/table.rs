@@ -1,6 +1,7 @@
 //! Every operation of the API: the table of contents.
 
 mod actions;
+mod exec;
 mod kept;
 mod live;
 mod server;
@@ -23,6 +24,7 @@ pub fn operations() -> Vec<Operation> {
         live::watching(),
         sessions::control(),
         sessions::files(),
+        exec::operations(),
         sessions::network(),
         live::debugging(),
         server::tools(),

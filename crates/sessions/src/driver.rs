@@ -10,7 +10,7 @@ use helmdeck_egress::{Policy, Via};
 use helmdeck_runtime::{Runtime, SandboxSpec, Usage};
 use helmdeck_wire::{
     error::with_causes,
-    guest::{HandedOver, LINK_VERSION, Progress, Stage},
+    guest::{Begin, HandedOver, LINK_VERSION, Progress, Stage},
     proxy::Proxy,
     session::EndReason,
 };
@@ -43,14 +43,23 @@ const PROFILE_FIRST: Duration = Duration::from_secs(10);
 /// How often a profile is kept while its session runs.
 const PROFILE_EVERY: Duration = Duration::from_secs(30);
 
-/// Leads a new session until nothing of it is left.
-pub(crate) async fn drive(session: Session, runtime: Arc<dyn Runtime>, policy: Policy) {
+/// Leads a new session until nothing of it is left. Its workspace is on the disk and may hold so many
+/// bytes, or in memory.
+pub(crate) async fn drive(
+    session: Session,
+    runtime: Arc<dyn Runtime>,
+    policy: Policy,
+    workspace_bytes: Option<u64>,
+) {
     let inner = &session.inner;
-    let spec = spec::for_runtime(&inner.record.spec, inner.record.to_labels());
+    let spec = SandboxSpec {
+        workspace: workspace_bytes.is_some(),
+        ..spec::for_runtime(&inner.record.spec, inner.record.to_labels())
+    };
     // Not to be interrupted: a sandbox that is half started could not be stopped.
     let started = match runtime.start(&inner.sandbox, &spec).await {
         Ok(()) => tokio::select! {
-            started = start(&session, &*runtime, &spec) => Some(started),
+            started = start(&session, &*runtime, &spec, workspace_bytes) => Some(started),
             () = over(&session) => None,
         },
         Err(error) => Some(Err(failure(Stage::Sandbox, with_causes(&error)))),
@@ -143,6 +152,7 @@ async fn start(
     session: &Session,
     runtime: &dyn Runtime,
     spec: &SandboxSpec,
+    workspace_bytes: Option<u64>,
 ) -> Result<Started, Failure> {
     let inner = &session.inner;
     let work = async {
@@ -152,7 +162,7 @@ async fn start(
             let reason = format!("its guest speaks link {}", hello.link_version);
             return Err(failure(Stage::Sandbox, reason));
         }
-        let mut begin = spec::for_guest(&inner.record.spec);
+        let mut begin = Begin { workspace_bytes, ..spec::for_guest(&inner.record.spec) };
         if usage(session, runtime).await.is_none() {
             begin.watch_memory_bytes = Some(spec.limits.memory_bytes);
         }
@@ -242,6 +252,7 @@ async fn ready(
                 | Progress::PrivateEnded,
             )) => {}
             Ok(Some(Progress::BrowserWindow(window))) => moved(session, window),
+            Ok(Some(Progress::Executing(executing))) => session.executing(executing),
             Ok(Some(Progress::Failed { stage, reason, log_tail })) => {
                 return Err(Failure { stage: Some(stage), reason, log_tail });
             }

@@ -16,6 +16,7 @@ mod egress;
 mod ends;
 mod error;
 mod events;
+mod exec;
 mod extensions;
 mod files;
 mod forwards;
@@ -48,6 +49,9 @@ pub use clock::{Clock, ClockControl};
 pub use control::{ControlChange, Holder};
 pub use error::SessionError;
 pub use events::{Event, EventKind, Events, Listener, Lost};
+pub use exec::{
+    ExecEvent, ExecStream, FromTerminal, Running, Terminal, TerminalInput, TerminalOutput, Written,
+};
 pub use files::Download;
 pub use forwards::ClientForward;
 pub use helmdeck_link::{ByteStream, Outgoing, Reply, cast as cast_link};

@@ -52,6 +52,8 @@ pub struct Lifecycle {
     last_call: Instant,
     /// Calls under way keep a session from being idle.
     busy: usize,
+    /// So do commands that run in it.
+    executing: bool,
     tasks: u64,
     phase: Phase,
 }
@@ -72,7 +74,15 @@ pub enum Refusal {
 impl Lifecycle {
     /// A session that was asked for at `created`.
     pub fn new(limits: Limits, created: Instant) -> Self {
-        Self { limits, created, last_call: created, busy: 0, tasks: 0, phase: Phase::Starting }
+        Self {
+            limits,
+            created,
+            last_call: created,
+            busy: 0,
+            executing: false,
+            tasks: 0,
+            phase: Phase::Starting,
+        }
     }
 
     /// Where it is.
@@ -173,6 +183,12 @@ impl Lifecycle {
         self.last_call = now;
     }
 
+    /// Commands run in it, or none do any more.
+    pub fn execute(&mut self, executing: bool, now: Instant) {
+        self.executing = executing;
+        self.last_call = now;
+    }
+
     /// Somebody uses it by hand.
     pub fn touch(&mut self, now: Instant) {
         self.last_call = now;
@@ -190,7 +206,7 @@ impl Lifecycle {
             return Some(EndReason::Idle);
         }
         let spent = self.limits.max_tasks.is_some_and(|limit| self.tasks >= limit);
-        (spent && self.busy == 0).then_some(EndReason::MaxTasks)
+        (spent && self.busy == 0 && !self.executing).then_some(EndReason::MaxTasks)
     }
 
     /// The earliest moment at which [`Self::due`] may change by itself.
@@ -203,9 +219,9 @@ impl Lifecycle {
         self.limits.wall_clock.map(|limit| self.created + limit)
     }
 
-    /// The moment of the idle end; none while a call is under way, or without a limit.
+    /// The moment of the idle end; none while a call is under way or a command runs, or without a limit.
     pub fn idle_end(&self) -> Option<Instant> {
-        let waiting = self.phase == Phase::Running && self.busy == 0;
+        let waiting = self.phase == Phase::Running && self.busy == 0 && !self.executing;
         self.limits.idle.filter(|_| waiting).map(|limit| self.last_call + limit)
     }
 }
@@ -269,6 +285,19 @@ mod tests {
         assert_eq!(life.due(start + 69 * SECOND), None);
         assert_eq!(life.due(start + 70 * SECOND), Some(EndReason::Idle));
         assert_eq!(life.next_check(), Some(start + 70 * SECOND));
+    }
+
+    #[test]
+    fn a_command_that_runs_keeps_a_session_from_being_idle() {
+        let limits = Limits { idle: Some(10 * SECOND), max_tasks: Some(1), ..Limits::default() };
+        let (mut life, start) = running(limits);
+        life.begin_task(start).unwrap();
+        life.execute(true, start);
+        life.finish(start);
+        assert_eq!(life.due(start + 3600 * SECOND), None);
+        life.execute(false, start + 3600 * SECOND);
+        assert_eq!(life.idle_end(), Some(start + 3610 * SECOND));
+        assert_eq!(life.due(start + 3600 * SECOND), Some(EndReason::MaxTasks));
     }
 
     #[test]

@@ -40,6 +40,8 @@ pub struct Config {
     pub idle_timeout_s: u64,
     /// The most that one session may be given.
     pub ceilings: Ceilings,
+    /// The most that a session's workspace on the disk may hold; it is in memory if not given.
+    pub workspace_bytes: Option<u64>,
     /// Where sessions may connect to.
     pub policy: Policy,
     /// Ports of this machine that every caller may forward into sessions.
@@ -177,7 +179,8 @@ impl Sessions {
         self.admit(&mut self.shared.sessions.lock(), caller, session.clone())?;
         let (runtime, policy) = (self.runtime().clone(), self.shared.config.policy.clone());
         session.tell(EventKind::Changed);
-        tokio::spawn(driver::drive(session.clone(), runtime, policy));
+        let workspace_bytes = self.shared.config.workspace_bytes;
+        tokio::spawn(driver::drive(session.clone(), runtime, policy, workspace_bytes));
         if !wait {
             return Ok(session);
         }

@@ -33,7 +33,7 @@ const MAX_SECONDS: u64 = 365 * 24 * 3600;
 pub fn complete(mut spec: SessionSpec, default_idle_s: u64) -> Result<SessionSpec, SessionError> {
     length("label", &spec.label, 200)?;
     length("image", &spec.image, 500)?;
-    environment(&spec)?;
+    environment(&spec.env)?;
     let mode = named(&spec, "HELMDECK_MODE", "mode", spec.mode, |text| match text {
         "headless" => Ok(Mode::Headless),
         "desktop" => Ok(Mode::Desktop),
@@ -126,6 +126,7 @@ pub fn for_guest(spec: &SessionSpec) -> Begin {
         tmp_bytes: for_runtime(spec, BTreeMap::new()).tmp_bytes,
         shm_bytes: spec.shm_size.unwrap_or(DEFAULT_SHM).0,
         pids: SandboxSpec::default().limits.pids,
+        workspace_bytes: None,
         watch_memory_bytes: None,
         env: spec.env.clone(),
         extensions: spec.extensions.clone(),
@@ -156,6 +157,7 @@ pub fn for_runtime(spec: &SessionSpec, labels: BTreeMap<String, String>) -> Sand
         home_bytes: standard.home_bytes.min(memory / 2),
         browser_bytes: standard.browser_bytes.min(memory / 8),
         tmp_bytes: standard.tmp_bytes.min(memory / 4),
+        workspace: standard.workspace,
         limits: helmdeck_runtime::Limits {
             memory_bytes: memory,
             cpu_cores: spec.cpu_limit,
@@ -198,18 +200,19 @@ fn named<T: PartialEq>(
     }
 }
 
-fn environment(spec: &SessionSpec) -> Result<(), SessionError> {
-    for name in spec.env.keys() {
+/// Refuses variables that no program can have.
+pub(crate) fn environment(env: &BTreeMap<String, String>) -> Result<(), SessionError> {
+    for name in env.keys() {
         let good = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if name.is_empty() || !name.chars().all(good) || name.starts_with(|c: char| c.is_numeric())
         {
             return Err(invalid("env", format!("{name:?} is not a variable name")));
         }
     }
-    if spec.env.values().any(|value| value.contains('\0')) {
+    if env.values().any(|value| value.contains('\0')) {
         return Err(invalid("env", "a value holds a NUL character".into()));
     }
-    let size: usize = spec.env.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
+    let size: usize = env.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
     if size > MAX_ENV_BYTES {
         return Err(invalid("env", format!("{size} bytes; at most {MAX_ENV_BYTES} are allowed")));
     }

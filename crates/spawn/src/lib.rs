@@ -10,6 +10,7 @@ mod mounts;
 mod network;
 mod privilege;
 mod slice;
+mod supervise;
 
 use std::{io, process::Command};
 
@@ -19,10 +20,11 @@ pub use descriptors::{
 };
 pub use detach::detach;
 pub use limits::{join_groups, limit_processes, raise_descriptors, usual_descriptors};
-pub use mounts::{Restricted, restrict_mounts};
+pub use mounts::{Layer, Restricted, bind_privately, mount_layer, restrict_mounts};
 pub use network::without_network;
 pub use privilege::{drop_capabilities, drop_to};
 pub use slice::{be_ordinary, be_prompt};
+pub use supervise::{Ending, controlling_terminal, ending, supervise};
 
 use std::os::unix::process::CommandExt;
 

@@ -1,12 +1,14 @@
-//! Mounts of a sandbox that runs already, made stricter from outside.
+//! Mounts of a sandbox, changed from outside: of one that runs already, or of one about to start.
 
 use std::{
-    ffi::CString,
+    ffi::{CStr, CString},
     io,
     os::fd::{AsRawFd, BorrowedFd},
+    process::Command,
+    ptr::null,
 };
 
-use crate::check;
+use crate::{check, in_child};
 
 /// Asks for the user namespace that owns another namespace (`NS_GET_USERNS`).
 const OWNER: libc::Ioctl = 0xb701;
@@ -37,23 +39,83 @@ pub struct Restricted {
     pub no_links: bool,
 }
 
+/// A directory that is mounted as the upper layer of an overlay with nothing below it.
+///
+/// Programs in the sandbox then see a file system whose root is its root. Of a plain bind, the kernel
+/// would tell them where on the host its directory is.
+pub struct Layer {
+    /// A mount of the sandbox that has the directory. It is detached.
+    pub hidden: CString,
+    /// The upper layer, below `hidden`: for where no overlay can be mounted.
+    pub upper: CString,
+    /// Where it is mounted.
+    pub place: CString,
+    /// The layers, as options of the overlay.
+    pub options: CString,
+}
+
 /// Makes mounts of another mount namespace ones from which no program is run and no library is loaded.
 /// The caller must have made the user namespace that it belongs to.
 pub fn restrict_mounts(mounts: BorrowedFd<'_>, restricted: &[Restricted]) -> io::Result<()> {
+    among(mounts, || restricted.iter().try_for_each(restrict_one))
+}
+
+/// Mounts a layer in another mount namespace, as an overlay or, where that is not possible, plainly. The
+/// caller must have made the user namespace that it belongs to.
+pub fn mount_layer(mounts: BorrowedFd<'_>, layer: &Layer) -> io::Result<()> {
+    among(mounts, || {
+        let flags = libc::MS_NOSUID | libc::MS_NODEV;
+        let overlay = mount(c"overlay", &layer.place, c"overlay", flags, &layer.options);
+        overlay.or_else(|_| mount(&layer.upper, &layer.place, c"", libc::MS_BIND, c""))?;
+        // SAFETY: the path outlives the call.
+        check(unsafe { libc::umount2(layer.hidden.as_ptr(), libc::MNT_DETACH) })
+    })
+}
+
+/// Mounts `from` at `to` for the child alone, which may then give up the right to enter what is above
+/// `from`. Needs root; without it, the child finds at `to` what was there before.
+pub fn bind_privately(command: &mut Command, from: CString, to: CString) {
+    in_child(command, move || {
+        // SAFETY: integers only; the child has one thread.
+        if check(unsafe { libc::unshare(libc::CLONE_NEWNS) }).is_ok() {
+            // Else others would see it, too.
+            let apart = mount(c"none", c"/", c"", libc::MS_REC | libc::MS_SLAVE, c"");
+            let _ = apart.and_then(|()| mount(&from, &to, c"", libc::MS_BIND, c""));
+        }
+        Ok(())
+    });
+}
+
+fn mount(
+    from: &CStr,
+    to: &CStr,
+    kind: &CStr,
+    flags: libc::c_ulong,
+    options: &CStr,
+) -> io::Result<()> {
+    let given = |text: &CStr| if text.is_empty() { null() } else { text.as_ptr() };
+    // SAFETY: all texts outlive the call.
+    check(unsafe {
+        libc::mount(from.as_ptr(), to.as_ptr(), given(kind), flags, given(options).cast())
+    })
+}
+
+/// Does `work`, which makes plain system calls only, in another mount namespace.
+fn among(mounts: BorrowedFd<'_>, work: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     // SAFETY: the descriptor is open; the call has no further argument.
     let owner = unsafe { libc::ioctl(mounts.as_raw_fd(), OWNER) };
     check(owner)?;
     // SAFETY: the child makes plain system calls on values prepared before the fork, and ends.
     let child = unsafe { libc::fork() };
     if child == 0 {
-        let restrict = || {
+        let enter = || {
             // SAFETY: integers only; there is one thread in this process.
             check(unsafe { libc::setns(owner, libc::CLONE_NEWUSER) })?;
             // SAFETY: as above.
-            check(unsafe { libc::setns(mounts.as_raw_fd(), libc::CLONE_NEWNS) })?;
-            restricted.iter().try_for_each(restrict_one)
+            check(unsafe { libc::setns(mounts.as_raw_fd(), libc::CLONE_NEWNS) })
         };
-        let errno = restrict().err().map_or(0, |error| error.raw_os_error().unwrap_or(libc::EIO));
+        let done = enter().and_then(|()| work());
+        let errno = done.err().map_or(0, |error| error.raw_os_error().unwrap_or(libc::EIO));
         // SAFETY: ends the child at once, without anything that belongs to the parent.
         unsafe { libc::_exit(errno) }
     }

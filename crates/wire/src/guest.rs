@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     browser::{ColorScheme, Geolocation},
     byte_range::ByteRange,
+    exec::ExecId,
     extension::ExtensionName,
     file::HomePath,
     proxy::Proxy,
@@ -16,7 +17,7 @@ use crate::{
 };
 
 /// Server and guest understand each other only if this is equal on both sides.
-pub const LINK_VERSION: u32 = 7;
+pub const LINK_VERSION: u32 = 8;
 
 /// What a guest needs to know to become a session. It never touches a disk or a command line,
 /// because `env` and `proxy` may hold secrets.
@@ -36,6 +37,8 @@ pub struct Begin {
     pub color_scheme: Option<ColorScheme>,
     /// Size of the agent's /tmp.
     pub tmp_bytes: u64,
+    /// The most that /workspace on the disk may hold; in memory, as a part of the home, if not given.
+    pub workspace_bytes: Option<u64>,
     /// Size of the agent's /dev/shm.
     pub shm_bytes: u64,
     /// Processes and threads of the whole sandbox.
@@ -67,6 +70,48 @@ pub struct Alone {
     pub idle_ms: Option<u64>,
     /// Milliseconds without a server, whatever else.
     pub server_gone_ms: u64,
+}
+
+/// A command that is asked about.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct OneExec {
+    /// Which one.
+    pub id: ExecId,
+    /// How long to wait for its end.
+    #[serde(default)]
+    pub wait_ms: u64,
+}
+
+/// The command that was started.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ExecStarted {
+    /// Its id.
+    pub id: ExecId,
+}
+
+/// The output of a command that is wanted, from these bytes on.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ExecOutput {
+    /// Of which command.
+    pub id: ExecId,
+    /// The first byte of its standard output that is wanted.
+    #[serde(default)]
+    pub stdout: u64,
+    /// The first byte of its standard error.
+    #[serde(default)]
+    pub stderr: u64,
+}
+
+/// A terminal that is wanted.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct OpenTerminal {
+    /// Its columns.
+    pub cols: u16,
+    /// Its lines.
+    pub rows: u16,
+    /// A line for a shell; a login shell if not given.
+    #[serde(default)]
+    pub command: Option<String>,
 }
 
 /// The ports inside that the guest listens on for the server, all of them.
@@ -128,6 +173,8 @@ pub enum Progress {
     BrowserBack,
     /// A private sign-in is over that nobody asked to end.
     PrivateEnded,
+    /// Whether commands of callers run, which keep the session from being idle.
+    Executing(bool),
     /// The browser's window is another one, or elsewhere; nothing if none is to be seen.
     BrowserWindow(Option<BrowserWindow>),
     /// A part that the session cannot do without is gone: the session is over.

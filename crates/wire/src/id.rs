@@ -20,12 +20,7 @@ impl SessionId {
 
     /// A new id from random bytes: `sess-` and twelve characters that are easy to read aloud.
     pub fn from_random(bytes: [u8; 12]) -> Self {
-        const ALPHABET: [char; 32] = [
-            '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f', 'g',
-            'h', 'j', 'k', 'm', 'n', 'p', 'q', 'r', 's', 't', 'v', 'w', 'x', 'y', 'z',
-        ];
-        let tail = bytes.iter().filter_map(|b| ALPHABET.get(usize::from(b & 31)));
-        Self("sess-".chars().chain(tail.copied()).collect())
+        Self(readable("sess-", bytes))
     }
 
     /// The id as text.
@@ -38,4 +33,14 @@ impl fmt::Display for SessionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// An id of characters that are easy to read aloud, one for each byte.
+pub(crate) fn readable(prefix: &str, bytes: [u8; 12]) -> String {
+    const ALPHABET: [char; 32] = [
+        '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h',
+        'j', 'k', 'm', 'n', 'p', 'q', 'r', 's', 't', 'v', 'w', 'x', 'y', 'z',
+    ];
+    let tail = bytes.iter().filter_map(|b| ALPHABET.get(usize::from(b & 31)));
+    prefix.chars().chain(tail.copied()).collect()
 }

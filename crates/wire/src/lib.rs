@@ -14,6 +14,7 @@ pub mod clipboard;
 pub mod control;
 pub mod egress;
 pub mod error;
+pub mod exec;
 pub mod extension;
 pub mod file;
 pub mod forward;

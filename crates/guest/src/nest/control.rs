@@ -16,6 +16,7 @@ use std::{
     time::Duration,
 };
 
+use helmdeck_wire::exec::TerminalSize;
 use parking_lot::Mutex;
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
@@ -36,8 +37,12 @@ const MAX_DESCRIPTORS: usize = 8;
 /// fork and exec take milliseconds.
 const SPAWN_DEADLINE: Duration = Duration::from_secs(10);
 
+/// Stands for the number of a descriptor that is not the program's but its supervisor's: the program has
+/// one, which tells there how it ended.
+pub const SUPERVISOR: i32 = -1;
+
 /// A program to start.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Program {
     /// A name to look up in PATH, or a path.
     pub program: String,
@@ -45,6 +50,10 @@ pub struct Program {
     pub args: Vec<String>,
     /// Its whole environment.
     pub env: BTreeMap<String, String>,
+    /// Where it runs; in the home if not given.
+    pub cwd: Option<String>,
+    /// The size of the terminal that it gets; none if not given.
+    pub terminal: Option<TerminalSize>,
 }
 
 /// From guest to nest.
@@ -62,10 +71,16 @@ pub struct Request {
 pub enum Answer {
     /// The sandbox is complete, and nothing runs in it yet.
     Ready,
-    /// A program runs.
+    /// A program runs. With a supervisor, that one's descriptor comes along; then its terminal's, if it
+    /// has one.
     Started { id: u64, pid: u32 },
     /// A program could not be started; `errno` says why.
-    Failed { id: u64, errno: i32 },
+    Failed {
+        id: u64,
+        errno: i32,
+        /// Whether it is about where it should run.
+        in_cwd: bool,
+    },
     /// A program has ended.
     Ended { pid: u32, status: String },
 }
@@ -76,6 +91,9 @@ pub enum SpawnError {
     /// exec failed, or a descriptor did.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// It cannot run where it should.
+    #[error("its directory cannot be entered")]
+    Cwd(#[source] io::Error),
     /// The nest does not answer.
     #[error("the nested sandbox does not answer")]
     NestGone,
@@ -89,7 +107,7 @@ pub struct Control {
     next: AtomicU64,
 }
 
-type Waiting = Arc<Mutex<HashMap<u64, oneshot::Sender<Result<Spawned, i32>>>>>;
+type Waiting = Arc<Mutex<HashMap<u64, oneshot::Sender<Result<Spawned, SpawnError>>>>>;
 
 /// A program that runs inside.
 pub struct Spawned {
@@ -97,6 +115,8 @@ pub struct Spawned {
     pub pid: u32,
     /// How it ended, once it has; closed without a word if the nest is gone.
     pub ended: oneshot::Receiver<String>,
+    /// What came with the answer; see [`Answer::Started`].
+    pub descriptors: Vec<OwnedFd>,
 }
 
 /// Both ends of a new control socket.
@@ -141,8 +161,7 @@ impl Control {
             return Err(error.into());
         }
         match timeout(SPAWN_DEADLINE, answered).await {
-            Ok(Ok(Ok(spawned))) => Ok(spawned),
-            Ok(Ok(Err(errno))) => Err(io::Error::from_raw_os_error(errno).into()),
+            Ok(Ok(answer)) => answer,
             Ok(Err(_)) | Err(_) => {
                 self.waiting.lock().remove(&id);
                 Err(SpawnError::NestGone)
@@ -153,14 +172,17 @@ impl Control {
 
 fn read_answers(socket: &OwnedFd, waiting: &Waiting, ready: &Notify, name: &str, log: &Log) {
     let mut running: HashMap<u32, oneshot::Sender<String>> = HashMap::new();
-    while let Ok(Some((answer, _))) = receive::<Answer>(socket) {
+    while let Ok(Some((answer, descriptors))) = receive::<Answer>(socket) {
         let (id, result) = match answer {
             Answer::Ready => {
                 ready.notify_one();
                 continue;
             }
             Answer::Started { id, pid } => (id, Ok(pid)),
-            Answer::Failed { id, errno } => (id, Err(errno)),
+            Answer::Failed { id, errno, in_cwd } => {
+                let error = io::Error::from_raw_os_error(errno);
+                (id, Err(if in_cwd { SpawnError::Cwd(error) } else { error.into() }))
+            }
             Answer::Ended { pid, status } => {
                 log.line(name, &format!("process {pid} ended: {status}"));
                 if let Some(tell) = running.remove(&pid) {
@@ -175,7 +197,7 @@ fn read_answers(socket: &OwnedFd, waiting: &Waiting, ready: &Notify, name: &str,
             let _ = answer.send(result.map(|pid| {
                 let (tell, ended) = oneshot::channel();
                 running.insert(pid, tell);
-                Spawned { pid, ended }
+                Spawned { pid, ended, descriptors }
             }));
         }
     }

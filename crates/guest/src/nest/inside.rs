@@ -2,15 +2,22 @@
 
 use std::{
     io,
-    os::fd::{FromRawFd, OwnedFd, RawFd},
+    os::fd::{AsFd, FromRawFd, OwnedFd, RawFd},
     process::{Child, Command, Stdio},
     sync::Arc,
 };
 
-use rustix::net::SendFlags;
+use helmdeck_wire::exec::TerminalSize;
+use rustix::{
+    fs::{Mode, OFlags, open},
+    net::SendFlags,
+    process::{Pid, PidfdFlags, pidfd_open},
+    pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt},
+    termios::{InputModes, OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize},
+};
 
 use super::{
-    control::{Answer, Request, receive, send},
+    control::{Answer, Request, SUPERVISOR, receive, send},
     waiter::Waiter,
 };
 
@@ -33,30 +40,95 @@ pub fn run_inside(control_fd: RawFd, oom_score: u32) -> io::Result<()> {
     while let Some((request, descriptors)) = receive::<Request>(&*control)? {
         let id = request.id;
         match start(request, descriptors) {
-            Ok(child) => {
+            Ok(Started { child, descriptors }) => {
+                let descriptors: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
                 // Announced before its end can be.
                 let started = Answer::Started { id, pid: child.id() };
-                send(&*control, &started, &[], SendFlags::empty())?;
+                send(&*control, &started, &descriptors, SendFlags::empty())?;
                 waiter.add(child);
             }
-            Err(error) => {
+            Err(Failed { error, in_cwd }) => {
                 let errno = error.raw_os_error().unwrap_or(0);
-                send(&*control, &Answer::Failed { id, errno }, &[], SendFlags::empty())?;
+                let failed = Answer::Failed { id, errno, in_cwd };
+                send(&*control, &failed, &[], SendFlags::empty())?;
             }
         }
     }
     Ok(())
 }
 
-fn start(request: Request, descriptors: Vec<OwnedFd>) -> io::Result<Child> {
+/// A program that runs, and what the guest is given of it.
+struct Started {
+    child: Child,
+    descriptors: Vec<OwnedFd>,
+}
+
+/// Why a program does not run.
+struct Failed {
+    error: io::Error,
+    in_cwd: bool,
+}
+
+impl<E: Into<io::Error>> From<E> for Failed {
+    fn from(error: E) -> Self {
+        Self { error: error.into(), in_cwd: false }
+    }
+}
+
+fn start(request: Request, descriptors: Vec<OwnedFd>) -> Result<Started, Failed> {
     let program = request.program;
     let mut command = Command::new(&program.program);
     command.args(program.args).env_clear().envs(program.env);
     command.stdin(Stdio::null());
+    if let Some(cwd) = program.cwd {
+        // Asked first, or nobody could tell a missing directory from a missing program.
+        let folder = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        open(&cwd, folder, Mode::empty())
+            .map_err(|errno| Failed { error: errno.into(), in_cwd: true })?;
+        command.current_dir(cwd);
+    }
     helmdeck_spawn::inherit_nothing(&mut command);
-    helmdeck_spawn::new_session(&mut command);
+    let mut placed = Vec::new();
+    let mut supervised = false;
     for (fd, target) in descriptors.into_iter().zip(request.targets) {
+        if target == SUPERVISOR {
+            supervised = true;
+            helmdeck_spawn::supervise(&mut command, fd);
+        } else {
+            placed.push((fd, target));
+        }
+    }
+    helmdeck_spawn::new_session(&mut command);
+    for (fd, target) in placed {
         helmdeck_spawn::place_fd(&mut command, fd, target);
     }
-    command.spawn()
+    let terminal = program.terminal.map(|size| give_terminal(&mut command, size)).transpose()?;
+    let child = command.spawn()?;
+    let mut descriptors = Vec::new();
+    if supervised {
+        descriptors.push(pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?);
+    }
+    descriptors.extend(terminal);
+    Ok(Started { child, descriptors })
+}
+
+/// Makes a terminal and gives it to the program; returns its other side. It is made in here, so that
+/// programs find its name.
+fn give_terminal(command: &mut Command, size: TerminalSize) -> io::Result<OwnedFd> {
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+    unlockpt(&ours)?;
+    let theirs =
+        ioctl_tiocgptpeer(&ours, OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+    let mut modes = tcgetattr(&theirs)?;
+    // Else deleting a character would delete one byte of it.
+    modes.input_modes |= InputModes::IUTF8;
+    tcsetattr(&theirs, OptionalActions::Now, &modes)?;
+    let TerminalSize { cols, rows } = size;
+    tcsetwinsize(&ours, Winsize { ws_row: rows, ws_col: cols, ws_xpixel: 0, ws_ypixel: 0 })?;
+    for target in [1, 2] {
+        helmdeck_spawn::place_fd(command, theirs.try_clone()?, target);
+    }
+    helmdeck_spawn::place_fd(command, theirs, 0);
+    helmdeck_spawn::controlling_terminal(command);
+    Ok(ours)
 }

@@ -6,6 +6,7 @@
 //!   Downloads      shared                     shared
 //!   Desktop        shared                     shared
 //! /home/browser    -                          its profile
+//! /workspace       on the disk, or in memory  -
 //! /run/user/1000   session bus                a bus without services
 //! extensions       -                          read-only
 //! ```
@@ -16,7 +17,7 @@ use helmdeck_spawn::Restricted;
 use helmdeck_wire::{guest::Begin, session::Mode};
 
 use super::{HOME, NestSpec, RUNTIME_DIR};
-use crate::{egress, extension, passthrough, xvnc};
+use crate::{egress, extension, passthrough, workspace, xvnc};
 
 /// Where the session's browser keeps what is its own.
 pub const BROWSER_HOME: &str = "/home/browser";
@@ -67,7 +68,7 @@ pub fn is_mount(path: &str) -> bool {
 
 /// The sandbox of the agent's programs. `wrapper` is what passthrough adds.
 pub fn agent(begin: &Begin, wrapper: &str) -> NestSpec {
-    let shared = shared();
+    let (shared, workspace) = (shared(), workspace::arguments(begin));
     let mut env = environment(begin);
     env.insert("QT_LINUX_ACCESSIBILITY_ALWAYS_ON".into(), "1".into());
     if begin.browser_passthrough {
@@ -83,7 +84,7 @@ pub fn agent(begin: &Begin, wrapper: &str) -> NestSpec {
         pids: begin.pids.saturating_sub(RESERVED_PIDS + BROWSER_PIDS),
         env,
         mounts: format!(
-            "--bind {HOME} {HOME} {shared} --bind {RUNTIME_DIR} {RUNTIME_DIR} {wrapper}"
+            "--bind {HOME} {HOME} {shared} --bind {RUNTIME_DIR} {RUNTIME_DIR} {workspace} {wrapper}"
         ),
     }
 }

@@ -21,11 +21,15 @@ pub struct Descriptors {
     pub etc: Vec<(&'static str, RawFd)>,
 }
 
+/// Where the sandbox's directory on the disk is inside.
+const WORKSPACE: &str = "/run/helmdeck/workspace";
+
 /// Arguments for bubblewrap, the guest's command line included.
 pub fn outer(
     root: &Path,
     dir: &Path,
     spec: &SandboxSpec,
+    workspace: Option<&Path>,
     descriptors: &Descriptors,
 ) -> Vec<OsString> {
     let mut line = Line::default();
@@ -50,6 +54,9 @@ pub fn outer(
     line.tmpfs("/home/browser", spec.browser_bytes);
     line.tmpfs("/run", 64 << 20);
     line.words("--perms 0700 --dir /run/user/1000 --perms 0700 --dir /run/helmdeck");
+    if let Some(workspace) = workspace {
+        line.bind("--bind", workspace, WORKSPACE);
+    }
     line.tmpfs("/var/tmp", 64 << 20);
     // The guest copies it to where programs look: a bind would show them where it comes from.
     line.bind("--ro-bind", &root.join("fonts"), "/run/helmdeck/fonts");

@@ -11,6 +11,10 @@ use helmdeck_wire::size::Bytes;
 
 /// This machine only: nothing is open to others by default.
 pub const ADDR: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 3000));
+/// What a session may put on the disk: a large repository with its build.
+pub const WORKSPACE_LIMIT: Bytes = Bytes(4 << 30);
+/// Less is filled before anybody looks.
+pub const LEAST_WORKSPACE: Bytes = Bytes(16 << 20);
 /// What a session with a browser uses, roughly.
 const BYTES_PER_SESSION: u64 = 384 << 20;
 const SESSIONS_PER_CORE: usize = 8;

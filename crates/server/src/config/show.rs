@@ -44,6 +44,9 @@ impl Config {
             "max_sessions_per_caller" => self.max_sessions_per_caller.to_string(),
             "max_memory_limit" => text(&self.ceilings.caller.memory.to_string()),
             "max_cpu_limit" => self.ceilings.caller.cpu.to_string(),
+            "workspace_limit" => {
+                text(&self.workspace_limit.map_or("0".to_owned(), |limit| limit.to_string()))
+            }
             "idle_timeout_s" => self.idle_timeout_s.to_string(),
             "egress_allowlist" => text(&list(&self.egress_allowlist)),
             "trusted_proxies" => text(&list(&self.trusted_proxies)),

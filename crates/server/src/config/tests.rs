@@ -145,3 +145,14 @@ fn trusted_proxies_are_addresses_and_ranges() {
     assert!(config.show().contains("trusted_proxies = \"127.0.0.1"));
     assert!(proxies("proxy.example").is_err());
 }
+
+#[test]
+fn a_workspace_is_on_the_disk_unless_its_limit_is_zero() {
+    let limit = |text| load(None, &[("HELMDECK_WORKSPACE_LIMIT", text)]);
+    assert_eq!(load(None, &[]).unwrap().workspace_limit, Some(Bytes(4 << 30)));
+    assert_eq!(limit("512m").unwrap().workspace_limit, Some(Bytes(512 << 20)));
+    let none = limit("0").unwrap();
+    assert_eq!(none.workspace_limit, None);
+    assert!(none.show().contains("workspace_limit = \"0\""));
+    assert!(limit("1k").is_err() && limit("all").is_err());
+}

@@ -54,12 +54,12 @@ async fn every_answer_carries_a_request_id() {
 #[tokio::test]
 async fn a_body_over_the_limit_is_refused_whoever_sends_it() {
     let server = TestServer::start().await;
-    let large = json!({"text": "x".repeat(1 << 20)});
+    let large = json!({"text": "x".repeat(2 << 20)});
     let message = server
         .post("/api/v1/desktop/type", &server.token(&["sessions:act"]), &large)
         .await
         .assert_error(413, "payload_too_large");
-    assert!(message.contains("1048576"), "{message}");
+    assert!(message.contains("2097152"), "{message}");
     server.post("/api/v1/auth/login", "", &large).await.assert_error(413, "payload_too_large");
 }
 

@@ -54,6 +54,7 @@ pub(super) async fn heard(
             Ok(Some(Progress::BrowserBack)) => session.browser_ended(None),
             Ok(Some(Progress::PrivateEnded)) => session.private_ended(),
             Ok(Some(Progress::BrowserWindow(window))) => moved(session, window),
+            Ok(Some(Progress::Executing(executing))) => session.executing(executing),
             Ok(Some(Progress::Lost { part, log_tail })) => {
                 let end = match part {
                     Part::Display => EndReason::DisplayLost,

@@ -56,6 +56,7 @@ fn cut(report: Progress) -> Progress {
         | Progress::Ready
         | Progress::BrowserBack
         | Progress::PrivateEnded
+        | Progress::Executing(_)
         | Progress::BrowserWindow(None)) => whole,
     }
 }

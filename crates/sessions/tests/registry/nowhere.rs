@@ -37,6 +37,7 @@ pub async fn sessions(dir: &TempDir) -> Sessions {
         max_sessions: 10,
         max_sessions_per_caller: 10,
         ceilings: Default::default(),
+        workspace_bytes: None,
         idle_timeout_s: 0,
         policy: Policy::new([], []),
         forward_allow: Vec::new(),

@@ -1,0 +1,174 @@
+//! Commands of callers. The guest owns them: they go on when the server goes, and the next one finds them
+//! here.
+
+mod command;
+mod output;
+mod routes;
+mod run;
+mod spawn;
+mod stream;
+mod terminal;
+mod tree;
+
+use std::{io, sync::Arc, time::Duration};
+
+use helmdeck_wire::{
+    ErrorBody, ErrorCode,
+    exec::{Exec, ExecId, ExecList, ExecState},
+};
+use parking_lot::Mutex;
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::timeout,
+};
+
+pub use command::{Command, Killed};
+pub use routes::routes;
+
+use crate::{begin::Guest, error::GuestError};
+
+/// The most commands that run at once.
+const MAX_RUNNING: usize = 32;
+/// The most terminals that are open at once.
+const MAX_TERMINALS: usize = 16;
+/// How many commands that have ended are remembered, and for how long.
+const MAX_KEPT: usize = 32;
+const KEPT_FOR: Duration = Duration::from_secs(600);
+/// What may be kept of the output of all commands together, in megabytes.
+const OUTPUT_BUDGET_MB: usize = 256;
+/// A command that is killed has ended by then.
+const END_DEADLINE: Duration = Duration::from_secs(12);
+
+/// All commands of the session.
+#[derive(Clone)]
+pub struct Execs {
+    /// Oldest first.
+    all: Arc<Mutex<Vec<Arc<Command>>>>,
+    running: Arc<Semaphore>,
+    /// In kilobytes.
+    budget: Arc<Semaphore>,
+    terminals: Arc<Semaphore>,
+}
+
+impl Default for Execs {
+    fn default() -> Self {
+        Self {
+            all: Arc::default(),
+            running: Arc::new(Semaphore::new(MAX_RUNNING)),
+            budget: Arc::new(Semaphore::new(OUTPUT_BUDGET_MB << 10)),
+            terminals: Arc::new(Semaphore::new(MAX_TERMINALS)),
+        }
+    }
+}
+
+impl Guest {
+    /// Starts a command. It goes on until it ends or is killed.
+    pub async fn start_exec(&self, exec: Exec) -> Result<ExecId, GuestError> {
+        let session = self.session()?;
+        let executing = self.activity.execute(&self.reports);
+        let place = self.execs.running.clone().try_acquire_owned();
+        let place = place.map_err(|_| full(&format!("{MAX_RUNNING} commands run")))?;
+        let budget = self.execs.reserve(exec.max_output_bytes)?;
+        let id = new_id()?;
+        let (limit, timeout) = (exec.max_output_bytes, exec.timeout());
+        let name = exec.command.name().to_owned();
+        let (pipes, tree) = spawn::spawn(&session, exec, &id).await?;
+        let command = Arc::new(Command::new(id.clone(), name, tree, limit, budget));
+        self.execs.all.lock().push(command.clone());
+        let (execs, log) = (self.execs.clone(), self.log.clone());
+        // Ends a while after the command.
+        tokio::spawn(async move {
+            run::run(&command, pipes, timeout, &log).await;
+            drop((place, executing));
+            execs.forget_oldest();
+            tokio::time::sleep(KEPT_FOR).await;
+            execs.forget(command.id());
+        });
+        Ok(id)
+    }
+
+    /// A command, once it has ended or after this time.
+    pub async fn exec(&self, id: &ExecId, wait: Duration) -> Result<ExecState, GuestError> {
+        let command = self.execs.get(id)?;
+        // One that is not over by then still runs.
+        let _ = timeout(wait, command.over()).await;
+        Ok(command.state(true))
+    }
+
+    /// Kills a command with everything it started, also if it has ended and left something.
+    pub async fn kill_exec(&self, id: &ExecId) -> Result<(), GuestError> {
+        let command = self.execs.get(id)?;
+        command.kill(Killed::Asked);
+        let _ = timeout(END_DEADLINE, command.over()).await;
+        command.tree().kill().await;
+        Ok(())
+    }
+}
+
+impl Execs {
+    /// The commands that run, and the last that ended.
+    pub fn list(&self) -> ExecList {
+        ExecList { execs: self.all.lock().iter().map(|command| command.summary()).collect() }
+    }
+
+    /// One of them.
+    pub fn get(&self, id: &ExecId) -> Result<Arc<Command>, GuestError> {
+        let found = self.all.lock().iter().find(|command| command.id() == id).cloned();
+        found.ok_or_else(|| {
+            let minutes = KEPT_FOR.as_secs() / 60;
+            let message = format!(
+                "the session has no command {id}: of those that ended, the last {MAX_KEPT} are kept \
+                 for {minutes} minutes"
+            );
+            GuestError::Refused(ErrorBody::new(ErrorCode::NotFound, message))
+        })
+    }
+
+    /// Those that run.
+    pub fn running(&self) -> Vec<Arc<Command>> {
+        self.all.lock().iter().filter(|command| command.is_running()).cloned().collect()
+    }
+
+    /// Sets memory aside for the output of one more, taking it from commands that have ended if need be.
+    fn reserve(&self, bytes: u32) -> Result<OwnedSemaphorePermit, GuestError> {
+        // Two streams of so many bytes.
+        let wanted = bytes.div_ceil(512);
+        loop {
+            if let Ok(budget) = self.budget.clone().try_acquire_many_owned(wanted) {
+                return Ok(budget);
+            }
+            let mut all = self.all.lock();
+            let Some(oldest) = all.iter().position(|command| !command.is_running()) else {
+                let why = format!("the commands that run may keep {OUTPUT_BUDGET_MB} MB of output");
+                return Err(full(&why));
+            };
+            all.remove(oldest);
+        }
+    }
+
+    fn forget_oldest(&self) {
+        let mut all = self.all.lock();
+        let ended = all.iter().filter(|command| !command.is_running()).count();
+        let mut excess = ended.saturating_sub(MAX_KEPT);
+        all.retain(|command| {
+            let forgotten = excess > 0 && !command.is_running();
+            excess -= usize::from(forgotten);
+            !forgotten
+        });
+    }
+
+    fn forget(&self, id: &ExecId) {
+        self.all.lock().retain(|known| known.id() != id);
+    }
+}
+
+fn new_id() -> Result<ExecId, GuestError> {
+    let mut bytes = [0; 12];
+    getrandom::fill(&mut bytes).map_err(|e| GuestError::Io("randomness", io::Error::other(e)))?;
+    Ok(ExecId::from_random(bytes))
+}
+
+fn full(why: &str) -> GuestError {
+    let message = format!("{why}, as many as may at once: wait for one to end, or kill one");
+    GuestError::Refused(ErrorBody::new(ErrorCode::Overloaded, message))
+}

@@ -1,0 +1,239 @@
+//! Terminals: a command with a pty, which lives as long as the connection that asked for it.
+
+use std::{io, os::fd::OwnedFd, time::Duration};
+
+use helmdeck_link::exec::{Message, Piece, Receiver, send};
+use helmdeck_spawn::{Ending, ending};
+use helmdeck_wire::{
+    exec::{ExecId, ExecState, SHELL, TerminalSize, WORKSPACE},
+    guest::OpenTerminal,
+};
+use rustix::{
+    io::Errno,
+    termios::{Winsize, tcsetwinsize},
+};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, Interest, unix::AsyncFd},
+    net::unix::pipe,
+    select,
+    sync::{OwnedSemaphorePermit, oneshot},
+    time::{Instant, sleep, timeout},
+};
+
+use super::{
+    MAX_TERMINALS,
+    command::{exit_code, signal},
+    full, new_id, spawn,
+    tree::Tree,
+};
+use crate::{
+    begin::Guest,
+    error::GuestError,
+    nest::{Program, SUPERVISOR},
+};
+
+/// What is read at once.
+const CHUNK: usize = 16 << 10;
+/// A server that takes nothing for this long is gone, or its client is.
+const SEND_DEADLINE: Duration = Duration::from_secs(60);
+/// How long programs have to end by themselves when their terminal is hung up.
+const HANG_UP_GRACE: Duration = Duration::from_millis(500);
+/// How often to look whether a program has opened a terminal again that all had closed.
+const CLOSED_PAUSE: Duration = Duration::from_millis(200);
+/// What is sent after the end, at most: programs in the background may write without end.
+const LAST_WORDS: usize = 1 << 20;
+
+/// An open terminal.
+pub struct Terminal {
+    id: ExecId,
+    pty: Pty,
+    tree: Tree,
+    /// Where its supervisor tells how it ended.
+    told: pipe::Receiver,
+    /// Told when nothing of it is left.
+    over: oneshot::Receiver<String>,
+    began: Instant,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Guest {
+    /// Opens a terminal.
+    pub async fn open_terminal(&self, wanted: OpenTerminal) -> Result<Terminal, GuestError> {
+        let session = self.session()?;
+        self.activity.count();
+        let place = self.execs.terminals.clone().try_acquire_owned();
+        let place = place.map_err(|_| full(&format!("{MAX_TERMINALS} terminals are open")))?;
+        let id = new_id()?;
+        let OpenTerminal { cols, rows, command } = wanted;
+        let args = match command {
+            Some(line) => vec!["-c".to_owned(), line],
+            None => vec!["-l".to_owned()],
+        };
+        let set = [("TERM", "xterm-256color"), ("COLORTERM", "truecolor")];
+        let set = set.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let program = Program {
+            program: SHELL.to_owned(),
+            args,
+            env: spawn::environment(&session, set.into(), &id),
+            cwd: Some(WORKSPACE.to_owned()),
+            terminal: Some(TerminalSize { cols, rows }),
+        };
+        let failed = |e| GuestError::Io("pipe of a terminal", e);
+        let (told, telling) = spawn::outgoing().map_err(failed)?;
+        let spawned = session.nest.spawn_as(program, vec![(telling, SUPERVISOR)]).await;
+        let spawned = spawned.map_err(|error| spawn::refusal(error, SHELL, WORKSPACE))?;
+        let mut descriptors = spawned.descriptors.into_iter();
+        let (Some(supervisor), Some(pty)) = (descriptors.next(), descriptors.next()) else {
+            return Err(GuestError::NestGone);
+        };
+        let tree = Tree::new(supervisor, &id, session.nest.leader_pid());
+        let pty = Pty::new(pty).map_err(failed)?;
+        let (over, began) = (spawned.ended, Instant::now());
+        Ok(Terminal { id, pty, tree, told, over, began, _place: place })
+    }
+}
+
+impl Terminal {
+    /// Ends it, with all its programs.
+    pub async fn hang_up(self) {
+        // Programs of the terminal are told that it is gone.
+        drop(self.pty);
+        let _ = timeout(HANG_UP_GRACE, self.over).await;
+        self.tree.kill().await;
+    }
+}
+
+/// Carries a terminal's bytes until it ends or the server goes. A server that is slow makes the programs
+/// wait.
+pub async fn serve(mut terminal: Terminal, stream: impl AsyncRead + AsyncWrite + Unpin) {
+    let (from, mut to) = tokio::io::split(stream);
+    let Terminal { pty, told, .. } = &mut terminal;
+    let told = async {
+        let mut status = [0; 4];
+        told.read_exact(&mut status).await?;
+        ending(status)
+    };
+    let ended = select! {
+        ended = down(pty, &mut to, told) => ended,
+        () = up(pty, from) => None,
+    };
+    match ended {
+        Some(ending) => {
+            let state = state(terminal.id, ending, terminal.began.elapsed());
+            let _ = timeout(SEND_DEADLINE, send(&mut to, Message::Ended(state))).await;
+        }
+        None => terminal.hang_up().await,
+    }
+}
+
+/// What the programs write. Nothing if the server is gone before the terminal ends.
+async fn down(
+    pty: &Pty,
+    to: &mut (impl AsyncWrite + Unpin),
+    told: impl Future<Output = io::Result<Ending>>,
+) -> Option<Ending> {
+    let mut told = std::pin::pin!(told);
+    let mut chunk = vec![0; CHUNK];
+    let mut rest = LAST_WORDS;
+    let mut ended = None;
+    loop {
+        // A message that is half sent must not be given up for another.
+        let read = match ended {
+            None => select! {
+                read = pty.read(&mut chunk) => read,
+                told = &mut told => {
+                    // Without a word, the supervisor was killed.
+                    ended = Some(told.unwrap_or(Ending::Signaled(9)));
+                    continue;
+                }
+            },
+            Some(_) if rest == 0 => return ended,
+            Some(_) => match pty.try_read(&mut chunk) {
+                Ok(read @ 1..) => read,
+                Ok(0) | Err(_) => return ended,
+            },
+        };
+        if ended.is_some() {
+            rest = rest.saturating_sub(read);
+        }
+        let bytes = chunk.get(..read).unwrap_or_default().to_vec().into();
+        let piece = Message::Stdout(Piece { left_out: 0, bytes });
+        match timeout(SEND_DEADLINE, send(to, piece)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(_)) | Err(_) => return None,
+        }
+    }
+}
+
+/// What is typed. Returns when the server is gone.
+async fn up(pty: &Pty, from: impl AsyncRead + Unpin) {
+    let mut messages = Receiver::new(from);
+    while let Some(message) = messages.next().await {
+        match message {
+            Message::Typed(bytes) => pty.write_all(&bytes).await,
+            Message::Resized(size) => pty.resize(size),
+            Message::Stdout(_) | Message::Stderr(_) | Message::Ended(_) => return,
+        }
+    }
+}
+
+fn state(id: ExecId, ending: Ending, took: Duration) -> ExecState {
+    ExecState {
+        exec_id: id,
+        running: false,
+        exit_code: exit_code(Some(ending)),
+        signal: signal(ending),
+        stdout: None,
+        stderr: None,
+        stdout_truncated: false,
+        stderr_truncated: false,
+        duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        timed_out: false,
+        error: None,
+    }
+}
+
+/// Our side of a terminal.
+struct Pty(AsyncFd<OwnedFd>);
+
+impl Pty {
+    fn new(fd: OwnedFd) -> io::Result<Self> {
+        rustix::io::ioctl_fionbio(&fd, true)?;
+        // SAFETY: an `OwnedFd` is open and the same until it is dropped, with the `AsyncFd`.
+        Ok(Self(unsafe { AsyncFd::register(fd) }?))
+    }
+
+    /// What programs write; waits while none has the terminal open.
+    async fn read(&self, chunk: &mut [u8]) -> usize {
+        loop {
+            let read = |fd: &OwnedFd| Ok(rustix::io::read(fd, &mut *chunk)?);
+            match self.0.async_io(Interest::READABLE, read).await {
+                Ok(read @ 1..) => return read,
+                Ok(0) | Err(_) => sleep(CLOSED_PAUSE).await,
+            }
+        }
+    }
+
+    fn try_read(&self, chunk: &mut [u8]) -> Result<usize, Errno> {
+        rustix::io::read(self.0.get_ref(), chunk)
+    }
+
+    /// Types all of it, as fast as programs take it. Nobody is there to take it after the end.
+    async fn write_all(&self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let writing =
+                self.0.async_io(Interest::WRITABLE, |fd| Ok(rustix::io::write(fd, bytes)?));
+            match writing.await {
+                Ok(written @ 1..) => bytes = bytes.get(written..).unwrap_or_default(),
+                Ok(0) | Err(_) => return,
+            }
+        }
+    }
+
+    fn resize(&self, size: TerminalSize) {
+        let TerminalSize { cols, rows } = size;
+        let size = Winsize { ws_row: rows, ws_col: cols, ws_xpixel: 0, ws_ypixel: 0 };
+        // Fails when it is gone.
+        let _ = tcsetwinsize(self.0.get_ref(), size);
+    }
+}

@@ -1,0 +1,76 @@
+//! Commands and terminals in sessions.
+
+use helmdeck_wire::{
+    Scope,
+    exec::{Exec, ExecState},
+};
+
+use crate::{
+    operation::{Operation, description, get},
+    routes::{desktop, exec},
+    tool::{Nature, json_tool, tool},
+};
+
+/// What `stream` does.
+const STREAM: &str = "Send output as it comes, as server-sent events: `stdout` and `stderr` with \
+    `{\"text\": …}`, and `exit` with the result.";
+
+/// Commands and terminals.
+pub fn operations() -> Vec<Operation> {
+    let works = Nature { open_world: true, ..Nature::default().in_sandbox() };
+    vec![
+        tool("session.exec", exec::exec)
+            .doc(description::<Exec>())
+            .scope(Scope::SESSIONS_ACT)
+            .nature(works)
+            .of_session()
+            .flag("stream", STREAM, false)
+            .returns::<ExecState>()
+            .post("/api/v1/sessions/{id}/exec", "exec")
+            .in_query(&["stream"]),
+        json_tool("session.list_execs", exec::list_execs)
+            .doc(
+                "The commands of the session: those that run, and the last 32 that ended within ten \
+                 minutes. Also those that another server started.",
+            )
+            .scope(Scope::SESSIONS_READ)
+            .nature(works.reads())
+            .of_session()
+            .get("/api/v1/sessions/{id}/exec", "list_execs"),
+        tool("session.show_exec", exec::show_exec)
+            .doc(
+                "What came of a command so far, with what is kept of its output. `wait_s` waits for \
+                 its end; `stream=true` sends its output from the beginning. Hanging up does not end \
+                 it.",
+            )
+            .scope(Scope::SESSIONS_ACT)
+            .nature(works.reads())
+            .of_session()
+            .flag("stream", STREAM, false)
+            .returns::<ExecState>()
+            .get("/api/v1/sessions/{id}/exec/{exec_id}", "show_exec"),
+        tool("session.kill_exec", exec::kill_exec)
+            .doc(
+                "Kill a command with everything it started, also what it left in the background \
+                 after it ended. Answers when nothing of it is left.",
+            )
+            .scope(Scope::SESSIONS_ACT)
+            .nature(works.destroys())
+            .of_session()
+            .delete("/api/v1/sessions/{id}/exec/{exec_id}", "kill_exec"),
+        get("/api/v1/sessions/{id}/terminal", desktop::ACT, "terminal", exec::open_terminal)
+            .doc(TERMINAL)
+            .query::<exec::TerminalQuery>()
+            .upgrades(),
+    ]
+}
+
+const TERMINAL: &str = "An interactive terminal in the session, over a WebSocket, by token or by the \
+    page's cookie.\n\n\
+    Binary messages are the terminal's bytes, both ways. Text messages are JSON. The client sends \
+    `{\"type\": \"resize\", \"cols\": 120, \"rows\": 40}`. The server sends `{\"type\": \"exit\", \
+    \"exit_code\": 0, \"signal\": null}` when the program has ended, and then closes with code 1000; and \
+    `{\"type\": \"error\", \"error\": code, \"message\": text}` when something was refused: what is typed \
+    while a person drives, unless it is by that person, is dropped with `control_held`.\n\n\
+    Programs wait for a client that reads slowly. When the client hangs up, the terminal's programs get \
+    SIGHUP, and everything that is left of them is killed.";

@@ -1,0 +1,200 @@
+//! Between a client's WebSocket and a terminal of a session: bytes both ways, and in JSON what is not
+//! bytes.
+
+use std::{pin::pin, time::Duration};
+
+use axum::extract::ws::{Message, WebSocket};
+use bytes::Bytes;
+use futures_util::{
+    SinkExt, StreamExt,
+    stream::{SplitSink, SplitStream},
+};
+use helmdeck_sessions::{FromTerminal, Terminal, TerminalInput, TerminalOutput};
+use helmdeck_wire::{
+    ErrorBody, ErrorCode,
+    exec::{ExecState, TerminalSize},
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::{
+    sync::mpsc,
+    time::{Instant, interval, sleep_until, timeout},
+};
+
+use crate::{
+    closing::{Closing, close},
+    error::ApiError,
+};
+
+/// A client that takes nothing for this long is gone.
+const SEND_DEADLINE: Duration = Duration::from_secs(30);
+/// How long a program may leave what is typed unread before the terminal is given up.
+const TYPE_DEADLINE: Duration = Duration::from_secs(600);
+/// Keeps connections through proxies alive, and makes clients answer.
+const PING_EVERY: Duration = Duration::from_secs(20);
+/// A client that does not even answer pings for this long is gone.
+const SILENCE: Duration = Duration::from_secs(60);
+/// How long the reason of a lost terminal is waited for.
+const WHY_DEADLINE: Duration = Duration::from_secs(3);
+
+/// What a client says that is not typed.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+enum Request {
+    Resize { cols: u16, rows: u16 },
+}
+
+/// Relays until either side ends, or `ended` says why it must.
+pub async fn relay(
+    socket: WebSocket,
+    (terminal, mut input, output): (Terminal, TerminalInput, TerminalOutput),
+    ended: impl Future<Output = Closing>,
+) {
+    let (mut to_client, mut from_client) = socket.split();
+    // What we say ourselves; a client that says too much at once waits for the answers.
+    let (say, said) = mpsc::channel(4);
+    let mut ended = pin!(ended);
+    let mut reason = tokio::select! {
+        reason = down(output, &mut to_client, said, &terminal) => reason,
+        reason = up(&mut from_client, &mut input, &terminal, say) => reason,
+        reason = &mut ended => reason,
+    };
+    // A terminal is lost because the session ends; a moment later it is known why.
+    if reason == Closing::TerminalLost
+        && let Ok(why) = timeout(WHY_DEADLINE, ended).await
+    {
+        reason = why;
+    }
+    drop((input, terminal));
+    close(to_client, from_client, &reason).await;
+}
+
+/// What the terminal shows. Programs wait while the client does not take it.
+async fn down(
+    mut output: TerminalOutput,
+    to_client: &mut SplitSink<WebSocket, Message>,
+    mut said: mpsc::Receiver<Value>,
+    terminal: &Terminal,
+) -> Closing {
+    let mut pings = interval(PING_EVERY);
+    loop {
+        let (message, over) = tokio::select! {
+            shown = output.next() => match shown {
+                Some(FromTerminal::Bytes(bytes)) => {
+                    terminal.touch();
+                    (Message::Binary(bytes), false)
+                }
+                Some(FromTerminal::Ended(state)) => (Message::Text(exit(&state).into()), true),
+                None => return Closing::TerminalLost,
+            },
+            Some(words) = said.recv() => (Message::Text(words.to_string().into()), false),
+            _ = pings.tick() => (Message::Ping(Bytes::new()), false),
+        };
+        match timeout(SEND_DEADLINE, to_client.send(message)).await {
+            Ok(Ok(())) if over => return Closing::Done,
+            Ok(Ok(())) => {}
+            Ok(Err(_)) | Err(_) => return Closing::ViewerLeft,
+        }
+    }
+}
+
+/// What the client types, as far as it may.
+async fn up(
+    from_client: &mut SplitStream<WebSocket>,
+    input: &mut TerminalInput,
+    terminal: &Terminal,
+    say: mpsc::Sender<Value>,
+) -> Closing {
+    let mut heard = Instant::now();
+    // Said once, not for every key.
+    let mut refused = false;
+    loop {
+        let message = tokio::select! {
+            message = from_client.next() => message,
+            () = sleep_until(heard + SILENCE) => return Closing::ViewerLeft,
+        };
+        heard = Instant::now();
+        let sent = match message {
+            Some(Ok(Message::Binary(bytes))) => match terminal.may_drive() {
+                Ok(()) => {
+                    refused = false;
+                    terminal.touch();
+                    timeout(TYPE_DEADLINE, input.send(bytes)).await
+                }
+                Err(_) if refused => continue,
+                Err(held) => {
+                    refused = true;
+                    if say.send(error(&ApiError::from(held).body())).await.is_err() {
+                        return Closing::ViewerLeft;
+                    }
+                    continue;
+                }
+            },
+            Some(Ok(Message::Text(text))) => match size(&text) {
+                Ok(size) => timeout(TYPE_DEADLINE, input.resize(size)).await,
+                Err(refusal) => {
+                    if say.send(error(&refusal)).await.is_err() {
+                        return Closing::ViewerLeft;
+                    }
+                    continue;
+                }
+            },
+            Some(Ok(Message::Ping(_) | Message::Pong(_))) => continue,
+            Some(Ok(Message::Close(_)) | Err(_)) | None => return Closing::ViewerLeft,
+        };
+        match sent {
+            Ok(Ok(())) => {}
+            // How it ended is on its way down.
+            Ok(Err(_)) => return std::future::pending().await,
+            Err(_) => return Closing::TerminalLost,
+        }
+    }
+}
+
+fn size(text: &str) -> Result<TerminalSize, ErrorBody> {
+    let refused = |message: String| ErrorBody::new(ErrorCode::InvalidInput, message);
+    let Request::Resize { cols, rows } = serde_json::from_str(text).map_err(|error| {
+        refused(format!(
+            "a text message is {{\"type\": \"resize\", \"cols\": 120, \"rows\": 40}}: {error}; what is \
+             typed comes in binary messages"
+        ))
+    })?;
+    let size = TerminalSize { cols, rows };
+    if size.is_allowed() {
+        return Ok(size);
+    }
+    Err(refused(format!("cols and rows: expected 1 to {}", TerminalSize::MAX)))
+}
+
+fn exit(state: &ExecState) -> String {
+    let ExecState { exit_code, signal, .. } = state;
+    json!({ "type": "exit", "exit_code": exit_code, "signal": signal }).to_string()
+}
+
+fn error(body: &ErrorBody) -> Value {
+    let mut words = serde_json::to_value(body).unwrap_or_default();
+    if let Some(words) = words.as_object_mut() {
+        words.insert("type".to_owned(), json!("error"));
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_message_is_a_size_within_bounds() {
+        let wanted = r#"{"type": "resize", "cols": 120, "rows": 40}"#;
+        assert_eq!(size(wanted), Ok(TerminalSize { cols: 120, rows: 40 }));
+        for (text, reason) in [
+            (r#"{"type": "resize", "cols": 0, "rows": 40}"#, "1 to 1000"),
+            (r#"{"type": "resize", "cols": 5000, "rows": 40}"#, "1 to 1000"),
+            (r#"{"type": "close"}"#, "unknown variant"),
+            ("ls", "binary messages"),
+        ] {
+            let refused = size(text).unwrap_err();
+            assert!(refused.message.contains(reason), "{text}: {refused}");
+        }
+    }
+}
