@@ -28,60 +28,68 @@ pub use running::Change;
 /// The settings in effect.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// `HELMDECK_ADDR`: where to listen. `:3000` means every interface. Default 127.0.0.1:3000.
+    /// `HELMDECK_ADDR`: the address to listen on. `:3000` listens on every interface. Default
+    /// `127.0.0.1:3000`.
     pub addr: SocketAddr,
-    /// `HELMDECK_DATA_DIR`: what survives a restart. Default `/var/lib/helmdeck` for root, else
+    /// `HELMDECK_DATA_DIR`: where tokens, profiles, extensions and history are stored. Default `/var/lib/helmdeck` for root, else
     /// `$XDG_DATA_HOME/helmdeck` or `~/.local/share/helmdeck`.
     pub data_dir: PathBuf,
-    /// `HELMDECK_RUN_DIR`: what lives as long as the sandboxes. Default `/run/helmdeck` for root,
+    /// `HELMDECK_RUN_DIR`: where sockets of running sessions are. Default `/run/helmdeck` for root,
     /// else `$XDG_RUNTIME_DIR/helmdeck` or `/tmp/helmdeck-<uid>`.
     pub run_dir: PathBuf,
-    /// `HELMDECK_JWT_SECRET`: signs tokens, at least 32 bytes. Default: made once and kept in
-    /// `jwt.secret` in the data directory.
+    /// `HELMDECK_JWT_SECRET`: the key that signs tokens. Default: generated on the first start and
+    /// kept in `jwt.secret` in the data directory.
     pub jwt_secret: Option<SecretString>,
-    /// `HELMDECK_ADMIN_USERNAME`: who logs in. Default `admin`.
+    /// `HELMDECK_ADMIN_USERNAME`: the admin's user name. Default `admin`.
     pub admin_username: String,
-    /// `HELMDECK_ADMIN_PASSWORD`: with what. Default: made on the first start and printed once.
+    /// `HELMDECK_ADMIN_PASSWORD`: the admin's password. Default: generated on the first start and
+    /// printed once.
     pub admin_password: Option<SecretString>,
-    /// `HELMDECK_MAX_SESSIONS`: the most sessions at once. Default: one for every 384 MB of
+    /// `HELMDECK_MAX_SESSIONS`: how many sessions can run at once. Default: one for every 384 MB of
     /// memory, at most eight for every processor core, and between 4 and 64.
     pub max_sessions: usize,
-    /// `HELMDECK_MAX_SESSIONS_PER_CALLER`: the most sessions of one token subject at once. Default:
-    /// as many as there may be at all.
+    /// `HELMDECK_MAX_SESSIONS_PER_CALLER`: how many sessions of one token subject can run at once.
+    /// Default 10000, which leaves the limit to `HELMDECK_MAX_SESSIONS`.
     pub max_sessions_per_caller: usize,
-    /// `HELMDECK_MAX_MEMORY_LIMIT` and `HELMDECK_MAX_CPU_LIMIT`: the most memory and cores that a
-    /// caller may ask for in one session; an admin may ask for the whole machine. Default: half of
-    /// the memory, and all cores.
+    /// `HELMDECK_MAX_MEMORY_LIMIT` and `HELMDECK_MAX_CPU_LIMIT`: the most memory and the most
+    /// processor cores that a caller can request for one session; an admin can request the whole
+    /// machine. Default: half of the memory, and all cores.
     pub ceilings: Ceilings,
-    /// `HELMDECK_WORKSPACE_LIMIT`: the most that a session's `/workspace` may hold, which is in the data
-    /// directory while the session lives. 0 has it in memory, as a part of the home. Default 4g.
+    /// `HELMDECK_WORKSPACE_LIMIT`: the most that the `/workspace` of a session can hold; it is a
+    /// directory on disk. 0 keeps it in memory, as a part of the home. Default 4g.
     pub workspace_limit: Option<Bytes>,
-    /// `HELMDECK_IDLE_TIMEOUT_S`: seconds without a call after which a session ends unless it
-    /// chose otherwise; 0 for never. Default 300.
+    /// `HELMDECK_IDLE_TIMEOUT_S`: seconds without a call after which a session ends, for sessions
+    /// that do not set `idle_timeout_s`; 0 turns the limit off. Default 300.
     pub idle_timeout_s: u64,
-    /// `HELMDECK_EGRESS_ALLOWLIST`: addresses and ranges that sessions may reach although they are
-    /// private, separated by commas. Default: none.
+    /// `HELMDECK_EGRESS_ALLOWLIST`: private addresses and ranges that sessions may reach (see
+    /// [network](network.md)). Default: none.
     pub egress_allowlist: Vec<Cidr>,
-    /// `HELMDECK_FORWARD_ALLOW`: ports of this machine's loopback that every caller may forward
-    /// into its sessions, for example `5173,8000-8099`; an admin may forward any. Default: none.
+    /// `HELMDECK_FORWARD_ALLOW`: ports on the server's loopback that every caller may forward into
+    /// its sessions (see [network](network.md)); an admin may forward any. Default: none.
     pub forward_allow: Vec<RangeInclusive<u16>>,
-    /// `HELMDECK_PROFILE_KEY`: seals browser profiles on disk, 64 hexadecimal digits (`openssl rand
-    /// -hex 32`). Default: none, and profiles are files that only the server's user can read.
+    /// `HELMDECK_PROFILE_KEY`: the key that encrypts browser profiles on disk; make one with
+    /// `openssl rand -hex 32`. Default: none; profiles are stored unencrypted and only the server's
+    /// user can read them.
     pub profile_key: Option<SecretString>,
     /// What is kept of what was done in sessions.
     pub action_log: ActionLog,
     /// What concerns the live view.
     pub live: Live,
     /// `HELMDECK_TRUSTED_PROXIES`: addresses and ranges of reverse proxies whose `X-Forwarded-For`
-    /// says where a client is, separated by commas. Default: none.
+    /// header is trusted (see [behind a proxy](behind-a-proxy.md)). Default: none.
     pub trusted_proxies: Vec<Cidr>,
-    /// `HELMDECK_MAX_BODY_BYTES`: the largest request body. Default 2 MiB.
+    /// `HELMDECK_WORKSPACE_LIMIT`: the most that the `/workspace` of a session can hold; it is a
+    /// directory on disk. 0 keeps it in memory, as a part of the home. Default 4g.
+    pub workspace_limit: Option<Bytes>,
+    /// `HELMDECK_MAX_BODY_BYTES`: the largest request body that is accepted. File transfers are not
+    /// limited by it. Default 1048576 (1 MiB).
     pub max_body_bytes: usize,
     /// `HELMDECK_DRAIN_SECONDS`: how long a stopping server waits for running requests. Default 10.
     pub drain_seconds: u64,
-    /// `HELMDECK_LOG`: what is logged, as `RUST_LOG` filters are written. Default `info`.
+    /// `HELMDECK_LOG`: what is logged, in the syntax of `RUST_LOG`. Default `info`.
     pub log: String,
-    /// `HELMDECK_LOG_FORMAT`: `human` or `json`. Default `human`.
+    /// `HELMDECK_LOG_FORMAT`: how log lines are written: for people, or one JSON object per line.
+    /// Default `human`.
     pub log_format: LogFormat,
     /// Remarks for the operator: variables that look like ours and are not.
     pub warnings: Vec<String>,
@@ -256,5 +264,7 @@ fn whole<N: FromStr + PartialOrd>(text: &str, least: N, most: N) -> Option<N> {
     text.parse().ok().filter(|number| (least..=most).contains(number))
 }
 
+#[cfg(test)]
+mod reference;
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-# README's "Start" and "Use": the server comes up, a desktop is created and seen, all of it ends.
+# README's "Start" and "First click": the server comes up, a desktop is created and seen, all of it ends.
 # Run in the clone by `cargo xtask fresh`.
 set -euo pipefail
 

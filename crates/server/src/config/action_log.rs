@@ -8,11 +8,11 @@ use super::{
 /// How long and how much.
 #[derive(Debug, Clone, Copy)]
 pub struct ActionLog {
-    /// `HELMDECK_ACTION_LOG_DAYS`: how long it is kept what was done in sessions; 0 for ever. Default
-    /// 30.
+    /// `HELMDECK_ACTION_LOG_DAYS`: how many days the action log, ended sessions and their last pictures
+    /// are kept; 0 keeps them for ever. Default 30.
     pub days: u32,
-    /// `HELMDECK_ACTION_LOG_PER_SESSION`: how many actions of one session are kept, the newest; 0 for
-    /// all. Default 10000.
+    /// `HELMDECK_ACTION_LOG_PER_SESSION`: how many actions of each session are kept, newest first; 0
+    /// keeps all. Default 10000.
     pub per_session: u32,
 }
 

@@ -8,21 +8,21 @@ use crate::origin::origin_of;
 /// How people reach and see sessions.
 #[derive(Debug, Clone)]
 pub struct Live {
-    /// `HELMDECK_VNC_PUBLIC_BASE`: the address under which people reach this server, for example
-    /// `https://desk.example.com/helmdeck`, if it is not the one they ask. Default: none.
+    /// `HELMDECK_VNC_PUBLIC_BASE`: the public address of the server, for example
+    /// `https://desk.example.com/helmdeck` (see [behind a proxy](behind-a-proxy.md)). Default: the
+    /// address of each request.
     pub vnc_public_base: Option<Uri>,
-    /// `HELMDECK_PUBLISH_VNC_PORTS`: whether each desktop session is also on a port of its own, the
-    /// next free from 6080 on. Default `false`.
+    /// `HELMDECK_PUBLISH_VNC_PORTS`: serves each desktop session on a separate port as well, the next
+    /// free one from 6080. Default `false`.
     pub publish_vnc_ports: bool,
-    /// `HELMDECK_EMBED_ANCESTORS`: the sites that may show `/embed/{session}` in a frame, separated
-    /// by spaces, for example `https://desk.example.com`. Default: none.
+    /// `HELMDECK_EMBED_ANCESTORS`: sites that may show `/embed/{session}` in a frame. Default: none.
     pub embed_ancestors: Option<String>,
     /// `HELMDECK_ALLOWED_ORIGINS`: other sites whose pages may open a live view with a ticket, for
-    /// example a noVNC served elsewhere, separated by commas. Never with the login. Default: none.
+    /// example a noVNC served elsewhere. The login cookie is never accepted from them. Default: none.
     pub allowed_origins: Vec<String>,
-    /// `HELMDECK_BROWSER_PASSTHROUGH`: whether browsers that the agents' own programs start answer
-    /// the browser's calls of their sessions, unless a session chooses. Default `false`;
-    /// an admin can turn it on in the settings, too.
+    /// `HELMDECK_BROWSER_PASSTHROUGH`: shows browsers that the agent's programs start and lets them
+    /// answer `/api/v1/browser/…`, for sessions that do not set `browser_passthrough`. An admin can
+    /// also turn it on in *Settings*. Default `false`.
     pub browser_passthrough: bool,
 }
 
