@@ -66,7 +66,6 @@ export function WatchTerminal({ session, gone, fullScreen, uploads }: WatchTermi
           <TerminalStage
             sessionId={session.id}
             holder={holder}
-            onTake={taking.take}
             onFocus={setFocused}
             onWayOut={() => buttons.current?.querySelector("button")?.focus()}
             // Who was signed out meanwhile is sent to the login page.

@@ -10,7 +10,6 @@ interface TerminalStageProps {
   sessionId: string;
   /** Another person who drives by hand. */
   holder: string | null;
-  onTake: () => void;
   onFocus: (focused: boolean) => void;
   /** Called when the person asked for the keyboard back. */
   onWayOut: () => void;
@@ -20,7 +19,7 @@ interface TerminalStageProps {
 
 /** A shell in a session, from when it is shown until it is left. */
 export default function TerminalStage(props: TerminalStageProps) {
-  const { sessionId, holder, onTake } = props;
+  const { sessionId, holder } = props;
   const [element, setElement] = useState<HTMLDivElement | null>(null);
   const [state, change] = useReducer(changeTerminal, connecting);
   const [round, restart] = useReducer((count: number) => count + 1, 0);
@@ -95,7 +94,7 @@ export default function TerminalStage(props: TerminalStageProps) {
     <div className="stage terminal-stage" data-state={state.kind}>
       <div className="terminal-screen" ref={setElement} />
       <div className="terminal-notice" role="status">
-        <Notice state={state} holder={holder} onTake={onTake} onStart={restart} />
+        <Notice state={state} holder={holder} onStart={restart} />
       </div>
     </div>
   );
@@ -104,12 +103,11 @@ export default function TerminalStage(props: TerminalStageProps) {
 interface NoticeProps {
   state: TerminalState;
   holder: string | null;
-  onTake: () => void;
   onStart: () => void;
 }
 
 /** What there is to say about the shell, and what can be done. */
-function Notice({ state, holder, onTake, onStart }: NoticeProps) {
+function Notice({ state, holder, onStart }: NoticeProps) {
   switch (state.kind) {
     case "connecting":
       return (
@@ -120,32 +118,22 @@ function Notice({ state, holder, onTake, onStart }: NoticeProps) {
     case "connected":
       if (state.refusal === null && holder === null) return null;
       return (
-        <>
-          <p>{state.refusal ?? `${holder} is driving by hand: what you type here is not passed on.`}</p>
-          <button type="button" onClick={onTake}>
-            Take control to type
-          </button>
-        </>
-      );
-    case "held":
-      return (
-        <>
-          <p>{state.text}</p>
-          <button type="button" onClick={onTake}>
-            Take control to start it now
-          </button>
-        </>
+        <p>
+          {state.refusal ?? `${holder} is driving by hand: what you type here is not passed on.`} Take control to type
+          here.
+        </p>
       );
     case "ended":
     case "lost":
       return (
         <>
           <p>{state.text}</p>
-          <button type="button" className="primary" onClick={onStart}>
+          <button type="button" onClick={onStart}>
             {state.kind === "ended" ? "Start a new shell" : "Reconnect with a new shell"}
           </button>
         </>
       );
+    case "held":
     case "over":
       return <p>{state.text}</p>;
   }

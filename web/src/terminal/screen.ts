@@ -28,11 +28,10 @@ export class TerminalScreen {
   private leftOut = 0;
 
   constructor(element: HTMLElement, theme: ITheme, handlers: ScreenHandlers) {
-    const { fontFamily, fontSize } = getComputedStyle(element);
     this.terminal = new Terminal({
       theme,
-      fontFamily,
-      fontSize: Number.parseFloat(fontSize),
+      fontFamily: getComputedStyle(element).fontFamily,
+      fontSize: fontSizeOf(element),
       lineHeight: 1.15,
       cursorBlink: !window.matchMedia("(prefers-reduced-motion: reduce)").matches,
       // Programs choose colours for dark terminals.
@@ -52,7 +51,11 @@ export class TerminalScreen {
     this.terminal.attachCustomKeyEventHandler((event) => this.takesKey(event, handlers.wayOut));
     this.terminal.textarea?.addEventListener("focus", () => handlers.focus(true));
     this.terminal.textarea?.addEventListener("blur", () => handlers.focus(false));
-    this.observer = new ResizeObserver(() => this.fitting.fit());
+    this.observer = new ResizeObserver(() => {
+      // A narrow window has smaller letters.
+      this.terminal.options.fontSize = fontSizeOf(element);
+      this.fitting.fit();
+    });
     this.observer.observe(element);
   }
 
@@ -126,4 +129,8 @@ export class TerminalScreen {
     this.terminal.clearSelection();
     this.terminal.focus();
   }
+}
+
+function fontSizeOf(element: HTMLElement): number {
+  return Number.parseFloat(getComputedStyle(element).fontSize);
 }

@@ -51,7 +51,7 @@ function close(state: TerminalState, closing: Closing, holder: string | null): T
   if (closing.kind !== "retry") return { kind: "over", text: closing.text };
   if (state.kind === "connected") return { kind: "lost", text: `${closing.text} The shell ended with it.` };
   if (holder !== null) {
-    return { kind: "held", text: `${holder} is driving by hand. A shell starts here when control is handed back.` };
+    return { kind: "held", text: `${holder} is driving by hand. A shell starts here when control is handed back, or when you take it.` };
   }
   return { kind: "lost", text: "The terminal could not be opened." };
 }
