@@ -18,6 +18,7 @@ import { Toolbar } from "../session/Toolbar";
 import { useUploads } from "../session/useUploads";
 import { Watch } from "../session/Watch";
 import { WatchBrowser } from "../session/WatchBrowser";
+import { WatchTerminal } from "../session/WatchTerminal";
 import { nameOf, sentenceOf } from "../sessions/name";
 import { useSessions } from "../sessions/provider";
 import { ended, type End } from "../sessions/end";
@@ -38,7 +39,7 @@ export function SessionPage({ id }: { id: string }) {
   const [scaling, setScaling] = useState<Scaling>("fit");
   const [crop, setCrop] = useState(false);
   const [quality, setQuality] = useState<Quality>("balanced");
-  const [chosen, setView] = useState<View>("Desktop");
+  const [chosen, setView] = useState<View | null>(null);
   const [driving, setDriving] = useState(false);
   const theatre = useRef<HTMLDivElement>(null);
   const fullScreen = useFullScreen(theatre);
@@ -60,7 +61,6 @@ export function SessionPage({ id }: { id: string }) {
 
   const desktop = session.mode === "desktop";
   const over = gone || isOver(session);
-  const view: View = !desktop ? "Browser" : over ? "Desktop" : chosen;
   const browserWindow = session.browser_window ?? null;
   const [mayAct, mayEnd] = [allows(scopes, "sessions:act"), allows(scopes, "sessions:write")];
   const resize = (size: Scaling) => {
@@ -80,6 +80,16 @@ export function SessionPage({ id }: { id: string }) {
     blocked: over ? undefined : blockedBecause(session.browser_view?.status, session.browser_view?.reason),
     show: (shown: boolean) => <WatchBrowser {...common} shown={shown} />,
   };
+  const terminalView = {
+    name: "Terminal" as const,
+    ends: true,
+    show: () => <WatchTerminal session={session} gone={gone} fullScreen={fullScreen} uploads={uploads} />,
+  };
+  // Nothing but its last picture is left of one that is over. A shell of an attached one would be on somebody's
+  // own machine.
+  const pictures = !desktop ? [browserView] : over ? [desktopView] : [desktopView, browserView];
+  const views = over || !mayAct || session.attached ? pictures : [...pictures, terminalView];
+  const view = views.find(({ name }) => name === chosen)?.name ?? (desktop ? "Desktop" : "Browser");
   return (
     <div className="session-page">
       <Toolbar session={session}>
@@ -96,7 +106,7 @@ export function SessionPage({ id }: { id: string }) {
                 <CropButton wanted={crop} possible={browserWindow !== null} onChange={setCrop} />
               </>
             )}
-            <QualityMenu quality={quality} onChange={setQuality} />
+            {view !== "Terminal" && <QualityMenu quality={quality} onChange={setQuality} />}
             <IconButton icon="full" label="Full screen" onClick={fullScreen.toggle} />
           </>
         )}
@@ -104,7 +114,7 @@ export function SessionPage({ id }: { id: string }) {
         {!over && small && (
           <MoreMenu
             size={
-              view === "Browser"
+              view !== "Desktop"
                 ? null
                 : {
                     scaling,
@@ -116,7 +126,7 @@ export function SessionPage({ id }: { id: string }) {
                     croppable: browserWindow !== null,
                   }
             }
-            quality={quality}
+            quality={view === "Terminal" ? null : quality}
             onQuality={setQuality}
             fullScreen={fullScreen}
             onEnd={mayEnd ? () => setEnding(true) : null}
@@ -142,8 +152,7 @@ export function SessionPage({ id }: { id: string }) {
       <main className="session-body" data-panel={panel}>
         <Theatre
           element={theatre}
-          // Nothing but its last picture is left of one that is over.
-          views={!desktop ? [browserView] : over ? [desktopView] : [desktopView, browserView]}
+          views={views}
           view={view}
           onView={setView}
         />

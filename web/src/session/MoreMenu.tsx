@@ -8,7 +8,7 @@ import type { Scaling } from "../viewer/connection";
 import type { Quality } from "../viewer/quality";
 
 interface MoreMenuProps {
-  /** How a desktop's picture is shown; null for a browser's. */
+  /** How a desktop's picture is shown; null for other views. */
   size: {
     scaling: Scaling;
     onScaling: (scaling: Scaling) => void;
@@ -20,7 +20,8 @@ interface MoreMenuProps {
     /** Whether there is a browser window to show alone. */
     croppable: boolean;
   } | null;
-  quality: Quality;
+  /** Null where there is no picture. */
+  quality: Quality | null;
   onQuality: (quality: Quality) => void;
   fullScreen: FullScreen;
   /** For those who may. */
@@ -69,12 +70,14 @@ export function MoreMenu({ size, quality, onQuality, fullScreen, onEnd }: MoreMe
               </label>
             </>
           )}
-          <Radios
-            legend="Picture quality"
-            chosen={quality}
-            onChoose={onQuality}
-            choices={qualities.map(({ quality, text, hint }) => ({ value: quality, text, hint }))}
-          />
+          {quality !== null && (
+            <Radios
+              legend="Picture quality"
+              chosen={quality}
+              onChoose={onQuality}
+              choices={qualities.map(({ quality, text, hint }) => ({ value: quality, text, hint }))}
+            />
+          )}
           {onEnd && (
             <button
               type="button"

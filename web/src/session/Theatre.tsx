@@ -1,17 +1,29 @@
 import { useId, useState, type ReactNode, type RefObject } from "react";
 import { TabList } from "../ui/TabList";
 
-export type View = "Desktop" | "Browser";
+export type View = "Desktop" | "Browser" | "Terminal";
+
+interface Choice {
+  name: View;
+  /** Why it cannot be chosen now. */
+  blocked?: string | undefined;
+  /** It ends when another is chosen. */
+  ends?: boolean;
+  show: (shown: boolean) => ReactNode;
+}
 
 interface TheatreProps {
   /** The part of the page that can fill the whole screen. */
   element: RefObject<HTMLDivElement | null>;
-  views: { name: View; blocked?: string | undefined; show: (shown: boolean) => ReactNode }[];
+  views: Choice[];
   view: View;
   onView: (view: View) => void;
 }
 
-/** What of a session is looked at. A view is there from its first use on: going back to it costs no wait. */
+/**
+ * What of a session is looked at. A view is there from its first use on, unless it ends when it is left: going
+ * back to it costs no wait.
+ */
 export function Theatre({ element, views, view, onView }: TheatreProps) {
   const id = useId();
   const [used, setUsed] = useState<ReadonlySet<View>>(new Set());
@@ -35,14 +47,14 @@ export function Theatre({ element, views, view, onView }: TheatreProps) {
         </div>
       )}
       <div className="views">
-        {views.map(({ name, show }) => {
+        {views.map(({ name, ends = false, show }) => {
           const shown = name === view;
           const panel = only
             ? {}
             : { role: "tabpanel", id: `${id}-${name}-panel`, "aria-labelledby": `${id}-${name}` };
           // Not shown, but with its size: what is resized to nothing and back has lost its picture.
           return (
-            (shown || used.has(name)) && (
+            (shown || (!ends && used.has(name))) && (
               <div key={name} className="view" data-shown={shown} {...panel}>
                 {show(shown)}
               </div>

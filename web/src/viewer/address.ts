@@ -1,5 +1,6 @@
 import { prefix, socket, toSocket } from "../prefix";
 import type { Role } from "../api/wire";
+import type { TerminalSize } from "../terminal/connection";
 
 /** The socket of a session's picture, for someone who is signed in. */
 export function pictureUrl(id: string, role: Role, base: URL = prefix): string {
@@ -9,6 +10,11 @@ export function pictureUrl(id: string, role: Role, base: URL = prefix): string {
 /** The socket of the stream of a session's browser, which waits for word of what was painted. */
 export function castUrl(id: string, role: Role, base: URL = prefix): string {
   return socket(`sessions/${encodeURIComponent(id)}/cdp-stream?role=${role}&ack=true`, base);
+}
+
+/** The socket of a new shell in a session. */
+export function terminalUrl(id: string, { cols, rows }: TerminalSize, base: URL = prefix): string {
+  return socket(`sessions/${encodeURIComponent(id)}/terminal?cols=${cols}&rows=${rows}`, base);
 }
 
 /** What the address of the stand-alone viewer asks for. */

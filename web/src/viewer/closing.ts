@@ -25,6 +25,8 @@ export function closingOf(code: number, reason: string): Closing {
       return { kind: "retry", text: because("The session's display was lost.") };
     case 4011:
       return { kind: "retry", text: "The server is restarting." };
+    case 4013:
+      return { kind: "retry", text: "The session's terminal was lost." };
     default:
       return { kind: "retry", text: "The connection was lost." };
   }

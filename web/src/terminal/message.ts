@@ -1,0 +1,24 @@
+import { parseObject } from "../json";
+
+/** What the server says about a terminal, beside the bytes that it shows. */
+export type TerminalMessage =
+  | { kind: "exit"; exitCode: number | null; signal: string | null }
+  | { kind: "error"; code: string; message: string };
+
+/** Reads one message; null for one that makes no sense, so that a newer server breaks nothing. */
+export function parseTerminalMessage(data: string): TerminalMessage | null {
+  const body = parseObject(data);
+  if (body === null) return null;
+  const { exit_code, signal, error, message } = body;
+  if (body.type === "exit") {
+    return {
+      kind: "exit",
+      exitCode: typeof exit_code === "number" ? exit_code : null,
+      signal: typeof signal === "string" ? signal : null,
+    };
+  }
+  if (body.type === "error" && typeof error === "string" && typeof message === "string") {
+    return { kind: "error", code: error, message };
+  }
+  return null;
+}
