@@ -158,8 +158,8 @@ impl<'a> Place<'a> {
                 self.inside(name, schema).check(schema, value)?;
             }
         }
-        let required = list(keywords, "required").filter_map(Value::as_str);
-        for name in required.filter(|name| !object.contains_key(*name)) {
+        let mut required = list(keywords, "required").filter_map(Value::as_str);
+        if let Some(name) = required.find(|name| !object.contains_key(*name)) {
             let schema = properties.and_then(|it| it.get(name)).unwrap_or(&Value::Null);
             let place = self.inside(name, schema);
             return Err(place.violated(Problem::Missing, place.notes.missing));

@@ -31,8 +31,8 @@ pub struct Config {
     /// `HELMDECK_ADDR`: the address to listen on. `:3000` listens on every interface. Default
     /// `127.0.0.1:3000`.
     pub addr: SocketAddr,
-    /// `HELMDECK_DATA_DIR`: where tokens, profiles, extensions and history are stored. Default `/var/lib/helmdeck` for root, else
-    /// `$XDG_DATA_HOME/helmdeck` or `~/.local/share/helmdeck`.
+    /// `HELMDECK_DATA_DIR`: where tokens, profiles, extensions and history are stored. Default
+    /// `/var/lib/helmdeck` for root, else `$XDG_DATA_HOME/helmdeck` or `~/.local/share/helmdeck`.
     pub data_dir: PathBuf,
     /// `HELMDECK_RUN_DIR`: where sockets of running sessions are. Default `/run/helmdeck` for root,
     /// else `$XDG_RUNTIME_DIR/helmdeck` or `/tmp/helmdeck-<uid>`.
@@ -78,11 +78,8 @@ pub struct Config {
     /// `HELMDECK_TRUSTED_PROXIES`: addresses and ranges of reverse proxies whose `X-Forwarded-For`
     /// header is trusted (see [behind a proxy](behind-a-proxy.md)). Default: none.
     pub trusted_proxies: Vec<Cidr>,
-    /// `HELMDECK_WORKSPACE_LIMIT`: the most that the `/workspace` of a session can hold; it is a
-    /// directory on disk. 0 keeps it in memory, as a part of the home. Default 4g.
-    pub workspace_limit: Option<Bytes>,
     /// `HELMDECK_MAX_BODY_BYTES`: the largest request body that is accepted. File transfers are not
-    /// limited by it. Default 1048576 (1 MiB).
+    /// limited by it. Default 2097152 (2 MiB).
     pub max_body_bytes: usize,
     /// `HELMDECK_DRAIN_SECONDS`: how long a stopping server waits for running requests. Default 10.
     pub drain_seconds: u64,

@@ -46,7 +46,7 @@ const REQUIRED: [&str; 78] = [
 
 /// The toolchain that README asks for, what `cargo xtask clients` fetches for itself, our own binary
 /// under its names, and names that tests use because there is no such program.
-const OURS: [&str; 11] = [
+const OURS: [&str; 12] = [
     "cargo",
     "cargo-nextest",
     "chromium-browser",
@@ -58,6 +58,8 @@ const OURS: [&str; 11] = [
     "rustc",
     "rustup",
     "sudo",
+    // Opens pages on the machine of a person, if there is one: `helmdeck session open`.
+    "xdg-open",
 ];
 
 pub(super) fn check(repository: &Repository, report: &mut Report) {

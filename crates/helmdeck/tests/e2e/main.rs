@@ -57,6 +57,7 @@ mod runtime;
 mod sessions;
 mod soak;
 mod structured;
+mod tools;
 mod typing;
 mod vnc;
 mod wall;
