@@ -57,7 +57,7 @@ pub struct Tool {
     flags: Vec<Flag>,
     root_schema: fn() -> Value,
     schema: OnceLock<Arc<Schema>>,
-    prepare: fn(Map<String, Value>) -> ApiResult<Map<String, Value>>,
+    prepare: Prepare,
     handler: Handler,
 }
 
@@ -104,6 +104,8 @@ pub struct Content {
 #[serde(deny_unknown_fields)]
 pub struct NoInput {}
 
+/// Brings arguments into the one shape that is checked.
+pub(crate) type Prepare = fn(Map<String, Value>) -> ApiResult<Map<String, Value>>;
 type Answer = Pin<Box<dyn Future<Output = ApiResult<Outcome>> + Send>>;
 type Handler = Box<dyn Fn(Call, &Schema, Value) -> Answer + Send + Sync>;
 
@@ -326,11 +328,7 @@ impl Tool {
     }
 
     /// It accepts arguments in other shapes, which `prepare` brings into one.
-    pub(crate) fn prepare(
-        self,
-        prepare: fn(Map<String, Value>) -> ApiResult<Map<String, Value>>,
-        documented_as: SchemaOf,
-    ) -> Self {
+    pub(crate) fn prepare(self, prepare: Prepare, documented_as: SchemaOf) -> Self {
         let component = Component { reference: documented_as, ..self.component };
         Self { prepare, component, ..self }
     }

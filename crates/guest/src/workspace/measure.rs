@@ -99,7 +99,7 @@ mod tests {
         fs::hard_link(folder.join("file"), dir.path().join("again")).unwrap();
         std::os::unix::fs::symlink("/usr", dir.path().join("elsewhere")).unwrap();
         assert!(used(dir.path()) - one < 64 << 10, "links are small");
-        fs::set_permissions(&folder, fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o000)).unwrap();
         assert!(used(dir.path()) >= one, "an unreadable folder");
     }
 

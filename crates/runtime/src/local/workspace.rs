@@ -181,7 +181,7 @@ mod tests {
         fs::create_dir_all(made.join(DOOMED).join("0/full")).unwrap();
         fs::write(made.join("a/b/file"), "").unwrap();
         for folder in ["a/b/c", "a/b", "a"] {
-            let closed = fs::Permissions::from_mode(0);
+            let closed = fs::Permissions::from_mode(0o000);
             fs::set_permissions(made.join(folder), closed).unwrap();
         }
         // Deeper than any path.
