@@ -12,6 +12,7 @@
 mod caster;
 mod client;
 mod connected;
+mod console;
 mod debugger;
 mod desk;
 mod footprint;
@@ -29,6 +30,7 @@ mod watcher;
 
 pub use caster::Caster;
 pub use client::{Answer, Client};
+pub use console::Console;
 pub use debugger::Debugger;
 pub use desk::Desk;
 pub use footprint::Footprint;
