@@ -199,6 +199,7 @@ impl Guest {
             log.line("guest", &format!("browsers of the agent's stay unseen: {error}"));
         }
         tokio::spawn(handover::tidy());
+        tokio::spawn(self.execs.clone().forget_old());
         if let Some(limit) = begin.workspace_bytes {
             tokio::spawn(workspace::watch(limit, nest.clone(), self.execs.clone(), log.clone()));
         }

@@ -19,7 +19,7 @@ use helmdeck_wire::{
 use parking_lot::Mutex;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
-    time::timeout,
+    time::{sleep, timeout},
 };
 
 pub use command::{Command, Killed};
@@ -76,13 +76,11 @@ impl Guest {
         let command = Arc::new(Command::new(id.clone(), name, tree, limit, budget));
         self.execs.all.lock().push(command.clone());
         let (execs, log) = (self.execs.clone(), self.log.clone());
-        // Ends a while after the command.
+        // Ends with the command.
         tokio::spawn(async move {
             run::run(&command, pipes, timeout, &log).await;
             drop((place, executing));
-            execs.forget_oldest();
-            tokio::time::sleep(KEPT_FOR).await;
-            execs.forget(command.id());
+            execs.forget_excess();
         });
         Ok(id)
     }
@@ -139,14 +137,14 @@ impl Execs {
             }
             let mut all = self.all.lock();
             let Some(oldest) = all.iter().position(|command| !command.is_running()) else {
-                let why = format!("the commands that run may keep {OUTPUT_BUDGET_MB} MB of output");
+                let why = format!("the commands that run keep {OUTPUT_BUDGET_MB} MB of output");
                 return Err(full(&why));
             };
             all.remove(oldest);
         }
     }
 
-    fn forget_oldest(&self) {
+    fn forget_excess(&self) {
         let mut all = self.all.lock();
         let ended = all.iter().filter(|command| !command.is_running()).count();
         let mut excess = ended.saturating_sub(MAX_KEPT);
@@ -157,8 +155,12 @@ impl Execs {
         });
     }
 
-    fn forget(&self, id: &ExecId) {
-        self.all.lock().retain(|known| known.id() != id);
+    /// Forgets commands that ended long ago, for the life of the guest.
+    pub async fn forget_old(self) {
+        loop {
+            sleep(KEPT_FOR / 10).await;
+            self.all.lock().retain(|command| command.ended_since() < KEPT_FOR);
+        }
     }
 }
 
@@ -169,6 +171,6 @@ fn new_id() -> Result<ExecId, GuestError> {
 }
 
 fn full(why: &str) -> GuestError {
-    let message = format!("{why}, as many as may at once: wait for one to end, or kill one");
+    let message = format!("{why}, and more is not possible: wait for one to end, or end one");
     GuestError::Refused(ErrorBody::new(ErrorCode::Overloaded, message))
 }

@@ -160,6 +160,23 @@ impl<'a> Desk<'a> {
         said.flat_map(|line| [line, "\n"]).collect()
     }
 
+    /// Asks for a command, whatever comes of it.
+    pub async fn ask_exec(&self, body: &Value) -> Answer {
+        self.client.post(&format!("/api/v1/sessions/{}/exec", self.id), body).await
+    }
+
+    /// Runs a command that can be started, and returns its state.
+    pub async fn exec(&self, body: Value) -> Value {
+        self.ask_exec(&body).await.expect(200).json()
+    }
+
+    /// Runs a line that must succeed, and returns what it writes to standard output.
+    pub async fn run(&self, line: &str) -> String {
+        let state = self.exec(json!({ "command": line })).await;
+        assert_eq!(state["exit_code"], 0, "{line}: {state}");
+        state["stdout"].as_str().expect("text").to_owned()
+    }
+
     /// What the session's programs wrote.
     pub async fn log(&self) -> String {
         self.client.get(&format!("/api/v1/sessions/{}/logs", self.id)).await.expect(200).text()

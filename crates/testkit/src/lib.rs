@@ -13,6 +13,7 @@
 mod caster;
 mod client;
 mod connected;
+mod console;
 mod debugger;
 mod desk;
 #[cfg(feature = "fake")]
@@ -34,6 +35,7 @@ mod watcher;
 pub use caster::Caster;
 pub use client::{Answer, Client};
 pub use connected::Listens;
+pub use console::Console;
 pub use debugger::Debugger;
 pub use desk::Desk;
 pub use footprint::Footprint;

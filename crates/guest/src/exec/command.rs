@@ -120,6 +120,12 @@ impl Command {
         self.ended.borrow().is_none()
     }
 
+    /// For how long it is over.
+    pub fn ended_since(&self) -> Duration {
+        let ended = self.ended.borrow();
+        ended.as_ref().map_or(Duration::ZERO, |ended| self.began.elapsed() - ended.took)
+    }
+
     /// Returns when it has ended.
     pub async fn over(&self) {
         // The sender is ours, so this does not fail.

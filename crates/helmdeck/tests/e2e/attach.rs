@@ -194,6 +194,7 @@ async fn a_display_of_somebodys_own_is_watched_driven_and_left_as_it_was() {
     desk.act("type", json!({ "text": "typed by an agent\n" })).await;
     desktop.reads("typed by an agent\n").await;
     desk.ask("launch", json!({ "command": "xterm" })).await.expect_error(400, "session_attached");
+    desk.ask_exec(&json!({ "command": ["true"] })).await.expect_error(400, "session_attached");
     let size = json!({ "width": 640, "height": 480 });
     desk.ask("resize", size).await.expect_error(400, "session_attached");
     let files = format!("/api/v1/sessions/{id}/files");

@@ -1,0 +1,89 @@
+//! `/workspace`: on the disk, bounded, and gone with the session.
+
+use std::{fs, path::Path, time::Duration};
+
+use helmdeck_testkit::{Desk, Process, Server, eventually};
+use serde_json::json;
+
+/// A measurement a second, on a busy machine.
+const SOON: Duration = Duration::from_secs(30);
+
+fn workspaces(server: &Server) -> Vec<String> {
+    let entries = fs::read_dir(server.data_dir().join("workspaces")).into_iter().flatten();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+/// Bytes of the files in a directory.
+fn size(dir: &Path) -> u64 {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.file_type() {
+            Ok(kind) if kind.is_dir() => size(&entry.path()),
+            _ => entry.metadata().map_or(0, |facts| facts.len()),
+        })
+        .sum()
+}
+
+#[tokio::test]
+async fn a_workspace_is_on_the_disk_and_gone_with_its_session_also_after_a_crash() {
+    let mut server = Server::start();
+    let client = server.client("agent", "sessions:*");
+    let (one, two) = (Desk::create(&client, &json!({})).await, Desk::desktop(&client).await);
+    assert_eq!(workspaces(&server).len(), 2);
+    let line = "dd if=/dev/zero of=big bs=1M count=20 2>/dev/null; mkdir -p a/b; chmod 0 a/b a; \
+                ln -s /etc link; cp /bin/true t && ./t && stat -c %s big";
+    for desk in [&one, &two] {
+        assert_eq!(desk.run(line).await, "20971520\n");
+        let dir = server.data_dir().join("workspaces").join(&desk.id);
+        assert!(size(&dir) >= 20 << 20, "it is on the disk");
+    }
+    // Programs are not told where it is, and the browser has nothing of it.
+    let mounts = two.run("cat /proc/self/mountinfo").await;
+    assert!(mounts.contains(" /workspace "), "{mounts}");
+    for hidden in [server.data_dir().to_str().unwrap(), "workspaces", &two.id] {
+        assert!(!mounts.contains(hidden), "{hidden} in {mounts}");
+    }
+    one.end().await;
+    assert_eq!(workspaces(&server), [two.id.as_str()]);
+    // A server that is killed, with the sandbox: the next one clears away.
+    server.kill();
+    for process in Process::in_sandboxes(&server.run_dir()) {
+        process.kill();
+    }
+    server.restart();
+    let none = async || workspaces(&server).is_empty().then_some(());
+    eventually(SOON, none).await.expect("nothing is left");
+}
+
+#[tokio::test]
+async fn who_fills_the_workspace_is_stopped_and_can_make_room() {
+    let server = Server::start_with(&[("HELMDECK_WORKSPACE_LIMIT", "64m")]);
+    let client = server.client("agent", "sessions:*");
+    let desk = Desk::create(&client, &json!({})).await;
+    // Slowly, so that it cannot be done before anybody looks.
+    let slowly = "while :; do head -c 4000000 /dev/zero; sleep 0.05; done";
+    let state = desk.exec(json!({ "command": format!("{slowly} > big") })).await;
+    assert_eq!(state["error"]["error"], "session_disk_full", "{state}");
+    assert_eq!((&state["signal"], &state["timed_out"]), (&json!("SIGKILL"), &json!(false)));
+    let message = state["error"]["message"].as_str().unwrap();
+    assert!(message.contains("HELMDECK_WORKSPACE_LIMIT"), "{message}");
+    // Files that are deleted and still open count, and so do programs that were not run by a call.
+    desk.run("rm big").await;
+    let hidden = format!("exec 3> hidden; rm hidden; {slowly} >&3");
+    let state = desk.exec(json!({ "command": hidden })).await;
+    assert_eq!(state["error"]["error"], "session_disk_full", "{state}");
+    desk.run(&format!("({slowly} > big; touch over) & true")).await;
+    let killed = async || desk.log().await.contains("is killed: /workspace holds").then_some(());
+    eventually(SOON, killed).await.expect("it is killed");
+    desk.run("rm -f big && echo room > file").await;
+}
+
+#[tokio::test]
+async fn without_a_limit_the_workspace_is_a_part_of_the_home() {
+    let server = Server::start_with(&[("HELMDECK_WORKSPACE_LIMIT", "0")]);
+    let client = server.client("agent", "sessions:*");
+    let desk = Desk::create(&client, &json!({})).await;
+    let kind = desk.run("echo kept > file; cat file; stat -f -c %T .").await;
+    assert_eq!(kind, "kept\ntmpfs\n");
+    assert_eq!(workspaces(&server), [""; 0]);
+}
