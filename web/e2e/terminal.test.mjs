@@ -46,13 +46,17 @@ step("the Terminal tab starts a shell that has the keyboard", async () => {
 step("colours of all kinds are shown, in both themes", async () => {
   await run(person, String.raw`clear; printf '\033[32mgreen \033[38;5;208morange \033[38;2;200;30;90mtrue\033[0m \033[1mbold\033[0m\n'; ls -la --color=always /`);
   await shows(person, /green orange true bold/);
-  const span = person.page.locator(".xterm-rows span", { hasText: /^true ?$/ });
+  const { page } = person;
+  const span = page.locator(".xterm-rows span", { hasText: /^true ?$/ });
   const colours = new Set();
   for (const colorScheme of ["light", "dark"]) {
-    await person.page.emulateMedia({ colorScheme });
-    const screen = person.page.locator(".xterm-scrollable-element");
+    await page.emulateMedia({ colorScheme });
+    const screen = page.locator(".xterm-scrollable-element");
     colours.add(await until("the terminal is painted", () => screen.evaluate((element) => getComputedStyle(element).backgroundColor)));
-    assert.notEqual(await span.first().evaluate((element) => getComputedStyle(element).color), "");
+    const [plain, coloured] = await Promise.all(
+      [page.locator(".xterm-rows"), span.first()].map((one) => one.evaluate((element) => getComputedStyle(element).color)),
+    );
+    assert.notEqual(coloured, plain);
     await look("terminal-desk", colorScheme);
   }
   assert.equal(colours.size, 2, [...colours].join());

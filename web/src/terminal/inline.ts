@@ -1,26 +1,14 @@
 /**
  * xterm.js writes style elements and style attributes, which the page's content security policy refuses.
- * Style sheets and styles that a script makes are allowed, so xterm.js gets elements that use those.
+ * Style sheets and styles that a script makes are allowed, so xterm.js gets elements that use those. Its
+ * option `documentOverride` would be the place, but its rows and its scroll bar ignore that.
  */
 const native = document.createElement.bind(document);
 
-/** For the option `documentOverride`: this document, with elements that need no inline style. */
-export const withoutInlineStyle: Document = new Proxy(document, {
-  get: (target, name) => {
-    if (name === "createElement") return create;
-    const value: unknown = Reflect.get(target, name, target);
-    return typeof value === "function" ? (value.bind(target) as unknown) : value;
-  },
-});
-
-/** Does the same to `document` itself while `work` runs: the scroll bar of xterm.js 6 ignores the option. */
-export function avoidingInlineStyle(work: () => void): void {
+/** Lets xterm.js work without inline styles, until the function that is returned is called. */
+export function avoidInlineStyles(): () => void {
   document.createElement = create as typeof document.createElement;
-  try {
-    work();
-  } finally {
-    Reflect.deleteProperty(document, "createElement");
-  }
+  return () => void Reflect.deleteProperty(document, "createElement");
 }
 
 function create(tag: string, options?: ElementCreationOptions): HTMLElement {

@@ -5,7 +5,7 @@ import { bytes as sizeOf } from "../format";
 import { copy } from "../ui/CopyButton";
 import { isWayOut } from "../viewer/chord";
 import type { TerminalSize } from "./connection";
-import { avoidingInlineStyle, withoutInlineStyle } from "./inline";
+import { avoidInlineStyles } from "./inline";
 
 /** A program can write faster than a page shows. What is beyond this, in bytes, is left out. */
 const mostUnseen = 16 << 20;
@@ -23,6 +23,7 @@ export class TerminalScreen {
   private readonly terminal: Terminal;
   private readonly fitting = new FitAddon();
   private readonly observer: ResizeObserver;
+  private readonly allowInlineStyles: () => void;
   /** Bytes that were written and are not shown yet, and bytes that were left out since. */
   private unseen = 0;
   private leftOut = 0;
@@ -38,10 +39,10 @@ export class TerminalScreen {
       minimumContrastRatio: 4.5,
       scrollback: 5000,
       macOptionIsMeta: true,
-      documentOverride: withoutInlineStyle,
     });
     this.terminal.loadAddon(this.fitting);
-    avoidingInlineStyle(() => this.terminal.open(element));
+    this.allowInlineStyles = avoidInlineStyles();
+    this.terminal.open(element);
     this.fitting.fit();
 
     const text = new TextEncoder();
@@ -101,6 +102,7 @@ export class TerminalScreen {
   close(): void {
     this.observer.disconnect();
     this.terminal.dispose();
+    this.allowInlineStyles();
   }
 
   /** False for keys that are not for the shell. */
