@@ -197,9 +197,10 @@ fn exec(config: &Config, args: &ExecArgs) -> Result<ExitCode, Box<dyn Error>> {
         );
         return Ok(ExitCode::from(124));
     }
-    let code = result.get("exit_code").and_then(Value::as_i64);
-    let signal = result.get("signal").and_then(Value::as_i64).unwrap_or_default();
-    let code = code.unwrap_or(128 + signal);
+    let Some(code) = result.get("exit_code").and_then(Value::as_i64) else {
+        eprintln!("helmdeck: the program was ended by {}", text(&result, "signal"));
+        return Ok(ExitCode::FAILURE);
+    };
     Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)))
 }
 
