@@ -7,6 +7,7 @@
 
 mod cast;
 mod cdp;
+mod exec;
 mod files;
 mod guest;
 mod picture;

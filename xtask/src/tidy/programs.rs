@@ -34,11 +34,11 @@ const PACKAGES: [(&str, &[&str]); 14] = [
 
 /// What every Debian system has: programs of packages of priority "required", and apt.
 #[rustfmt::skip]
-const REQUIRED: [&str; 78] = [
+const REQUIRED: [&str; 79] = [
     "apt-get", "awk", "basename", "bash", "cat", "chmod", "chown", "chroot", "cmp", "cp", "cut", "date", "dd",
     "df", "dirname", "dpkg-query", "du", "env", "find", "flock", "getent", "grep", "groupdel", "gzip",
     "head", "hostname", "id", "install", "kill", "ln", "ls", "mkdir", "mkfifo", "mktemp", "mount",
-    "mountpoint", "mv", "nohup", "nproc", "nsenter", "od", "perl", "pivot_root", "prlimit", "readlink", "realpath",
+    "mountpoint", "mv", "nohup", "nproc", "nsenter", "od", "perl", "pivot_root", "prlimit", "pwd", "readlink", "realpath",
     "rm", "rmdir", "sed", "seq", "setpriv", "setsid", "sh", "sha256sum", "sleep", "sort", "split",
     "stat", "stty", "su", "tail", "tar", "tee", "test", "timeout", "touch", "tr", "truncate", "true",
     "umount", "uname", "uniq", "unshare", "useradd", "userdel", "wc", "whoami", "xargs",

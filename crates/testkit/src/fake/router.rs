@@ -32,7 +32,7 @@ use serde_json::Value;
 use tokio::io::{AsyncWriteExt, copy_bidirectional};
 
 use super::{
-    cast, cdp,
+    cast, cdp, exec,
     guest::{FakeGuest, call_of},
     picture::{PDF, picture},
     rfb,
@@ -65,6 +65,9 @@ pub fn router(guest: FakeGuest) -> Router {
         .route(route::FILE, get(read_file).put(write_file))
         .route(route::PROFILE, get(save_profile).put(load))
         .route(route::EXTENSION, put(load))
+        .route(route::EXECS, get(exec::list).post(exec::start))
+        .route(route::EXEC, get(exec::show))
+        .route(route::KILL_EXEC, post(exec::kill))
         .route(route::TUNNEL, get(tunnel))
         .route(route::RFB, get(view))
         .route(route::FRAMES, get(frames))
