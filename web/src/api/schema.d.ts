@@ -1486,6 +1486,56 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sessions/{id}/exec": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The commands of the session: those that run, and the last 32 that ended within ten minutes
+         * @description The commands of the session: those that run, and the last 32 that ended within ten minutes. Also those that another server started.
+         */
+        get: operations["list_execs"];
+        put?: never;
+        /**
+         * Run a command in the session, and wait for its end
+         * @description Run a command in the session, and wait for its end.
+         *
+         *     The answer comes when the command itself exits, also if programs it left in the background still hold its output; those live on until the session ends. When the command takes longer than `timeout_s`, when the caller hangs up, and when it is killed, everything it started is killed.
+         */
+        post: operations["exec"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/exec/{exec_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What came of a command so far, with what is kept of its output
+         * @description What came of a command so far, with what is kept of its output. `wait_s` waits for its end; `stream=true` sends its output from the beginning. Hanging up does not end it.
+         */
+        get: operations["show_exec"];
+        put?: never;
+        post?: never;
+        /**
+         * Kill a command with everything it started, also what it left in the background after it ended
+         * @description Kill a command with everything it started, also what it left in the background after it ended. Answers when nothing of it is left.
+         */
+        delete: operations["kill_exec"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sessions/{id}/files": {
         parameters: {
             query?: never;
@@ -1698,6 +1748,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sessions/{id}/terminal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * An interactive terminal in the session, over a WebSocket, by token or by the page's cookie
+         * @description An interactive terminal in the session, over a WebSocket, by token or by the page's cookie.
+         *
+         *     Binary messages are the terminal's bytes, both ways. Text messages are JSON. The client sends `{"type": "resize", "cols": 120, "rows": 40}`. The server sends `{"type": "exit", "exit_code": 0, "signal": null}` when the program has ended, and then closes with code 1000; and `{"type": "error", "error": code, "message": text}` when something was refused: what is typed while a person drives, unless it is by that person, is dropped with `control_held`.
+         *
+         *     Programs wait for a client that reads slowly. When the client hangs up, the terminal's programs get SIGHUP, and everything that is left of them is killed.
+         */
+        get: operations["terminal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sessions/{id}/tickets": {
         parameters: {
             query?: never;
@@ -1817,6 +1891,46 @@ export interface paths {
          * @description Revoke a token, at once; what was opened with it is closed.
          */
         delete: operations["revoke_token"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The tools that the caller may call, with the schemas of their arguments and answers; `search` finds some by words
+         * @description The tools that the caller may call, with the schemas of their arguments and answers; `search` finds some by words.
+         */
+        get: operations["list_tools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tools/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Call any tool by its name, with its arguments as one JSON object
+         * @description Call any tool by its name, with its arguments as one JSON object. The answer is that of the tool's own path; the token needs the tool's scope.
+         */
+        post: operations["call_tool"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2299,6 +2413,8 @@ export interface components {
          * @enum {string}
          */
         ColorScheme: "light" | "dark" | "no_preference";
+        /** @description What to run: a program with its arguments, or a line for a shell. */
+        CommandLine: string | string[];
         /** @description One line of the console. */
         ConsoleEntry: {
             /**
@@ -2757,6 +2873,8 @@ export interface components {
         EndReason: "requested" | "wall_clock" | "idle" | "max_tasks" | "server_stopped" | "start_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory";
         /** @description The body of every failed request. */
         ErrorBody: {
+            /** @description What that field may be: its values, or a description of them. */
+            allowed?: string[];
             /** @description Why the session is over, if that is the reason and still known. */
             end_reason?: components["schemas"]["EndReason"] | null;
             /**
@@ -2766,6 +2884,8 @@ export interface components {
             ended_at?: string | null;
             /** @description What went wrong, for programs. */
             error: components["schemas"]["ErrorCode"];
+            /** @description Which field of the request is wrong, such as `path[1].y`, if one is. */
+            field?: string | null;
             /** @description What an agent should do next, where that is not obvious. */
             hint?: string | null;
             /** @description Who drives the session, if that is the reason. */
@@ -2873,6 +2993,121 @@ export interface components {
          * @enum {string}
          */
         ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "not_driving" | "private" | "control_taken" | "person_required" | "too_many_connections" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "picture_too_large" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "egress_denied" | "host_not_found" | "connection_refused" | "forward_denied" | "port_in_use" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "range_not_satisfiable" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
+        /**
+         * @description Run a command in the session, and wait for its end.
+         *
+         *     The answer comes when the command itself exits, also if programs it left in the background still
+         *     hold its output; those live on until the session ends. When the command takes longer than
+         *     `timeout_s`, when the caller hangs up, and when it is killed, everything it started is killed.
+         */
+        Exec: {
+            /**
+             * @description Answer at once, and let it run: `GET …/exec/{exec_id}` says what became of it.
+             * @default false
+             */
+            background?: boolean;
+            /** @description A program and its arguments, such as `["git", "status"]`, or a line for `/bin/bash -c`. */
+            command: components["schemas"]["CommandLine"];
+            /**
+             * @description The directory to run in, an absolute path; `/workspace` if not given.
+             * @default null
+             */
+            cwd?: string | null;
+            /**
+             * @description Variables that are added to the session's own. They are never logged.
+             * @default {}
+             */
+            env?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: uint32
+             * @description How many bytes are kept of each of standard output and standard error. Of more, the first and
+             *     the last half of this are kept, with a line between that says how many bytes were left out.
+             * @default 1048576
+             */
+            max_output_bytes?: number;
+            /**
+             * @description Text for its standard input; none if not given.
+             * @default null
+             */
+            stdin?: string | null;
+            /**
+             * Format: uint32
+             * @description Seconds after which it is killed with everything it started.
+             * @default 120
+             */
+            timeout_s?: number;
+        };
+        /** @description Names one command of a session, for as long as it is remembered. */
+        ExecId: string;
+        /** @description The commands of a session: those that run, and the last that ended. */
+        ExecList: {
+            /** @description Oldest first. */
+            execs: components["schemas"]["ExecSummary"][];
+        };
+        /** @description A command and what came of it so far. */
+        ExecState: {
+            /**
+             * Format: uint64
+             * @description How long it ran, so far.
+             */
+            duration_ms: number;
+            /** @description Why it was killed, if that was neither the time-out nor a call: `session_disk_full`. */
+            error?: components["schemas"]["ErrorBody"] | null;
+            /** @description Its id, by which it can be asked for and killed, also after a restart of the server. */
+            exec_id: components["schemas"]["ExecId"];
+            /**
+             * Format: int32
+             * @description The code that it exited with; null while it runs, and if a signal ended it.
+             */
+            exit_code?: number | null;
+            /** @description Whether it still runs. */
+            running: boolean;
+            /** @description The signal that ended it, such as `SIGKILL`. */
+            signal?: string | null;
+            /** @description The same of standard error. */
+            stderr?: string | null;
+            /** @description Whether the middle of its standard error was left out. */
+            stderr_truncated: boolean;
+            /**
+             * @description What it wrote to standard output, so far. Bytes that are no UTF-8 are replaced. Left out of
+             *     the last event of a stream.
+             */
+            stdout?: string | null;
+            /** @description Whether the middle of its standard output was left out. */
+            stdout_truncated: boolean;
+            /** @description Whether it was killed because it took longer than `timeout_s`. */
+            timed_out: boolean;
+        };
+        /** @description A command in a list, without its output. */
+        ExecSummary: {
+            /** @description The program, without its arguments; `bash` if it is a shell line. */
+            command: string;
+            /**
+             * Format: uint64
+             * @description How long it ran, so far.
+             */
+            duration_ms: number;
+            /** @description Its id. */
+            exec_id: components["schemas"]["ExecId"];
+            /**
+             * Format: int32
+             * @description The code that it exited with.
+             */
+            exit_code?: number | null;
+            /** @description Whether it still runs. */
+            running: boolean;
+            /** @description The signal that ended it. */
+            signal?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was started.
+             */
+            started_at: string;
+            /** @description Whether it took longer than it may. */
+            timed_out: boolean;
+        };
         /** @description Run JavaScript in the page, and answer with what it yields; promises are awaited. */
         Execute: {
             /** @description An expression, or statements with `return`. */
@@ -3895,7 +4130,7 @@ export interface components {
             username?: components["schemas"]["Secret"] | null;
         };
         /**
-         * Format: int32
+         * Format: double
          * @description One coordinate in pixels of the session's screen, counted from the top left corner.
          *
          *     Models sometimes write `376.0`; fractions are rounded.
@@ -4567,6 +4802,37 @@ export interface components {
         TokenList: {
             /** @description Newest first. */
             tokens: components["schemas"]["TokenInfo"][];
+        };
+        /** @description One tool. */
+        ToolInfo: {
+            /** @description What it does. */
+            description: string;
+            /** @description The JSON Schema of its arguments. */
+            input_schema?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Its name, for `/api/v1/tools/{name}` and `helmdeck call`. */
+            name: string;
+            /**
+             * @description What calling it means: `effect`, `idempotent`, `destructive`, `open_world`, `style`,
+             *     `substrate`, `surface`, `default_mode`.
+             */
+            nature: {
+                [key: string]: unknown;
+            };
+            /** @description The JSON Schema of its answer; absent if that is not JSON. */
+            output_schema?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The scope that a token needs for it. */
+            scope: string;
+            /** @description A few words. */
+            title: string;
+        };
+        /** @description The tools that the caller may call. */
+        ToolList: {
+            /** @description In the order of the table. */
+            tools: components["schemas"]["ToolInfo"][];
         };
         /** @description Click three times in quick succession, which selects a line or paragraph of text. */
         TripleClick: {
@@ -6155,7 +6421,7 @@ export interface operations {
         parameters: {
             query: {
                 /** @description What the holder of the address may do; `view` if not given. */
-                role?: string;
+                role?: components["schemas"]["Role"];
                 /** @description Which session. */
                 session_id: string;
             };
@@ -6872,6 +7138,114 @@ export interface operations {
             "5XX": components["responses"]["Error"];
         };
     };
+    list_execs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecList"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    exec: {
+        parameters: {
+            query?: {
+                /** @description Send output as it comes, as server-sent events: `stdout` and `stderr` with `{"text": …}`, and `exit` with the result. */
+                stream?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Exec"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecState"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    show_exec: {
+        parameters: {
+            query?: {
+                /** @description Send output as it comes, as server-sent events: `stdout` and `stderr` with `{"text": …}`, and `exit` with the result. */
+                stream?: boolean;
+                /** @description Seconds to wait for its end, 0 to 60. */
+                wait_s?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+                exec_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecState"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    kill_exec: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                exec_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
     list_files: {
         parameters: {
             query?: {
@@ -7208,6 +7582,35 @@ export interface operations {
             "5XX": components["responses"]["Error"];
         };
     };
+    terminal: {
+        parameters: {
+            query?: {
+                /** @description Columns, 1 to 1000; 80 if not given. */
+                cols?: number;
+                /** @description A line for `/bin/bash -c`; an interactive `bash -l` if not given. */
+                command?: string;
+                /** @description Lines, 1 to 1000; 24 if not given. */
+                rows?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
     create_ticket: {
         parameters: {
             query?: never;
@@ -7375,6 +7778,67 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    list_tools: {
+        parameters: {
+            query?: {
+                /** @description Only the one with this name. */
+                name?: string;
+                /** @description Whether schemas are listed as well; true if not given. */
+                schemas?: boolean;
+                /** @description Only those whose name or description holds all of these words. */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolList"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    call_tool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
             };
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
