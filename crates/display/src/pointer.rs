@@ -11,7 +11,7 @@ use tokio::{
     task::block_in_place,
     time::{Instant, sleep},
 };
-use x11rb::protocol::xproto::ConnectionExt as _;
+use x11rb::protocol::xproto::{ConnectionExt as _, KeyButMask};
 
 use crate::{
     display::{Display, Input},
@@ -27,6 +27,8 @@ const MODIFIER_REST: Duration = Duration::from_millis(20);
 /// How long a moved pointer is waited for, and how often to look.
 const ARRIVAL: Duration = Duration::from_secs(1);
 const ARRIVAL_LOOK: Duration = Duration::from_millis(1);
+/// How long a window manager may take to look at a click.
+const RELEASE: Duration = Duration::from_secs(2);
 /// Between two steps of a drag, so that whatever is passed over can react.
 const DRAG_STEP: Duration = Duration::from_millis(5);
 /// After the press and before the release of a drag.
@@ -100,11 +102,14 @@ impl Display {
     /// Lets a button go.
     pub async fn mouse_up(&self, action: &MouseUp) -> Result<Clicked, DisplayError> {
         let button = action.button.number();
-        self.button(action.x, action.y, button, |mut held| {
-            held.release_button(button)?;
-            held.finish()
-        })
-        .await
+        let done = self
+            .button(action.x, action.y, button, |mut held| {
+                held.release_button(button)?;
+                held.finish()
+            })
+            .await?;
+        self.released(button).await?;
+        Ok(done)
     }
 
     /// Presses, moves in small steps, and releases.
@@ -146,6 +151,7 @@ impl Display {
             held.release_button(button)?;
             held.finish()
         })?;
+        self.released(button).await?;
         let (start_x, start_y, end_x, end_y) = (start.x, start.y, end.x, end.y);
         Ok(Dragged { ok: true, start_x, start_y, end_x, end_y })
     }
@@ -201,6 +207,32 @@ impl Display {
         Ok(())
     }
 
+    /// Waits until the server has processed the release of a button. A window manager that has yet to
+    /// look at a press holds all pointer events after it, and they get the modifiers of when they are
+    /// processed: keys that come next would change what was clicked.
+    async fn released(&self, button: u8) -> Result<(), DisplayError> {
+        let deadline = Instant::now() + RELEASE;
+        while block_in_place(|| self.is_down(button))? && Instant::now() < deadline {
+            sleep(ARRIVAL_LOOK).await;
+        }
+        Ok(())
+    }
+
+    /// Whether a button is down, as far as the server knows of it.
+    fn is_down(&self, button: u8) -> Result<bool, DisplayError> {
+        let (connection, _) = self.query()?;
+        let mask = connection.query_pointer(connection.root)?.reply()?.mask;
+        let bit = match button {
+            1 => KeyButMask::BUTTON1,
+            2 => KeyButMask::BUTTON2,
+            3 => KeyButMask::BUTTON3,
+            4 => KeyButMask::BUTTON4,
+            5 => KeyButMask::BUTTON5,
+            _ => return Ok(false),
+        };
+        Ok(mask.contains(bit))
+    }
+
     async fn clicks(
         &self,
         x: Px,
@@ -218,10 +250,11 @@ impl Display {
         })?;
         for nth in 0..count {
             if nth > 0 {
-                block_in_place(|| input.connection.round_trip())?;
                 sleep(CLICK_GAP).await;
             }
             held.tap_button(button.number())?;
+            block_in_place(|| input.connection.round_trip())?;
+            self.released(button.number()).await?;
         }
         rest(&input, modifiers).await?;
         block_in_place(|| held.finish())

@@ -2,9 +2,20 @@
 
 use helmdeck_wire::{
     ErrorBody, ErrorCode,
+    keyboard::{HoldKey, Key},
     pointer::{
         Button, Click, CursorPosition, Direction, DoubleClick, Drag, Modifier, ModifierClick,
         MouseDown, MouseMove, MouseUp, Point, Px, Scroll, TripleClick,
+    },
+    status::Seconds,
+};
+use tokio::sync::mpsc;
+use x11rb::{
+    CURRENT_TIME, NONE,
+    connection::Connection as _,
+    protocol::{
+        Event,
+        xproto::{Allow, ButtonIndex, ConnectionExt as _, EventMask, GrabMode, ModMask},
     },
 };
 
@@ -45,6 +56,63 @@ async fn clicks_arrive_where_they_should() {
     display.modifier_click(&click).await.unwrap();
     assert_eq!(presses(&witness.seen()), [(1, SHIFT_AND_CTRL)]);
     assert!(!witness.anything_down());
+}
+
+/// A window manager that looks at clicks, as most do, and at the first one only when it is told to.
+/// Meanwhile the server holds all that the mouse does after it.
+fn slow_manager(world: &World) -> (mpsc::Receiver<()>, mpsc::Sender<()>) {
+    let (pressed, hears) = mpsc::channel(1);
+    let (tell, mut go_on) = mpsc::channel(1);
+    let (x, screen) = x11rb::connect(Some(&world.name)).unwrap();
+    let root = x.setup().roots[screen].root;
+    let (event, left, any) = (EventMask::BUTTON_PRESS, ButtonIndex::M1, ModMask::ANY);
+    let (pointer, keyboard) = (GrabMode::SYNC, GrabMode::ASYNC);
+    let grab = x.grab_button(false, root, event, pointer, keyboard, NONE, NONE, left, any);
+    grab.unwrap().check().unwrap();
+    std::thread::spawn(move || {
+        let mut first = true;
+        while let Ok(event) = x.wait_for_event() {
+            if !matches!(event, Event::ButtonPress(_)) {
+                continue;
+            }
+            if std::mem::take(&mut first) {
+                pressed.blocking_send(()).unwrap();
+                go_on.blocking_recv();
+            }
+            x.allow_events(Allow::REPLAY_POINTER, CURRENT_TIME).unwrap();
+            x.flush().unwrap();
+        }
+    });
+    (hears, tell)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_that_come_after_clicks_do_not_change_them_however_slow_the_window_manager_is() {
+    let world = World::bare();
+    let witness = Witness::on(&world.name);
+    let display = &world.display;
+    // Names of keys are read the first time.
+    display.key(&Key { keys: "ctrl".to_owned() }).await.unwrap();
+    let (mut pressed, go_on) = slow_manager(&world);
+    let hands = display.clone();
+    let acting = tokio::spawn(async move {
+        let clicks = TripleClick { x: Px(10), y: Px(10), button: Button::Left };
+        hands.triple_click(&clicks).await.unwrap();
+        let ctrl = HoldKey { keys: "ctrl".to_owned(), seconds: Seconds(30.0) };
+        hands.hold_key(&ctrl).await.unwrap();
+    });
+    pressed.recv().await.unwrap();
+    // Longer than it would take to press the key, if that did not wait.
+    for _ in 0..5000 {
+        display.cursor_position(&CursorPosition {}).await.unwrap();
+    }
+    go_on.send(()).await.unwrap();
+    let mut seen = Vec::new();
+    while presses(&seen).len() < 3 {
+        seen.extend(witness.seen());
+    }
+    assert_eq!(presses(&seen), [(1, 0); 3]);
+    acting.abort();
 }
 
 #[tokio::test(flavor = "multi_thread")]
