@@ -30,7 +30,7 @@ describe("the API reference", () => {
 
   it("names types as people do", () => {
     const { Click, Session } = document.components.schemas;
-    expect(typeOf(document, Click?.properties?.x ?? {})).toBe("integer");
+    expect(typeOf(document, Click?.properties?.x ?? {})).toBe("number");
     expect(typeOf(document, Click?.properties?.button ?? {})).toContain('"left" | "middle"');
     expect(typeOf(document, Session?.properties?.end_reason ?? {})).toContain('"idle"');
     expect(typeOf(document, { type: "array", items: { type: "string" } })).toBe("array of string");
