@@ -101,6 +101,8 @@ fn set_up(plan: &Plan, system: &Path) -> Result<(), String> {
            useradd --create-home --shell /bin/bash --groups sudo \"$1\"
            echo \"$1 ALL=(ALL) NOPASSWD: ALL\" >/etc/sudoers.d/fresh
          fi
+         # The installer of Debian writes it; debootstrap does not.
+         [[ -e /etc/hosts ]] || printf '127.0.0.1 localhost\\n::1 localhost\\n' >/etc/hosts
          mkdir -p \"/$2/.cargo\"",
     );
     check(inside.args(["x", plan.account(), home]))?;
