@@ -78,7 +78,7 @@ async fn only_watches(view: &mut Caster) {
     view.send("dialog", json!({ "accept": true })).await;
     view.send_text(json!({ "method": "ack" }).to_string()).await;
     view.until(|view| !view.last("error").is_null()).await;
-    let ack = json!({ "message": "ack: params.seq is missing" });
+    let ack = json!({ "message": "ack: params: seq is missing" });
     assert_eq!(view.last("error"), &ack, "that it only watches was said once");
     tokio::time::sleep(Duration::from_millis(150)).await;
 }
