@@ -144,6 +144,7 @@ impl Guest {
 
     /// Becomes a session; the reports tell how it goes.
     pub fn begin(&self, mut begin: Begin) -> Result<(), GuestError> {
+        begin.workspace_bytes = begin.workspace_bytes.filter(|_| workspace::is_on_disk());
         {
             let mut state = self.state.lock();
             if !matches!(*state, State::Empty) {

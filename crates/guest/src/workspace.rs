@@ -43,6 +43,11 @@ const AT_LEAST: Duration = Duration::from_secs(30);
 /// Of the time, so much at most is spent with measuring: one part in twenty.
 const SHARE: u32 = 20;
 
+/// Whether the runtime could give it a directory on the disk.
+pub fn is_on_disk() -> bool {
+    fs::exists(DISK).unwrap_or(false)
+}
+
 /// Makes the directories that it is made of, before any program runs.
 pub fn make_folders(begin: &Begin) -> io::Result<()> {
     if begin.workspace_bytes.is_none() {

@@ -137,11 +137,17 @@ impl LocalRuntime {
         helmdeck_spawn::new_session(std);
         helmdeck_spawn::usual_descriptors(std);
         let uid = if self.drop_privileges { Some(uid::claim(dir)?) } else { None };
-        let workspace = if spec.workspace {
-            let made = self.workspaces.make(id, uid)?;
-            Some(uid.map_or(Ok(made.clone()), |uid| mount_workspace(std, &made, dir, uid))?)
-        } else {
-            None
+        let made = if spec.workspace { Some(self.workspaces.make(id, uid)) } else { None };
+        let workspace = match made {
+            Some(Ok(made)) => {
+                Some(uid.map_or(Ok(made.clone()), |uid| mount_workspace(std, &made, dir, uid))?)
+            }
+            // A disk that is full or read-only hinders no session: its guest makes do with memory.
+            Some(Err(error)) => {
+                tracing::warn!(%error, "A workspace is in memory, because none can be made on disk");
+                None
+            }
+            None => None,
         };
         if let Some(uid) = uid {
             helmdeck_spawn::drop_to(std, uid);
