@@ -15,6 +15,10 @@ use serde_json::Value;
 pub struct Proxy {
     /// `http://host:port` or `socks5://host:port`, without credentials.
     #[schemars(length(max = 300), regex(pattern = "^(http|socks5)://[^/@]+/?$"))]
+    #[schemars(extend(
+        "x-secret" = true,
+        "x-expected" = "http://host:port or socks5://host:port, without credentials"
+    ))]
     pub server: String,
     /// Who to log in as. Replies show `•••`: some proxies take a key here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
