@@ -1,6 +1,12 @@
 //! The whole server: build, serve, drain.
 
-use std::{collections::HashMap, net::SocketAddr, ops::Deref, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    net::SocketAddr,
+    ops::Deref,
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use helmdeck_egress::Policy;
@@ -26,6 +32,7 @@ use crate::{
     event_ids::EventIds,
     housekeeping::{self, Kept},
     login::Login,
+    mcp::Mcp,
     metrics::Metrics,
     openapi,
     origin::Origins,
@@ -141,6 +148,8 @@ pub struct Parts {
     /// Live connections, and the word that they must end.
     pub(crate) live: TaskTracker,
     pub(crate) closing: CancellationToken,
+    /// The MCP door.
+    pub(crate) mcp: Mcp,
     /// Operation ids by path; a path has few methods.
     operation_ids: HashMap<String, Vec<(Method, Arc<str>)>>,
 }
@@ -215,6 +224,7 @@ impl App {
             published: Mutex::default(),
             live: TaskTracker::new(),
             closing: CancellationToken::new(),
+            mcp: Mcp::default(),
             operation_ids: operation_ids(operations),
         };
         Ok(Self { parts: Arc::new(parts) })
@@ -234,6 +244,16 @@ impl App {
 }
 
 impl App {
+    /// A handle that does not keep the server alive.
+    pub(crate) fn downgrade(&self) -> Weak<Parts> {
+        Arc::downgrade(&self.parts)
+    }
+
+    /// The server behind a handle, if it still runs.
+    pub(crate) fn upgrade(parts: &Weak<Parts>) -> Option<Self> {
+        parts.upgrade().map(|parts| Self { parts })
+    }
+
     /// The methods that a matched path knows.
     pub(crate) fn methods(&self, path: &str) -> Vec<&str> {
         let at_path = self.operation_ids.get(path).map(Vec::as_slice).unwrap_or_default();

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use axum::{
     extract::{Query, Request, State},
     middleware::Next,
-    response::Response,
+    response::{IntoResponse, Response},
 };
 use helmdeck_sessions::{Caller, Scope};
 use helmdeck_wire::{ErrorCode, history::ActorKind};
-use http::{HeaderMap, Method, header, request::Parts};
+use http::{HeaderMap, Method, StatusCode, header, request::Parts};
 use serde::Deserialize;
 
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
     connection_limits::{Connection, Who},
     cookie,
     error::{ApiError, ApiResult},
-    origin, ticket,
+    mcp, origin, ticket,
     token::Claims,
     tool::lacks,
 };
@@ -35,6 +35,8 @@ pub struct Gate {
     pub access: Access,
     /// Whether it is a health check, which is answered however busy the server is.
     pub health: bool,
+    /// Whether a refusal tells MCP clients where to read about authorization.
+    pub mcp: bool,
 }
 
 /// A ticket that came with a request; its session is in the path, and checked there.
@@ -80,7 +82,11 @@ pub async fn admit(
         },
     };
     if let Some(scope) = scope {
-        let claims = identify(&gate.app, request.method(), request.headers())?;
+        let claims = match identify(&gate.app, request.method(), request.headers()) {
+            Ok(claims) => claims,
+            Err(refused) if gate.mcp => return Ok(challenged(&gate.app, &request, refused)),
+            Err(refused) => return Err(refused),
+        };
         let caller = caller(&claims);
         tracing::Span::current().record("caller", caller.subject.as_str());
         if let Some(scope) = scope.filter(|scope| !caller.may(*scope)) {
@@ -91,6 +97,17 @@ pub async fn admit(
         request.extensions_mut().insert(claims);
     }
     Ok(next.run(request).await)
+}
+
+/// The refusal of an MCP client, with the address of the metadata that it looks for.
+fn challenged(app: &App, request: &Request, refused: ApiError) -> Response {
+    let mut response = refused.into_response();
+    if response.status() == StatusCode::UNAUTHORIZED
+        && let Some(challenge) = mcp::challenge(app, request.headers())
+    {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+    }
+    response
 }
 
 /// Whose token or cookie this is.

@@ -28,6 +28,7 @@ mod lock;
 mod login;
 mod login_queue;
 mod login_throttle;
+mod mcp;
 mod metrics;
 mod openapi;
 mod operation;

@@ -58,6 +58,11 @@ impl Address {
         format!("{scheme}://{}{path}?ticket={ticket}", self.authority)
     }
 
+    /// The address of a path of this server.
+    pub fn url(&self, path: &str) -> String {
+        format!("{}://{}{}", self.scheme, self.authority, self.path(path))
+    }
+
     pub fn host(&self) -> String {
         self.uri().host().unwrap_or_default().to_owned()
     }

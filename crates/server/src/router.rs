@@ -27,7 +27,8 @@ pub fn router(app: App) -> Router {
     let mut router = Router::new();
     for operation in operations() {
         let health = HEALTH.contains(&operation.id.as_str());
-        let gate = Gate { app: app.clone(), access: operation.access, health };
+        let mcp = operation.id.starts_with("mcp");
+        let gate = Gate { app: app.clone(), access: operation.access, health, mcp };
         let guarded = operation.handler().route_layer(from_fn_with_state(gate, auth::admit));
         router = router.route(&operation.path, guarded);
     }

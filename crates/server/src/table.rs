@@ -4,6 +4,7 @@ mod actions;
 mod exec;
 mod kept;
 mod live;
+mod mcp;
 mod server;
 mod sessions;
 
@@ -28,6 +29,7 @@ pub fn operations() -> Vec<Operation> {
         sessions::network(),
         live::debugging(),
         server::tools(),
+        mcp::operations(),
         actions::of_the_browser(),
         actions::of_the_desktop(),
     ]

@@ -2,7 +2,7 @@
 //!
 //! A SQLite file, `helmdeck.db` in the data directory: the admin account, the name of this
 //! installation, which tokens were made and revoked, what was done in sessions and how they ended,
-//! which ports are forwarded into those that live, and what an admin changed. Beside it, files of
+//! which ports are forwarded into those that live, what MCP clients work in, and what an admin changed. Beside it, files of
 //! their owners: browser [`Profiles`] and [`Extensions`]. What is running is never written here; the
 //! runtime knows that.
 
@@ -13,6 +13,7 @@ mod error;
 mod extensions;
 mod forwards;
 mod instance;
+mod mcp;
 mod moment;
 mod owner_dirs;
 mod pieces;

@@ -1,0 +1,42 @@
+//! The MCP door: every tool of the table for MCP clients, at `/mcp`.
+//!
+//! rmcp speaks the protocol in all its revisions; this module decides what is listed, who may call it,
+//! in which session, and what a reply looks like. Tools, scopes, ownership and control are those of the
+//! HTTP API: the same rows of the same table.
+
+mod arguments;
+mod builtin;
+mod call;
+mod catalogue;
+mod client;
+mod current_session;
+mod door;
+mod http;
+mod instructions;
+mod long_text;
+mod portable_schema;
+mod profile;
+mod progress;
+mod prompts;
+mod reply;
+mod resources;
+mod routing_guide;
+mod search;
+mod session_store;
+mod sse;
+mod subscriptions;
+
+use std::sync::OnceLock;
+
+pub use self::http::{challenge, metadata, serve};
+pub use sse::{open as open_sse, post as post_sse};
+
+/// What the MCP door keeps while the server runs.
+#[derive(Default)]
+pub struct Mcp {
+    endpoint: OnceLock<http::Endpoint>,
+    catalogue: OnceLock<catalogue::Catalogue>,
+    texts: long_text::Texts,
+    creating: current_session::Creating,
+    sse: sse::Connections,
+}

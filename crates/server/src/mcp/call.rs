@@ -1,0 +1,143 @@
+//! Calling a tool for an MCP client.
+
+use helmdeck_wire::{ErrorCode, SessionId};
+use rmcp::{ErrorData, RoleServer, model::CallToolResult, service::RequestContext};
+use serde_json::{Map, Value, json};
+
+use super::{
+    arguments,
+    builtin::{self, Step},
+    catalogue::{Catalogue, Entry},
+    client::Client,
+    current_session::created_session,
+    progress, reply,
+};
+use crate::{
+    error::{ApiError, ApiResult},
+    tool::{Effect, Outcome, Payload, Tool, lacks},
+};
+
+/// The widest picture that vendors pass to models unscaled.
+const MAX_WIDTH: u32 = 1568;
+
+/// Calls a tool by its MCP name, with progress, until it ends or the client cancels it.
+pub async fn call(
+    client: &Client,
+    name: &str,
+    args: Map<String, Value>,
+    context: &RequestContext<RoleServer>,
+) -> Result<CallToolResult, ErrorData> {
+    tokio::select! {
+        result = dispatch(client, name, args) => result,
+        // Dropping the call cancels it, down to the guest.
+        () = context.ct.cancelled() => Err(cancelled()),
+        () = progress::report(context, name) => Err(cancelled()),
+    }
+}
+
+/// Calls a tool or a function of the door itself.
+async fn dispatch(
+    client: &Client,
+    name: &str,
+    args: Map<String, Value>,
+) -> Result<CallToolResult, ErrorData> {
+    let (name, args) = match builtin::call(client, name, args) {
+        Step::Answered(result) => return Ok(result),
+        Step::Tool(name, args) => (name, args),
+    };
+    let entry = Catalogue::of(&client.app).find(&name).ok_or_else(|| unknown(client, &name))?;
+    Ok(match answer(client, entry, args).await {
+        Ok(result) => result,
+        Err(error) => reply::failure(&error),
+    })
+}
+
+async fn answer(
+    client: &Client,
+    entry: &Entry,
+    args: Map<String, Value>,
+) -> ApiResult<CallToolResult> {
+    let tool = &entry.tool;
+    if !client.caller.may(tool.scope) {
+        return Err(lacks(tool.scope));
+    }
+    let (mut args, named) = arguments::split(args);
+    let session = match (tool.of_session, named) {
+        (true, Some(session)) => Some(session),
+        (true, None) => Some(client.session_for(tool).await?),
+        (false, _) => None,
+    };
+    if let Some(session) = &session {
+        args.insert("session_id".to_owned(), json!(session));
+    }
+    let uri = session.as_ref().and_then(|session| resource_uri(&tool.name, session, &args));
+    let outcome = sized(client, tool, args).await.map_err(explain)?;
+    let created = (tool.name == "session.create").then(|| created_session(&outcome)).flatten();
+    let session = created.or(session);
+    follow(client, &tool.name, session.as_ref()).await?;
+    reply::success(client, session.as_ref(), uri, outcome).await
+}
+
+/// Calls a tool; pictures come in a size that model vendors accept, unless the caller chose one.
+async fn sized(client: &Client, tool: &Tool, mut args: Map<String, Value>) -> ApiResult<Outcome> {
+    let schema = tool.schema()?;
+    let may_choose = |args: &Map<String, Value>, field: &str| {
+        schema.field(field).is_some() && args.get(field).is_none_or(Value::is_null)
+    };
+    if may_choose(&args, "max_width") {
+        args.insert("max_width".to_owned(), json!(MAX_WIDTH));
+    }
+    let lossy = may_choose(&args, "format") && tool.nature.effect == Effect::ReadOnly;
+    let outcome = tool.call(client.call(), args.clone()).await?;
+    let too_large = matches!(&outcome.payload, Payload::Bytes { media_type, bytes }
+        if bytes.len() > reply::MAX_PICTURE && media_type.as_bytes().starts_with(b"image/"));
+    if lossy && too_large {
+        args.insert("format".to_owned(), json!("jpeg"));
+        return tool.call(client.call(), args).await;
+    }
+    Ok(outcome)
+}
+
+/// Where the content of a reply can be read again.
+fn resource_uri(tool: &str, session: &SessionId, args: &Map<String, Value>) -> Option<String> {
+    match tool {
+        "file.read" => {
+            let path = args.get("path")?.as_str()?;
+            Some(format!("helmdeck://sessions/{session}/files/{}", path.trim_start_matches('/')))
+        }
+        "desktop.screenshot" => Some(format!("helmdeck://sessions/{session}/screenshot")),
+        _ => None,
+    }
+}
+
+/// Keeps the current session up to date.
+async fn follow(client: &Client, tool: &str, session: Option<&SessionId>) -> ApiResult<()> {
+    match tool {
+        "session.create" => client.set_current_session(session).await,
+        "session.end" if client.current_session().await?.as_ref() == session => {
+            client.set_current_session(None).await
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Says what an MCP client does about an error, where HTTP clients do something else.
+fn explain(error: ApiError) -> ApiError {
+    if error.code != ErrorCode::NotDesktopMode {
+        return error;
+    }
+    let message = "the session is headless and has no desktop: create a visible one with \
+                   session-create {\"mode\": \"desktop\"}; it becomes the current session";
+    ApiError { message: message.to_owned(), ..error }
+}
+
+fn unknown(client: &Client, name: &str) -> ErrorData {
+    let nearest = Catalogue::of(&client.app).nearest(name);
+    let hint = nearest.map(|name| format!(" Did you mean {name}?")).unwrap_or_default();
+    let message = format!("Unknown tool: {name}.{hint} tools-search finds tools by what they do.");
+    ErrorData::invalid_params(message, None)
+}
+
+fn cancelled() -> ErrorData {
+    ErrorData::internal_error("the call was cancelled", None)
+}

@@ -1,0 +1,180 @@
+//! The tools as MCP clients see them.
+
+use std::sync::Arc;
+
+use rmcp::model::{JsonObject, Tool as McpTool, ToolAnnotations};
+use serde_json::{Map, Value, json};
+
+use super::{builtin, client::Client, portable_schema::portable};
+use crate::{
+    App,
+    tool::{Effect, Tool},
+};
+
+/// The nouns whose tools agents need. Tokens, settings and the sign-in of people are not among them.
+const NOUNS: [&str; 9] = [
+    "browser",
+    "control",
+    "desktop",
+    "egress",
+    "extension",
+    "file",
+    "forward",
+    "profile",
+    "session",
+];
+/// Tools of those nouns that only people use.
+const FOR_PEOPLE: [&str; 1] = ["control.take"];
+/// Prefixes that some clients put before the names of our tools.
+const PREFIX: &str = "helmdeck__";
+/// The argument that names a session.
+pub const SESSION_ARGUMENT: &str = "_session_id";
+/// Streams of events mean nothing to MCP clients, which get progress instead.
+const HIDDEN_ARGUMENTS: [&str; 1] = ["stream"];
+
+/// Every tool of the MCP door, in the order it is listed.
+pub struct Catalogue {
+    entries: Vec<Entry>,
+}
+
+/// A tool of the table, as it is listed.
+pub struct Entry {
+    pub tool: Arc<Tool>,
+    /// With the schema of its answer.
+    whole: McpTool,
+    /// Without.
+    short: McpTool,
+}
+
+/// The MCP name of a tool: `desktop-click` for `desktop.click`.
+pub fn mcp_name(name: &str) -> String {
+    name.replace('.', "-")
+}
+
+/// Names that mean the same tool are equal after this.
+fn normalised(name: &str) -> String {
+    let name = name.strip_prefix(PREFIX).unwrap_or(name);
+    name.replace(['.', '_'], "-").to_ascii_lowercase()
+}
+
+impl Catalogue {
+    /// The catalogue of a server.
+    pub fn of(app: &App) -> &Self {
+        app.mcp.catalogue.get_or_init(|| Self::new(&app.tools))
+    }
+
+    fn new(tools: &[Arc<Tool>]) -> Self {
+        let entries = tools.iter().filter(|tool| is_offered(tool)).map(Entry::new);
+        let mut entries: Vec<_> = entries.collect();
+        entries.sort_by(|one, other| one.tool.name.cmp(&other.tool.name));
+        Self { entries }
+    }
+
+    /// The tools that a profile lists and the client may call.
+    pub fn listed(&self, client: &Client) -> Vec<McpTool> {
+        let offered = self.available(client).filter(|entry| client.profile.lists(&entry.tool));
+        let tools = offered.map(|entry| match client.profile.lists_output_schemas() {
+            true => entry.whole.clone(),
+            false => entry.short.clone(),
+        });
+        tools.chain(builtin::tools(client.profile)).collect()
+    }
+
+    /// Every tool.
+    pub fn all(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter()
+    }
+
+    /// The tools that the client may call.
+    pub fn available(&self, client: &Client) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|entry| client.caller.may(entry.tool.scope))
+    }
+
+    /// The tool with this name, in any of its spellings.
+    pub fn find(&self, name: &str) -> Option<&Entry> {
+        let wanted = normalised(name);
+        self.entries.iter().find(|entry| normalised(&entry.tool.name) == wanted)
+    }
+
+    /// The name that is most like one that is unknown.
+    pub fn nearest(&self, name: &str) -> Option<String> {
+        let wanted = normalised(name);
+        let names = self.entries.iter().map(|entry| mcp_name(&entry.tool.name));
+        let names = names.chain(builtin::NAMES.iter().map(|name| (*name).to_owned()));
+        let scored = names.map(|name| (strsim::jaro_winkler(&wanted, &normalised(&name)), name));
+        scored.filter(|(score, _)| *score > 0.8).max_by(|a, b| a.0.total_cmp(&b.0)).map(|it| it.1)
+    }
+}
+
+fn is_offered(tool: &Tool) -> bool {
+    let noun = tool.name.split('.').next().unwrap_or_default();
+    NOUNS.contains(&noun) && !FOR_PEOPLE.contains(&tool.name.as_str())
+}
+
+impl Entry {
+    fn new(tool: &Arc<Tool>) -> Self {
+        let short = McpTool::new(mcp_name(&tool.name), tool.doc.clone(), input_schema(tool))
+            .with_title(tool.title.clone())
+            .with_annotations(annotations(tool));
+        let whole = match output_schema(tool) {
+            Some(schema) => short.clone().with_raw_output_schema(Arc::new(schema)),
+            None => short.clone(),
+        };
+        Self { tool: tool.clone(), whole, short }
+    }
+
+    /// The listing with every schema.
+    pub fn whole(&self) -> &McpTool {
+        &self.whole
+    }
+}
+
+fn annotations(tool: &Tool) -> ToolAnnotations {
+    let nature = tool.nature;
+    let read_only = nature.effect == Effect::ReadOnly;
+    ToolAnnotations::with_title(tool.title.clone())
+        .read_only(read_only)
+        .destructive(nature.destructive)
+        .idempotent(nature.idempotent)
+        .open_world(nature.open_world)
+}
+
+/// What a client may send: the tool's own fields, and which session is meant.
+fn input_schema(tool: &Tool) -> Arc<JsonObject> {
+    let whole = tool.schema().map(|schema| schema.value().clone()).unwrap_or_default();
+    let mut schema = portable(&whole);
+    if let Some(Value::Object(fields)) = schema.get_mut("properties") {
+        fields.retain(|name, _| name != "session_id" && !HIDDEN_ARGUMENTS.contains(&name.as_str()));
+        if tool.of_session {
+            fields.insert(SESSION_ARGUMENT.to_owned(), session_argument());
+        }
+    }
+    if let Some(Value::Array(required)) = schema.get_mut("required") {
+        required.retain(|name| name != "session_id");
+    }
+    if schema.get("required").is_some_and(|required| *required == json!([])) {
+        schema.remove("required");
+    }
+    Arc::new(schema)
+}
+
+fn session_argument() -> Value {
+    json!({ "type": "string", "description": "A session other than the current one." })
+}
+
+/// What a success looks like. Answers that are no object stand in `result`.
+fn output_schema(tool: &Tool) -> Option<Map<String, Value>> {
+    let schema = tool.output_schema()?;
+    let mut object = match schema {
+        Value::Object(object) if object.get("type") == Some(&json!("object")) => object,
+        other => {
+            let mut object = Map::new();
+            object.insert("type".to_owned(), json!("object"));
+            object.insert("properties".to_owned(), json!({ "result": other }));
+            object
+        }
+    };
+    // Fields of the door itself may stand beside the tool's own.
+    object.remove("additionalProperties");
+    Some(object)
+}

@@ -1,0 +1,80 @@
+//! Who calls through the MCP door, and how.
+
+use ::http::request::Parts;
+use helmdeck_sessions::Caller;
+use rmcp::{ErrorData, RoleServer, model::Implementation, service::RequestContext};
+
+use super::profile::Profile;
+use crate::{App, public::Address, query, token::Claims, tool::Call};
+
+/// The header with the MCP session of protocol versions before 2026-07-28.
+pub const SESSION_HEADER: &str = "mcp-session-id";
+
+/// A caller and the connection it uses.
+#[derive(Clone)]
+pub struct Client {
+    pub app: App,
+    pub caller: Caller,
+    pub claims: Claims,
+    pub profile: Profile,
+    /// Under which name its current session is stored.
+    pub key: String,
+    /// What the client calls itself.
+    pub info: Option<Implementation>,
+    pub headers: ::http::HeaderMap,
+}
+
+impl Client {
+    /// The client behind a request that the HTTP gate has admitted.
+    pub fn of(app: &App, context: &RequestContext<RoleServer>) -> Result<Self, ErrorData> {
+        let parts = context.extensions.get::<Parts>();
+        let client = parts.and_then(|parts| Self::of_parts(app, parts));
+        let mut client =
+            client.ok_or_else(|| ErrorData::internal_error("the request has no caller", None))?;
+        client.info = context.client_info();
+        Ok(client)
+    }
+
+    /// The client of an HTTP request.
+    pub fn of_parts(app: &App, parts: &Parts) -> Option<Self> {
+        let caller = parts.extensions.get::<Caller>()?.clone();
+        let claims = parts.extensions.get::<Claims>()?.clone();
+        let pairs = query::pairs(parts.uri.query().unwrap_or_default());
+        let value = |name: &str| {
+            pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.to_string())
+        };
+        let profile = value("profile").and_then(|name| Profile::parse(&name).ok());
+        let mcp_session = parts.headers.get(SESSION_HEADER).and_then(|id| id.to_str().ok());
+        let key = match (value("session"), mcp_session) {
+            (Some(name), _) => format!("name {name}"),
+            (None, Some(id)) => id.to_owned(),
+            (None, None) => format!("token {}", caller.token),
+        };
+        Some(Self {
+            app: app.clone(),
+            caller,
+            claims,
+            profile: profile.unwrap_or_default(),
+            key,
+            info: None,
+            headers: parts.headers.clone(),
+        })
+    }
+
+    /// The address under which the client knows this server.
+    pub fn address(&self) -> Address {
+        Address::of(&self.app, &self.headers)
+    }
+
+    /// A call of a tool in the client's name.
+    pub fn call(&self) -> Call {
+        Call::new(self.app.clone(), self.caller.clone(), self.claims.clone(), self.address())
+    }
+
+    /// What the client calls itself, for people.
+    pub fn name(&self) -> String {
+        let info = self.info.as_ref();
+        let name = info.map(|info| info.title.clone().unwrap_or_else(|| info.name.clone()));
+        name.or_else(|| self.caller.label.clone()).unwrap_or_else(|| "MCP client".to_owned())
+    }
+}

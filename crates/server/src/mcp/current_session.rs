@@ -1,0 +1,99 @@
+//! The session that a client works in when a call names none.
+//!
+//! Each client has one: per MCP session in the protocol versions that have sessions, per
+//! `?session=NAME` in the address, and else per token. It is stored, so that a restart of the server
+//! does not lose it.
+
+use std::{collections::HashMap, sync::Arc};
+
+use helmdeck_wire::{ErrorCode, SessionId, session::Mode};
+use parking_lot::Mutex;
+use serde_json::{Map, Value, json};
+use time::OffsetDateTime;
+
+use super::client::Client;
+use crate::{
+    error::{ApiError, ApiResult},
+    tool::{Outcome, Payload, Substrate, Tool},
+};
+
+/// Locks of clients whose session is being created: parallel first calls share one session.
+#[derive(Default)]
+pub struct Creating {
+    clients: Mutex<HashMap<(String, String), Arc<tokio::sync::Mutex<()>>>>,
+}
+
+impl Client {
+    /// The client's current session, if it has one.
+    pub async fn current_session(&self) -> ApiResult<Option<SessionId>> {
+        Ok(self.app.store.current_session(&self.caller.subject, &self.key).await?)
+    }
+
+    /// Makes a session the current one, or none.
+    pub async fn set_current_session(&self, session: Option<&SessionId>) -> ApiResult<()> {
+        let (owner, now) = (&self.caller.subject, OffsetDateTime::now_utc());
+        Ok(self.app.store.set_current_session(owner, &self.key, session, now).await?)
+    }
+
+    /// The session for a call that names none: the current one, or a new one if the tool can start
+    /// in an empty session.
+    pub async fn session_for(&self, tool: &Tool) -> ApiResult<SessionId> {
+        if let Some(session) = self.current_session().await? {
+            return self.still_there(session).await;
+        }
+        let Some(mode) = starting_mode(tool) else {
+            let message = "there is no current session: create one with session-create, or pass \
+                           `_session_id`";
+            return Err(ApiError::new(ErrorCode::MissingSessionId, message));
+        };
+        let key = (self.caller.subject.clone(), self.key.clone());
+        let lock = self.app.mcp.creating.clients.lock().entry(key.clone()).or_default().clone();
+        let _created = lock.lock().await;
+        let session = match self.current_session().await? {
+            Some(session) => session,
+            None => self.create(mode).await?,
+        };
+        self.app.mcp.creating.clients.lock().remove(&key);
+        Ok(session)
+    }
+
+    /// A session that has ended is reported once; the next call starts a new one.
+    async fn still_there(&self, session: SessionId) -> ApiResult<SessionId> {
+        let found = self.app.sessions.get(&self.caller, &session);
+        let Err(error) = found else { return Ok(session) };
+        self.set_current_session(None).await?;
+        let error = ApiError::from(error);
+        let message = format!(
+            "{}. It was the current session {session}; the next call without `_session_id` starts a \
+             new one",
+            error.message.trim_end_matches('.')
+        );
+        Err(ApiError { message, ..error })
+    }
+
+    async fn create(&self, mode: Mode) -> ApiResult<SessionId> {
+        let tool = self.app.tool("session.create");
+        let tool = tool.ok_or_else(|| ApiError::internal("session.create is not a tool"))?;
+        let mut args = Map::new();
+        args.insert("mode".to_owned(), json!(mode));
+        args.insert("label".to_owned(), json!(self.name()));
+        let outcome = tool.call_as(self.call(), args).await?;
+        let session = created_session(&outcome)
+            .ok_or_else(|| ApiError::internal("session.create answered without an id"))?;
+        self.set_current_session(Some(&session)).await?;
+        Ok(session)
+    }
+}
+
+/// The mode of a session that is created for a tool, if the tool makes sense in a new session.
+fn starting_mode(tool: &Tool) -> Option<Mode> {
+    let in_sandbox = tool.nature.substrate == Substrate::Sandbox;
+    tool.nature.default_mode.or(in_sandbox.then_some(Mode::Headless))
+}
+
+/// The id in the answer of `session.create`.
+pub fn created_session(outcome: &Outcome) -> Option<SessionId> {
+    let Payload::Json(bytes) = &outcome.payload else { return None };
+    let value: Value = serde_json::from_slice(bytes).ok()?;
+    Some(SessionId::new(value.get("id")?.as_str()?))
+}

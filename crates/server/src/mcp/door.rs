@@ -1,0 +1,221 @@
+//! The methods of the protocol, for one connection.
+
+use std::{borrow::Cow, collections::HashMap, sync::Arc};
+
+use parking_lot::Mutex;
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler,
+    model::{
+        CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse,
+        Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+        ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
+        ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams,
+        SubscriptionFilter, Tool as McpTool, UnsubscribeRequestParams,
+    },
+    service::{NotificationContext, RequestContext, SubscriptionContext},
+};
+use tokio::sync::mpsc;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::{
+    call,
+    catalogue::Catalogue,
+    client::Client,
+    instructions::INSTRUCTIONS,
+    prompts, resources,
+    subscriptions::{self, Change},
+};
+use crate::App;
+
+/// How many changes may wait for a slow client; it misses none, because they say only what to read.
+const WAITING: usize = 16;
+
+/// The door, as one connection sees it.
+#[derive(Clone)]
+pub struct Door {
+    app: App,
+    /// What a client of a protocol version with sessions follows.
+    followed: Arc<Mutex<Followed>>,
+}
+
+#[derive(Default)]
+struct Followed {
+    changes: Option<mpsc::Sender<Change>>,
+    tasks: Vec<AbortOnDropHandle<()>>,
+    screens: HashMap<String, AbortOnDropHandle<()>>,
+}
+
+impl Door {
+    pub fn new(app: App) -> Self {
+        Self { app, followed: Arc::default() }
+    }
+
+    fn client(&self, context: &RequestContext<RoleServer>) -> Result<Client, ErrorData> {
+        Client::of(&self.app, context)
+    }
+}
+
+impl ServerHandler for Door {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .enable_resources_subscribe()
+            .enable_prompts()
+            .build();
+        let me = Implementation::new("helmdeck", env!("CARGO_PKG_VERSION"))
+            .with_title("helmdeck")
+            .with_description("A browser and a Linux desktop for agents, which people can watch.");
+        ServerConfig::new(capabilities).with_server_info(me).with_instructions(INSTRUCTIONS)
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS)
+    }
+
+    fn get_tool(&self, name: &str) -> Option<McpTool> {
+        Catalogue::of(&self.app).find(name).map(|entry| entry.whole().clone())
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let parts = context.extensions.get::<::http::request::Parts>();
+        let Some(client) = parts.and_then(|parts| Client::of_parts(&self.app, parts)) else {
+            return;
+        };
+        let (changes, waiting) = mpsc::channel(WAITING);
+        let telling = tokio::spawn(subscriptions::tell(context.peer.clone(), waiting));
+        let mut followed = self.followed.lock();
+        followed.tasks = vec![
+            AbortOnDropHandle::new(telling),
+            subscriptions::follow_list(&client, changes.clone()),
+        ];
+        followed.changes = Some(changes);
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let client = self.client(&context)?;
+        Ok(ListToolsResult::with_all_items(Catalogue::of(&self.app).listed(&client)))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let client = self.client(&context)?;
+        let args = request.arguments.unwrap_or_default();
+        Ok(call::call(&client, &request.name, args, &context).await?.into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(ListPromptsResult::with_all_items(prompts::list()))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        Ok(prompts::get(&request.name, request.arguments.as_ref())?.into())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let client = self.client(&context)?;
+        Ok(ListResourcesResult::with_all_items(resources::list(&client).await))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let client = self.client(&context)?;
+        Ok(resources::read(&client, &request.uri).await?.into())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let client = self.client(&context)?;
+        // Also answers whether the client may read it.
+        resources::readable(&client, &request.uri)?;
+        let mut followed = self.followed.lock();
+        let Some(changes) = followed.changes.clone() else { return Ok(()) };
+        if followed.screens.len() >= subscriptions::MOST {
+            let message = format!("at most {} subscriptions: end one first", subscriptions::MOST);
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        if let Some(task) = subscriptions::follow_screen(&client, &request.uri, changes) {
+            followed.screens.insert(request.uri, task);
+        }
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.followed.lock().screens.remove(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let client = self.client(context.request_context())?;
+        let (changes, mut waiting) = mpsc::channel(WAITING);
+        let filter = context.accepted().clone();
+        let mut tasks = Vec::new();
+        if filter.resources_list_changed == Some(true) {
+            tasks.push(subscriptions::follow_list(&client, changes.clone()));
+        }
+        for uri in filter.resource_subscriptions.iter().flatten().take(subscriptions::MOST) {
+            tasks.extend(subscriptions::follow_screen(&client, uri, changes.clone()));
+        }
+        loop {
+            let change = tokio::select! {
+                () = context.cancelled() => return Ok(()),
+                () = self.app.closing.cancelled() => return Ok(()),
+                change = waiting.recv() => change,
+            };
+            let sent = match change {
+                Some(Change::List) => context.sink().notify_resource_list_changed().await,
+                Some(Change::Resource(uri)) => context.sink().notify_resource_updated(uri).await,
+                None => return Ok(()),
+            };
+            if sent.is_err() {
+                return Ok(());
+            }
+        }
+    }
+}

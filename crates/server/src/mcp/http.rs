@@ -1,0 +1,214 @@
+//! MCP over streamable HTTP.
+
+use std::{collections::VecDeque, io, net::IpAddr, sync::Arc, time::Duration};
+
+use ::http::{HeaderMap, Method, StatusCode, Uri, header, request::Parts};
+use axum::{
+    Json,
+    body::Body,
+    extract::{Request, State},
+    response::{IntoResponse, Response},
+};
+use futures_util::StreamExt;
+use helmdeck_wire::ErrorCode;
+use parking_lot::Mutex;
+use rmcp::transport::streamable_http_server::{
+    StreamableHttpServerConfig, StreamableHttpService,
+    session::{SessionManager, local::LocalSessionManager},
+};
+use serde_json::{Value, json};
+
+use super::{
+    client::{Client, SESSION_HEADER},
+    door::Door,
+    profile::Profile,
+    session_store::{OWNER, StoredSessions},
+};
+use crate::{
+    App,
+    closing::until,
+    error::{ApiError, ApiResult},
+    origin,
+    public::Address,
+    query,
+};
+
+/// How long an MCP session without traffic stays in memory. Calls may run for an hour without any. The
+/// store restores a session that comes later.
+const IDLE: Duration = Duration::from_secs(2 * 3600);
+/// The most MCP sessions in memory per owner; the oldest gives way, and comes back from the store.
+const MOST_PER_OWNER: usize = 100;
+/// Names under which containers know the machine that runs them.
+const HOSTS_OF_CONTAINERS: [&str; 2] = ["host.docker.internal", "host.containers.internal"];
+
+/// The endpoint of all clients.
+pub struct Endpoint {
+    service: StreamableHttpService<Door, LocalSessionManager>,
+    sessions: Arc<LocalSessionManager>,
+    /// Sessions in memory with their owners, oldest first.
+    started: Mutex<VecDeque<(String, String)>>,
+}
+
+impl Endpoint {
+    fn of(app: &App) -> &Self {
+        app.mcp.endpoint.get_or_init(|| Self::new(app))
+    }
+
+    fn new(app: &App) -> Self {
+        // The server must be able to end while clients are connected.
+        let weak = app.downgrade();
+        let door = {
+            let weak = weak.clone();
+            move || {
+                let app = App::upgrade(&weak);
+                app.map(Door::new).ok_or_else(|| io::Error::other("the server has stopped"))
+            }
+        };
+        let mut sessions = LocalSessionManager::default();
+        sessions.session_config.keep_alive = Some(IDLE);
+        let sessions = Arc::new(sessions);
+        // Host and Origin are checked here, by the rules of the rest of the API.
+        let mut config = StreamableHttpServerConfig::default()
+            .disable_allowed_hosts()
+            .disable_allowed_origins()
+            .with_max_request_body_bytes(app.max_body_bytes)
+            .with_cancellation_token(app.closing.child_token());
+        config.session_store = Some(Arc::new(StoredSessions(weak)));
+        let service = StreamableHttpService::new(door, sessions.clone(), config);
+        Self { service, sessions, started: Mutex::default() }
+    }
+
+    /// Remembers a session that began, and ends the oldest of an owner that has too many.
+    async fn began(&self, id: String, owner: &str) {
+        let too_many = {
+            let mut started = self.started.lock();
+            started.push_back((id, owner.to_owned()));
+            let mut own = started.iter().enumerate().filter(|(_, (_, of))| of == owner);
+            let first = own.next().map(|(index, _)| index);
+            let more = own.count() >= MOST_PER_OWNER;
+            first.filter(|_| more).and_then(|index| started.remove(index))
+        };
+        if let Some((id, _)) = too_many {
+            let _ = self.sessions.close_session(&id.into()).await;
+        }
+    }
+}
+
+/// Answers a request to `/mcp`, whatever its method and protocol version.
+pub async fn serve(State(app): State<App>, request: Request) -> ApiResult<Response> {
+    let (mut parts, body) = request.into_parts();
+    admit(&app, &parts)?;
+    let client = Client::of_parts(&app, &parts)
+        .ok_or_else(|| ApiError::internal("the gate let an unknown caller through"))?;
+    let owner = client.caller.subject.clone();
+    let session = parts.headers.get(SESSION_HEADER).and_then(|id| id.to_str().ok());
+    let named = session.map(str::to_owned);
+    if let Some(id) = &named
+        && app.store.mcp_session(id, &owner).await?.is_none()
+    {
+        return Ok((StatusCode::NOT_FOUND, "Not Found: Session not found").into_response());
+    }
+    accept_both(&mut parts.headers);
+    let began_here = named.is_none() && parts.method == Method::POST;
+    let endpoint = Endpoint::of(&app);
+    let request = Request::from_parts(parts, body);
+    let response = OWNER.scope(owner.clone(), endpoint.service.handle(request)).await;
+    let began = response.headers().get(SESSION_HEADER).and_then(|id| id.to_str().ok());
+    if let Some(id) = began.filter(|_| began_here) {
+        endpoint.began(id.to_owned(), &owner).await;
+    }
+    Ok(bounded(&client, response.map(Body::new)))
+}
+
+/// Host, origin and query of a request.
+pub fn admit(app: &App, parts: &Parts) -> ApiResult<()> {
+    origin::check(&app.origins, &parts.headers)?;
+    let host = parts.headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    if !host.is_some_and(|host| is_our_host(app, host)) {
+        let message = "this server does not know itself by the name in the Host header: use its \
+                       address, or set HELMDECK_VNC_PUBLIC_BASE to the address that you use";
+        return Err(ApiError::new(ErrorCode::ForeignOrigin, message));
+    }
+    for (name, value) in query::pairs(parts.uri.query().unwrap_or_default()) {
+        match name.as_str() {
+            "profile" => drop(Profile::parse(&value)?),
+            "session" if !value.is_empty() && value.len() <= 64 => {}
+            "session" => {
+                let message = "session: expected a name of 1 to 64 characters";
+                let error = ApiError::new(ErrorCode::InvalidInput, message);
+                return Err(error.of_field("session", Vec::new()));
+            }
+            "sessionId" => {}
+            other => {
+                let message = format!("unknown parameter {other:?}: use profile and session");
+                let error = ApiError::new(ErrorCode::InvalidInput, message);
+                return Err(error.of_field(other, Vec::new()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a `Host` header names this server: a page that makes its own name resolve to this machine
+/// does not get through.
+fn is_our_host(app: &App, host: &str) -> bool {
+    let Ok(authority) = host.parse::<::http::uri::Authority>() else { return false };
+    let name = authority.host().trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
+    let public = app.public_base.as_ref().and_then(Uri::host).map(str::to_ascii_lowercase);
+    let machine = rustix::system::uname().nodename().to_string_lossy().to_ascii_lowercase();
+    name == "localhost"
+        || name.parse::<IpAddr>().is_ok()
+        || Some(&name) == public.as_ref()
+        || name == machine
+        || name.split('.').next() == Some(machine.as_str())
+        || HOSTS_OF_CONTAINERS.contains(&name.as_str())
+}
+
+/// Clients that accept only one of the two media types get what they can read.
+fn accept_both(headers: &mut HeaderMap) {
+    let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    if accept.is_none_or(|accept| accept.trim().is_empty() || accept.contains("*/*")) {
+        let both = "application/json, text/event-stream";
+        headers.insert(header::ACCEPT, ::http::HeaderValue::from_static(both));
+    }
+}
+
+/// A stream ends with the token that opened it.
+fn bounded(client: &Client, response: Response) -> Response {
+    let media_type = response.headers().get(header::CONTENT_TYPE);
+    let is_stream = media_type.is_some_and(|it| it.as_bytes().starts_with(b"text/event-stream"));
+    if !is_stream {
+        return response;
+    }
+    let (app, token) = (client.app.clone(), client.caller.token.clone());
+    let expires = Some(client.claims.info().expires_at);
+    response.map(|body| {
+        let over = async move {
+            let credentials = [token];
+            tokio::select! {
+                () = app.revoked.any_of(&credentials) => {}
+                () = until(expires) => {}
+            }
+        };
+        Body::from_stream(body.into_data_stream().take_until(Box::pin(over)))
+    })
+}
+
+/// The protected-resource metadata (RFC 9728): clients that probe for OAuth learn that a bearer token is
+/// all they need.
+pub async fn metadata(State(app): State<App>, headers: HeaderMap) -> Json<Value> {
+    let address = Address::of(&app, &headers);
+    Json(json!({
+        "resource": address.url("/mcp"),
+        "resource_name": "helmdeck",
+        "bearer_methods_supported": ["header"],
+        "resource_documentation": address.url("/docs"),
+    }))
+}
+
+/// The challenge of a refused request, which says where the metadata is.
+pub fn challenge(app: &App, headers: &HeaderMap) -> Option<::http::HeaderValue> {
+    let metadata = Address::of(app, headers).url("/.well-known/oauth-protected-resource/mcp");
+    let challenge = format!("Bearer realm=\"helmdeck\", resource_metadata=\"{metadata}\"");
+    ::http::HeaderValue::try_from(challenge).ok()
+}

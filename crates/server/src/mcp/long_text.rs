@@ -1,0 +1,176 @@
+//! Long texts in pieces, so that no reply overwhelms a model.
+//!
+//! A reply holds the beginning of a long text and a cursor; `text-read` returns the next piece. Texts
+//! are kept in memory for their caller, and the oldest give way.
+
+use std::collections::VecDeque;
+
+use helmdeck_wire::ErrorCode;
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+
+use crate::error::{ApiError, ApiResult};
+
+/// The most characters of one text in a reply.
+pub const PIECE: usize = 20_000;
+/// The most bytes that are kept for all callers.
+const MAX_BYTES: usize = 64 << 20;
+/// The most texts that are kept.
+const MAX_TEXTS: usize = 256;
+
+/// The texts that can be read on.
+#[derive(Default)]
+pub struct Texts {
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    texts: VecDeque<Text>,
+    bytes: usize,
+    made: u64,
+}
+
+struct Text {
+    id: u64,
+    owner: String,
+    text: String,
+}
+
+/// A piece of a text, and where the next one begins.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Piece {
+    pub text: String,
+    pub cursor: Option<String>,
+    pub total_chars: usize,
+}
+
+impl Texts {
+    /// The beginning of a text; the rest is kept for `owner` if it is too long.
+    pub fn bound(&self, owner: &str, text: String) -> Piece {
+        let end = nth_char(&text, PIECE);
+        let total_chars = text.chars().count();
+        if end == text.len() {
+            return Piece { text, cursor: None, total_chars };
+        }
+        let beginning = text.get(..end).unwrap_or_default().to_owned();
+        let id = self.keep(owner, text);
+        Piece { text: beginning, cursor: Some(format!("{id}.{end}")), total_chars }
+    }
+
+    /// The piece at a cursor.
+    pub fn read(&self, owner: &str, cursor: &str) -> ApiResult<Piece> {
+        let gone = || {
+            let message = "this cursor is unknown or no longer kept: call the tool again";
+            ApiError::new(ErrorCode::NotFound, message).of_field("cursor", Vec::new())
+        };
+        let (id, start) = cursor.split_once('.').ok_or_else(gone)?;
+        let (id, start) =
+            id.parse::<u64>().ok().zip(start.parse::<usize>().ok()).ok_or_else(gone)?;
+        let kept = self.kept.lock();
+        let text = kept.texts.iter().find(|text| text.id == id && text.owner == owner);
+        let text = &text.ok_or_else(gone)?.text;
+        let rest = text.get(start..).ok_or_else(gone)?;
+        let end = start + nth_char(rest, PIECE);
+        let piece = text.get(start..end).unwrap_or_default().to_owned();
+        let cursor = (end < text.len()).then(|| format!("{id}.{end}"));
+        Ok(Piece { text: piece, cursor, total_chars: text.chars().count() })
+    }
+
+    /// Bounds every text inside a value; returns where the rests can be read.
+    pub fn bound_value(&self, owner: &str, value: &mut Value) -> Vec<Value> {
+        let mut more = Vec::new();
+        self.walk(owner, value, &mut String::new(), &mut more);
+        more
+    }
+
+    fn walk(&self, owner: &str, value: &mut Value, path: &mut String, more: &mut Vec<Value>) {
+        match value {
+            Value::String(text) if text.len() > PIECE => {
+                let piece = self.bound(owner, std::mem::take(text));
+                if let Some(cursor) = &piece.cursor {
+                    let (total, shown) = (piece.total_chars, PIECE);
+                    more.push(json!({
+                        "field": path, "shown_chars": shown, "total_chars": total, "cursor": cursor,
+                    }));
+                }
+                *text = piece.text;
+            }
+            Value::Array(items) => {
+                for (index, item) in items.iter_mut().enumerate() {
+                    let length = path.len();
+                    path.push_str(&format!("/{index}"));
+                    self.walk(owner, item, path, more);
+                    path.truncate(length);
+                }
+            }
+            Value::Object(fields) => {
+                for (name, field) in fields {
+                    let length = path.len();
+                    path.push_str(&format!("/{name}"));
+                    self.walk(owner, field, path, more);
+                    path.truncate(length);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn keep(&self, owner: &str, text: String) -> u64 {
+        let mut kept = self.kept.lock();
+        kept.made += 1;
+        kept.bytes += text.len();
+        let id = kept.made;
+        kept.texts.push_back(Text { id, owner: owner.to_owned(), text });
+        while kept.texts.len() > MAX_TEXTS || (kept.bytes > MAX_BYTES && kept.texts.len() > 1) {
+            let Some(oldest) = kept.texts.pop_front() else { break };
+            kept.bytes -= oldest.text.len();
+        }
+        id
+    }
+}
+
+/// The byte at which the character with this number begins, or the end.
+fn nth_char(text: &str, n: usize) -> usize {
+    text.char_indices().nth(n).map_or(text.len(), |(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_is_read_in_pieces_by_its_owner_only() {
+        let texts = Texts::default();
+        let whole: String = "äöü€".chars().cycle().take(PIECE * 2 + 5).collect();
+        let mut piece = texts.bound("ann", whole.clone());
+        let mut read = piece.text.clone();
+        assert_eq!(piece.total_chars, PIECE * 2 + 5);
+        while let Some(cursor) = piece.cursor {
+            assert!(texts.read("bob", &cursor).is_err());
+            piece = texts.read("ann", &cursor).unwrap();
+            read.push_str(&piece.text);
+        }
+        assert_eq!(read, whole);
+    }
+
+    #[test]
+    fn texts_in_a_value_are_bounded_and_named_by_their_place() {
+        let texts = Texts::default();
+        let mut value = json!({ "a": ["x", "y".repeat(PIECE + 1)], "b": 1 });
+        let more = texts.bound_value("ann", &mut value);
+        assert_eq!(more.len(), 1);
+        assert_eq!(more[0]["field"], "/a/1");
+        assert_eq!(value["a"][1].as_str().unwrap().len(), PIECE);
+    }
+
+    #[test]
+    fn a_cursor_that_was_made_up_is_refused() {
+        let texts = Texts::default();
+        let cursor = texts.bound("ann", "€".repeat(PIECE + 1)).cursor.unwrap();
+        let id = cursor.split_once('.').unwrap().0;
+        for cursor in ["", "x", "9.9", &format!("{id}.1"), &format!("{id}.999999999")] {
+            assert!(texts.read("ann", cursor).is_err(), "{cursor}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Input schemas in the subset of JSON Schema that all model vendors accept.
+//!
+//! Vendors refuse tools whose schemas have references, unions at the top, `null` types or formats that
+//! they do not know. Validation does not use this form: the validator reads the full schema.
+
+use serde_json::{Map, Value, json};
+
+/// Deeper schemas than this are cut: a schema that refers to itself has no end.
+const MAX_DEPTH: usize = 8;
+/// The formats of strings that every vendor accepts.
+const FORMATS: [&str; 1] = ["date-time"];
+/// Keywords that are left out: some vendors refuse them, and models do not need them.
+const DROPPED: [&str; 8] =
+    ["$schema", "$defs", "title", "examples", "const", "not", "contentEncoding", "uniqueItems"];
+
+/// The schema in portable form.
+pub fn portable(schema: &Value) -> Map<String, Value> {
+    let definitions = schema.get("$defs").cloned().unwrap_or_default();
+    let mut portable = match rewrite(schema, &definitions, 0) {
+        Value::Object(object) => object,
+        _ => Map::new(),
+    };
+    for union in ["anyOf", "oneOf", "allOf"] {
+        portable.remove(union);
+    }
+    portable.insert("type".to_owned(), json!("object"));
+    portable.entry("properties").or_insert(json!({}));
+    portable.remove("description");
+    portable
+}
+
+fn rewrite(schema: &Value, definitions: &Value, depth: usize) -> Value {
+    let Value::Object(schema) = schema else { return json!({}) };
+    if depth > MAX_DEPTH {
+        return json!({ "type": "object" });
+    }
+    let mut schema = resolve(schema, definitions);
+    merge_all_of(&mut schema, definitions);
+    unwrap_nullable(&mut schema, definitions);
+    if let Some(value) = schema.get("const").cloned() {
+        schema.insert("enum".to_owned(), json!([value]));
+    }
+    schema.retain(|key, _| !DROPPED.contains(&key.as_str()) && !key.starts_with("x-"));
+    if schema.get("default").is_some_and(Value::is_null) {
+        schema.remove("default");
+    }
+    let format = schema.get("format").and_then(Value::as_str);
+    if format.is_some_and(|format| !FORMATS.contains(&format)) {
+        schema.remove("format");
+    }
+    if let Some(Value::String(description)) = schema.get_mut("description") {
+        *description = description.replace('\n', " ");
+    }
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        for property in properties.values_mut() {
+            *property = rewrite(property, definitions, depth + 1);
+        }
+    }
+    for key in ["items", "additionalProperties"] {
+        if let Some(inner) = schema.get_mut(key).filter(|inner| inner.is_object()) {
+            *inner = rewrite(inner, definitions, depth + 1);
+        }
+    }
+    if schema.get("type") == Some(&json!("array")) {
+        schema.entry("items").or_insert(json!({}));
+        schema.remove("prefixItems");
+    }
+    rewrite_union(&mut schema, definitions, depth);
+    Value::Object(schema)
+}
+
+/// Replaces a reference by what it refers to; what stands beside it wins.
+fn resolve(schema: &Map<String, Value>, definitions: &Value) -> Map<String, Value> {
+    let reference = schema.get("$ref").and_then(Value::as_str);
+    let target = reference.and_then(|path| definitions.get(path.rsplit('/').next()?));
+    let Some(Value::Object(target)) = target else {
+        let mut schema = schema.clone();
+        schema.remove("$ref");
+        return schema;
+    };
+    let mut merged = resolve(target, definitions);
+    for (key, value) in schema.iter().filter(|(key, _)| *key != "$ref") {
+        merged.insert(key.clone(), value.clone());
+    }
+    merged
+}
+
+fn merge_all_of(schema: &mut Map<String, Value>, definitions: &Value) {
+    let Some(Value::Array(parts)) = schema.remove("allOf") else { return };
+    for part in parts {
+        let Value::Object(part) = part else { continue };
+        for (key, value) in resolve(&part, definitions) {
+            schema.entry(key).or_insert(value);
+        }
+    }
+}
+
+/// An optional field is left out, so that `null` need not be offered.
+fn unwrap_nullable(schema: &mut Map<String, Value>, definitions: &Value) {
+    if let Some(Value::Array(types)) = schema.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            schema.insert("type".to_owned(), only);
+        } else {
+            let variants: Vec<_> = types.iter().map(|name| json!({ "type": name })).collect();
+            schema.remove("type");
+            schema.insert("anyOf".to_owned(), json!(variants));
+        }
+    }
+    for union in ["anyOf", "oneOf"] {
+        let Some(Value::Array(mut variants)) = schema.remove(union) else { continue };
+        variants.retain(|variant| variant.get("type") != Some(&json!("null")));
+        match variants.as_slice() {
+            [Value::Object(only)] => {
+                for (key, value) in resolve(only, definitions) {
+                    schema.entry(key).or_insert(value);
+                }
+                unwrap_nullable(schema, definitions);
+            }
+            _ => {
+                schema.insert("anyOf".to_owned(), Value::Array(variants));
+            }
+        }
+    }
+}
+
+fn rewrite_union(schema: &mut Map<String, Value>, definitions: &Value, depth: usize) {
+    let Some(Value::Array(variants)) = schema.get_mut("anyOf") else { return };
+    for variant in variants.iter_mut() {
+        *variant = rewrite(variant, definitions, depth + 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_nulls_unions_and_notes_are_gone() {
+        let schema = json!({
+            "$schema": "x", "type": "object", "anyOf": [{ "required": ["a"] }],
+            "$defs": { "B": { "type": "string", "enum": ["l", "r"], "description": "Side." } },
+            "properties": {
+                "a": { "$ref": "#/$defs/B", "default": "l" },
+                "b": { "anyOf": [{ "$ref": "#/$defs/B" }, { "type": "null" }], "description": "Mine." },
+                "c": { "type": ["integer", "null"], "format": "uint32", "default": null, "x-error": "e" },
+                "d": { "type": "array" },
+            },
+        });
+
+        let portable = Value::Object(portable(&schema));
+
+        assert_eq!(
+            portable,
+            json!({
+                "type": "object",
+                "properties": {
+                    "a": { "type": "string", "enum": ["l", "r"], "description": "Side.", "default": "l" },
+                    "b": { "type": "string", "enum": ["l", "r"], "description": "Mine." },
+                    "c": { "type": "integer" },
+                    "d": { "type": "array", "items": {} },
+                },
+            })
+        );
+    }
+
+    #[test]
+    fn a_schema_that_refers_to_itself_ends() {
+        let schema = json!({
+            "type": "object",
+            "$defs": { "N": { "type": "object", "properties": { "n": { "$ref": "#/$defs/N" } } } },
+            "properties": { "n": { "$ref": "#/$defs/N" } },
+        });
+        assert!(Value::Object(portable(&schema)).to_string().len() < 2000);
+    }
+}

@@ -1,0 +1,265 @@
+//! What MCP clients can read without calling a tool.
+
+use axum::body::Body;
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use helmdeck_wire::{SessionId, session::Mode};
+use http_body_util::{BodyExt, Limited};
+use rmcp::{
+    ErrorData,
+    model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate},
+};
+use serde_json::{Map, Value, json};
+
+use super::{
+    catalogue::{Catalogue, mcp_name},
+    client::Client,
+    routing_guide,
+};
+use crate::{
+    error::{ApiError, ApiResult},
+    tool::{Outcome, Payload},
+};
+
+const SCHEME: &str = "helmdeck://";
+/// The most bytes of a resource.
+const MAX_BYTES: usize = 8 << 20;
+
+/// A resource with a fixed address.
+struct Fixed {
+    name: &'static str,
+    title: &'static str,
+    doc: &'static str,
+    /// Why it is empty, if this server has nothing to put there.
+    empty: Option<&'static str>,
+}
+
+const FIXED: [Fixed; 10] = [
+    Fixed {
+        name: "packs",
+        title: "Tools",
+        doc: "Every tool of this server, whether your token may call it, and why not.",
+        empty: None,
+    },
+    Fixed {
+        name: "sessions",
+        title: "Sessions",
+        doc: "Your sessions, with mode, status and live view.",
+        empty: None,
+    },
+    Fixed {
+        name: "routing-guide",
+        title: "Routing guide",
+        doc: "Which tool to use for what, and who can see it work.",
+        empty: None,
+    },
+    Fixed {
+        name: "models",
+        title: "Models",
+        doc: "Models that tools can use.",
+        empty: Some("No model gateway is configured; tools that need a model are not available."),
+    },
+    Fixed {
+        name: "image-models",
+        title: "Image models",
+        doc: "Models that create pictures.",
+        empty: Some("No image model is configured."),
+    },
+    Fixed {
+        name: "voices",
+        title: "Voices",
+        doc: "Voices for speech.",
+        empty: Some("No speech engine is configured."),
+    },
+    Fixed {
+        name: "my-defaults",
+        title: "My defaults",
+        doc: "Default arguments that you have set.",
+        empty: Some("This server stores no defaults; pass all arguments with each call."),
+    },
+    Fixed {
+        name: "my-memory",
+        title: "My memory",
+        doc: "Facts that you have asked the server to remember.",
+        empty: Some("This server stores no memories."),
+    },
+    Fixed {
+        name: "my-plans",
+        title: "My plans",
+        doc: "Plans that you have stored.",
+        empty: Some("This server stores no plans."),
+    },
+    Fixed {
+        name: "context-budgets",
+        title: "Context budgets",
+        doc: "How much each profile costs of a model's context.",
+        empty: None,
+    },
+];
+
+/// What the client can read now.
+pub async fn list(client: &Client) -> Vec<Resource> {
+    let fixed = FIXED.iter().map(|fixed| {
+        Resource::new(format!("{SCHEME}{}", fixed.name), fixed.name)
+            .with_title(fixed.title)
+            .with_description(fixed.doc)
+            .with_mime_type(media_type(fixed.name))
+    });
+    let mut resources: Vec<_> = fixed.collect();
+    for session in client.app.sessions.describe_all(&client.caller).await {
+        let id = session.id;
+        let resource = Resource::new(format!("{SCHEME}sessions/{id}/screenshot"), format!("{id}"))
+            .with_title(format!("Screenshot of {}", session.spec.label.trim()))
+            .with_description("The session's screen now. Subscribe to hear when it changes.")
+            .with_mime_type("image/png");
+        resources.push(resource);
+    }
+    resources
+}
+
+/// Addresses with parameters.
+pub fn templates() -> Vec<ResourceTemplate> {
+    vec![
+        ResourceTemplate::new(format!("{SCHEME}sessions/{{id}}"), "session")
+            .with_description("A session.")
+            .with_mime_type("application/json"),
+        ResourceTemplate::new(format!("{SCHEME}sessions/{{id}}/screenshot"), "screenshot")
+            .with_description("The session's screen now.")
+            .with_mime_type("image/png"),
+        ResourceTemplate::new(format!("{SCHEME}sessions/{{id}}/files/{{+path}}"), "file")
+            .with_description("A file of the session's home."),
+    ]
+}
+
+fn media_type(name: &str) -> &'static str {
+    if name == "routing-guide" { "text/markdown" } else { "application/json" }
+}
+
+/// The content of a resource.
+pub async fn read(client: &Client, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    match content(client, uri).await {
+        Ok(Some(content)) => Ok(ReadResourceResult::new(vec![content])),
+        Ok(None) => {
+            let message = format!("there is no resource {uri}: resources/list names them");
+            Err(ErrorData::resource_not_found(message, Some(json!({ "uri": uri }))))
+        }
+        Err(error) => {
+            let data = serde_json::to_value(error.body()).ok();
+            let message = format!("{}: {}", error.code, error.message);
+            Err(match crate::error::status(error.code).is_server_error() {
+                true => ErrorData::internal_error(message, data),
+                false => ErrorData::resource_not_found(message, data),
+            })
+        }
+    }
+}
+
+async fn content(client: &Client, uri: &str) -> ApiResult<Option<ResourceContents>> {
+    let Some(path) = uri.strip_prefix(SCHEME) else { return Ok(None) };
+    let mut parts = path.splitn(4, '/');
+    let value = match (parts.next(), parts.next(), parts.next(), parts.next()) {
+        (Some("sessions"), Some(id), None, None) => {
+            let outcome = call(client, "session.show", id, Map::new()).await?;
+            return contents(uri, outcome).await.map(Some);
+        }
+        (Some("sessions"), Some(id), Some("screenshot"), None) => {
+            let session = client.app.sessions.get(&client.caller, &SessionId::new(id))?;
+            let tool = match session.mode() {
+                Mode::Desktop => "desktop.screenshot",
+                Mode::Headless => "browser.screenshot",
+            };
+            let outcome = call(client, tool, id, Map::new()).await?;
+            return contents(uri, outcome).await.map(Some);
+        }
+        (Some("sessions"), Some(id), Some("files"), Some(file)) => {
+            let args = Map::from_iter([("path".to_owned(), json!(file))]);
+            let outcome = call(client, "file.read", id, args).await?;
+            return contents(uri, outcome).await.map(Some);
+        }
+        (Some("packs"), None, ..) => packs(client),
+        (Some("sessions"), None, ..) => {
+            json!({ "sessions": client.app.sessions.describe_all(&client.caller).await })
+        }
+        (Some("context-budgets"), None, ..) => routing_guide::budgets(client),
+        (Some("routing-guide"), None, ..) => {
+            let text = routing_guide::markdown(client);
+            return Ok(Some(ResourceContents::text(text, uri).with_mime_type("text/markdown")));
+        }
+        (Some(name), None, ..) => {
+            let Some(fixed) = FIXED.iter().find(|fixed| fixed.name == name) else {
+                return Ok(None);
+            };
+            json!({ "items": [], "note": fixed.empty })
+        }
+        _ => return Ok(None),
+    };
+    let text = ResourceContents::text(value.to_string(), uri);
+    Ok(Some(text.with_mime_type("application/json")))
+}
+
+/// Every tool, and for those that the client cannot call the reason.
+fn packs(client: &Client) -> Value {
+    let tools = Catalogue::of(&client.app).all().map(|entry| {
+        let tool = &entry.tool;
+        let available = client.caller.may(tool.scope);
+        let reason = (!available).then(|| format!("the token lacks the scope {}", tool.scope));
+        json!({
+            "name": mcp_name(&tool.name), "title": tool.title, "available": available,
+            "reason": reason, "listed": available && client.profile.lists(tool),
+            "surface": tool.nature.surface, "style": tool.nature.style,
+        })
+    });
+    json!({ "packs": tools.collect::<Vec<_>>() })
+}
+
+async fn call(
+    client: &Client,
+    name: &str,
+    session: &str,
+    mut args: Map<String, Value>,
+) -> ApiResult<Outcome> {
+    let tool = client.app.tool(name).ok_or_else(|| ApiError::internal("no such tool"))?;
+    args.insert("session_id".to_owned(), json!(session));
+    tool.call_as(client.call(), args).await
+}
+
+async fn contents(uri: &str, outcome: Outcome) -> ApiResult<ResourceContents> {
+    let (media_type, body) = match outcome.payload {
+        Payload::Json(bytes) => ("application/json".to_owned(), Body::from(bytes)),
+        Payload::Bytes { media_type, bytes } => {
+            (media_type.to_str().unwrap_or_default().to_owned(), Body::from(bytes))
+        }
+        Payload::Stream { media_type, body, .. } => {
+            (media_type.to_str().unwrap_or_default().to_owned(), body)
+        }
+        Payload::Nothing => ("text/plain".to_owned(), Body::empty()),
+    };
+    let bytes = Limited::new(body, MAX_BYTES).collect().await.map_err(|_| {
+        let message = format!("it is larger than {MAX_BYTES} bytes: read it over HTTP");
+        ApiError::new(helmdeck_wire::ErrorCode::InvalidInput, message)
+    })?;
+    let bytes = bytes.to_bytes();
+    let is_text = !media_type.starts_with("image/") && !bytes.contains(&0);
+    let contents = match std::str::from_utf8(&bytes) {
+        Ok(text) if is_text => ResourceContents::text(text, uri),
+        _ => ResourceContents::blob(BASE64_STANDARD.encode(&bytes), uri),
+    };
+    Ok(contents.with_mime_type(media_type))
+}
+
+/// Refuses addresses that the client cannot read.
+pub fn readable(client: &Client, uri: &str) -> Result<(), ErrorData> {
+    let missing = || {
+        let message = format!("there is no resource {uri}: resources/list names them");
+        ErrorData::resource_not_found(message, Some(json!({ "uri": uri })))
+    };
+    let path = uri.strip_prefix(SCHEME).ok_or_else(missing)?;
+    if FIXED.iter().any(|fixed| fixed.name == path) {
+        return Ok(());
+    }
+    let id = path.strip_prefix("sessions/").and_then(|rest| rest.split('/').next());
+    let session = id.map(|id| client.app.sessions.get(&client.caller, &SessionId::new(id)));
+    match session {
+        Some(Ok(_)) => Ok(()),
+        _ => Err(missing()),
+    }
+}
