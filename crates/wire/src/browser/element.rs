@@ -236,10 +236,9 @@ action!(browser Extract, "browser_extract", Extracted,
 #[serde(rename_all = "snake_case")]
 pub enum ExtractFormat {
     /// Visible text.
-    /// HTML, including the element's own tag.
     #[default]
     Text,
-    /// The HTML, the element's own tag included.
+    /// HTML, including the element's own tag.
     Html,
 }
 
