@@ -35,7 +35,7 @@ impl Ceilings {
     /// Refuses requests above the limit, and caps defaults.
     pub fn apply(&self, caller: &Caller, spec: &mut SessionSpec) -> Result<(), SessionError> {
         let (ceiling, why) = if caller.is_admin() {
-            (self.machine, "the size of this machine")
+            (self.machine, "all that this machine has")
         } else {
             (self.caller, "set by the server's HELMDECK_MAX_MEMORY_LIMIT")
         };

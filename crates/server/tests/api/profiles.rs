@@ -16,7 +16,7 @@ async fn a_profile_that_cannot_be_opened_is_said_and_kept() {
     let dir = server.data_dir().join("profiles/o61646d696e");
     fs::create_dir_all(&dir).unwrap();
     for (content, why) in
-        [("nonsense, and long enough", "no profile"), ("helmdeckprofile1", "sealed")]
+        [("nonsense, and long enough", "not a profile"), ("helmdeckprofile1", "sealed")]
     {
         fs::write(dir.join("odd"), content).unwrap();
         let answer = client.post("/api/v1/sessions", &json!({ "profile": "odd" })).await;
