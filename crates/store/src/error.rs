@@ -25,8 +25,8 @@ pub enum StoreError {
     },
     /// A newer version of helmdeck changed the schema.
     #[error(
-        "the database {path} belongs to a newer helmdeck: it has schema {found}, and this version knows \
-         schemas up to {known}; start the newer version, or choose another data directory"
+        "the database {path} belongs to a newer helmdeck: it has schema {found}, and this version \
+         knows schemas up to {known}; start the newer version, or choose another data directory"
     )]
     Newer {
         /// The file.
