@@ -71,7 +71,7 @@ async fn everybody_leaves(server: &Server, desk: &Desk<'_>, bearer: &str) {
 /// Sends input that does not pass, and is told so once.
 async fn only_watches(view: &mut Caster) {
     view.click(20, 20, 1).await;
-    let refusal = json!({ "message": "you only watch: take control first" });
+    let refusal = json!({ "message": "you can only watch: take control first" });
     view.until(|view| view.last("error") == &refusal).await;
     view.told.remove("error");
     view.send("Input.dispatchKeyEvent", json!({ "type": "char", "text": "x" })).await;

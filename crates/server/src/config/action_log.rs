@@ -1,11 +1,11 @@
-//! Settings of what is kept of what was done in sessions.
+//! Retention settings of recorded actions.
 
 use super::{
     layers::{ConfigError, Layers},
     whole,
 };
 
-/// How long and how much.
+/// How long and how much to keep.
 #[derive(Debug, Clone, Copy)]
 pub struct ActionLog {
     /// `HELMDECK_ACTION_LOG_DAYS`: how many days the action log, ended sessions and their last pictures

@@ -72,7 +72,7 @@ async fn input_of_one_who_only_watches_does_not_reach_the_guest() {
     let mut view = Caster::open(&server, &path, &headers).await.unwrap();
     view.until(|view| !view.pictures.is_empty()).await;
     view.click(20, 20, 1).await;
-    let refusal = json!({ "message": "you only watch: take control first" });
+    let refusal = json!({ "message": "you can only watch: take control first" });
     view.until(|view| view.last("error") == &refusal).await;
 
     let mut hand = Caster::open(&server, &format!("{path}?take=true"), &headers).await.unwrap();
