@@ -82,7 +82,7 @@ async fn a_bad_create_body_is_refused_by_name() {
         (r#"{"lable": "x"}"#, "invalid_input", "unknown field \"lable\""),
         (r#"{"spec": {"lable": "x"}}"#, "invalid_input", "unknown field \"lable\""),
         (r#"{"spec": 5}"#, "invalid_input", "spec is a number"),
-        (r#"{"label": "a", "spec": {"label": "b"}}"#, "invalid_input", "label stands both"),
+        (r#"{"label": "a", "spec": {"label": "b"}}"#, "invalid_input", "label is given both"),
         (r#"{"mode": "window"}"#, "invalid_input", "headless or desktop"),
         (r#"{"geometry": "9x9"}"#, "invalid_geometry", "320x200"),
         (r#"{"memory_limit": "lots"}"#, "invalid_input", "512m"),
@@ -283,7 +283,7 @@ async fn one_caller_cannot_take_every_place() {
     let (one, two) = (server.client("one", "sessions:*"), server.client("two", "sessions:*"));
     let desk = Desk::create(&one, &json!({})).await;
     let refused = one.post(SESSIONS, &json!({})).await;
-    assert!(refused.expect_error(429, "quota_reached").contains("one has 1"));
+    assert!(refused.expect_error(429, "quota_reached").contains("limit of 1 sessions"));
     Desk::create(&two, &json!({})).await;
     desk.end().await;
     Desk::create(&one, &json!({})).await;
