@@ -1,4 +1,4 @@
-//! Watching the browser as pictures: who may, and what they may ask for.
+//! Live views of the browser: access and limits.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use serde_json::json;
 const SOON: Duration = Duration::from_secs(20);
 
 #[tokio::test]
-async fn only_who_may_watches_the_browser_and_within_bounds() {
+async fn watching_the_browser_needs_permission_and_valid_bounds() {
     let server = FakeServer::start().await;
     let client = server.admin();
     let refused = async |path: &str, headers: &[(&'static str, &str)]| {
@@ -62,7 +62,7 @@ async fn only_who_may_watches_the_browser_and_within_bounds() {
 }
 
 #[tokio::test]
-async fn input_of_one_who_only_watches_does_not_reach_the_guest() {
+async fn input_of_a_viewer_without_control_does_not_reach_the_guest() {
     let server = FakeServer::start().await;
     let client = server.admin();
     let desk = Desk::create(&client, &json!({})).await;
