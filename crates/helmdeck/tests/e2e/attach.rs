@@ -223,7 +223,7 @@ async fn a_display_of_somebodys_own_is_watched_driven_and_left_as_it_was() {
         (answer.status == 200 && answer.json()["status"] == "running").then_some(())
     };
     eventually(SOON, known).await.expect("it comes back");
-    assert!(said.hears("connected again").await.contains(&format!("/sessions/{id}")));
+    assert!(said.hears("reconnected").await.contains(&format!("/sessions/{id}")));
     let desk = Desk { client: &client, id: id.clone() };
     assert_eq!(desk.describe().await["created_at"], shown["created_at"]);
     desk.act("type", json!({ "text": "again\n" })).await;
@@ -245,8 +245,8 @@ async fn a_display_of_somebodys_own_is_watched_driven_and_left_as_it_was() {
     // Interrupted, it leaves nothing but what it found.
     second.signal(Signal::INT);
     assert!(second.ended().await);
-    let goodbye = said.hears("The session is ended").await;
-    assert_eq!(goodbye, format!("The session is ended; display {} is as it was", desktop.name));
+    let goodbye = said.hears("The session has ended").await;
+    assert_eq!(goodbye, format!("The session has ended; display {} is unchanged", desktop.name));
     becomes(&client, &other, SOON, "end_reason", "requested").await;
     assert_eq!(session(&client, &other).await["status"], "terminated");
     assert_eq!((entries(private.path()), scrapers(&desktop.name).len()), (0, 0));

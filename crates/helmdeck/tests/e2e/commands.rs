@@ -26,7 +26,7 @@ fn a_token_without_a_subject_or_with_a_bad_time_is_not_made() {
     assert!(outcome.stderr.contains("12h"), "{}", outcome.stderr);
     let outcome = installation.attempt(["token", "--sub", "a", "--scopes", "foo"], &[]);
     assert!(!outcome.success && outcome.stdout.is_empty(), "{outcome:?}");
-    assert!(outcome.stderr.contains("there is no scope \"foo\""), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("\"foo\" is not a scope"), "{}", outcome.stderr);
 }
 
 #[tokio::test]
