@@ -36,7 +36,7 @@ impl Debugger {
             if message["id"] == self.last {
                 return message;
             }
-            assert!(message["method"].is_string(), "somebody else's answer: {message}");
+            assert!(message["method"].is_string(), "unexpected answer: {message}");
             self.events.push(message);
         }
     }

@@ -93,7 +93,7 @@ async fn groups_and_user_ids_of_a_dead_server_are_removed_by_the_next() {
 }
 
 #[tokio::test]
-#[ignore = "the test below runs it as a program of its own, to kill it"]
+#[ignore = "the test below runs it as a separate process, to kill it"]
 async fn a_test_that_never_ends() {
     let server = Server::start();
     let client = server.admin();

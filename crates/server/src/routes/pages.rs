@@ -21,7 +21,7 @@ const POLICY: &str = "default-src 'self'; img-src 'self' blob: data:; connect-sr
                       style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'self'; \
                       object-src 'none'; frame-ancestors ";
 /// By default, no site may embed our pages.
-const NOBODY: &str = "'none'";
+const NO_ANCESTORS: &str = "'none'";
 /// Files with a hash in their name never change.
 const FOREVER: &str = "public, max-age=31536000, immutable";
 
@@ -69,7 +69,7 @@ pub async fn embed(Named(id): Named, request: Request) -> ApiResult<Redirect> {
 
 /// The live view for frames of allowed sites.
 pub async fn embedded(State(app): State<App>) -> Response {
-    send("/vnc.html", app.embed_ancestors.as_deref().unwrap_or(NOBODY))
+    send("/vnc.html", app.embed_ancestors.as_deref().unwrap_or(NO_ANCESTORS))
 }
 
 /// A script, style or picture of the page.
@@ -78,7 +78,7 @@ pub async fn asset(request: Request) -> Response {
 }
 
 fn file(path: &str) -> Response {
-    send(path, NOBODY)
+    send(path, NO_ANCESTORS)
 }
 
 /// A file of the page that `ancestors` may embed.
@@ -115,7 +115,7 @@ fn policy(ancestors: &str) -> HeaderValue {
 /// The page for unknown addresses.
 pub fn not_found() -> Response {
     let page = Html(include_str!("not_found.html"));
-    let policy = [(header::CONTENT_SECURITY_POLICY, policy(NOBODY))];
+    let policy = [(header::CONTENT_SECURITY_POLICY, policy(NO_ANCESTORS))];
     (StatusCode::NOT_FOUND, policy, page).into_response()
 }
 
