@@ -23,7 +23,7 @@ async fn forwarding_a_port_of_the_server_needs_the_admin_or_an_allowed_port() {
     create(&agent, &["5173", "9000:localhost:8099"]).await.assert_error(500, "create_failed");
     let own = format!("4000:localhost:{}", server.addr.port());
     let message = create(&admin, &[&own]).await.assert_error(403, "forward_denied");
-    assert!(message.contains("helmdeck's own"), "{message}");
+    assert!(message.contains("belongs to helmdeck"), "{message}");
 }
 
 #[tokio::test]

@@ -90,6 +90,6 @@ async fn a_new_guest_of_another_version_fails_the_start() {
     server.runtime.speak_link(9);
     let message = client.post("/api/v1/sessions", &json!({})).await;
     let message = message.expect_error(500, "create_failed");
-    assert!(message.contains("link 9"), "{message}");
+    assert!(message.contains("link version 9"), "{message}");
     assert!(server.runtime.guests().is_empty());
 }
