@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `x-error` | the error code of a wrong or missing value |
 //! | `x-missing` | the error code of a missing or empty value, if it is another |
-//! | `x-expected` | what is expected, in words, where a pattern says it badly |
+//! | `x-expected` | description of what is expected, if a pattern is hard to read |
 //! | `x-secret` | the value is never repeated in a message |
 //! | `x-aliases` | other spellings of the values of an `enum` |
 

@@ -43,7 +43,7 @@ const PROFILE_FIRST: Duration = Duration::from_secs(10);
 /// How often to save a profile while its session runs.
 const PROFILE_EVERY: Duration = Duration::from_secs(30);
 
-/// Runs a new session until it is completely removed. `workspace` is the size limit on disk;
+/// Runs a new session until it is completely removed. `workspace_bytes` is the limit on disk;
 /// without it the workspace is in memory.
 pub(crate) async fn drive(
     session: Session,

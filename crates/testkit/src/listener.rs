@@ -47,7 +47,7 @@ impl Listener {
 
     async fn line(&mut self) -> String {
         let line = timeout(PATIENCE, self.lines.next_line()).await;
-        line.expect("something happens").unwrap().expect("the stream goes on")
+        line.expect("an event in time").unwrap().expect("the stream continues")
     }
 
     /// The next event.

@@ -176,5 +176,5 @@ async fn files_are_handed_over_without_access_to_other_files() {
         let new = fs::read_to_string(format!("{root}/site/index.html")).ok();
         (gone && new.as_deref() == Some("new\n")).then_some(())
     };
-    eventually(PATIENCE, tidied).await.expect("the browser sees what is there now");
+    eventually(PATIENCE, tidied).await.expect("the browser sees the current files");
 }

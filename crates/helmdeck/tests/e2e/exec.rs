@@ -41,7 +41,7 @@ impl Events {
 
     async fn line(&mut self) -> String {
         let line = timeout(SOON, self.lines.next_line()).await;
-        line.expect("something happens").unwrap().expect("the stream goes on")
+        line.expect("an event in time").unwrap().expect("the stream continues")
     }
 
     async fn next(&mut self) -> (String, Value) {

@@ -140,7 +140,7 @@ async fn a_killed_browser_is_restarted() {
         let said = answer["message"].as_str()?.contains("it is started again in");
         (said && answer["error"] == "cdp_unavailable").then_some(())
     };
-    eventually(HEALING, told).await.expect("a call says when there is a browser");
+    eventually(HEALING, told).await.expect("a call reports when the browser restarts");
     let view = desk.describe().await["browser_view"].clone();
     assert_eq!(view["status"], "no_browser", "{view}");
     assert!(view["reason"].as_str().unwrap().contains("the next try is at"), "{view}");

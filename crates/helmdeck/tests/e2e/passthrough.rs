@@ -92,7 +92,7 @@ async fn calls_use_a_browser_that_a_script_started_while_it_runs() {
     let look = async || {
         Some(desk.describe().await).filter(|it| it["browser_window"]["id"] == theirs["id"])
     };
-    let found = eventually(PATIENCE, look).await.expect("the window is told");
+    let found = eventually(PATIENCE, look).await.expect("the window is reported");
     assert_eq!(found["browser_window"]["width"], theirs["width"], "{found}");
     desk.browser("click", json!({ "selector": "text=Press" })).await.expect(200);
     desk.titled("pressed").await;

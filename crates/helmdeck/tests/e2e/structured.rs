@@ -109,7 +109,7 @@ async fn shop(server: &Server, site: &Site, spec: Value) {
     let read = act(&desk, "markdown", json!({})).await["content"].as_str().unwrap().to_owned();
     assert!(read.contains("Ada Łovelace takes l") && read.contains("Item 90"), "{read}");
     let picture = desk.browser("screenshot", json!({ "full_page": true })).await.expect(200);
-    assert!(picture.body.starts_with(b"\x89PNG"), "a full page is what its label says");
+    assert!(picture.body.starts_with(b"\x89PNG"), "the picture is a PNG");
     let (_, height) = picture.header("x-helmdeck-size").split_once('x').expect("a size");
     assert!(height.parse::<u32>().unwrap() > 90 * 60, "{height}");
 

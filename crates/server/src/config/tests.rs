@@ -75,7 +75,10 @@ fn the_retention_of_actions_can_be_set() {
     let config = load(Some("action_log_days = 7"), &env).unwrap();
     assert_eq!((config.action_log.days, config.action_log.per_session), (7, 0));
     let error = load(None, &[("HELMDECK_ACTION_LOG_DAYS", "-1")]).unwrap_err().to_string();
-    assert!(error.contains("HELMDECK_ACTION_LOG_DAYS") && error.contains("0 for ever"), "{error}");
+    assert!(
+        error.contains("HELMDECK_ACTION_LOG_DAYS") && error.contains("0 to keep them forever"),
+        "{error}"
+    );
 }
 
 #[test]

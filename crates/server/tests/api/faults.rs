@@ -16,7 +16,7 @@ const SOON: Duration = Duration::from_secs(20);
 
 async fn ended(desk: &Desk<'_>) -> Value {
     let over = async || Some(desk.describe().await).filter(|now| now["status"] == "error");
-    eventually(SOON, over).await.expect("the session says that it is over")
+    eventually(SOON, over).await.expect("the session reports its end")
 }
 
 #[tokio::test]

@@ -77,7 +77,7 @@ async fn a_dead_session_of_another_version_is_eventually_shown_as_ended() {
         server.clock.advance(SOON);
         Some(desk.describe().await).filter(|now| now["status"] == "error")
     };
-    let session = eventually(SOON, over).await.expect("the session says that it is over");
+    let session = eventually(SOON, over).await.expect("the session reports its end");
     assert_eq!(session["end_reason"], "guest_lost", "{session}");
     let nothing = async || server.runtime.guests().is_empty().then_some(());
     eventually(SOON, nothing).await.expect("nothing is left");
