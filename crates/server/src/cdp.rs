@@ -157,7 +157,7 @@ async fn up(
                     continue;
                 }
                 Some(Ok(Message::Binary(_))) => {
-                    return Closing::Nonsense("messages of the debugging protocol must be text".to_owned());
+                    return Closing::Nonsense("messages must be text".to_owned());
                 }
                 Some(Ok(Message::Close(_)) | Err(_)) | None => return Closing::ViewerLeft,
             },
