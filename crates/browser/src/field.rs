@@ -1,4 +1,4 @@
-//! Fields that take no text: lists of options, and files.
+//! Fields that take no text: select elements and file inputs.
 
 use std::path::Path;
 
@@ -38,7 +38,7 @@ impl PageAction {
             files.push(path);
         }
         let arguments = json!({ "count": files.len() });
-        // Such fields are mostly hidden behind something nicer.
+        // File inputs are usually hidden behind a styled button.
         let selector = &upload.selector;
         let ask = Ask { selector, want: Want::Attached, doing: "file", arguments };
         let found = self.find(&ask).await?;
