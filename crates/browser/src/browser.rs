@@ -1,6 +1,6 @@
 //! The handle to the browser of a session: one method for each action.
 
-mod moment;
+mod current;
 
 use std::{
     path::PathBuf,
@@ -28,7 +28,7 @@ use helmdeck_wire::{
 use parking_lot::Mutex;
 use tokio::{select, sync::watch};
 
-use self::moment::KnownBrowser;
+use self::current::KnownBrowser;
 use crate::{
     BrowserError, Incoming,
     address::addressed,
@@ -87,7 +87,7 @@ impl Browser {
     }
 
     /// A handle to an attached browser: it decides where downloads go, and it has no home.
-    pub fn of_somebody(current: Arc<Current>) -> Self {
+    pub fn attached(current: Arc<Current>) -> Self {
         let none = Emulating::new(Emulation::default(), Emulation::default());
         Self::with_home(current, None, none)
     }
@@ -348,7 +348,7 @@ impl Browser {
     /// Waits until all events of a tab, or of all tabs, are recorded.
     async fn recorded(&self, tab: Option<&TabId>) -> Result<(), BrowserError> {
         let running = self.running(due(Patience::default())).await?;
-        running.abreast().await;
+        running.flush().await;
         match tab {
             // The records of a closed tab can still be read.
             Some(tab) if !self.shared.records.lock().knows(tab) => running.find(tab).map(|_| ()),

@@ -1,11 +1,11 @@
 //! The page as a stream of pictures for viewers, and their input.
 //!
 //! Each tab is cast once for all viewers with the same settings ([`source`]). Each viewer has a
-//! [`Screen`], which always sends the newest picture, and [`Hands`] for its input. Thumbnails use a
+//! [`Screen`], which always sends the newest picture, and [`ViewerInput`] for its input. Thumbnails use a
 //! [`ThumbnailCast`].
 
-mod hands;
 mod held;
+mod input;
 mod screen;
 mod seat;
 mod source;
@@ -16,7 +16,7 @@ use bytes::Bytes;
 use helmdeck_wire::cast::CastView;
 use tokio::sync::watch;
 
-pub use hands::Hands;
+pub use input::ViewerInput;
 pub use screen::{Said, Screen};
 pub(crate) use seat::Casts;
 
@@ -33,9 +33,9 @@ impl Browser {
     /// Starts a cast for one viewer. It continues across restarts of the browser. `sent` is the
     /// number of pictures sent to the viewer before, of this browser or another: numbering
     /// continues there, because viewers acknowledge each number once.
-    pub fn cast(&self, view: CastView, sent: u64) -> (Screen, Hands) {
+    pub fn cast(&self, view: CastView, sent: u64) -> (Screen, ViewerInput) {
         let viewer = Arc::new(ViewerState::new(view, sent));
-        (Screen::new(self.clone(), &viewer, false), Hands::new(self.clone(), viewer))
+        (Screen::new(self.clone(), &viewer, false), ViewerInput::new(self.clone(), viewer))
     }
 
     /// Starts a cast for thumbnails. It costs nothing while the page does not change.

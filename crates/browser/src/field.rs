@@ -10,7 +10,7 @@ use crate::{
     BrowserError,
     locate::{Ask, Want},
     page_action::PageAction,
-    world::Told,
+    world::Outcome,
 };
 
 impl PageAction {
@@ -42,7 +42,7 @@ impl PageAction {
         let selector = &upload.selector;
         let ask = Ask { selector, want: Want::Attached, doing: "file", arguments };
         let found = self.find(&ask).await?;
-        let Told::Value(field) = self.page.kept(&found.frame, self.deadline).await? else {
+        let Outcome::Value(field) = self.page.kept(&found.frame, self.deadline).await? else {
             return Err(self.not_found(selector).await);
         };
         let params = json!({ "files": files, "objectId": field });

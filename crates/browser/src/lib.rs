@@ -45,7 +45,7 @@ mod world;
 
 pub use any_tab::AnyTab;
 pub use browser::Browser;
-pub use cast::{Hands, Said, Screen, ThumbnailCast};
+pub use cast::{Said, Screen, ThumbnailCast, ViewerInput};
 pub use error::BrowserError;
 pub use incoming::Incoming;
 pub use private::{Carried, SignIn};

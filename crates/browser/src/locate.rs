@@ -13,7 +13,7 @@ use crate::{
     page::Frame,
     page_action::PageAction,
     view::View,
-    world::{Remote, Told},
+    world::{Outcome, Remote},
 };
 
 /// How long one search waits before it includes frames that have appeared meanwhile.
@@ -230,7 +230,7 @@ impl PageAction {
         });
         let deadline = Instant::now() + within + LOOK;
         let answer = self.page.run::<Answer>(frame, "until", argument, deadline).await;
-        matches!(answer, Ok(Told::Value(Answer { state: Verdict::Ready, .. })))
+        matches!(answer, Ok(Outcome::Value(Answer { state: Verdict::Ready, .. })))
     }
 
     async fn try_frame(
@@ -257,7 +257,7 @@ impl PageAction {
         let deadline = self.deadline + GRACE;
         // A node belongs to one document, and the browser does not report which.
         for frame in frames.iter().filter(|frame| frame.session == node.session) {
-            let Told::Value(world) = self.page.world(frame, deadline).await? else { continue };
+            let Outcome::Value(world) = self.page.world(frame, deadline).await? else { continue };
             let params = json!({ "backendNodeId": node.backend_id, "executionContextId": world });
             let resolved =
                 self.page.call::<Resolved>(&frame.session, "DOM.resolveNode", params, deadline);
@@ -279,7 +279,7 @@ impl PageAction {
                     deadline,
                 )
                 .await;
-            if !matches!(answer, Told::Value(Answer { state: Verdict::Elsewhere, .. })) {
+            if !matches!(answer, Outcome::Value(Answer { state: Verdict::Elsewhere, .. })) {
                 return Ok((frame.clone(), self.or_left(answer).await?));
             }
         }
@@ -287,10 +287,10 @@ impl PageAction {
     }
 
     /// Treats a document that was left as empty; the next document is searched later.
-    async fn or_left(&self, told: Told<Answer>) -> Result<Answer, BrowserError> {
+    async fn or_left(&self, told: Outcome<Answer>) -> Result<Answer, BrowserError> {
         match told {
-            Told::Value(answer) => Ok(answer),
-            Told::Left => {
+            Outcome::Value(answer) => Ok(answer),
+            Outcome::Left => {
                 let pause = Instant::now() + Duration::from_millis(50);
                 self.page.news(pause.min(self.deadline)).await;
                 Ok(Answer::default())
@@ -307,7 +307,7 @@ impl PageAction {
         };
         let survey = self.page.run::<Survey>(&main, "survey", written(selector), deadline).await;
         let page = match survey {
-            Ok(Told::Value(survey)) => survey.sentence(),
+            Ok(Outcome::Value(survey)) => survey.sentence(),
             _ => format!("the page is {}", main.url),
         };
         BrowserError::ElementNotFound { selector: selector_text, page }

@@ -11,7 +11,7 @@ use crate::{
     BrowserError,
     page::{Frame, Page},
     page_action::PageAction,
-    world::{Evaluated, Told},
+    world::{Evaluated, Outcome},
 };
 
 /// A function of the element (null for the page) and the maximum number of characters.
@@ -55,7 +55,7 @@ async fn run(
     room: usize,
     deadline: Instant,
 ) -> Result<Blocks, BrowserError> {
-    let Told::Value(world) = page.world(frame, deadline).await? else {
+    let Outcome::Value(world) = page.world(frame, deadline).await? else {
         return Err(BrowserError::PageGone);
     };
     let element = object.map_or(json!({ "value": null }), |id| json!({ "objectId": id }));

@@ -108,7 +108,7 @@ impl Attachment {
             let first = address.connect().await?;
             let current = Arc::new(Current::new());
             current.set(first.clone());
-            let structured = helmdeck_browser::Browser::of_somebody(current.clone());
+            let structured = helmdeck_browser::Browser::attached(current.clone());
             attached.browser = Some(Reached { current: current.clone(), structured });
             kept = Some((address, first, current));
         }

@@ -1,6 +1,6 @@
 //! The browser's page as pictures for somebody outside, and their input.
 
-use helmdeck_browser::{Browser, Hands, Said, SignIn};
+use helmdeck_browser::{Browser, Said, SignIn, ViewerInput};
 use helmdeck_link::cast::{Message, Receiver, send};
 use helmdeck_wire::cast::{CastMessage, CastRequest, CastView, ViewStatus};
 use parking_lot::Mutex;
@@ -15,15 +15,15 @@ pub async fn serve(
     stream: impl AsyncRead + AsyncWrite,
 ) {
     let (from_server, mut to_server) = tokio::io::split(stream);
-    let (view, hands) = (Mutex::new(view), Mutex::new(None::<Hands>));
+    let (view, input) = (Mutex::new(view), Mutex::new(None::<ViewerInput>));
     let up = async {
         let mut messages = Receiver::new(from_server);
         while let Some(asked) = messages.next().await.and_then(|message| message.asked()) {
             if let CastRequest::View(change) = &asked {
                 view.lock().change(change.clone());
             }
-            if let Some(hands) = &mut *hands.lock() {
-                hands.ask(asked);
+            if let Some(input) = &mut *input.lock() {
+                input.ask(asked);
             }
         }
     };
@@ -40,7 +40,7 @@ pub async fn serve(
                     browser.cast(CastView { tab: None, ..wanted }, sent)
                 }
                 Some(SignIn { by, .. }) => {
-                    hands.lock().take();
+                    input.lock().take();
                     for told in closed(by) {
                         if send(&mut to_server, &Message::telling(&told)).await.is_err() {
                             return;
@@ -52,7 +52,7 @@ pub async fn serve(
                     }
                 }
             };
-            *hands.lock() = Some(fresh);
+            *input.lock() = Some(fresh);
             loop {
                 let message = tokio::select! {
                     biased;

@@ -28,7 +28,7 @@ const PRESSES: usize = 256;
 const KEY_TEXT: usize = 4;
 
 /// The input of one viewer. Dropping it releases all held keys and buttons.
-pub struct Hands {
+pub struct ViewerInput {
     browser: Browser,
     viewer: Arc<ViewerState>,
     held: Held<Page>,
@@ -36,7 +36,7 @@ pub struct Hands {
     unconfirmed: FuturesUnordered<BoxFuture<'static, ()>>,
 }
 
-impl Hands {
+impl ViewerInput {
     pub(super) fn new(browser: Browser, viewer: Arc<ViewerState>) -> Self {
         Self { browser, viewer, held: Held::default(), unconfirmed: FuturesUnordered::new() }
     }
@@ -216,7 +216,7 @@ impl Hands {
     }
 }
 
-impl Drop for Hands {
+impl Drop for ViewerInput {
     fn drop(&mut self) {
         // Without a tokio runtime there is no browser either.
         let Ok(runtime) = Handle::try_current() else { return };

@@ -141,7 +141,7 @@ impl Browser {
         let owner = if !self.shared.current.is_own(&cdp) {
             Owner::Agent
         } else if self.shared.incoming.is_none() {
-            Owner::Somebody
+            Owner::Attached
         } else {
             Owner::Session
         };
@@ -149,7 +149,7 @@ impl Browser {
             let records = Arc::clone(&self.shared.records);
             // The program that started a browser decides its emulation.
             let emulating = match owner {
-                Owner::Session | Owner::Somebody => Arc::clone(&self.shared.emulating),
+                Owner::Session | Owner::Attached => Arc::clone(&self.shared.emulating),
                 Owner::Agent => Arc::default(),
             };
             let until = Instant::now() + left;
