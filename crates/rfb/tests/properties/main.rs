@@ -1,5 +1,5 @@
-//! What holds for every viewer, honest or not: checked with random streams against a second,
-//! simpler reading of the protocol.
+//! Properties that hold for every viewer, honest or not: random streams are compared with a second,
+//! simpler implementation of the protocol.
 
 #![allow(
     clippy::unwrap_used,
@@ -54,7 +54,7 @@ fn role() -> impl Strategy<Value = Role> {
     prop_oneof![Just(Role::View), Just(Role::Control)]
 }
 
-/// Random bytes, or messages of which some bytes were changed.
+/// Random bytes, or messages with some bytes changed.
 fn hostile() -> impl Strategy<Value = Vec<u8>> {
     let changed = (messages(30), vec((any::<prop::sample::Index>(), any::<u8>()), 0..8)).prop_map(
         |(messages, changes)| {
@@ -95,7 +95,7 @@ proptest! {
         if single.2.is_none() {
             prop_assert_eq!(&single, &split);
         } else {
-            // The piece with the error in it passes nothing.
+            // The chunk with the error passes nothing.
             prop_assert!(single.0.starts_with(&split.0));
             prop_assert!(single.1.starts_with(&split.1));
         }
@@ -206,7 +206,7 @@ proptest! {
 }
 
 #[test]
-fn a_watchers_long_text_is_swallowed_without_being_kept() {
+fn a_watchers_long_text_is_skipped_without_being_kept() {
     let mut gate = Gate::new(Role::View);
     let mut out = Vec::new();
     let mut bytes = vec![6, 0, 0, 0, 0, 0x10, 0, 0];
@@ -220,7 +220,7 @@ fn a_watchers_long_text_is_swallowed_without_being_kept() {
 }
 
 #[test]
-fn a_drivers_long_text_arrives_whole_and_its_room_is_given_back() {
+fn a_controllers_long_text_passes_and_its_memory_is_freed() {
     let mut gate = Gate::new(Role::Control);
     let mut out = Vec::new();
     let mut bytes = vec![6, 0, 0, 0, 0, 0x10, 0, 0];
