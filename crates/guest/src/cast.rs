@@ -1,4 +1,4 @@
-//! The browser's page as pictures for somebody outside, and their input.
+//! Casts of the browser's page for a viewer, and the viewer's input.
 
 use helmdeck_browser::{Browser, Said, SignIn, ViewerInput};
 use helmdeck_link::cast::{Message, Receiver, send};
@@ -6,8 +6,9 @@ use helmdeck_wire::cast::{CastMessage, CastRequest, CastView, ViewStatus};
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// Shows the browser until either side ends. A viewer that is slow misses pictures, here. While a
-/// person signs in privately, their own viewers see that, and others see nothing.
+/// Casts until either side ends. A slow viewer misses pictures. During a private sign-in, the
+/// person's own
+/// viewers see the private browser, and others see nothing.
 pub async fn serve(
     browser: &Browser,
     key: &str,
@@ -35,7 +36,7 @@ pub async fn serve(
             let wanted = view.lock().clone();
             let (mut screen, fresh) = match &sign_in {
                 None => browser.cast(wanted, sent),
-                // Tabs of one browser are unknown to the other.
+                // Tab ids are valid in one browser only.
                 Some(SignIn { key: theirs, browser, .. }) if theirs == key => {
                     browser.cast(CastView { tab: None, ..wanted }, sent)
                 }
@@ -78,9 +79,9 @@ pub async fn serve(
     }
 }
 
-/// What viewers are told while another signs in privately.
+/// The messages for other viewers during a private sign-in.
 fn closed(by: &str) -> [CastMessage; 3] {
-    let reason = format!("{by} signs in privately");
+    let reason = format!("{by} is signing in privately");
     let status = ViewStatus::Private.because(reason);
     [CastMessage::Dialog(None), CastMessage::Tabs(Vec::new()), CastMessage::Status(status)]
 }

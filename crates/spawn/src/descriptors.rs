@@ -37,7 +37,7 @@ pub fn inherit_nothing(command: &mut Command) {
 }
 
 fn close_range(first: u32, last: u32, flags: libc::c_uint) -> io::Result<()> {
-    // SAFETY: integers only; whoever calls owns what is closed.
+    // SAFETY: integers only; the caller owns the closed descriptors.
     check(unsafe { libc::syscall(libc::SYS_close_range, first, last, flags) } as i32)
 }
 

@@ -47,7 +47,7 @@ impl Drop for End {
 fn keep_only(kept: &OwnedFd) -> io::Result<()> {
     let kept = u32::try_from(kept.as_raw_fd()).map_err(io::Error::other)?;
     let close = |first: u32, last: u32| {
-        // SAFETY: integers only; in this process, nobody uses these descriptors any more.
+        // SAFETY: integers only; these descriptors are no longer used in this process.
         check(unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) } as i32)
     };
     if kept > 0 {
