@@ -1,7 +1,7 @@
 //! The page as a stream of pictures for viewers, and their input.
 //!
 //! Each tab is cast once for all viewers with the same settings ([`source`]). Each viewer has a
-//! [`Screen`], which always sends the newest picture, and [`ViewerInput`] for its input. Thumbnails use a
+//! [`Screen`], which always sends the newest picture, and a [`ViewerInput`]. Thumbnails use a
 //! [`ThumbnailCast`].
 
 mod held;

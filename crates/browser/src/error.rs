@@ -156,7 +156,7 @@ impl From<CdpError> for BrowserError {
             CdpError::BrowserGone => Self::Restarted,
             CdpError::TargetGone => Self::PageGone,
             CdpError::Deadline { .. } => Self::Timeout(
-                "the page did not answer in time: it may be busy; take a screenshot, or set a longer \
+                "the page did not answer in time: it may be busy; take a screenshot, or raise \
                  timeout_s"
                     .to_owned(),
             ),

@@ -148,8 +148,8 @@ async fn refused(
         if !hidden.takes(std::slice::from_ref(value)).await? {
             let field = format!("state.cookies[{index}]");
             let why = format!(
-                "the browser refuses the cookie {:?} of {}: check its name and value, and that domain, \
-                 path and secure fit together",
+                "the browser refuses the cookie {:?} of {}: check its name and value, and that \
+                 domain, path and secure fit together",
                 cookie.name,
                 cookie.domain.as_str(),
             );

@@ -181,7 +181,7 @@ impl Page {
         }
     }
 
-    /// Maps errors about a document that is gone to [`Outcome::Left`]: another document replaced it.
+    /// Maps errors about a document that is gone to [`Outcome::Left`]: it was replaced.
     fn unless_left<T>(
         &self,
         frame: &Frame,

@@ -77,8 +77,8 @@ impl Attached {
 
 /// The refusal of an operation that attached sessions do not support.
 pub fn refusal() -> GuestError {
-    let message = "this session was attached by `helmdeck attach`; its programs, files and screen size \
-                   are not managed by helmdeck";
+    let message = "this session was attached by `helmdeck attach`; its programs, files and screen \
+                   size are not managed by helmdeck";
     GuestError::Refused(ErrorBody::new(ErrorCode::SessionAttached, message))
 }
 

@@ -144,7 +144,7 @@ impl LocalRuntime {
             }
             // A full or read-only disk must not prevent a session: the guest then uses memory.
             Some(Err(error)) => {
-                tracing::warn!(%error, "Workspace could not be created on disk; using memory instead");
+                tracing::warn!(%error, "Workspace could not be created on disk; using memory");
                 None
             }
             None => None,

@@ -40,7 +40,7 @@ pub fn supervise(command: &mut Command, told: OwnedFd) {
 /// Waits for the program and all its descendants. Uses only plain system calls: this is a copy of a
 /// process that may have threads.
 fn watch_over(program: libc::pid_t, told: RawFd) -> ! {
-    // SAFETY: integers and static text only; the descriptors of this process are not used elsewhere.
+    // SAFETY: integers and static text only; this process's descriptors are not used elsewhere.
     unsafe {
         for signal in 1..=LAST_SIGNAL {
             if signal != libc::SIGCHLD {
