@@ -71,7 +71,7 @@ step("a browser that is closed is not said to be started again", async () => {
   for (const each of [page, other.page]) {
     await each.locator(".stage").getByText("it is looked for until it is back").waitFor();
   }
-  assert.equal(await page.getByText(/by itself|started again/).count(), 0);
+  assert.equal(await page.getByText(/by itself|started again|restarting/).count(), 0);
 
   program.kill("SIGKILL");
   for (const each of [page, other.page]) {

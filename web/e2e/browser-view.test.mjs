@@ -128,7 +128,7 @@ step("tabs are opened, addressed, looked at and closed", async () => {
   await until("the address is to be typed", () => address.evaluate((field) => field === document.activeElement));
   await page.keyboard.type("what is the weather");
   await page.keyboard.press("Enter");
-  await page.getByRole("alert").getByText("This is no address").waitFor();
+  await page.getByRole("alert").getByText("This is not an address").waitFor();
   assert.equal(await address.inputValue(), "what is the weather");
   await page.keyboard.press("Control+a");
   await page.keyboard.type("127.0.0.1:60999");

@@ -88,13 +88,13 @@ step("the guest dies: both who is logged in and who has a link read why, and nob
   process.kill(guests[0].pid, "SIGKILL");
 
   await page.locator(".stage").getByText("The session failed").waitFor();
-  await page.locator(".stage").getByText("What ran it stopped answering").waitFor();
+  await page.locator(".stage").getByText("Its sandbox stopped answering").waitFor();
   assert.equal(await page.getByRole("button", { name: "Take control" }).count(), 0);
   const session = await desk.show();
   assert.equal(session.status, "error");
   assert.equal(session.end_reason, "guest_lost");
 
-  const read = other.page.getByText("The session is over. What ran it stopped answering.");
+  const read = other.page.getByText("The session is over. Its sandbox stopped answering.");
   await read.waitFor();
   await other.page.reload();
   await read.waitFor();
@@ -110,7 +110,7 @@ step("what it wrote can still be read, the wall shows it as failed, and a new on
   await page.getByRole("link", { name: "All sessions" }).first().click();
   const tile = page.locator(".tile", { hasText: "doomed" });
   await tile.locator('[data-status="error"]').waitFor();
-  await tile.getByText("What ran it stopped answering").waitFor();
+  await tile.getByText("Its sandbox stopped answering").waitFor();
 
   await tile.getByRole("link", { name: "doomed", exact: true }).click();
   await page.locator(".stage").getByRole("button", { name: "New session" }).click();

@@ -146,7 +146,7 @@ step("while another person drives nothing is typed, and no shell is started", as
   const other = await Person.arrive(browser, server);
   await other.watch(session);
   await other.takeControl();
-  await page.getByText("what you type here is not passed on").waitFor();
+  await page.getByText("your input is ignored").waitFor();
   await page.locator(".xterm-screen").click();
   await page.keyboard.type("x");
   // The server's own words.
@@ -156,7 +156,7 @@ step("while another person drives nothing is typed, and no shell is started", as
   person.forgive(/terminal/);
   await page.getByRole("tab", { name: "Browser" }).click();
   await page.getByRole("tab", { name: "Terminal" }).click();
-  await page.getByText("A shell starts here when control is handed back").waitFor();
+  await page.getByText("A shell starts here when they release control").waitFor();
   await look("terminal-held-desk", "light");
   await other.handBack();
   await prompted(person);

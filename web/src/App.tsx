@@ -10,8 +10,8 @@ import { prefix } from "./prefix";
 import { navigate, routeOf, usePathname } from "./router";
 import { SessionsProvider } from "./sessions/provider";
 
-// It brings noVNC, which makes whoever imports it wait while it tries the browser's decoders. So it
-// comes beside the first page, not before it.
+// This imports noVNC, which blocks its importers while it tests the browser's decoders. So it loads in parallel
+// with the first page, not before it.
 const sessionPage = import("./pages/SessionPage");
 const SessionPage = lazy(async () => ({ default: (await sessionPage).SessionPage }));
 
@@ -82,7 +82,7 @@ export function App() {
   );
 }
 
-/** Where to go after the login: only to a page of ours. */
+/** Where to go after the login: only to one of our pages. */
 export function nextPage(search: string): string {
   const next = new URLSearchParams(search).get("next") ?? "";
   return /^(settings|sessions\/[A-Za-z0-9_.-]+)$/.test(next) ? next : "";

@@ -146,7 +146,7 @@ describe("words about a session", () => {
   });
 
   it("says who drives", () => {
-    expect(driverOf(session("a", { control: control(0, { driver: "nobody" }) }))).toBe("Nobody drives");
+    expect(driverOf(session("a", { control: control(0, { driver: "nobody" }) }))).toBe("No driver");
     expect(driverOf(session("a"))).toBe("No agent yet");
     expect(driverOf(session("a", { agent_acted_at: "2026-01-01T00:00:00Z" }))).toBe("Agent drives");
     const human = { driver: "human", holder: "maria" } as const;

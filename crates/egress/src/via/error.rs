@@ -75,7 +75,7 @@ impl std::fmt::Display for Login {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Wanted => "requires a username and a password, but none is set",
-            Self::Refused => "refuses the given username and password",
+            Self::Refused => "refuses the username and password",
         })
     }
 }

@@ -179,7 +179,7 @@ async fn a_server_that_declines_an_upgrade_just_answers() {
 async fn requests_that_cannot_be_forwarded_are_bad_requests_with_a_reason() {
     let world = World::new();
     for (request, why) in [
-        ("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "whole URL"),
+        ("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "absolute URL"),
         ("GET https://a.test/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "CONNECT"),
         ("GET ftp://a.test/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "CONNECT"),
         ("GET http://1.2.3.4.5/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "IPv4"),
