@@ -170,7 +170,7 @@ describe("words about a session", () => {
     expect(endOf({ end_reason: "of a new kind" })).toBeNull();
   });
 
-  it("says why a picture is lost: by the server, by whoever attached it, or as it was told", () => {
+  it("explains why a picture is lost: by the server, by the attached program, or by the close reason", () => {
     const lost = { kind: "reconnecting", text: "The session's display was lost.", attempt: 0 } as const;
     const there = session("a", { attached: { display: ":0", live_view: true }, notes: ["attached: no limits"] });
     const attached = { ...there, notes: ["the program that attached it is not connected since 12:00"] };

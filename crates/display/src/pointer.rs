@@ -356,7 +356,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_drag_goes_in_steps_and_ends_where_it_should() {
+    fn a_drag_moves_in_steps_and_ends_at_its_target() {
         let way = steps(&[(0, 0), (150, 30)]);
         assert_eq!(way.len(), 1 + STEPS_PER_LEG);
         assert_eq!(way[1], (10, 2));

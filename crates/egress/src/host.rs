@@ -195,7 +195,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_address_is_read_as_the_system_reads_it(
+        fn addresses_are_parsed_like_the_system_does(
             parts in prop::collection::vec(("0x|0|", any::<u32>(), 0..4_u32), 1..5)
         ) {
             let text: Vec<String> = parts.iter().map(|(kind, value, small)| {

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_are_shown_by_what_is_in_them() {
+    fn objects_are_shown_with_their_content() {
         let text = read(json!([
             { "type": "object", "preview": { "type": "object", "description": "Object",
                 "overflow": true, "properties": [

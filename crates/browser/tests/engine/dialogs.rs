@@ -74,7 +74,7 @@ async fn dialogs_in_scripts_and_while_a_page_loads_are_answered() {
 }
 
 #[tokio::test]
-async fn a_dialog_that_is_open_already_is_answered_by_the_next_call() {
+async fn an_open_dialog_is_answered_by_the_next_call() {
     let desk = Desk::showing("<p>behind</p>").await;
     // Another client opens a dialog while no call is in progress.
     let cdp = &desk.chromium.cdp;

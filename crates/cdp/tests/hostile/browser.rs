@@ -64,7 +64,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn whatever_the_browser_sends_later_answers_arrive(
+    fn later_answers_arrive_after_arbitrary_messages(
         messages in vec(message(), 0..12), cuts in vec(1_usize..40, 1..8),
     ) {
         run(async {
@@ -100,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn a_client_gets_json_only_and_nothing_of_sessions_that_are_not_its_own(
+    fn a_client_gets_only_json_of_its_own_sessions(
         messages in vec(message(), 0..12),
     ) {
         run(async {

@@ -84,7 +84,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn whatever_a_client_sends_the_browser_gets_whole_messages_with_our_numbers(
+    fn the_browser_gets_only_whole_messages_with_our_ids(
         texts in vec(text(), 0..12),
     ) {
         run(async {

@@ -203,7 +203,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_allowed_by_default_is_global(bits in any::<u128>()) {
+    fn addresses_allowed_by_default_are_global(bits in any::<u128>()) {
         let v6 = Ipv6Addr::from(bits);
         if judge(&policy("", &[]), &v6.to_string()).is_ok() {
             prop_assert!(!v6.is_loopback() && !v6.is_unspecified() && !v6.is_multicast());
