@@ -49,7 +49,7 @@ pub fn run(root: &Path, args: Vec<OsString>) -> ExitCode {
 fn attempt(root: &Path, plan: &Plan) -> Result<Vec<Outcome>, String> {
     let began = Instant::now();
     let system = System::prepare(root, plan)?;
-    let mut outcomes = vec![Outcome::of_step("system", began.elapsed(), Some(0), String::new())];
+    let mut outcomes = vec![Outcome::new("system", began.elapsed(), Some(0), String::new())];
     for step in &plan.steps {
         let began = Instant::now();
         let log = plan.log(*step);
@@ -59,7 +59,7 @@ fn attempt(root: &Path, plan: &Plan) -> Result<Vec<Outcome>, String> {
             Step::Packages | Step::Up => String::new(),
             Step::Test => summary::counts(&text),
         };
-        outcomes.push(Outcome::of_step(step.name(), began.elapsed(), exit, counts));
+        outcomes.push(Outcome::new(step.name(), began.elapsed(), exit, counts));
     }
     Ok(outcomes)
 }

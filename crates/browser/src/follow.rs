@@ -172,13 +172,13 @@ impl Follower {
     fn handle(&mut self, (session, event): Heard) {
         let page = session.as_ref().and_then(|session| self.pages.get(session)).cloned();
         match (event, session, page) {
-            (Ok(event), None, _) => self.of_browser(&event),
+            (Ok(event), None, _) => self.on_browser_event(&event),
             (Ok(event), Some(session), Some(page)) => {
                 self.record(&page, &session, &event);
                 if self.workers.contains(&session) {
-                    of_worker(&page, &event);
+                    on_worker_event(&page, &event);
                 } else {
-                    self.of_page(&page, &session, &event);
+                    self.on_page_event(&page, &session, &event);
                 }
                 page.tell();
             }
@@ -198,7 +198,7 @@ impl Follower {
         }
     }
 
-    fn of_browser(&mut self, event: &Event) {
+    fn on_browser_event(&mut self, event: &Event) {
         match event.method.as_str() {
             "Target.targetCreated" => {
                 let Ok(Changed { target_info }) = event.read() else { return };
@@ -275,10 +275,10 @@ impl Follower {
         }
     }
 
-    fn of_page(&mut self, page: &Page, session: &SessionId, event: &Event) {
+    fn on_page_event(&mut self, page: &Page, session: &SessionId, event: &Event) {
         let method = event.method.as_str();
         if method.starts_with("Network.") {
-            return of_network(page, event);
+            return on_network_event(page, event);
         }
         match method {
             "Target.attachedToTarget" => {
@@ -314,12 +314,12 @@ impl Follower {
                 page.with(|state| state.crashed = true);
             }
             "Page.frameNavigated" => {
-                of_frames(page, session, event);
+                on_frame_event(page, session, event);
                 if self.pages.len() > 1 {
                     self.remind();
                 }
             }
-            _ => of_frames(page, session, event),
+            _ => on_frame_event(page, session, event),
         }
     }
 }
@@ -332,7 +332,7 @@ fn tagged(session: Option<SessionId>, events: EventStream) -> BoxStream<'static,
     .boxed()
 }
 
-fn of_frames(page: &Page, session: &SessionId, event: &Event) {
+fn on_frame_event(page: &Page, session: &SessionId, event: &Event) {
     match event.method.as_str() {
         "Page.frameAttached" => {
             let Ok(OfFrame { frame_id, parent_frame_id, .. }) = event.read() else { return };
@@ -364,7 +364,7 @@ fn of_frames(page: &Page, session: &SessionId, event: &Event) {
     }
 }
 
-fn of_network(page: &Page, event: &Event) {
+fn on_network_event(page: &Page, event: &Event) {
     let now = Instant::now();
     match event.method.as_str() {
         "Network.requestWillBeSent" => {
@@ -383,8 +383,8 @@ fn of_network(page: &Page, event: &Event) {
 }
 
 /// Handles requests that a worker took over from its page.
-fn of_worker(page: &Page, event: &Event) {
+fn on_worker_event(page: &Page, event: &Event) {
     if event.method != "Network.requestWillBeSent" {
-        of_network(page, event);
+        on_network_event(page, event);
     }
 }

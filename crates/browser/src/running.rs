@@ -253,7 +253,7 @@ impl Running {
 
     /// Brings a tab to the front and makes it the active one.
     pub async fn activate(&self, tab: &TabId, deadline: Instant) -> Result<(), BrowserError> {
-        self.of_tab("Target.activateTarget", tab, deadline).await?;
+        self.call_for_tab("Target.activateTarget", tab, deadline).await?;
         self.choose(tab);
         Ok(())
     }
@@ -263,7 +263,7 @@ impl Running {
         let left = self.known.tabs.lock().left();
         if let Some(tab) = left {
             // Calls use this tab even if activating it fails.
-            let _ = self.of_tab("Target.activateTarget", &tab, deadline).await;
+            let _ = self.call_for_tab("Target.activateTarget", &tab, deadline).await;
         }
     }
 
@@ -289,7 +289,7 @@ impl Running {
     /// Closes a tab without asking the page.
     pub async fn close(&self, page: &Page, deadline: Instant) -> Result<(), BrowserError> {
         let _visiting = page.visit(false).await;
-        let closed = self.of_tab("Target.closeTarget", page.tab(), deadline).await;
+        let closed = self.call_for_tab("Target.closeTarget", page.tab(), deadline).await;
         closed?;
         loop {
             let news = self.known.news.notified();
@@ -313,7 +313,7 @@ impl Running {
         }
     }
 
-    async fn of_tab(
+    async fn call_for_tab(
         &self,
         method: &str,
         tab: &TabId,

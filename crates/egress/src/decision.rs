@@ -65,7 +65,7 @@ impl Decision {
         Self::new(target, scheme, Some(address), Verdict::Allowed)
     }
 
-    pub(crate) fn of_error(target: &Target, scheme: Scheme, error: &EgressError) -> Self {
+    pub(crate) fn from_error(target: &Target, scheme: Scheme, error: &EgressError) -> Self {
         if let Some((rule, address)) = error.denial() {
             return Self::new(target, scheme, address, Verdict::Denied(rule));
         }

@@ -59,7 +59,7 @@ pub async fn explain(
     via: Option<&Via>,
     resolver: &dyn Resolve,
 ) -> Result<Explanation, EgressError> {
-    let target = Target::of_url(text)?;
+    let target = Target::from_url(text)?;
     let via = via.filter(|via| !via.bypasses(&target.host));
     let found = match (&target.host, via) {
         (Host::Name(name), Some(_)) => policy

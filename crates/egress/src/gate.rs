@@ -113,7 +113,7 @@ impl Gate {
         let opened = self.judge_and_dial(target).await;
         (self.observer)(match &opened {
             Ok(dialled) => Decision::allowed(target, scheme, dialled.address),
-            Err(error) => Decision::of_error(target, scheme, error),
+            Err(error) => Decision::from_error(target, scheme, error),
         });
         opened
     }

@@ -32,7 +32,7 @@ impl Target {
     }
 
     /// Parses a URL, or a target with the port of HTTPS as default.
-    pub fn of_url(text: &str) -> Result<Self, EgressError> {
+    pub fn from_url(text: &str) -> Result<Self, EgressError> {
         let (scheme, rest) = text.split_once("://").unwrap_or(("https", text));
         let port = match scheme.to_ascii_lowercase().as_str() {
             "http" | "ws" => Some(80),
@@ -74,14 +74,14 @@ mod tests {
             ("::1", "[::1]:443"),
             ("ws://[::ffff:10.0.0.1]", "10.0.0.1:80"),
         ] {
-            assert_eq!(Target::of_url(text).unwrap().to_string(), target, "{text}");
+            assert_eq!(Target::from_url(text).unwrap().to_string(), target, "{text}");
         }
     }
 
     #[test]
     fn a_missing_or_invalid_port_is_refused() {
         for text in ["gopher://a", "a:", "a:65536", "a:+80", "a:80a", "http://", "[::1]:x", ":80"] {
-            assert!(Target::of_url(text).is_err(), "{text}");
+            assert!(Target::from_url(text).is_err(), "{text}");
         }
         assert!(Target::parse("example.com", None).is_err());
     }

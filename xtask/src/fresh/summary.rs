@@ -15,7 +15,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    pub fn of_step(step: &'static str, took: Duration, exit: Option<i32>, counts: String) -> Self {
+    pub fn new(step: &'static str, took: Duration, exit: Option<i32>, counts: String) -> Self {
         Self { step, took, exit, counts }
     }
 }

@@ -156,7 +156,7 @@ impl Screen {
                 continue;
             };
             let page_news = page.next_news();
-            if let Some(said) = self.of_page(&page) {
+            if let Some(said) = self.page_status(&page) {
                 return said;
             }
             let latest = self.look(&running, &page, &view);
@@ -218,7 +218,7 @@ impl Screen {
     }
 
     /// An open dialog that no call answers, and whether the page can be shown.
-    fn of_page(&mut self, page: &Page) -> Option<Said> {
+    fn page_status(&mut self, page: &Page) -> Option<Said> {
         let (crashed, dialog) = page.with(|state| (state.crashed, state.waiting_dialog()));
         let crash = "the page crashed: go to another address, or choose another tab";
         let dialog = self.told.dialog(dialog);

@@ -44,7 +44,7 @@ fn name(page: u64) -> String {
     format!("page_{page}")
 }
 
-fn entry(request: &Request, of_page: bool, secrets: bool) -> Value {
+fn entry(request: &Request, with_page: bool, secrets: bool) -> Value {
     let timings = Timings::of(request);
     let mut entry = json!({
         "startedDateTime": date(moment(request.at)),
@@ -56,7 +56,7 @@ fn entry(request: &Request, of_page: bool, secrets: bool) -> Value {
         "_resourceType": request.kind.as_str(),
     });
     if let Value::Object(entry) = &mut entry {
-        if of_page {
+        if with_page {
             entry.insert("pageref".to_owned(), json!(name(request.page)));
         }
         if let Some(response) = &request.response {

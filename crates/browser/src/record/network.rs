@@ -81,7 +81,7 @@ impl Network {
                 }
             }
             method if method.starts_with("webSocket") && !method.starts_with("webSocketFrameS") => {
-                self.of_socket(browser, tab, event, now);
+                self.on_socket_event(browser, tab, event, now);
             }
             _ => {}
         }
@@ -210,7 +210,7 @@ impl Network {
         }
     }
 
-    fn of_socket(&mut self, browser: u64, tab: &TabId, event: &Event, now: OffsetDateTime) {
+    fn on_socket_event(&mut self, browser: u64, tab: &TabId, event: &Event, now: OffsetDateTime) {
         let Ok(mut told) = event.read::<SocketEvent>() else { return };
         let name = Name { browser, id: std::mem::take(&mut told.request_id) };
         let method = event.method.strip_prefix("Network.").unwrap_or_default();
