@@ -39,7 +39,7 @@ fn explain(
 ) -> Option<ErrorBody> {
     let (url, why) = message.rsplit_once(NOT_LOADED)?;
     // History steps have no address.
-    let target = Target::of_url(url).ok();
+    let target = Target::from_url(url).ok();
     if let Some(target) = target.as_ref().filter(|target| is_loopback(&target.host)) {
         return loopback(id, url, target.port, why, forward(target.port));
     }

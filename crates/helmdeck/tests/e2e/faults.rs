@@ -137,7 +137,7 @@ async fn a_killed_browser_is_restarted() {
     }
     let told = async || {
         let answer = desk.browser("extract", json!({ "timeout_s": 0.5 })).await.json();
-        let said = answer["message"].as_str()?.contains("it is started again in");
+        let said = answer["message"].as_str()?.contains("it restarts in");
         (said && answer["error"] == "cdp_unavailable").then_some(())
     };
     eventually(HEALING, told).await.expect("a call reports when the browser restarts");
