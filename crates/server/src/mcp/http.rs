@@ -109,6 +109,7 @@ pub async fn serve(State(app): State<App>, request: Request) -> ApiResult<Respon
         return Ok((StatusCode::NOT_FOUND, "Not Found: Session not found").into_response());
     }
     accept_both(&mut parts.headers);
+    let ends = parts.method == Method::DELETE;
     let began_here = named.is_none() && parts.method == Method::POST;
     let endpoint = Endpoint::of(&app);
     let request = Request::from_parts(parts, body);
@@ -117,7 +118,13 @@ pub async fn serve(State(app): State<App>, request: Request) -> ApiResult<Respon
     if let Some(id) = began.filter(|_| began_here) {
         endpoint.began(id.to_owned(), &owner).await;
     }
-    Ok(bounded(&client, response.map(Body::new)))
+    let mut response = bounded(&client, response.map(Body::new));
+    if ends && response.status() == StatusCode::ACCEPTED {
+        // Clients take anything but 200 and 204 for a failure.
+        *response.status_mut() = StatusCode::NO_CONTENT;
+        *response.body_mut() = Body::empty();
+    }
+    Ok(response)
 }
 
 /// Host, origin and query of a request.
