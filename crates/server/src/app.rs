@@ -148,13 +148,9 @@ pub struct Parts {
     /// Live connections, and the signal to close them.
     pub(crate) live: TaskTracker,
     pub(crate) closing: CancellationToken,
-<<<<<<< HEAD
     /// The MCP door.
     pub(crate) mcp: Mcp,
-    /// Operation ids by path; a path has few methods.
-=======
     /// Operation ids by path. A path has few methods.
->>>>>>> main
     operation_ids: HashMap<String, Vec<(Method, Arc<str>)>>,
 }
 
@@ -248,7 +244,6 @@ impl App {
 }
 
 impl App {
-<<<<<<< HEAD
     /// A handle that does not keep the server alive.
     pub(crate) fn downgrade(&self) -> Weak<Parts> {
         Arc::downgrade(&self.parts)
@@ -259,10 +254,7 @@ impl App {
         parts.upgrade().map(|parts| Self { parts })
     }
 
-    /// The methods that a matched path knows.
-=======
     /// The methods of a matched path.
->>>>>>> main
     pub(crate) fn methods(&self, path: &str) -> Vec<&str> {
         let at_path = self.operation_ids.get(path).map(Vec::as_slice).unwrap_or_default();
         at_path.iter().map(|(method, _)| method.as_str()).collect()

@@ -99,7 +99,6 @@ pub async fn admit(
     Ok(next.run(request).await)
 }
 
-<<<<<<< HEAD
 /// The refusal of an MCP client, with the address of the metadata that it looks for.
 fn challenged(app: &App, request: &Request, refused: ApiError) -> Response {
     let mut response = refused.into_response();
@@ -111,10 +110,7 @@ fn challenged(app: &App, request: &Request, refused: ApiError) -> Response {
     response
 }
 
-/// Whose token or cookie this is.
-=======
 /// The claims of a request's token or cookie.
->>>>>>> main
 pub fn identify(app: &App, method: &Method, headers: &HeaderMap) -> ApiResult<Claims> {
     let authorization = headers.get(header::AUTHORIZATION).and_then(|v| v.to_str().ok());
     let (token, by_cookie) = match (authorization.and_then(bearer), cookie::read(app, headers)) {

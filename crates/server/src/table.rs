@@ -29,14 +29,9 @@ pub fn operations() -> Vec<Operation> {
         sessions::network(),
         live::debugging(),
         server::tools(),
-<<<<<<< HEAD
         mcp::operations(),
-        actions::of_the_browser(),
-        actions::of_the_desktop(),
-=======
         actions::browser(),
         actions::desktop(),
->>>>>>> main
     ]
     .into_iter()
     .flatten()
