@@ -15,6 +15,8 @@ const FOLD_EVERY: Duration = Duration::from_secs(5);
 const PRUNE_EVERY: Duration = Duration::from_secs(3600);
 /// Maximum number of rows per deletion, because other queries wait meanwhile.
 const BATCH: u32 = 1000;
+/// How long MCP sessions are kept after they began.
+const MCP_SESSIONS_KEPT: time::Duration = time::Duration::days(90);
 /// Pause between two deletions, for waiting queries.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -67,6 +69,9 @@ pub async fn run(metrics: Metrics, store: Store, kept: Kept) {
 /// removed actions.
 async fn prune(store: &Store, kept: Kept, now: OffsetDateTime) -> Result<u64, StoreError> {
     let mut all = 0;
+    if let Some(before) = now.checked_sub(MCP_SESSIONS_KEPT) {
+        store.forget_mcp(before).await?;
+    }
     if let Some(before) = kept.age.and_then(|age| now.checked_sub(age)) {
         store.remove_old_pictures(before).await?;
         loop {

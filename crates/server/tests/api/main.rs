@@ -33,6 +33,7 @@ mod forwards;
 mod health;
 mod lifetimes;
 mod live;
+mod mcp;
 mod metrics;
 mod nowhere;
 mod openapi;
