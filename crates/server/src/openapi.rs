@@ -16,11 +16,12 @@ use crate::{
 pub use schema::{ForClients, without_notes};
 
 /// Descriptions of the tags, in reading order.
-const TAGS: [(&str, &str); 14] = [
+const TAGS: [(&str, &str); 15] = [
     ("sessions", "Create, list, watch, share and end sessions, and move files in and out."),
     ("desktop", "Drive a desktop session by pixel: mouse, keyboard, windows and programs."),
     ("browser", "Drive the session's browser by page and element."),
     ("tools", "Call any of the above by name with one JSON object."),
+    ("mcp", "Connect MCP clients."),
     ("events", "Follow what happens in sessions."),
     ("wall", "Small live pictures of many sessions."),
     ("profiles", "Browser profiles that outlive sessions."),
