@@ -179,7 +179,7 @@ export interface paths {
         put?: never;
         /**
          * Click an element of the page as soon as it is clickable
-         * @description Click an element of the page as soon as it is clickable. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * @description Click an element of the page as soon as it is clickable. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_click"];
         delete?: never;
@@ -199,7 +199,7 @@ export interface paths {
         put?: never;
         /**
          * Read the console messages of pages, frames and workers: `console` calls, uncaught errors and warnings of the browser
-         * @description Read the console messages of pages, frames and workers: `console` calls, uncaught errors and warnings of the browser. Recording starts with the first call of the structured browser and includes earlier messages of open pages. The last few thousand messages are kept. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * @description Read the console messages of pages, frames and workers: `console` calls, uncaught errors and warnings of the browser. Recording starts with the first call of the structured browser and includes earlier messages of open pages. The last few thousand messages are kept. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_console"];
         delete?: never;
@@ -219,7 +219,7 @@ export interface paths {
         put?: never;
         /**
          * Emulate a location, language, time zone or reader preferences in every page
-         * @description Emulate a location, language, time zone or reader preferences in every page. Fields that are not given keep their values. The emulation applies to all tabs and frames, including later ones, and survives a restart of the browser. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * @description Emulate a location, language, time zone or reader preferences in every page. Fields that are not given keep their values. The emulation applies to all tabs and frames, including later ones, and survives a restart of the browser. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_emulate"];
         delete?: never;
@@ -239,7 +239,7 @@ export interface paths {
         put?: never;
         /**
          * Run JavaScript in the page and return its result
-         * @description Run JavaScript in the page and return its result. Promises are awaited. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * @description Run JavaScript in the page and return its result. Promises are awaited. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_execute"];
         delete?: never;
@@ -259,7 +259,7 @@ export interface paths {
         put?: never;
         /**
          * Export the browser's cookies and local storage, in the format of Playwright's `storageState`
-         * @description Export the browser's cookies and local storage, in the format of Playwright's `storageState`. The export contains logins: treat it like a password. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * @description Export the browser's cookies and local storage, in the format of Playwright's `storageState`. The export contains logins: treat it like a password. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_export_state"];
         delete?: never;
@@ -279,7 +279,7 @@ export interface paths {
         put?: never;
         /**
          * Read an element of the page
-         * @description Read an element of the page. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * @description Read an element of the page. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_extract"];
         delete?: never;
@@ -299,7 +299,7 @@ export interface paths {
         put?: never;
         /**
          * Export the recorded requests as a HAR 1.2 document for DevTools and HAR viewers: headers, cookies, timings and sizes
-         * @description Export the recorded requests as a HAR 1.2 document for DevTools and HAR viewers: headers, cookies, timings and sizes. Response bodies are not recorded. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * @description Export the recorded requests as a HAR 1.2 document for DevTools and HAR viewers: headers, cookies, timings and sizes. Response bodies are not recorded. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_har"];
         delete?: never;
@@ -319,7 +319,7 @@ export interface paths {
         put?: never;
         /**
          * Move the mouse over an element of the page
-         * @description Move the mouse over an element of the page. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * @description Move the mouse over an element of the page. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_hover"];
         delete?: never;
@@ -339,7 +339,7 @@ export interface paths {
         put?: never;
         /**
          * Import cookies and local storage that helmdeck or Playwright exported
-         * @description Import cookies and local storage that helmdeck or Playwright exported. Open pages send the cookies with their next request; reload them. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * @description Import cookies and local storage that helmdeck or Playwright exported. Open pages send the cookies with their next request; reload them. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_import_state"];
         delete?: never;
@@ -359,7 +359,7 @@ export interface paths {
         put?: never;
         /**
          * Act on an element through one route for several actions
-         * @description Act on an element through one route for several actions. The separate routes are newer. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * @description Act on an element through one route for several actions. The separate routes are newer. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_interact"];
         delete?: never;
@@ -379,7 +379,7 @@ export interface paths {
         put?: never;
         /**
          * Read the page's text as Markdown
-         * @description Read the page's text as Markdown. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * @description Read the page's text as Markdown. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_markdown"];
         delete?: never;
@@ -399,7 +399,7 @@ export interface paths {
         put?: never;
         /**
          * Navigate the session's browser to an address, and wait until the page is loaded
-         * @description Navigate the session's browser to an address, and wait until the page is loaded. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * @description Navigate the session's browser to an address, and wait until the page is loaded. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_navigate"];
         delete?: never;
@@ -419,7 +419,7 @@ export interface paths {
         put?: never;
         /**
          * Read the network requests of pages
-         * @description Read the network requests of pages. Recording starts with the first call of the structured browser. The last few thousand requests are kept, without bodies. The first requests of a worker or of a cross-site frame may be missing. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * @description Read the network requests of pages. Recording starts with the first call of the structured browser. The last few thousand requests are kept, without bodies. The first requests of a worker or of a cross-site frame may be missing. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_network"];
         delete?: never;
@@ -439,7 +439,7 @@ export interface paths {
         put?: never;
         /**
          * Print the page to PDF
-         * @description Print the page to PDF. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * @description Print the page to PDF. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_pdf"];
         delete?: never;
@@ -459,7 +459,7 @@ export interface paths {
         put?: never;
         /**
          * Press a key or chord in the page, such as `Enter`, `Control+a` or `ArrowDown`
-         * @description Press a key or chord in the page, such as `Enter`, `Control+a` or `ArrowDown`. Several, separated by spaces, are pressed one after the other. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * @description Press a key or chord in the page, such as `Enter`, `Control+a` or `ArrowDown`. Several, separated by spaces, are pressed one after the other. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_press"];
         delete?: never;
@@ -479,7 +479,7 @@ export interface paths {
         put?: never;
         /**
          * Take a picture of the page, without the browser's own controls
-         * @description Take a picture of the page, without the browser's own controls. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * @description Take a picture of the page, without the browser's own controls. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_screenshot"];
         delete?: never;
@@ -499,7 +499,7 @@ export interface paths {
         put?: never;
         /**
          * Select options of a `<select>`, by value or label
-         * @description Select options of a `<select>`, by value or label. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * @description Select options of a `<select>`, by value or label. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_select"];
         delete?: never;
@@ -519,7 +519,7 @@ export interface paths {
         put?: never;
         /**
          * Read the page as an accessibility tree: roles, names, values, and refs to act on
-         * @description Read the page as an accessibility tree: roles, names, values, and refs to act on. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * @description Read the page as an accessibility tree: roles, names, values, and refs to act on. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_snapshot"];
         delete?: never;
@@ -539,7 +539,7 @@ export interface paths {
         put?: never;
         /**
          * List, open, close or activate tabs of the session's browser
-         * @description List, open, close or activate tabs of the session's browser. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * @description List, open, close or activate tabs of the session's browser. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_tabs"];
         delete?: never;
@@ -559,7 +559,7 @@ export interface paths {
         put?: never;
         /**
          * Fill a field of the page with text, replacing its content
-         * @description Fill a field of the page with text, replacing its content. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * @description Fill a field of the page with text, replacing its content. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_type"];
         delete?: never;
@@ -579,7 +579,7 @@ export interface paths {
         put?: never;
         /**
          * Put files from the session's home into a file field of the page
-         * @description Put files from the session's home into a file field of the page. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * @description Put files from the session's home into a file field of the page. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_upload"];
         delete?: never;
@@ -599,7 +599,7 @@ export interface paths {
         put?: never;
         /**
          * Wait for something on the page
-         * @description Wait for something on the page. All given conditions must hold at once. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * @description Wait for something on the page. All given conditions must hold at once. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_wait_for"];
         delete?: never;
@@ -619,7 +619,7 @@ export interface paths {
         put?: never;
         /**
          * Set the agent's status line, shown above the live view
-         * @description Set the agent's status line, shown above the live view. An empty text clears it. Runs on the session's VISIBLE desktop, which people can watch.
+         * @description Set the agent's status line, shown above the live view. An empty text clears it. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_agent_status"];
         delete?: never;
@@ -639,7 +639,7 @@ export interface paths {
         put?: never;
         /**
          * Click once at a point on the desktop
-         * @description Click once at a point on the desktop. Runs on the session's VISIBLE desktop, which people can watch.
+         * @description Click once at a point on the desktop. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_click"];
         delete?: never;
@@ -659,7 +659,7 @@ export interface paths {
         put?: never;
         /**
          * Read the clipboard, or set it when `text` is given
-         * @description Read the clipboard, or set it when `text` is given. Runs on the session's VISIBLE desktop, which people can watch.
+         * @description Read the clipboard, or set it when `text` is given. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_clipboard"];
         delete?: never;
@@ -679,7 +679,7 @@ export interface paths {
         put?: never;
         /**
          * Get the position of the pointer
-         * @description Get the position of the pointer. Runs on the session's VISIBLE desktop, which people can watch.
+         * @description Get the position of the pointer. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_cursor_position"];
         delete?: never;
@@ -699,7 +699,7 @@ export interface paths {
         put?: never;
         /**
          * Click twice in quick succession at a point on the desktop
-         * @description Click twice in quick succession at a point on the desktop. Runs on the session's VISIBLE desktop, which people can watch.
+         * @description Click twice in quick succession at a point on the desktop. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_double_click"];
         delete?: never;
@@ -719,7 +719,7 @@ export interface paths {
         put?: never;
         /**
          * Press at one point, move to another in small steps and release; or follow a `path`
-         * @description Press at one point, move to another in small steps and release; or follow a `path`. Runs on the session's VISIBLE desktop, which people can watch.
+         * @description Press at one point, move to another in small steps and release; or follow a `path`. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_drag"];
         delete?: never;
@@ -739,7 +739,7 @@ export interface paths {
         put?: never;
         /**
          * Focus a window and raise it
-         * @description Focus a window and raise it. A minimised window is restored. Runs on the session's VISIBLE desktop, which people can watch.
+         * @description Focus a window and raise it. A minimised window is restored. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_focus"];
         delete?: never;
@@ -759,7 +759,7 @@ export interface paths {
         put?: never;
         /**
          * Hold a key or chord down for some seconds, then release it
-         * @description Hold a key or chord down for some seconds, then release it. Runs on the session's VISIBLE desktop, which people can watch.
+         * @description Hold a key or chord down for some seconds, then release it. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_hold_key"];
         delete?: never;
@@ -781,7 +781,7 @@ export interface paths {
          * Press a key or a chord such as `Return`, `ctrl+a` or `alt+Tab`
          * @description Press a key or a chord such as `Return`, `ctrl+a` or `alt+Tab`. Several, separated by spaces, are pressed one after the other.
          *
-         *     Accepts X keysym names and common aliases: Enter, CTRL, ArrowLeft, cmd, PageDown and so on. Runs on the session's VISIBLE desktop, which people can watch.
+         *     Accepts X keysym names and common aliases: Enter, CTRL, ArrowLeft, cmd, PageDown and so on. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_key"];
         delete?: never;
@@ -803,7 +803,7 @@ export interface paths {
          * Start a program in the session, detached
          * @description Start a program in the session, detached. It keeps running after the call.
          *
-         *     Chromium is already running on the desktop: there is no need to launch it. Runs on the session's VISIBLE desktop, which people can watch.
+         *     Chromium is already running on the desktop: there is no need to launch it. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_launch"];
         delete?: never;
@@ -823,7 +823,7 @@ export interface paths {
         put?: never;
         /**
          * Click while modifier keys are held
-         * @description Click while modifier keys are held. They are always released afterwards. Runs on the session's VISIBLE desktop, which people can watch.
+         * @description Click while modifier keys are held. They are always released afterwards. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_modifier_click"];
         delete?: never;
@@ -843,7 +843,7 @@ export interface paths {
         put?: never;
         /**
          * Press a button and hold it until `mouse_up`, at the pointer or at the given point
-         * @description Press a button and hold it until `mouse_up`, at the pointer or at the given point. Runs on the session's VISIBLE desktop, which people can watch.
+         * @description Press a button and hold it until `mouse_up`, at the pointer or at the given point. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_mouse_down"];
         delete?: never;
@@ -863,7 +863,7 @@ export interface paths {
         put?: never;
         /**
          * Move the pointer without clicking
-         * @description Move the pointer without clicking. Runs on the session's VISIBLE desktop, which people can watch.
+         * @description Move the pointer without clicking. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_mouse_move"];
         delete?: never;
@@ -883,7 +883,7 @@ export interface paths {
         put?: never;
         /**
          * Release a button, at the pointer or at the given point
-         * @description Release a button, at the pointer or at the given point. Runs on the session's VISIBLE desktop, which people can watch.
+         * @description Release a button, at the pointer or at the given point. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_mouse_up"];
         delete?: never;
@@ -903,7 +903,7 @@ export interface paths {
         put?: never;
         /**
          * Change the size of the screen while the session runs
-         * @description Change the size of the screen while the session runs. Runs on the session's VISIBLE desktop, which people can watch.
+         * @description Change the size of the screen while the session runs. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_resize"];
         delete?: never;
@@ -923,7 +923,7 @@ export interface paths {
         put?: never;
         /**
          * Take a picture of the whole desktop
-         * @description Take a picture of the whole desktop. Runs on the session's VISIBLE desktop, which people can watch.
+         * @description Take a picture of the whole desktop. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_screenshot"];
         delete?: never;
@@ -943,7 +943,7 @@ export interface paths {
         put?: never;
         /**
          * Turn the mouse wheel, at the given point or at the pointer
-         * @description Turn the mouse wheel, at the given point or at the pointer. Runs on the session's VISIBLE desktop, which people can watch.
+         * @description Turn the mouse wheel, at the given point or at the pointer. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_scroll"];
         delete?: never;
@@ -963,7 +963,7 @@ export interface paths {
         put?: never;
         /**
          * Click three times in quick succession
-         * @description Click three times in quick succession. This selects a line or paragraph of text. Runs on the session's VISIBLE desktop, which people can watch.
+         * @description Click three times in quick succession. This selects a line or paragraph of text. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_triple_click"];
         delete?: never;
@@ -983,7 +983,7 @@ export interface paths {
         put?: never;
         /**
          * Type Unicode text into the focused element
-         * @description Type Unicode text into the focused element. A newline presses Return, a tab presses Tab. Runs on the session's VISIBLE desktop, which people can watch.
+         * @description Type Unicode text into the focused element. A newline presses Return, a tab presses Tab. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_type"];
         delete?: never;
@@ -1023,7 +1023,7 @@ export interface paths {
         put?: never;
         /**
          * Wait inside the session for some seconds
-         * @description Wait inside the session for some seconds. Runs on the session's VISIBLE desktop, which people can watch.
+         * @description Wait inside the session for some seconds. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_wait"];
         delete?: never;
@@ -1041,7 +1041,7 @@ export interface paths {
         };
         /**
          * List the windows on the desktop, at most 1024
-         * @description List the windows on the desktop, at most 1024. The panel is not included. Runs on the session's VISIBLE desktop, which people can watch.
+         * @description List the windows on the desktop, at most 1024. The panel is not included. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         get: operations["desktop_windows"];
         put?: never;
@@ -1065,7 +1065,7 @@ export interface paths {
          * Take a picture of a region, scaled to fit into 1024×1024 with its aspect ratio kept
          * @description Take a picture of a region, scaled to fit into 1024×1024 with its aspect ratio kept.
          *
-         *     Origin and scale are in headers. Clicks still use coordinates of the whole screen. Runs on the session's VISIBLE desktop, which people can watch.
+         *     Origin and scale are in headers. Clicks still use coordinates of the whole screen. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_zoom"];
         delete?: never;
@@ -1153,6 +1153,30 @@ export interface paths {
          * @description Delete an extension of the caller. Sessions that use it keep it.
          */
         delete: operations["delete_extension"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/mcp/sse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * MCP over server-sent events, the transport of 2024-11-05, for old clients
+         * @description MCP over server-sent events, the transport of 2024-11-05, for old clients.
+         */
+        get: operations["mcp_sse"];
+        put?: never;
+        /**
+         * A message for a stream that `GET /api/v1/mcp/sse` opened
+         * @description A message for a stream that `GET /api/v1/mcp/sse` opened.
+         */
+        post: operations["mcp_sse_message"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2071,6 +2095,36 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The stream of messages from the server, for clients of protocol versions before 2026-07-28
+         * @description The stream of messages from the server, for clients of protocol versions before 2026-07-28.
+         */
+        get: operations["mcp_stream"];
+        put?: never;
+        /**
+         * The Model Context Protocol over streamable HTTP, in every revision from 2024-11-05 to 2026-07-28
+         * @description The Model Context Protocol over streamable HTTP, in every revision from 2024-11-05 to 2026-07-28. Lists the tools of this API for MCP clients.
+         *
+         *     `profile` lists fewer tools: `core`, `browser`, `desktop`, `code`; every tool can be called all the same. `session` names the session that calls work in when they name none. See docs/mcp.md.
+         */
+        post: operations["mcp"];
+        /**
+         * End an MCP session of a protocol version before 2026-07-28
+         * @description End an MCP session of a protocol version before 2026-07-28.
+         */
+        delete: operations["mcp_end"];
         options?: never;
         head?: never;
         patch?: never;
@@ -6697,6 +6751,48 @@ export interface operations {
             "5XX": components["responses"]["Error"];
         };
     };
+    mcp_sse: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Text. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    mcp_sse_message: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
     openapi: {
         parameters: {
             query?: never;
@@ -8046,6 +8142,66 @@ export interface operations {
                 content: {
                     "text/html": string;
                 };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    mcp_stream: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    mcp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    mcp_end: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
