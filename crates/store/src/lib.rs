@@ -1,7 +1,7 @@
 //! What survives a restart.
 //!
 //! A SQLite file, `helmdeck.db` in the data directory: the admin account, the name of this
-//! installation, which tokens were made and revoked, what was done in sessions and how they ended,
+//! installation, which tokens were made, used and revoked, what was done in sessions and how they ended,
 //! which ports are forwarded into those that live, and what an admin changed. Beside it, files of
 //! their owners: browser [`Profiles`] and [`Extensions`]. What is running is never written here; the
 //! runtime knows that.
@@ -20,6 +20,7 @@ mod profiles;
 mod sealing;
 mod settings;
 mod store;
+mod token_use;
 mod tokens;
 
 pub use admin::Admin;
@@ -30,3 +31,4 @@ pub use pieces::Pieces;
 pub use profiles::{ProfileReader, ProfileWriter, Profiles};
 pub use sealing::SealingKey;
 pub use store::Store;
+pub use token_use::TokenClient;
