@@ -1,5 +1,5 @@
-//! What is done again and again while the server runs: metrics are folded, and what was done long ago
-//! is forgotten.
+//! What is done again and again while the server runs: metrics are folded, the use of tokens is
+//! written down, and what was done long ago is forgotten.
 
 use std::time::Duration;
 
@@ -8,10 +8,12 @@ use helmdeck_wire::error::with_causes;
 use time::OffsetDateTime;
 use tokio::time::{interval, sleep};
 
-use crate::{config::ActionLog, metrics::Metrics};
+use crate::{App, config::ActionLog};
 
 /// How often metrics are folded.
 const FOLD_EVERY: Duration = Duration::from_secs(5);
+/// How often it is written down which tokens were used.
+const SAVE_USE_EVERY: Duration = Duration::from_secs(60);
 /// How often actions are counted.
 const PRUNE_EVERY: Duration = Duration::from_secs(3600);
 /// What is removed at once: others wait for the store meanwhile.
@@ -39,19 +41,26 @@ impl Kept {
 }
 
 /// Until the server ends.
-pub async fn run(metrics: Metrics, store: Store, kept: Kept) {
+pub async fn run(app: App, kept: Kept) {
     let fold = async {
         let mut ticks = interval(FOLD_EVERY);
         loop {
             ticks.tick().await;
-            metrics.tidy();
+            app.metrics.tidy();
+        }
+    };
+    let save = async {
+        let mut ticks = interval(SAVE_USE_EVERY);
+        loop {
+            ticks.tick().await;
+            save_token_use(&app).await;
         }
     };
     let prune = async {
         let mut ticks = interval(PRUNE_EVERY);
         loop {
             ticks.tick().await;
-            match prune(&store, kept, OffsetDateTime::now_utc()).await {
+            match prune(&app.store, kept, OffsetDateTime::now_utc()).await {
                 Ok(0) => {}
                 Ok(actions) => tracing::info!(actions, "Old actions are forgotten"),
                 Err(problem) => {
@@ -61,7 +70,18 @@ pub async fn run(metrics: Metrics, store: Store, kept: Kept) {
             }
         }
     };
-    tokio::join!(fold, prune);
+    tokio::join!(fold, save, prune);
+}
+
+/// Writes down which tokens were used, and by which MCP clients. What fails is tried the next time.
+pub async fn save_token_use(app: &App) {
+    let saved = async {
+        app.token_use.save(&app.store).await?;
+        app.mcp_clients.save(&app.store).await
+    };
+    if let Err(problem) = saved.await {
+        tracing::warn!(error = with_causes(&problem), "The use of tokens cannot be written down");
+    }
 }
 
 /// Forgets actions that are too old or too many, and last pictures that are too old; how many actions

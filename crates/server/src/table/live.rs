@@ -37,7 +37,8 @@ pub fn watching() -> Vec<Operation> {
             .doc(
                 "What happens in the caller's sessions, as server-sent events: `session`, \
                  `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events \
-                 were lost. `session_gone` says `end_reason` and `ended_at`; `idle` says \
+                 were lost; also `mcp_client_connected` when an MCP client connects with one of the \
+                 caller's tokens. `session_gone` says `end_reason` and `ended_at`; `idle` says \
                  `idle_ends_at`, null while the session is in use. Goes on after \
                  `Last-Event-ID`. With a ticket: of its session only.",
             )

@@ -9,7 +9,9 @@ use http::header::CONTENT_TYPE;
 
 /// Rows whose success needs more than a session: a password, a file, or what another call made. With
 /// the status and the code of what they answer without it.
-const NEEDS_MORE: [(&str, u16, &str); 14] = [
+const NEEDS_MORE: [(&str, u16, &str); 16] = [
+    ("connect_client", 404, "not_found"),
+    ("show_connect_client", 404, "not_found"),
     ("kill_exec", 404, "not_found"),
     ("show_exec", 404, "not_found"),
     ("call_tool", 404, "not_found"),
