@@ -46,14 +46,17 @@ const REQUIRED: [&str; 79] = [
 
 /// The toolchain that README asks for, what `cargo xtask clients` fetches for itself, our own binary
 /// under its names, and names that tests use because there is no such program.
-const OURS: [&str; 12] = [
+const OURS: [&str; 14] = [
     "cargo",
     "cargo-nextest",
     "chromium-browser",
+    // What people run OpenClaw in, and OpenClaw itself: `scripts/configure-openclaw.sh`.
+    "docker",
     "google-chrome",
     "helmdeck",
     "no-such-program",
     "openapi-ts",
+    "openclaw",
     "redocly",
     "rustc",
     "rustup",
