@@ -10,15 +10,15 @@ import { prefix } from "./prefix";
 import { navigate, routeOf, usePathname } from "./router";
 import { SessionsProvider } from "./sessions/provider";
 
-// It brings noVNC, which makes whoever imports it wait while it tries the browser's decoders. So it
-// comes beside the first page, not before it.
+// This imports noVNC, which blocks its importers while it tests the browser's decoders. So it loads in parallel
+// with the first page, not before it.
 const sessionPage = import("./pages/SessionPage");
 const SessionPage = lazy(async () => ({ default: (await sessionPage).SessionPage }));
 
 type Who =
   | { kind: "unknown" }
-  | { kind: "nobody" }
-  | { kind: "somebody"; identity: Identity }
+  | { kind: "signed-out" }
+  | { kind: "signed-in"; identity: Identity }
   | { kind: "unreachable"; text: string };
 
 export function App() {
@@ -28,24 +28,24 @@ export function App() {
 
   const ask = useCallback(async () => {
     try {
-      setWho({ kind: "somebody", identity: await client.me() });
+      setWho({ kind: "signed-in", identity: await client.me() });
     } catch (error) {
-      const nobody = error instanceof ApiError && error.status === 401;
-      setWho(nobody ? { kind: "nobody" } : { kind: "unreachable", text: explain(error) });
+      const signedOut = error instanceof ApiError && error.status === 401;
+      setWho(signedOut ? { kind: "signed-out" } : { kind: "unreachable", text: explain(error) });
     }
   }, []);
 
   useEffect(() => {
-    whenSignedOut(() => setWho({ kind: "nobody" }));
+    whenSignedOut(() => setWho({ kind: "signed-out" }));
     void ask();
   }, [ask]);
 
   const onLoginPage = route.page === "login";
   useEffect(() => {
-    if (who.kind === "nobody" && !onLoginPage) {
+    if (who.kind === "signed-out" && !onLoginPage) {
       const here = pathname.slice(prefix.pathname.length);
       navigate(here ? `login?next=${encodeURIComponent(here)}` : "login", true);
-    } else if (who.kind === "somebody" && onLoginPage) {
+    } else if (who.kind === "signed-in" && onLoginPage) {
       navigate(nextPage(window.location.search), true);
     }
   }, [who, onLoginPage, pathname]);
@@ -63,13 +63,13 @@ export function App() {
     );
   }
   if (who.kind === "unknown") return null;
-  if (who.kind === "nobody") {
-    return <Login onLogin={(identity) => setWho({ kind: "somebody", identity })} />;
+  if (who.kind === "signed-out") {
+    return <Login onLogin={(identity) => setWho({ kind: "signed-in", identity })} />;
   }
   return (
     <IdentityProvider value={who.identity}>
       <SessionsProvider>
-        {route.page === "wall" && <Wall onLogOut={() => setWho({ kind: "nobody" })} />}
+        {route.page === "wall" && <Wall onLogOut={() => setWho({ kind: "signed-out" })} />}
         {route.page === "session" && (
           <Suspense fallback={null}>
             <SessionPage key={route.id} id={route.id} />
@@ -82,7 +82,7 @@ export function App() {
   );
 }
 
-/** Where to go after the login: only to a page of ours. */
+/** Where to go after the login: only to one of our pages. */
 export function nextPage(search: string): string {
   const next = new URLSearchParams(search).get("next") ?? "";
   return /^(settings|sessions\/[A-Za-z0-9_.-]+)$/.test(next) ? next : "";

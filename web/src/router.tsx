@@ -8,7 +8,7 @@ export type Route =
   | { page: "session"; id: string }
   | { page: "unknown" };
 
-/** Which page a path below the prefix means. */
+/** The page of a path below the prefix. */
 export function routeOf(pathname: string, base: string = prefix.pathname): Route {
   if (!pathname.startsWith(base)) return { page: "unknown" };
   const parts = pathname.slice(base.length).split("/").filter(Boolean);
@@ -43,7 +43,7 @@ export function usePathname(): string {
 
 type LinkProps = Omit<AnchorHTMLAttributes<HTMLAnchorElement>, "href"> & { to: string };
 
-/** A link within the pages; anything but a plain click is left to the browser. */
+/** A link within the pages; only plain clicks are handled here. */
 export function Link({ to, ...rest }: LinkProps) {
   const follow = (event: MouseEvent) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

@@ -7,7 +7,7 @@ import { Brand } from "../ui/Brand";
 import { Icon } from "../ui/Icon";
 import { ThemeButton } from "../ui/ThemeButton";
 
-/** What new sessions follow. An admin changes it; others can see it. */
+/** Defaults for new sessions. Admins can change them; others can see them. */
 export function Settings() {
   const identity = useIdentity();
   const [settings, setSettings] = useState<InEffect | null>(null);

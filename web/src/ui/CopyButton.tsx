@@ -8,7 +8,7 @@ interface CopyButtonProps {
   compact?: boolean;
 }
 
-/** Copies a text and says so for a moment. */
+/** Copies a text and confirms it for a moment. */
 export function CopyButton({ text, what, compact = false }: CopyButtonProps) {
   const [done, setDone] = useState<"copied" | "failed" | null>(null);
   useEffect(() => {
@@ -17,7 +17,7 @@ export function CopyButton({ text, what, compact = false }: CopyButtonProps) {
     return () => window.clearTimeout(timer);
   }, [done]);
 
-  const said = done === "copied" ? "Copied" : done === "failed" ? "Select and copy by hand" : `Copy ${what}`;
+  const said = done === "copied" ? "Copied" : done === "failed" ? "Select and copy manually" : `Copy ${what}`;
   return (
     <button
       type="button"
@@ -41,7 +41,7 @@ export async function copy(text: string): Promise<boolean> {
   }
 }
 
-/** The old way: pages that did not come over https have no clipboard to write to. */
+/** The fallback: pages without https have no clipboard API. */
 function copyBySelection(text: string): boolean {
   const field = document.createElement("textarea");
   field.value = text;

@@ -14,7 +14,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   useEffect(() => {
     const element = dialog.current;
     element?.showModal();
-    // The browser would choose the first control, which only closes.
+    // The browser would focus the first control, which only closes.
     element?.querySelector<HTMLElement>("[data-autofocus]")?.focus();
     return () => element?.close();
   }, []);
@@ -26,7 +26,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
         event.preventDefault();
         onClose();
       }}
-      // The element itself is only hit outside of its content: on the backdrop.
+      // The element itself is hit only on the backdrop.
       onClick={(event) => event.target === dialog.current && onClose()}
     >
       <div className="dialog">

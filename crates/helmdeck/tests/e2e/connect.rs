@@ -81,7 +81,7 @@ async fn tokens(server: &FakeServer) -> Vec<Value> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn connecting_keeps_other_settings_and_leaves_a_file_alone_that_is_not_understood() {
+async fn connecting_keeps_other_settings_and_refuses_a_file_that_cannot_be_parsed() {
     let server = FakeServer::start().await;
     let machine = Machine::new(&server);
     let file = ".gemini/settings.json";
