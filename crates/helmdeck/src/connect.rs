@@ -1,4 +1,4 @@
-//! `helmdeck connect`: configure an MCP client to use a server, with a token made for it.
+//! `helmdeck connect`: configures an MCP client, with a new token.
 
 mod apply;
 mod config_file;
@@ -32,22 +32,22 @@ pub use paths::resolve;
 /// Which client, and how.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The client; without one, all are listed.
+    /// The client. Lists all clients if omitted.
     #[arg(value_name = "CLIENT", value_parser = client_ids())]
     client: Option<String>,
-    /// Print what to do, with a new token, and change nothing.
+    /// Print the steps, with a new token, and change nothing.
     #[arg(long, requires = "client")]
     print: bool,
     /// The tools that the client lists: all, core, browser, desktop or code. It can call all of them.
     #[arg(long, value_name = "PROFILE", value_parser = profile)]
     profile: Option<ToolProfile>,
-    /// Have the client start `helmdeck mcp` instead of connecting to the server's address.
+    /// Have the client start `helmdeck mcp` instead of connecting over HTTP.
     #[arg(long)]
     stdio: bool,
-    /// A label for the token; the client's name if not given.
+    /// Label of the token [default: the client's name].
     #[arg(long, value_name = "TEXT", value_parser = token::label)]
     label: Option<String>,
-    /// How long the token is valid: 12h, 7d. 30 days if not given.
+    /// Lifetime of the token: 12h, 7d [default: 30d].
     #[arg(long, value_name = "TIME", value_parser = token::duration)]
     ttl: Option<Duration>,
     #[command(flatten)]
@@ -63,7 +63,7 @@ pub fn run(config: &Config, args: &Args) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// The names of all clients, for `--help` and completion.
+/// The ids of all clients, for `--help` and completion.
 pub fn client_ids() -> PossibleValuesParser {
     PossibleValuesParser::new(CLIENTS.iter().map(|client| client.id))
 }
@@ -94,11 +94,11 @@ fn connect(server: &Remote, client: &KnownClient, args: &Args) -> Result<(), Box
     let transport = if args.stdio { Transport::Stdio } else { client.transport };
     let profile = args.profile.unwrap_or(client.profile);
     let (address, program) = (reachable(&server.url()), this_program());
-    // The program on the PATH of a client may be another one, or missing.
+    // Clients may not have this program on their PATH.
     let setup = |token| Setup { server: &address, profile, transport, token, program: &program };
     let prints = args.print || matches!(client.place, Place::Unknown);
     if !prints {
-        // Before a token is made that nobody would use.
+        // Before a token is created.
         apply::check(client, &setup(TOKEN_PLACEHOLDER))?;
     }
     let request = ConnectRequest {
@@ -109,10 +109,11 @@ fn connect(server: &Remote, client: &KnownClient, args: &Args) -> Result<(), Box
     };
     let path = format!("/api/v1/connect/{}", client.id);
     let made: ConnectGuide = block_on(post(server, &path, &request))??;
-    let (token, id) = made.token.as_deref().zip(made.token_id.as_deref()).ok_or("no token came")?;
+    let (token, id) =
+        made.token.as_deref().zip(made.token_id.as_deref()).ok_or("the reply has no token")?;
     let is_token = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     if !token.chars().all(is_token) {
-        return Err("the server answered with something that is not a token".into());
+        return Err("the reply of the server has a malformed token".into());
     }
     if prints {
         print_steps(client, &setup(token));
@@ -162,7 +163,7 @@ fn revoke(server: &Remote, id: &str) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A server that listens on every address is reached at the loopback.
+/// The URL with localhost in place of an unspecified address.
 fn reachable(url: &str) -> String {
     url.replacen("://0.0.0.0:", "://localhost:", 1).replacen("://[::]:", "://localhost:", 1)
 }
@@ -177,14 +178,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_that_stands_for_all_is_not_written_into_settings() {
+    fn an_unspecified_address_becomes_localhost() {
         assert_eq!(reachable("http://0.0.0.0:3000"), "http://localhost:3000");
         assert_eq!(reachable("http://[::]:3000"), "http://localhost:3000");
         assert_eq!(reachable("https://10.0.0.0:3000"), "https://10.0.0.0:3000");
     }
 
     #[test]
-    fn a_profile_that_does_not_exist_is_refused_with_those_that_do() {
+    fn an_unknown_profile_is_refused() {
         assert_eq!(profile("core"), Ok(ToolProfile::Core));
         assert!(profile("everything").unwrap_err().contains("all, core, browser"));
     }

@@ -1,4 +1,4 @@
-//! `helmdeck skill`: the SKILL.md that tells agents how to use helmdeck.
+//! `helmdeck skill`: prints or installs the SKILL.md for agents.
 
 use std::{error::Error, fs};
 
@@ -14,7 +14,7 @@ use crate::{
     tools::block_on,
 };
 
-/// What is done with the skill.
+/// Subcommands.
 #[derive(clap::Subcommand)]
 pub enum Action {
     /// Write the skill where a client looks for skills.

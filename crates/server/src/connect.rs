@@ -1,4 +1,4 @@
-//! Connecting MCP clients: what each needs, with which token, and which have connected.
+//! Connecting MCP clients: instructions, tokens, and which clients have connected.
 
 use std::cmp::Reverse;
 
@@ -19,10 +19,10 @@ use crate::{
     public::Address,
 };
 
-/// The program that clients start; it is expected on their PATH.
+/// The program that clients start, on their PATH.
 const PROGRAM: &str = "helmdeck";
 
-/// The client of this name.
+/// The client with this id.
 pub fn client(id: &str) -> ApiResult<&'static KnownClient> {
     KnownClient::named(id).ok_or_else(|| {
         let known: Vec<_> = CLIENTS.iter().map(|client| client.id.to_owned()).collect();
@@ -31,7 +31,7 @@ pub fn client(id: &str) -> ApiResult<&'static KnownClient> {
     })
 }
 
-/// Every client, with the caller's tokens that have connected as it.
+/// Every client, with its connections by the caller's tokens.
 pub async fn list(app: &App, caller: &Caller) -> ApiResult<Vec<ConnectClient>> {
     let tokens = tokens(app, caller).await?;
     let describe = |client: &KnownClient| ConnectClient {
@@ -43,7 +43,7 @@ pub async fn list(app: &App, caller: &Caller) -> ApiResult<Vec<ConnectClient>> {
     Ok(CLIENTS.iter().map(describe).collect())
 }
 
-/// How to connect a client, with a placeholder for the token.
+/// Instructions with a placeholder for the token.
 pub async fn show(
     app: &App,
     caller: &Caller,
@@ -62,7 +62,7 @@ pub async fn show(
     Ok(guide(client, &setup, connected(client, &tokens)))
 }
 
-/// Makes a token for a client, and says how to connect it.
+/// Creates a token for a client and returns instructions with it.
 pub async fn create(
     app: &App,
     caller: &Caller,
@@ -96,7 +96,7 @@ pub async fn create(
     })
 }
 
-/// The tokens that the caller may see, with what is not written to the store yet.
+/// The tokens that the caller may see, with their latest use.
 pub async fn tokens(app: &App, caller: &Caller) -> ApiResult<Vec<TokenInfo>> {
     let mut tokens = app.store.tokens(caller.limited_to()).await?;
     for token in &mut tokens {
@@ -126,8 +126,8 @@ fn guide(client: &KnownClient, setup: &Setup<'_>, connected: Vec<Connected>) -> 
     }
 }
 
-/// The tokens with which a client has connected. A token is a client's if it was made for it, or if
-/// it was made for none and its user introduces itself as the client.
+/// The tokens that a client has connected with: those created for it, and those created for no client
+/// whose user introduces itself as this one.
 fn connected(client: &KnownClient, tokens: &[TokenInfo]) -> Vec<Connected> {
     let valid = tokens.iter().filter(|token| token.revoked_at.is_none());
     let mut found: Vec<_> = valid

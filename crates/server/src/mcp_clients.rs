@@ -1,6 +1,4 @@
-//! Which MCP clients have connected, and with which tokens.
-//!
-//! Kept in memory and written to the store once a minute, so that noting a client is cheap.
+//! MCP clients that have connected, by token. Kept in memory and saved once a minute.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -12,9 +10,9 @@ use time::{Duration, OffsetDateTime};
 
 use crate::{auth, token::Claims};
 
-/// The longest name or version of a client that is kept.
+/// Limit on the name and version of a client, in characters.
 const MAX_TEXT: usize = 100;
-/// A client that connects again and again is announced this often.
+/// How often a client that keeps connecting is announced.
 const ANNOUNCE_EVERY: Duration = Duration::minutes(1);
 
 /// An MCP client, as it introduces itself.
@@ -38,14 +36,14 @@ pub struct McpClients {
 
 struct Entry {
     client: McpClient,
-    /// When the token expires, and the entry with it.
+    /// When the token expires; the entry is removed then.
     expires_at: OffsetDateTime,
     announced_at: OffsetDateTime,
     unsaved: bool,
 }
 
 impl McpClients {
-    /// Those that an earlier server wrote down.
+    /// Loads the clients from the store.
     pub async fn load(store: &Store, events: Events) -> Result<Self, StoreError> {
         let entry = |TokenClient { token, expires_at, client }| {
             let announced_at = client.last_seen;
@@ -55,7 +53,8 @@ impl McpClients {
         Ok(Self { events, by_token: Mutex::new(by_token) })
     }
 
-    /// Notes that a client connected with this token. Tells the token's owner if that is news.
+    /// Records that a client connected with this token. Publishes an event for the token's owner if
+    /// the client is new, or was last announced more than a minute ago.
     pub fn seen(&self, claims: &Claims, seen: SeenClient) {
         let token = auth::caller(claims).token;
         let now = OffsetDateTime::now_utc();
@@ -98,7 +97,7 @@ impl McpClients {
         self.by_token.lock().get(token).map(|entry| entry.client.clone())
     }
 
-    /// Writes what is new, and forgets clients whose tokens have expired.
+    /// Saves what is new, and removes clients of expired tokens.
     pub async fn save(&self, store: &Store) -> Result<(), StoreError> {
         let now = OffsetDateTime::now_utc();
         let unsaved: Vec<_> = {
@@ -121,7 +120,7 @@ impl McpClients {
     }
 }
 
-/// What a client says of itself, short and on one line.
+/// A client's text, limited and on one line.
 fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(MAX_TEXT).collect()
 }
@@ -163,7 +162,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_owner_hears_of_a_client_once_until_it_is_another_one() {
+    async fn an_event_is_published_once_per_client() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).await.unwrap();
         let events = Events::default();
@@ -183,7 +182,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn clients_of_listed_tokens_survive_a_restart_with_the_moment_they_first_connected() {
+    async fn clients_survive_a_restart_with_the_time_of_their_first_connection() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).await.unwrap();
         listed(&store, "t1").await;

@@ -1,4 +1,4 @@
-//! Making tokens for others: who may have which made.
+//! Creating tokens for agents, and who may create which.
 
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ use crate::{
     token::Grant,
 };
 
-/// What an agent needs: its own sessions, and all it can do in them.
+/// Default scope: everything in the owner's sessions.
 const DEFAULT_SCOPE: &str = "sessions:*";
 
-/// Makes a token for an agent, and lists it. `made_for` names the MCP client that will use it.
+/// Creates and stores a token for an agent. `made_for` is the id of the MCP client that will use it.
 pub async fn mint(
     app: &App,
     caller: &Caller,
@@ -32,7 +32,7 @@ pub async fn mint(
     let subject = subject.unwrap_or_else(|| caller.subject.clone());
     may_mint(caller, &subject, &scopes)?;
     if label.contains(char::is_control) {
-        let message = "label: expected printable characters";
+        let message = "label has control characters: use printable ones";
         return Err(ApiError::new(ErrorCode::InvalidInput, message).of_field("label", Vec::new()));
     }
     let grant = Grant {
@@ -44,37 +44,36 @@ pub async fn mint(
     };
     let (token, claims) = app.signer.mint(&grant)?;
     let info = TokenInfo { made_for: made_for.map(str::to_owned), ..claims.info() };
-    // A token that is not listed could not be revoked.
+    // A token that is not stored cannot be listed or revoked.
     app.store.add_token(&info, OffsetDateTime::now_utc()).await?;
     let TokenInfo { id, scopes, created_at, expires_at, .. } = info;
     Ok(CreatedToken { token, id, label, subject, scopes, created_at, expires_at })
 }
 
-/// A person has tokens made for agents of their own, with what their own token allows; an admin,
-/// for anybody. An agent makes none: what it was given would outlive its revocation.
+/// A person may create tokens for their own subject that their own token covers; an admin, any token.
+/// An agent may create none, because they would outlive the revocation of its own.
 fn may_mint(caller: &Caller, subject: &str, scopes: &[String]) -> ApiResult<()> {
     if let Some(scope) = scopes.iter().find(|scope| !Scope::is_known(scope)) {
         let known: Vec<_> = Scope::REGISTRY.map(|(scope, _)| scope.as_str().to_owned()).into();
-        let message = format!("there is no scope {scope:?}: use {}, sessions:*", known.join(", "));
+        let message = format!("{scope:?} is not a scope: use {} or sessions:*", known.join(", "));
         return Err(ApiError::new(ErrorCode::InvalidInput, message).of_field("scopes", known));
     }
     if caller.is_admin() {
         return Ok(());
     }
     if caller.kind != ActorKind::Human {
-        let message = "this token is an agent's and cannot make tokens: log in, or ask the person \
-                       who runs you";
+        let message =
+            "an agent's token cannot create tokens: log in, or ask the user to create one";
         return Err(ApiError::new(ErrorCode::PersonRequired, message));
     }
     if subject != caller.subject {
-        let message =
-            format!("only an admin makes tokens for others: leave out subject {subject:?}");
+        let message = format!("only an admin can create tokens for {subject:?}: leave out subject");
         return Err(ApiError::new(ErrorCode::Forbidden, message).of_field("subject", Vec::new()));
     }
     match scopes.iter().find(|scope| !caller.covers(scope)) {
         None => Ok(()),
         Some(scope) => {
-            let message = format!("your own token lacks the scope {scope}: ask for less");
+            let message = format!("your own token lacks the scope {scope}: request less");
             Err(ApiError::new(ErrorCode::Forbidden, message).of_field("scopes", Vec::new()))
         }
     }
@@ -95,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_makes_tokens_that_allow_no_more_than_their_own() {
+    fn a_person_creates_tokens_that_their_own_token_covers() {
         let person = |own, subject, scope| asked(ActorKind::Human, own, subject, scope);
         assert_eq!(person("sessions:*", "ann", "sessions:act"), Ok(()));
         assert_eq!(person("sessions:*", "ann", "sessions:*"), Ok(()));
@@ -106,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_makes_no_tokens_unless_it_is_an_admin() {
+    fn an_agent_creates_tokens_only_as_an_admin() {
         let agent = |own, subject, scope| asked(ActorKind::Agent, own, subject, scope);
         assert_eq!(agent("sessions:*", "ann", "sessions:read"), Err(ErrorCode::PersonRequired));
         assert_eq!(agent("admin", "bob", "sessions:read"), Ok(()));

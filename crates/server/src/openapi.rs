@@ -29,8 +29,8 @@ const TAGS: [(&str, &str); 16] = [
     ("attach", "Turn an existing display or browser into a session."),
     ("auth", "Log in and out."),
     ("connect", "Connect MCP clients."),
-    ("skill", "What agents should know about helmdeck."),
-    ("tokens", "Make, list and revoke tokens."),
+    ("skill", "Instructions for agents."),
+    ("tokens", "Create, list and revoke tokens."),
     ("settings", "Settings for new sessions."),
     ("server", "Health, version, metrics and the files of the web page."),
 ];

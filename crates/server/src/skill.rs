@@ -1,15 +1,15 @@
-//! The SKILL.md that tells agents how to use helmdeck: prose, and the catalogue from the tool table.
+//! The SKILL.md for agents: prose, and a catalogue generated from the tool table.
 
 use std::{fmt::Write, sync::Arc};
 
 use crate::tool::{Nature, Style, Substrate, Surface, Tool};
 
-/// What a client reads before it decides to load the skill.
+/// Description by which clients decide to load the skill.
 const DESCRIPTION: &str = "Use a sandboxed Chromium browser, a visible Linux desktop and a shell \
     through the helmdeck MCP tools. Read this before browsing, scraping, testing a web page, filling \
     in a form, driving a desktop program, or running code in a sandbox with helmdeck.";
 const INTRODUCTION: &str = include_str!("skill/introduction.md");
-/// What comes after the catalogue, in this order.
+/// Sections after the catalogue.
 const SECTIONS: [&str; 6] = [
     include_str!("skill/sessions.md"),
     include_str!("skill/surfaces.md"),
@@ -18,7 +18,7 @@ const SECTIONS: [&str; 6] = [
     include_str!("skill/errors.md"),
     include_str!("skill/issues.md"),
 ];
-/// The nouns whose tools agents use, each with its heading. Tokens and settings are not among them.
+/// Nouns of tools for agents, with headings. Tools for tokens and settings are left out.
 const NOUNS: [(&str, &str); 9] = [
     ("session", "Sessions and programs"),
     ("browser", "Browser: by page element"),
@@ -30,7 +30,7 @@ const NOUNS: [(&str, &str); 9] = [
     ("profile", "Browser profiles"),
     ("extension", "Browser extensions"),
 ];
-/// Tools of those nouns that only people use.
+/// Tools of those nouns that are for people.
 const FOR_PEOPLE: [&str; 1] = ["control.take"];
 
 /// The whole SKILL.md.
@@ -43,13 +43,13 @@ pub fn skill(tools: &[Arc<Tool>]) -> String {
     text
 }
 
-/// The same without the part for programs.
+/// The skill without front matter.
 fn body(tools: &[Arc<Tool>]) -> String {
     let sections = SECTIONS.iter().map(|section| format!("\n{section}"));
     format!("{INTRODUCTION}\n{}{}", catalogue(tools), sections.collect::<String>())
 }
 
-/// Every tool that agents use, by noun. Where a tool works is said once for most of a noun's.
+/// The tools by noun. Each list starts with the nature of most of its tools.
 fn catalogue(tools: &[Arc<Tool>]) -> String {
     let mut text = String::from(
         "## Tools\n\n\
@@ -90,7 +90,7 @@ fn whereabouts(nature: Nature) -> String {
     format!("{style}, {place}, {surface}")
 }
 
-/// The one that comes most often; of several, the first.
+/// The most frequent text; the first one if several are.
 fn most_common(all: impl Iterator<Item = String>) -> String {
     let all: Vec<_> = all.collect();
     let count = |one: &String| all.iter().filter(|other| *other == one).count();
@@ -124,10 +124,10 @@ mod tests {
     use super::*;
     use crate::tools;
 
-    /// What stands before the skill on its page.
+    /// The part of the page before the skill.
     const LOADING: &str = include_str!("skill/loading.md");
     /// Tools of the MCP server itself.
-    const BUILTIN: [&str; 2] = ["tools-search", "tool-call"];
+    const BUILTIN: [&str; 3] = ["tools-search", "tool-call", "text-read"];
 
     #[test]
     fn the_skills_page_describes_the_tools_that_exist() {

@@ -1,4 +1,4 @@
-//! When tokens were last used. Kept in memory, and written to the store once a minute.
+//! When tokens were last used. Kept in memory and saved once a minute.
 
 use std::collections::HashMap;
 
@@ -6,14 +6,14 @@ use helmdeck_store::{Store, StoreError};
 use parking_lot::Mutex;
 use time::OffsetDateTime;
 
-/// What is not written yet.
+/// Last uses that are not saved yet.
 #[derive(Default)]
 pub struct TokenUse {
     unsaved: Mutex<HashMap<String, OffsetDateTime>>,
 }
 
 impl TokenUse {
-    /// Notes that a token is used now.
+    /// Records a use of a token.
     pub fn note(&self, token: &str) {
         let now = OffsetDateTime::now_utc();
         let mut unsaved = self.unsaved.lock();
@@ -23,12 +23,12 @@ impl TokenUse {
         }
     }
 
-    /// When a token was last used, if that is not written yet.
+    /// The last use of a token, if it is not saved yet.
     pub fn last(&self, token: &str) -> Option<OffsetDateTime> {
         self.unsaved.lock().get(token).copied()
     }
 
-    /// Writes what is new. After a failure it is tried again with the next call.
+    /// Saves what is new. After a failure, the next call tries again.
     pub async fn save(&self, store: &Store) -> Result<(), StoreError> {
         let used: Vec<_> = self.unsaved.lock().iter().map(|(id, at)| (id.clone(), *at)).collect();
         if used.is_empty() {
@@ -37,7 +37,7 @@ impl TokenUse {
         store.save_token_use(&used).await?;
         let mut unsaved = self.unsaved.lock();
         for (id, at) in used {
-            // What was used meanwhile is written the next time.
+            // A use in the meantime is saved the next time.
             if unsaved.get(&id) == Some(&at) {
                 unsaved.remove(&id);
             }
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_is_written_is_no_longer_in_memory_and_a_failure_loses_nothing() {
+    async fn a_failed_save_loses_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).await.unwrap();
         let used = TokenUse::default();

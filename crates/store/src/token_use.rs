@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 
 use crate::{Store, StoreError, moment};
 
-/// An MCP client, the token it used, and until when that token is good.
+/// An MCP client and the token that it used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenClient {
     /// The token's id.
@@ -18,7 +18,7 @@ pub struct TokenClient {
 }
 
 impl Store {
-    /// Writes when tokens were last used. Tokens that are not listed are skipped.
+    /// Saves when tokens were last used. Skips tokens that are not in the store.
     pub async fn save_token_use(
         &self,
         used: &[(String, OffsetDateTime)],
@@ -34,7 +34,7 @@ impl Store {
         Ok(transaction.commit().await?)
     }
 
-    /// Writes which clients connected with which tokens. Tokens that are not listed are skipped.
+    /// Saves which clients connected with which tokens. Skips tokens that are not in the store.
     pub async fn save_mcp_clients(
         &self,
         clients: &[(String, McpClient)],
@@ -58,7 +58,7 @@ impl Store {
         Ok(transaction.commit().await?)
     }
 
-    /// The clients that have connected, each with its token.
+    /// Every client that has connected, with its token.
     pub async fn mcp_clients(&self) -> Result<Vec<TokenClient>, StoreError> {
         let rows = sqlx::query(
             "SELECT mcp_client.*, token.expires_at FROM mcp_client
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_use_of_listed_tokens_survives_a_restart_and_goes_with_the_token() {
+    async fn the_use_of_tokens_survives_a_restart_and_is_deleted_with_the_token() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).await.unwrap();
         let now = OffsetDateTime::UNIX_EPOCH;

@@ -16,13 +16,13 @@ pub use clients::CLIENTS;
 pub use entry::{ClientCommand, Setup};
 pub use guide::Guide;
 
-/// The name under which helmdeck stands in the settings of clients.
+/// The name of helmdeck in the settings of clients.
 pub const SERVER_NAME: &str = "helmdeck";
-/// What stands in place of a token where none is shown.
+/// Placeholder for a token in instructions that contain none.
 pub const TOKEN_PLACEHOLDER: &str = "$HELMDECK_TOKEN";
-/// What a client may do: everything in its own sessions, and nothing else.
+/// Scopes of a client's token: everything in the sessions of its owner, and nothing else.
 pub const SCOPES: [&str; 3] = ["sessions:read", "sessions:write", "sessions:act"];
-/// How long the token of a client is valid, in seconds: 30 days.
+/// Lifetime of a client's token in seconds: 30 days.
 pub const TOKEN_LIFE_S: u64 = 30 * 24 * 3600;
 
 /// Which tools an MCP client lists. It can call every tool, listed or not.
@@ -45,7 +45,7 @@ impl ToolProfile {
     /// Every profile.
     pub const ALL: [Self; 5] = [Self::All, Self::Core, Self::Browser, Self::Desktop, Self::Code];
 
-    /// The profile as it stands in an address.
+    /// The profile as it is written in a URL.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::All => "all",
@@ -56,7 +56,7 @@ impl ToolProfile {
         }
     }
 
-    /// The profile of this name.
+    /// The profile with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|profile| profile.as_str() == name)
     }
@@ -75,56 +75,56 @@ pub enum Transport {
 /// An MCP client that helmdeck can configure.
 #[derive(Debug)]
 pub struct KnownClient {
-    /// Its name in addresses and on the command line.
+    /// Id in URLs and on the command line.
     pub id: &'static str,
-    /// Its name for people.
+    /// Display name.
     pub title: &'static str,
-    /// The tools that suit it.
+    /// Default profile.
     pub profile: ToolProfile,
-    /// How it connects, unless asked otherwise.
+    /// Default transport.
     pub transport: Transport,
     /// Where it keeps its MCP servers.
     pub place: Place,
-    /// Where it looks for skills, if it does.
+    /// Where it reads skills, if it does.
     pub skill: Option<&'static str>,
-    /// A command that shows whether it is connected, and what to look for.
+    /// How to see whether it is connected.
     pub check: Check,
-    /// The page that explains more.
+    /// Page of the documentation.
     pub docs: &'static str,
-    /// What its name contains when it introduces itself over MCP.
+    /// Part of the name by which it introduces itself over MCP, in lower case.
     introduces_itself_as: &'static str,
 }
 
 /// Where a client keeps its MCP servers.
 #[derive(Debug, Clone, Copy)]
 pub enum Place {
-    /// It has a command that adds one.
+    /// A command of the client adds one.
     Command {
         /// The program.
         program: &'static str,
     },
-    /// In a file that people edit.
+    /// In a settings file.
     File(SettingsFile),
     /// Not known.
     Unknown,
 }
 
-/// A file with the settings of a client.
+/// The settings file of a client.
 #[derive(Debug, Clone, Copy)]
 pub struct SettingsFile {
-    /// Where it is on Linux; `~` is the home.
+    /// Path on Linux; `~` is the home directory.
     pub linux: &'static str,
-    /// Where it is on macOS.
+    /// Path on macOS.
     pub macos: &'static str,
-    /// Where it is on Windows.
+    /// Path on Windows.
     pub windows: &'static str,
-    /// How it is written.
+    /// File format.
     pub format: Format,
     /// The keys that lead to the entry of helmdeck.
     pub keys: &'static [&'static str],
 }
 
-/// How a file is written.
+/// Format of a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// JSON, perhaps with comments.
@@ -145,12 +145,12 @@ pub struct Check {
 }
 
 impl KnownClient {
-    /// The client of this name.
+    /// The client with this id.
     pub fn named(id: &str) -> Option<&'static Self> {
         CLIENTS.iter().find(|client| client.id == id)
     }
 
-    /// The client that introduces itself by this name over MCP; the last one, if none does.
+    /// The client that introduces itself by this name over MCP; `generic` for unknown names.
     pub fn introduced_as(name: &str) -> Option<&'static Self> {
         let name = name.to_lowercase();
         let known = CLIENTS.iter().find(|client| name.contains(client.introduces_itself_as));
@@ -161,33 +161,33 @@ impl KnownClient {
 /// The clients that can be connected.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ConnectList {
-    /// Those that helmdeck knows; the last one stands for any other.
+    /// Clients in display order; the last one is for any other client.
     pub clients: Vec<ConnectClient>,
 }
 
-/// One client, and who is connected as it.
+/// A client, and its connections.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ConnectClient {
-    /// Its name in addresses and on the command line.
+    /// Id in URLs and on the command line.
     pub id: String,
-    /// Its name for people.
+    /// Display name.
     pub title: String,
-    /// The tools that suit it.
+    /// Default profile.
     pub profile: ToolProfile,
-    /// The caller's tokens with which it has connected, the latest first.
+    /// The caller's tokens that it has connected with, latest first.
     pub connected: Vec<Connected>,
 }
 
-/// A token with which a client has connected.
+/// A token that a client has connected with.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Connected {
-    /// The token.
+    /// Id of the token.
     pub token_id: String,
-    /// The token's label.
+    /// Label of the token.
     pub label: Option<String>,
-    /// What the client calls itself.
+    /// Name that the client reports.
     pub name: String,
-    /// Its version.
+    /// Version that the client reports.
     pub version: String,
     /// When it last connected.
     #[serde(with = "time::serde::rfc3339")]
@@ -200,42 +200,42 @@ pub struct Connected {
 pub struct ConnectGuide {
     /// The client.
     pub client: String,
-    /// Its name for people.
+    /// Display name.
     pub title: String,
-    /// The tools it will list.
+    /// The tools that it will list.
     pub profile: ToolProfile,
     /// How it will connect.
     pub transport: Transport,
     /// The address of the MCP server.
     pub url: String,
-    /// What to do, in order.
+    /// Steps, in order.
     pub steps: Vec<Step>,
-    /// How to take it back.
+    /// How to undo the steps.
     pub undo: String,
-    /// The page of the documentation that explains more.
+    /// Page of the documentation.
     pub docs: String,
-    /// The token in the steps; empty where they have a placeholder.
+    /// The token in the steps; null if they contain a placeholder.
     pub token: Option<String>,
-    /// The id of that token, to revoke it.
+    /// Id of that token, to revoke it.
     pub token_id: Option<String>,
-    /// The label of that token.
+    /// Label of that token.
     pub label: Option<String>,
-    /// What that token allows.
+    /// Scopes of the client's token.
     pub scopes: Vec<String>,
-    /// Until when that token is good.
+    /// When that token expires.
     #[serde(default, with = "time::serde::rfc3339::option")]
     #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub expires_at: Option<OffsetDateTime>,
-    /// The caller's tokens with which the client has connected, the latest first.
+    /// The caller's tokens that the client has connected with, latest first.
     pub connected: Vec<Connected>,
 }
 
-/// One thing to do.
+/// One step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Step {
-    /// In a few words.
+    /// Title.
     pub title: String,
-    /// In a sentence or two.
+    /// Explanation.
     pub text: String,
     /// A command to run in a shell.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -245,31 +245,31 @@ pub struct Step {
     pub file: Option<StepFile>,
 }
 
-/// What belongs into a file.
+/// An addition to a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StepFile {
-    /// Where it is on Linux.
+    /// Path on Linux.
     pub path: String,
-    /// Where it is on macOS.
+    /// Path on macOS.
     pub macos: String,
-    /// Where it is on Windows.
+    /// Path on Windows.
     pub windows: String,
     /// `json`, `toml` or `yaml`.
     pub language: String,
-    /// What to add to it; the rest of the file stays as it is.
+    /// What to merge into the file.
     pub content: String,
 }
 
-/// What is wanted for a client that is connected.
+/// Options for connecting a client.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct ConnectRequest {
-    /// A label for the token.
+    /// Label of the token.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// Seconds until the token expires.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ttl_s: Option<u64>,
-    /// The tools it lists.
+    /// The tools that it lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<ToolProfile>,
     /// How it connects.
@@ -282,7 +282,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clients_have_different_names_and_the_last_stands_for_any_other() {
+    fn client_ids_are_unique_and_the_last_client_is_generic() {
         let mut ids: Vec<_> = CLIENTS.iter().map(|client| client.id).collect();
         assert_eq!(ids.last(), Some(&"generic"));
         ids.sort_unstable();

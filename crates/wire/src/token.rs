@@ -30,10 +30,10 @@ pub struct TokenInfo {
     #[serde(default, with = "time::serde::rfc3339::option")]
     #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub revoked_at: Option<OffsetDateTime>,
-    /// The MCP client it was made for by `/api/v1/connect/{client}`, such as `claude-code`.
+    /// The MCP client that `/api/v1/connect/{client}` created it for, such as `claude-code`.
     #[serde(default)]
     pub made_for: Option<String>,
-    /// When it was last used; empty if it never was.
+    /// When it was last used; null if never.
     #[serde(default, with = "time::serde::rfc3339::option")]
     #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub last_used_at: Option<OffsetDateTime>,
@@ -63,45 +63,45 @@ pub struct McpClient {
     pub last_seen: OffsetDateTime,
 }
 
-/// Make a token for an agent.
+/// Create a token for an agent.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewToken {
-    /// What the token is for, such as the name of a program. The action log shows it.
+    /// Label, such as the name of the program that uses it. The action log shows it.
     #[schemars(length(min = 1, max = 100))]
     pub label: String,
-    /// What it allows; `sessions:*` if not given. No more than your own token allows.
+    /// Scopes; `sessions:*` by default. Your own token must cover them.
     #[serde(default)]
     #[schemars(length(min = 1, max = 20))]
     pub scopes: Option<Vec<String>>,
-    /// Seconds until it expires; 30 days if not given, a year at most.
+    /// Seconds until it expires; 30 days by default, one year at most.
     #[serde(default)]
     #[schemars(range(min = 60, max = 31_536_000))]
     pub ttl_s: Option<u64>,
-    /// Whose sessions it uses: you, if not given. Only an admin may name another.
+    /// Owner of its sessions; you by default. Only an admin may name another.
     #[serde(default)]
     #[schemars(length(min = 1, max = 200))]
     pub subject: Option<String>,
 }
 
-/// A token that was just made. The token itself is shown this once.
+/// A new token. The token itself is only in this reply.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct CreatedToken {
     /// Send it as `Authorization: Bearer <token>`.
     pub token: String,
-    /// Names it, to revoke it.
+    /// Id, to revoke it.
     pub id: String,
-    /// What it is for.
+    /// Label.
     pub label: String,
-    /// Whose sessions it uses.
+    /// Owner of its sessions.
     pub subject: String,
-    /// What it allows.
+    /// Its scopes.
     pub scopes: Vec<String>,
-    /// When it was made.
+    /// When it was created.
     #[serde(with = "time::serde::rfc3339")]
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub created_at: OffsetDateTime,
-    /// Until when it is good.
+    /// When it expires.
     #[serde(with = "time::serde::rfc3339")]
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub expires_at: OffsetDateTime,

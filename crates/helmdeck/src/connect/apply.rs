@@ -1,4 +1,4 @@
-//! Writes the settings of a client, or has the client's own program do it.
+//! Changes the settings of a client, or runs the client's own program to do it.
 
 use std::{error::Error, process::Stdio, time::Duration};
 
@@ -11,10 +11,10 @@ use tokio::{process::Command, time::timeout};
 use super::{config_file::ConfigFile, json, paths, toml, yaml};
 use crate::tools::block_on;
 
-/// A client's own program reads a file and writes it again.
+/// Deadline of a client's own program.
 const PROGRAM_DEADLINE: Duration = Duration::from_secs(60);
 
-/// Says why it would fail, without changing anything.
+/// Fails if [`apply`] would, without changing anything.
 pub fn check(client: &KnownClient, setup: &Setup<'_>) -> Result<(), Box<dyn Error>> {
     match client.place {
         Place::Command { program } if paths::find_program(program).is_none() => Err(format!(
@@ -31,7 +31,7 @@ pub fn check(client: &KnownClient, setup: &Setup<'_>) -> Result<(), Box<dyn Erro
     }
 }
 
-/// Does it, and says what was done.
+/// Adds helmdeck to the client's settings. Returns what was done, line by line.
 pub fn apply(client: &KnownClient, setup: &Setup<'_>) -> Result<Vec<String>, Box<dyn Error>> {
     match client.place {
         Place::Command { .. } => {
@@ -55,7 +55,7 @@ pub fn apply(client: &KnownClient, setup: &Setup<'_>) -> Result<Vec<String>, Box
     }
 }
 
-/// The file, and its text with helmdeck in it.
+/// The file, and its new text.
 fn changed(
     client: &KnownClient,
     file: SettingsFile,
@@ -81,7 +81,7 @@ fn changed(
     Ok((config, text))
 }
 
-/// Its second version keeps servers one level deeper, and reads the older place as well.
+/// opencode 2 has servers one level deeper, and still reads the settings of version 1.
 fn put_for_opencode(text: &str, keys: &[&str], mut entry: Value) -> Result<String, String> {
     if !json::has_object(text, &["mcp", "servers"]) {
         return json::put(text, keys, &entry);
@@ -99,7 +99,7 @@ fn run(
 ) -> Result<Vec<String>, Box<dyn Error>> {
     let ClientCommand { program, add, remove, remove_first } = command;
     if *remove_first {
-        // It fails if helmdeck is not there, which is as good.
+        // Fails if helmdeck is not there.
         let _ = start(program, remove)?;
     }
     let (succeeded, said) = start(program, add)?;
@@ -110,7 +110,7 @@ fn run(
     Ok(vec![format!("Added helmdeck to {} with `{program}`, for all projects.", client.title)])
 }
 
-/// Whether a program succeeded, and what it said.
+/// Whether a program succeeded, and its output.
 fn start(program: &str, args: &[String]) -> Result<(bool, String), Box<dyn Error>> {
     let mut child = Command::new(program);
     child.args(args).stdin(Stdio::null()).kill_on_drop(true);

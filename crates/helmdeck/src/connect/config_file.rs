@@ -1,4 +1,4 @@
-//! A settings file of another program: read, kept as it was beside itself, and replaced as a whole.
+//! Settings files of other programs: read, back up, replace atomically.
 
 use std::{
     fs::{self, OpenOptions},
@@ -15,7 +15,7 @@ pub struct ConfigFile {
 }
 
 impl ConfigFile {
-    /// Reads the file. A link is followed, so that it stays one.
+    /// Reads the file. Follows symbolic links, so that they are kept.
     pub fn read(path: PathBuf) -> Result<Self, String> {
         let path = fs::canonicalize(&path).unwrap_or(path);
         match fs::read_to_string(&path) {
@@ -27,17 +27,17 @@ impl ConfigFile {
         }
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What it says.
+    /// Its content.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Replaces the file; readers see the old one or the new one. Returns where the old one is kept.
+    /// Replaces the file atomically. Returns the path of the backup.
     pub fn replace(&self, text: &str) -> Result<Option<PathBuf>, String> {
         let failed = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
         if let Some(dir) = self.path.parent() {
@@ -55,7 +55,6 @@ impl ConfigFile {
             })
             .and_then(|()| fs::rename(&new, &self.path));
         written.map_err(|error| {
-            // What is left of it helps nobody.
             let _ = fs::remove_file(&new);
             failed(&self.path, error)
         })?;
@@ -73,7 +72,7 @@ impl ConfigFile {
         false
     }
 
-    /// A name beside the file that nothing else has.
+    /// An unused path in the same directory.
     fn beside(&self, ending: &str) -> PathBuf {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let mut name = self.path.file_name().unwrap_or_default().to_owned();
@@ -82,7 +81,7 @@ impl ConfigFile {
     }
 }
 
-/// Writes a file for this user's eyes only.
+/// Writes a file that only this user can read.
 fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -107,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_file_is_private_and_an_old_one_keeps_its_mode_and_a_backup() {
+    fn a_new_file_is_private_and_an_existing_one_keeps_its_mode_and_gets_a_backup() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("deep/settings.json");
         let file = ConfigFile::read(path.clone()).unwrap();
@@ -124,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_stays_a_link() {
+    fn symbolic_links_are_kept() {
         let dir = tempfile::tempdir().unwrap();
         let (real, link) = (dir.path().join("real"), dir.path().join("link"));
         fs::write(&real, "one").unwrap();

@@ -1,4 +1,4 @@
-//! One entry of a JSON file, changed in place: comments, order and layout of the rest stay.
+//! Changes one entry of a JSON file and keeps the rest: comments, order and layout.
 
 use std::ops::Range;
 
@@ -37,7 +37,7 @@ pub fn put(text: &str, keys: &[&str], entry: &Value) -> Result<String, String> {
     let changed = spliced(text, &plain, keys, entry).ok_or("its layout is not understood")??;
     let mut expected = before;
     set(&mut expected, keys, entry);
-    // What a person wrote is worth a second look.
+    // Never write a file that means something else.
     match parse(&changed) {
         Ok(after) if after == expected => Ok(changed),
         _ => Err("its layout is not understood".to_owned()),
@@ -69,7 +69,7 @@ fn set(value: &mut Value, keys: &[&str], entry: &Value) {
     }
 }
 
-/// None if the text is not as it is parsed, which does not happen.
+/// The text with the entry. None if the scanner disagrees with the parser.
 fn spliced(
     text: &str,
     plain: &Plain,

@@ -1,4 +1,4 @@
-//! One table of a TOML file, changed in place: comments and the rest stay.
+//! Changes one table of a TOML file and keeps the rest, with comments.
 
 use helmdeck_wire::connect::Format;
 use serde_json::Value;
@@ -43,7 +43,7 @@ fn set(table: &mut Table, keys: &[&str], entry: &Value) -> Result<(), String> {
     }
 }
 
-/// What stands before and after the table of this name and the tables below it.
+/// The text before and after the table with this name and its subtables.
 fn around(text: &str, name: &str) -> (String, String) {
     let (mut before, mut after, mut held) = (String::new(), String::new(), String::new());
     let (mut ours, mut found) = (false, false);

@@ -1,7 +1,6 @@
-//! One entry of a YAML file, changed in place: comments and the rest stay.
+//! Changes one entry of a YAML file and keeps the rest, with comments.
 //!
-//! Only the block style that people and programs write is understood: a key at the start of a line,
-//! and what belongs to it indented below. Everything else is refused.
+//! Supports block style only: keys on lines, with their values indented below. Refuses everything else.
 
 use helmdeck_wire::connect::Format;
 use serde_json::Value;

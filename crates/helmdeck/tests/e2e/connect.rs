@@ -90,7 +90,10 @@ async fn connecting_keeps_other_settings_and_refuses_a_file_that_cannot_be_parse
     let done = machine.helmdeck(&["connect", "gemini-cli", "--label", "laptop"]);
     assert!(done.status.success(), "{}", said(&done));
     let after = machine.read(file);
-    assert!(after.starts_with("{\n  // mine\n  \"theme\": \"dark\",\n  \"mcpServers\": {"), "{after}");
+    assert!(
+        after.starts_with("{\n  // mine\n  \"theme\": \"dark\",\n  \"mcpServers\": {"),
+        "{after}"
+    );
     let plain: Value = serde_json::from_str(&after.replace("// mine", "")).unwrap();
     let entry = &plain["mcpServers"]["helmdeck"];
     assert_eq!(entry["httpUrl"], format!("{}/mcp?profile=core", machine.url));
@@ -102,7 +105,10 @@ async fn connecting_keeps_other_settings_and_refuses_a_file_that_cannot_be_parse
         assert!(text.contains(part), "{part}: {text}");
     }
     let listed = tokens(&server).await;
-    assert_eq!((&listed[0]["client"], &listed[0]["made_for"]), (&json!("laptop"), &json!("gemini-cli")));
+    assert_eq!(
+        (&listed[0]["client"], &listed[0]["made_for"]),
+        (&json!("laptop"), &json!("gemini-cli"))
+    );
 
     machine.write(file, "{ broken");
     let refused = machine.helmdeck(&["connect", "gemini-cli"]);
@@ -154,7 +160,10 @@ async fn a_clients_own_program_adds_the_server_and_its_failure_leaves_no_token()
     machine.program("claude", 1);
     let failed = machine.helmdeck(&["connect", "claude-code"]);
     assert!(!failed.status.success());
-    assert!(said(&failed).contains("Bearer <token>") && !said(&failed).contains("eyJ"), "{failed:?}");
+    assert!(
+        said(&failed).contains("Bearer <token>") && !said(&failed).contains("eyJ"),
+        "{failed:?}"
+    );
     assert_eq!(tokens(&server).await.len(), 1);
 
     // An agent cannot connect others.
@@ -207,7 +216,10 @@ async fn the_openclaw_script_connects_teaches_and_can_be_run_again() {
 
     // The same for an OpenClaw in a container.
     machine.write("calls", "");
-    machine.write("bin/docker", "#!/bin/sh\n[ \"$1 $2 $3\" = 'exec -i gateway' ] || exit 9\nshift 3\n\"$@\"\n");
+    machine.write(
+        "bin/docker",
+        "#!/bin/sh\n[ \"$1 $2 $3\" = 'exec -i gateway' ] || exit 9\nshift 3\n\"$@\"\n",
+    );
     fs::set_permissions(machine.path("bin/docker"), fs::Permissions::from_mode(0o755)).unwrap();
     let inside = ["OPENCLAW_CONTAINER=gateway", "OPENCLAW_HELMDECK_URL=http://10.0.0.1:3000/"];
     let script_path = script.to_str().unwrap();

@@ -15,25 +15,25 @@ pub fn operations() -> Vec<Operation> {
     vec![
         json_tool("connect.list", connect::list_clients)
             .doc(
-                "The MCP clients that helmdeck can configure, and which of them have connected with \
-                 the caller's tokens.",
+                "List the MCP clients that can be connected, and which have connected with the \
+                 caller's tokens.",
             )
             .scope(Scope::SESSIONS_READ)
             .nature(looks)
             .get("/api/v1/connect", "list_connect_clients"),
         json_tool("connect.show", connect::show_client)
             .doc(
-                "How to connect an MCP client, step by step. `$HELMDECK_TOKEN` stands where the \
-                 token goes.",
+                "Show how to connect an MCP client, step by step, with `$HELMDECK_TOKEN` in place of \
+                 the token.",
             )
             .scope(Scope::SESSIONS_READ)
             .nature(looks)
             .get("/api/v1/connect/{client}", "show_connect_client"),
         json_tool("connect.create", connect::connect_client)
             .doc(
-                "Make a token for an MCP client, and answer with the steps that connect it, with \
-                 the token in them. It allows everything in the caller's own sessions and nothing \
-                 else. For people and admins; an agent cannot make tokens.",
+                "Create a token for an MCP client, and return the steps that connect it, with the \
+                 token in them. The token allows everything in the caller's own sessions and \
+                 nothing else. Only people and admins can create tokens.",
             )
             .scope(Scope::SESSIONS_READ)
             .nature(Nature::default().changes_world())
@@ -41,7 +41,7 @@ pub fn operations() -> Vec<Operation> {
             .optional_body()
             .status(StatusCode::CREATED),
         get("/api/v1/skill", Open, "skill", connect::skill)
-            .doc("The SKILL.md that tells agents how to use helmdeck, with its tools.")
+            .doc("The SKILL.md for agents: the tools, and how to use them.")
             .returns_text("text/markdown"),
     ]
 }

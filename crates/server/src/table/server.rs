@@ -96,8 +96,8 @@ pub fn signing_in() -> Vec<Operation> {
             .get("/api/v1/tokens", "list_tokens"),
         json_tool("token.create", tokens::create_token)
             .doc(
-                "Make a token for an agent. People make tokens for themselves that allow no more \
-                 than their own; an admin makes them for anyone. An agent cannot make tokens.",
+                "Create a token for an agent. People create tokens for themselves that allow no more \
+                 than their own; an admin creates them for anyone. Agents cannot create tokens.",
             )
             .scope(Scope::SESSIONS_READ)
             .nature(Nature::default().changes_world())

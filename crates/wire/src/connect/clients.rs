@@ -8,7 +8,7 @@ use super::{
     Transport::{Http, Stdio},
 };
 
-/// Where programs that follow the open standard look for skills.
+/// Skill path of clients that follow the Agent Skills standard.
 const AGENTS_SKILL: &str = "~/.agents/skills/helmdeck/SKILL.md";
 
 /// Every client, in the order in which people are shown them.
@@ -187,13 +187,13 @@ pub const CLIENTS: [KnownClient; 10] = [
             text: "The client lists the tools of helmdeck, and this page shows it as connected.",
         },
         docs: "docs/integrations/other.md",
-        // No name holds this.
+        // Matches no name.
         introduces_itself_as: "\n",
     },
 ];
 
 impl SettingsFile {
-    /// A file below the home that is at the same place on every system.
+    /// A file with the same path in the home directory on every system.
     const fn in_home(
         path: &'static str,
         format: super::Format,

@@ -1,4 +1,4 @@
-//! What stands in the settings of a client: one entry, in the words of that client.
+//! The entry of helmdeck in the settings of each client.
 
 use serde_json::{Map, Value, json};
 
@@ -8,16 +8,16 @@ use crate::exec::MAX_TIMEOUT_S;
 /// The longest call of a tool: the longest command, and a little more.
 const CALL_TIMEOUT_S: u32 = MAX_TIMEOUT_S + 60;
 
-/// What an entry depends on.
+/// Inputs of an entry.
 #[derive(Debug, Clone, Copy)]
 pub struct Setup<'a> {
-    /// The server's address, without a path of its own.
+    /// Base URL of the server.
     pub server: &'a str,
     /// The tools to list.
     pub profile: ToolProfile,
     /// How to connect.
     pub transport: Transport,
-    /// The token, or what stands in its place.
+    /// The token, or a placeholder.
     pub token: &'a str,
     /// The helmdeck program, for clients that start it.
     pub program: &'a str,
@@ -37,7 +37,7 @@ pub struct ClientCommand {
 }
 
 impl Setup<'_> {
-    /// The address of the MCP server.
+    /// URL of the MCP endpoint.
     pub fn url(&self) -> String {
         let server = self.server.trim_end_matches('/');
         match self.profile {

@@ -1,13 +1,13 @@
-//! What a person does to connect a client, step by step.
+//! Instructions for people who connect a client.
 
 use super::{KnownClient, Place, SettingsFile, Setup, Step, StepFile};
 
-/// The steps for one client, and how to take them back.
+/// Instructions for one client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guide {
-    /// What to do, in order.
+    /// Steps, in order.
     pub steps: Vec<Step>,
-    /// How to take it back.
+    /// How to undo them.
     pub undo: String,
 }
 
@@ -120,7 +120,7 @@ impl KnownClient {
     }
 }
 
-/// A program and its arguments as a shell takes them. The placeholder of a token stays a variable.
+/// A shell command. The token placeholder is expanded by the shell.
 fn line(program: &str, args: &[String]) -> String {
     let words = args.iter().map(|word| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=".contains(c);

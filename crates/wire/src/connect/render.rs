@@ -1,11 +1,11 @@
-//! An entry as it stands in a file: JSON, TOML or YAML.
+//! Entries as JSON, TOML and YAML.
 
 use serde_json::{Map, Value};
 
 use super::Format;
 
 impl Format {
-    /// Its name for programs that colour it.
+    /// Name of the language, for syntax highlighting.
     pub fn language(self) -> &'static str {
         match self {
             Self::Json => "json",
@@ -14,7 +14,7 @@ impl Format {
         }
     }
 
-    /// A file that holds nothing but this entry.
+    /// A file with only this entry.
     pub fn render(self, keys: &[&str], entry: &Value) -> String {
         match self {
             Self::Json => {
