@@ -16,7 +16,7 @@ fn only_operations_listed_here_are_open() {
     let pages = ["home", "login_page", "session_page", "settings_page", "docs_page", "viewer_page"];
     let frames = ["embed_session", "embedded_page", "page_asset"];
     let checks = ["healthz", "readyz", "version", "openapi"];
-    let logins = ["login", "log_in_by_cookie"];
+    let logins = ["login", "log_in_by_cookie", "skill"];
     let metadata = ["protected_resource", "protected_resource_mcp"];
     assert_eq!(open, [&pages[..], &frames, &checks, &logins, &metadata].concat());
 }
