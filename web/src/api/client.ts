@@ -1,6 +1,14 @@
 import { sentence } from "../format";
 import { api } from "../prefix";
 import { home } from "../session/files";
+import type {
+  ConnectClient,
+  ConnectRequest,
+  CreatedToken,
+  CreateToken,
+  Instructions,
+  Token,
+} from "./connect";
 import { inWords } from "./failure";
 import type {
   ActionRecord,
@@ -131,6 +139,17 @@ export const client = {
 
   settings: () => json<Settings>("GET", "settings"),
   changeSettings: (change: ChangeSettings) => json<Settings>("PATCH", "settings", change),
+
+  /** The programs that can be connected, and which of them are. */
+  connectClients: async () => (await json<{ clients: ConnectClient[] }>("GET", "connect")).clients,
+  instructions: (clientId: string) => json<Instructions>("GET", `connect/${encodeURIComponent(clientId)}`),
+  /** The same instructions with a new token in them. */
+  connect: (clientId: string, request: ConnectRequest) =>
+    json<Instructions>("POST", `connect/${encodeURIComponent(clientId)}`, request),
+
+  tokens: async () => (await json<{ tokens: Token[] }>("GET", "tokens")).tokens,
+  createToken: (request: CreateToken) => json<CreatedToken>("POST", "tokens", request),
+  revokeToken: (id: string) => request("DELETE", `tokens/${encodeURIComponent(id)}`),
 
   navigate: (id: string, tab: string | null, to: { url: string } | { history: History }) =>
     // A person sees for themselves when a page is there.

@@ -1,3 +1,4 @@
+import type { McpClient } from "../api/connect";
 import type { ActionRecord, Control, Session } from "../api/wire";
 import { endOf, type End } from "../sessions/end";
 import { parseObject } from "../json";
@@ -10,6 +11,7 @@ export type LiveEvent =
   | { kind: "agent_status"; sessionId: string; status: string }
   | { kind: "idle"; sessionId: string; idleEndsAt: string | null }
   | { kind: "control"; sessionId: string; control: Control }
+  | { kind: "mcp_client_connected"; tokenId: string; client: McpClient }
   | { kind: "reset" };
 
 export const eventNames = [
@@ -19,6 +21,7 @@ export const eventNames = [
   "agent_status",
   "control",
   "idle",
+  "mcp_client_connected",
   "reset",
 ] as const;
 
@@ -55,6 +58,20 @@ export function parseEvent(name: EventName, data: string): LiveEvent | null {
       const { session_id: sessionId, ...control } = body;
       return typeof sessionId === "string" && typeof control.driver === "string"
         ? { kind: "control", sessionId, control: control as unknown as Control }
+        : null;
+    }
+    case "mcp_client_connected": {
+      const { token_id: tokenId, name, version, last_seen } = body;
+      return typeof tokenId === "string" && typeof name === "string"
+        ? {
+            kind: "mcp_client_connected",
+            tokenId,
+            client: {
+              name,
+              version: typeof version === "string" ? version : "",
+              last_seen: typeof last_seen === "string" ? last_seen : new Date().toISOString(),
+            },
+          }
         : null;
     }
     case "reset":

@@ -1,0 +1,43 @@
+import type { McpClient } from "../api/connect";
+import { useNow } from "../clock";
+import { ago } from "../format";
+import { Link } from "../router";
+import { Icon } from "../ui/Icon";
+import { nameOf } from "./connection";
+
+interface ConnectionStatusProps {
+  /** The program's name. */
+  title: string;
+  /** Null while it has not connected. */
+  connected: McpClient | null;
+}
+
+/** Whether the program has connected with the token that was just made. */
+export function ConnectionStatus({ title, connected }: ConnectionStatusProps) {
+  return (
+    <div className="connection" role="status" data-connected={connected !== null}>
+      {connected === null ? (
+        <>
+          <span className="spinner" />
+          <span>Waiting for {title} to connect…</span>
+        </>
+      ) : (
+        <>
+          <Icon name="check" />
+          <span>
+            <b>Connected: {nameOf(connected)}</b> · <Seen at={connected.last_seen} />
+          </span>
+          <Link className="button" to="">
+            Watch its sessions
+          </Link>
+        </>
+      )}
+    </div>
+  );
+}
+
+// It changes with time, and is not read out again for that.
+function Seen({ at }: { at: string }) {
+  const now = useNow();
+  return <span aria-live="off">{ago(at, now)}</span>;
+}
