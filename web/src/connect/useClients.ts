@@ -22,7 +22,10 @@ export function useClients(): Clients {
     }
   }, []);
 
-  useEffect(() => void load(), [stream, load]);
+  // Whatever happened while the stream was away is in the list.
+  useEffect(() => {
+    if (stream !== "lost") void load();
+  }, [stream, load]);
   useEffect(
     () =>
       subscribe(({ kind }) => {

@@ -25,7 +25,9 @@ export function useTokens(): Tokens {
     }
   }, []);
 
-  useEffect(() => void reload(), [stream, reload]);
+  useEffect(() => {
+    if (stream !== "lost") void reload();
+  }, [stream, reload]);
   useEffect(
     () =>
       subscribe(({ kind }) => {
