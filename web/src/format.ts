@@ -71,7 +71,8 @@ function distance(away: number): string {
   if (Number.isNaN(away)) return "–";
   const [unit, length] = distances.find(([, length]) => Math.abs(away) >= length) ?? [];
   if (unit === undefined) return away > 0 ? "in less than a minute" : "just now";
-  const round = unit === "day" ? Math.round : Math.trunc;
+  // A year and a half is not two years.
+  const round = unit === "year" ? Math.trunc : Math.round;
   return new Intl.RelativeTimeFormat("en").format(round(away / length), unit);
 }
 
