@@ -132,8 +132,8 @@ step("the list of tokens names who uses each, and lives on while it is shown", a
   const row = page.getByRole("row", { name: /Claude on the laptop/ });
   await row.getByText("Create, see and use sessions").waitFor();
   await row.getByText("claude-code 2.1.0").waitFor();
-  await initialize(token, "claude-code", "2.2.0");
-  await row.getByText("claude-code 2.2.0").waitFor();
+  await initialize(token, "mcp-inspector", "0.9.1");
+  await row.getByText("mcp-inspector 0.9.1").waitFor();
   await page.getByRole("table", { name: "Tokens of people" }).waitFor();
 });
 

@@ -25,8 +25,8 @@ const clients: ConnectClient[] = [
 
 describe("connections", () => {
   it("names a program with its version, if it gave one", () => {
-    expect(nameOf({ name: "claude-code", version: "2.1", last_seen: "" })).toBe("claude-code 2.1");
-    expect(nameOf({ name: "mine", version: "", last_seen: "" })).toBe("mine");
+    expect(nameOf({ name: "claude-code", version: "2.1" })).toBe("claude-code 2.1");
+    expect(nameOf({ name: "mine", version: "" })).toBe("mine");
   });
 
   it("lists the latest first", () => {
@@ -40,9 +40,8 @@ describe("connections", () => {
   });
 
   it("only the event of its token reports a connection", () => {
-    const client = { name: "codex", version: "1", last_seen: "" };
-    const event = { kind: "mcp_client_connected", tokenId: "mine", client } as const;
-    expect(connectedBy(event, "mine")).toEqual(client);
+    const event = { kind: "mcp_client_connected", connection: connection("mine", "") } as const;
+    expect(connectedBy(event, "mine")).toEqual(event.connection);
     expect(connectedBy(event, "other")).toBeNull();
     expect(connectedBy({ kind: "reset" }, "mine")).toBeNull();
   });

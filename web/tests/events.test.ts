@@ -23,8 +23,7 @@ describe("parseEvent", () => {
     const connected = '{"token_id":"t","label":"laptop","name":"codex","version":"1.2","last_seen":"2026-01-01T00:00:00Z"}';
     expect(parseEvent("mcp_client_connected", connected)).toEqual({
       kind: "mcp_client_connected",
-      tokenId: "t",
-      client: { name: "codex", version: "1.2", last_seen: "2026-01-01T00:00:00Z" },
+      connection: JSON.parse(connected),
     });
     expect(parseEvent("reset", "{}")).toEqual({ kind: "reset" });
   });

@@ -13,7 +13,7 @@ export interface McpClient {
 export interface ClientConnection extends McpClient {
   token_id: string;
   /** The token's label. */
-  label: string | null;
+  label?: string | null;
 }
 
 /** A program that can be connected. */
@@ -51,7 +51,7 @@ export interface Instructions {
   undo: string;
   /** A page of the documentation. */
   docs: string;
-  token: string | null;
+  token?: string | null;
   token_id?: string | null;
   expires_at?: string | null;
 }

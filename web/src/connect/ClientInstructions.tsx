@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState, type ReactNode, type Ref } from "react";
 import { client, explain } from "../api/client";
-import type { ConnectClient, ConnectRequest, ConnectStep, Instructions, McpClient } from "../api/connect";
+import type { ClientConnection, ConnectClient, ConnectRequest, ConnectStep, Instructions } from "../api/connect";
 import { useNow } from "../clock";
 import { Prose } from "../docs/Prose";
 import { dateAndTime, ago } from "../format";
@@ -128,9 +128,9 @@ export function ClientInstructions({ clientId, clients }: ClientInstructionsProp
 }
 
 /** The program that connected with a token, as the event tells; after a pause of the stream, as the list does. */
-function useConnected(tokenId: string | null, clients: ConnectClient[] | null): McpClient | null {
+function useConnected(tokenId: string | null, clients: ConnectClient[] | null): ClientConnection | null {
   const { subscribe } = useSessions();
-  const [connected, setConnected] = useState<McpClient | null>(null);
+  const [connected, setConnected] = useState<ClientConnection | null>(null);
   useEffect(() => {
     setConnected(null);
     if (tokenId === null) return;

@@ -1,4 +1,4 @@
-import type { McpClient } from "../api/connect";
+import type { ClientConnection } from "../api/connect";
 import { useNow } from "../clock";
 import { ago } from "../format";
 import { Link } from "../router";
@@ -9,7 +9,7 @@ interface ConnectionStatusProps {
   /** The program's name. */
   title: string;
   /** Null while it has not connected. */
-  connected: McpClient | null;
+  connected: ClientConnection | null;
 }
 
 /** Whether the program has connected with the token that was just made. */

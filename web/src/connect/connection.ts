@@ -2,7 +2,7 @@ import type { ClientConnection, ConnectClient, McpClient } from "../api/connect"
 import type { LiveEvent } from "../events/event";
 
 /** The name and version that a program gave when it connected. */
-export function nameOf({ name, version }: McpClient): string {
+export function nameOf({ name, version }: Pick<McpClient, "name" | "version">): string {
   return version === "" ? name : `${name} ${version}`;
 }
 
@@ -17,9 +17,9 @@ export function madeWith(clients: ConnectClient[] | null, tokenId: string): Clie
   return connections.find((connection) => connection.token_id === tokenId) ?? null;
 }
 
-/** The client that an event reports for this token. */
-export function connectedBy(event: LiveEvent, tokenId: string): McpClient | null {
-  return event.kind === "mcp_client_connected" && event.tokenId === tokenId ? event.client : null;
+/** The connection that an event reports for this token. */
+export function connectedBy(event: LiveEvent, tokenId: string): ClientConnection | null {
+  return event.kind === "mcp_client_connected" && event.connection.token_id === tokenId ? event.connection : null;
 }
 
 /** Which client the page's address names. */

@@ -1,4 +1,4 @@
-import type { McpClient } from "../api/connect";
+import type { ClientConnection } from "../api/connect";
 import type { ActionRecord, Control, Session } from "../api/wire";
 import { endOf, type End } from "../sessions/end";
 import { parseObject } from "../json";
@@ -11,7 +11,7 @@ export type LiveEvent =
   | { kind: "agent_status"; sessionId: string; status: string }
   | { kind: "idle"; sessionId: string; idleEndsAt: string | null }
   | { kind: "control"; sessionId: string; control: Control }
-  | { kind: "mcp_client_connected"; tokenId: string; client: McpClient }
+  | { kind: "mcp_client_connected"; connection: ClientConnection }
   | { kind: "reset" };
 
 export const eventNames = [
@@ -60,20 +60,10 @@ export function parseEvent(name: EventName, data: string): LiveEvent | null {
         ? { kind: "control", sessionId, control: control as unknown as Control }
         : null;
     }
-    case "mcp_client_connected": {
-      const { token_id: tokenId, name, version, last_seen } = body;
-      return typeof tokenId === "string" && typeof name === "string"
-        ? {
-            kind: "mcp_client_connected",
-            tokenId,
-            client: {
-              name,
-              version: typeof version === "string" ? version : "",
-              last_seen: typeof last_seen === "string" ? last_seen : new Date().toISOString(),
-            },
-          }
+    case "mcp_client_connected":
+      return ["token_id", "name", "version", "last_seen"].every((field) => typeof body[field] === "string")
+        ? { kind: "mcp_client_connected", connection: body as unknown as ClientConnection }
         : null;
-    }
     case "reset":
       return { kind: "reset" };
   }
