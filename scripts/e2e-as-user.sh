@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the end-to-end tests that depend on it once more as an ordinary user made for that, from
-# copies of the binaries in a place such a user can read. Needs root; leaves neither user nor files.
+# Runs the end-to-end tests that depend on the user again as an ordinary user, which it creates. Uses
+# copies of the binaries that this user can read. Needs root; removes the user and all files.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/say.sh
@@ -8,11 +8,11 @@ source scripts/say.sh
 
 readonly user=helmdeck-test
 readonly deadline_s=900
-# What is decided above the sandbox is the same whoever runs the server, and was tested already.
+# Modules that do not depend on the user who runs the server. They were already tested.
 readonly above=(auth cancel cdp clock control crowds events forwards health live make_up metrics openapi ownership
   pictures pointing readme rebinding refusals structured tokens typing vnc wall windows)
 
-[[ $EUID -eq 0 ]] || die "Only root can make a user; as an ordinary user the tests already ran as one: cargo nextest run --package helmdeck"
+[[ $EUID -eq 0 ]] || die "Only root can create a user. An ordinary user does not need this script: cargo nextest run --package helmdeck"
 
 binaries=$(cargo nextest list --workspace --list-type binaries-only --message-format json)
 tests=$(jq -r '."rust-binaries"["helmdeck::e2e"]."binary-path" // empty' <<<"$binaries")
@@ -21,15 +21,15 @@ server=$(jq -r '."rust-build-meta" | ."target-directory" + "/" +
 [[ -x $tests && -x $server ]] || die "The test binary helmdeck::e2e or the helmdeck binary was not built."
 
 made_user=no
-# Short, because paths of unix sockets may not be longer than 107 bytes.
+# Short, because unix socket paths have at most 107 bytes.
 dir=$(mktemp -d /tmp/hd.XXXXXX)
 
-# Zombies are left out: they have ended, and their parent is not ours to hurry.
+# Without zombies, which have ended already.
 processes_of_user() { { ps -o pid=,stat=,args= -u "$user" 2>/dev/null || true; } | awk '$2 !~ /^Z/'; }
 
 clean_up() {
   if [[ $made_user == yes ]]; then
-    # One that is about to start another may need a second round.
+    # Repeated, because a process may start another one meanwhile.
     for ((i = 0; i < 50; i++)); do
       [[ -n $(processes_of_user) ]] || break
       for pid in $(processes_of_user | awk '{ print $1 }'); do
@@ -41,7 +41,7 @@ clean_up() {
   fi
   rm -rf "$dir"
 }
-# Also when a signal ends this script: without a trap for it, bash does not wait for what it runs.
+# Also runs when a signal ends this script.
 trap clean_up EXIT
 
 if ! id "$user" >/dev/null 2>&1; then
@@ -68,8 +68,8 @@ run_tests() {
     "$dir/e2e" --test-threads=2 "$@" | tee "$log"
 }
 
-# As in .config/nextest.toml: with a real browser on a busy machine, a few tests may be tried again;
-# they are named.
+# As in .config/nextest.toml: a few tests with a real browser may be retried on a busy machine. They
+# are reported.
 run=1
 if [[ $# -eq 0 ]]; then
   for module in "${above[@]}"; do
@@ -80,7 +80,7 @@ until run_tests "$dir/run-$run" "$@"; do
   mapfile -t failed < <(sed -n 's/^test \(.*\) \.\.\. FAILED$/\1/p' "$dir/run-$run")
   [[ $run -le 2 && ${#failed[@]} -gt 0 && ${#failed[@]} -le 8 ]] ||
     die "${#failed[@]} end-to-end tests failed as an ordinary user."
-  say "Flaky, tried again: ${failed[*]}"
+  say "Flaky, retrying: ${failed[*]}"
   set -- --exact "${failed[@]}"
   run=$((run + 1))
 done

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# The one list of Debian packages helmdeck uses, each with its reason.
+# The Debian packages that helmdeck uses, with reasons.
 #
 #   scripts/packages.sh list     [GROUP...]   the packages and why
-#   scripts/packages.sh missing  [GROUP...]   the names of those not installed
-#   scripts/packages.sh install  [GROUP...]   installs the missing ones
+#   scripts/packages.sh missing  [GROUP...]   the names of packages that are not installed
+#   scripts/packages.sh install  [GROUP...]   installs missing packages
 #
 # Groups: runtime (to run sessions), build (to compile), web (to build the page where there is no
 # Node), test (tests and benchmarks only), fresh (cargo xtask fresh only).
-# Without a group: runtime and build. SKIP_PACKAGES=1 turns `install` off.
+# Without a group: runtime and build. SKIP_PACKAGES=1 disables `install`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/say.sh
@@ -18,9 +18,9 @@ list() {
   while read -r group name reason; do
     if [[ " $* " == *" $group "* ]]; then printf '%s\t%s\n' "$name" "$reason"; fi
   done <<'PACKAGES'
-runtime bubblewrap                 makes the sandboxes that sessions run in
+runtime bubblewrap                 creates the sandboxes of sessions
 runtime tigervnc-standalone-server the X server of a desktop session
-runtime tigervnc-scraping-server   the live view of a display that is attached
+runtime tigervnc-scraping-server   the live view of an attached display
 runtime x11-xkb-utils              keyboard maps: the X server calls xkbcomp at start
 runtime xkb-data                   keyboard layouts
 runtime chromium                   the browser of every session
@@ -39,27 +39,27 @@ runtime ca-certificates            trusted certificates for https
 runtime curl                       used by make up, and by the examples
 runtime jq                         reads JSON in scripts and examples
 build   build-essential            C compiler, linker and make for crates with C parts
-web     npm                        fetches what the web page is built with, where Node is missing
-test    xdotool                    what clicks and keys are compared with
-test    scrot                      what screenshots are compared with
+web     npm                        builds the web page if Node is missing
+test    xdotool                    reference for clicks and keys
+test    scrot                      reference for screenshots
 test    xclip                      a foreign clipboard owner
-test    imagemagick                what zoom is compared with
+test    imagemagick                reference for zoom
 test    git                        goes through the proxy of a session
 test    python3-pip                a package manager inside a session
-test    tigervnc-viewer            a viewer that is not ours
-test    x11-utils                  names an accessibility bus on a display
+test    tigervnc-viewer            a third-party viewer
+test    x11-utils                  sets an accessibility bus on a display
 test    mousepad                   a GTK program to type into
 test    nginx-light                a documented proxy in front of the server
 test    caddy                      another documented proxy
-test    openssl                    makes the certificate of the proxy tests
-test    openbox                    a window manager other than ours
-test    procps                     ps, to see that nothing is left running
-fresh   debootstrap                makes the systems of cargo xtask fresh
-fresh   debian-archive-keyring     the keys its packages are signed with
+test    openssl                    creates the certificate of the proxy tests
+test    openbox                    another window manager
+test    procps                     ps, to check that no process is left
+fresh   debootstrap                creates the systems of cargo xtask fresh
+fresh   debian-archive-keyring     the keys of its packages
 PACKAGES
 }
 
-# Names of the listed packages that dpkg does not have. Asks no network and no root.
+# Names of listed packages that are not installed. Needs neither network nor root.
 missing() {
   local name reason installed
   installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' 2>/dev/null | sed -n 's/^installed //p')
@@ -82,12 +82,12 @@ install() {
   [[ ${SKIP_PACKAGES:-} == 1 ]] && return 0
   if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
     names=$(list "$@" | cut -f1 | tr '\n' ' ')
-    die "Packages are installed by apt on Debian 12 and 13 only; on this system install the counterparts of ${names% } yourself, then run again with SKIP_PACKAGES=1."
+    die "Packages can only be installed on Debian 12 and 13, with apt. On this system, install the counterparts of ${names% } yourself, then run again with SKIP_PACKAGES=1."
   fi
 
   mapfile -t wanted < <(missing "$@")
   if [[ $(distribution) == ubuntu && " ${wanted[*]} " == *" chromium "* ]]; then
-    ubuntu_has_chromium || die "On Ubuntu, helmdeck needs a Chromium that is not a snap as 'chromium' on the PATH (a .deb build), and leave for bubblewrap to make user namespaces (sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile for /usr/bin/bwrap that allows userns); arrange both, then run this again."
+    ubuntu_has_chromium || die "On Ubuntu, helmdeck needs 'chromium' on the PATH as a .deb build, not a snap, and bubblewrap must be allowed to create user namespaces (sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile for /usr/bin/bwrap that allows userns). Set up both, then run this again."
     mapfile -t wanted < <(printf '%s\n' "${wanted[@]}" | grep -vx chromium)
   fi
   [[ ${#wanted[@]} -eq 0 ]] && return 0
@@ -98,12 +98,12 @@ install() {
   done < <(list "$@")
   if [[ $EUID -ne 0 ]]; then
     command -v sudo >/dev/null ||
-      die "apt needs root and there is no sudo here; as root, run: apt-get update && apt-get install --no-install-recommends ${wanted[*]}"
+      die "apt needs root and sudo is not installed; as root, run: apt-get update && apt-get install --no-install-recommends ${wanted[*]}"
     say "apt needs root, so sudo may ask for your password."
   fi
   local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300)
-  as_root "${apt[@]}" update || say "The package lists could not be refreshed; trying with the ones that are here."
-  # Packages of servers start them; only the tests start the ones listed here.
+  as_root "${apt[@]}" update || say "The package lists could not be refreshed; continuing with the existing ones."
+  # Server packages start their servers; here only the tests may start them.
   local policy=/usr/sbin/policy-rc.d
   if [[ " $* " == *" test "* && ! -e $policy ]]; then
     printf '#!/bin/sh\nexit 101\n' | as_root tee "$policy" >/dev/null

@@ -1,4 +1,4 @@
-# Messages for people, in one voice. Sourced by the other scripts, never run.
+# Messages of the scripts. Sourced by them, never run.
 # shellcheck shell=bash
 
 if [[ -t 1 ]]; then
@@ -7,13 +7,13 @@ else
   bold='' red='' plain=''
 fi
 
-# A line of news.
+# Prints a line.
 say() { printf '%s\n' "$*"; }
 
-# The start of a step.
+# Prints a heading.
 heading() { printf '\n%s== %s%s\n' "$bold" "$*" "$plain"; }
 
-# The reason why we stop, as one sentence with what to do next.
+# Stops with an error: one sentence that explains the reason and what to do.
 die() {
   printf '%s%s%s\n' "$red" "$*" "$plain" >&2
   exit 1

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The server of this checkout: build it, start it, stop it, look at it.
+# Builds, starts, stops and inspects the server of this checkout.
 #
 #   scripts/server.sh build|up|down|status|logs|doctor
 #
-# With HELMDECK_BIN, that binary is used and nothing is installed or built.
+# If HELMDECK_BIN is set, that binary is used and nothing is installed or built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/say.sh
@@ -24,7 +24,7 @@ build() {
   if [[ -x $bin ]]; then
     say "Building helmdeck."
   else
-    say "Building helmdeck. The first time this takes about ten minutes on two cores, more if they are busy."
+    say "Building helmdeck. The first build takes about ten minutes on two cores."
   fi
   cargo build --release --package helmdeck
 }
@@ -46,9 +46,9 @@ up() {
     if [[ -z $why ]]; then
       say "helmdeck is already running (pid $pid)."
     else
-      # Sooner than the old server is stopped for nothing.
+      # Check before the old server is stopped.
       if grep -q '^addr: ' <<<"$changes"; then refuse_used_address; fi
-      say "$why; restarting it. Its sessions go on."
+      say "$why; restarting it. Its sessions keep running."
       stop "$pid" TERM
       start
     fi
@@ -58,8 +58,8 @@ up() {
   token=$("$bin" token --sub "$("$bin" config --get admin_username)" --scopes admin)
   say ""
   say "helmdeck: $(url)"
-  say "login:    $("$bin" config --get admin_username)   (a lost password is replaced by: $bin admin reset-password)"
-  say "log:      $log   (make logs; stop with make down)"
+  say "login:    $("$bin" config --get admin_username)   (reset a lost password: $bin admin reset-password)"
+  say "log:      $log   (show: make logs; stop: make down)"
   say ""
   say "To call the API from a shell, paste:"
   say "export JWT=$token"
@@ -86,14 +86,14 @@ status() {
     return 0
   fi
   changes=$(changed_settings)
-  # The running server listens where it was told to.
+  # The running server still uses its old address.
   started_with=$(sed -n 's/^addr: "\(.*\)" -> .*/\1/p' <<<"$changes")
   addr=${started_with:-$addr}
   if ready; then
     say "helmdeck is running and ready: $(url) (pid $pid, since $(date -d "@$(stat -c %Y "/proc/$pid")" '+%F %T'))"
-    cmp -s "/proc/$pid/exe" "$bin" || say "It was rebuilt since it started; make up restarts it."
+    cmp -s "/proc/$pid/exe" "$bin" || say "It was rebuilt since it started; restart it with: make up"
     if [[ -n $changes ]]; then
-      say "Settings that changed since it started; make up restarts it with them:"
+      say "Settings that changed since it started; apply them with: make up"
       sed 's/^/  /' <<<"$changes"
     fi
   else
@@ -113,7 +113,7 @@ doctor() {
   exec "$bin" doctor
 }
 
-# Sets what the running server would use; the binary is the only reader of configuration.
+# Reads the settings from the binary, which is the only reader of the configuration.
 read_config() {
   local data_dir
   addr=$("$bin" config --get addr)
@@ -122,8 +122,8 @@ read_config() {
   pid_file=$data_dir/server.pid
 }
 
-# The pid of this checkout's server if it runs. A number left by a crash, or taken over by
-# another program since, does not count.
+# The pid of this checkout's server if it runs. Ignores stale pids that are unused or belong to
+# another program.
 server_pid() {
   local pid
   pid=$(cat "$pid_file" 2>/dev/null) || return 1
@@ -132,8 +132,8 @@ server_pid() {
   printf '%s' "$pid"
 }
 
-# Settings that the running server has other values of, one per line. A server too old to keep its
-# settings was rebuilt since, which is reason enough to restart it.
+# Settings that differ from those of the running server, one per line. Old servers do not store
+# their settings, but are restarted anyway because they were rebuilt.
 changed_settings() { "$bin" config --changes 2>/dev/null || true; }
 
 refuse_used_address() {
@@ -148,7 +148,7 @@ start() {
   login=$("$bin" admin init)
   if [[ -n $login ]]; then
     say ""
-    say "An administrator was made; this is shown once:"
+    say "An administrator was created; the password is shown only once:"
     say "  username  ${login%%$'\t'*}"
     say "  password  ${login#*$'\t'}"
   fi
@@ -168,12 +168,12 @@ start() {
   say "The end of $log:" >&2
   tail -c "+$((seen_log + 1))" "$log" | tail -n 30 >&2
   if kill -0 "$pid" 2>/dev/null; then
-    die "helmdeck was started (pid $pid) but is not ready after $start_deadline_s s; 'make doctor' shows what is missing on this machine."
+    die "helmdeck was started (pid $pid) but is not ready after $start_deadline_s s; 'make doctor' checks this machine."
   fi
-  die "helmdeck stopped while starting, for the reason above; 'make doctor' shows what is missing on this machine."
+  die "helmdeck stopped while starting, for the reason above; 'make doctor' checks this machine."
 }
 
-# stop PID SIGNAL: with INT the sessions end too, with TERM the next server adopts them.
+# stop PID SIGNAL: INT ends the sessions, too; TERM leaves them to the next server.
 stop() {
   kill -"$2" "$1" 2>/dev/null || [[ ! -e /proc/$1 ]] ||
     die "The server (pid $1) belongs to another user; stop it as that user."
@@ -184,7 +184,7 @@ stop() {
   die "helmdeck (pid $1) did not stop within $stop_deadline_s s; end it with: kill -KILL $1"
 }
 
-# Where this machine reaches the server: a wildcard address is answered on loopback.
+# The host to reach the server from this machine: loopback for a wildcard address.
 reachable_host() {
   case ${addr%:*} in
     0.0.0.0 | '' | '[::]') printf 127.0.0.1 ;;
@@ -192,7 +192,7 @@ reachable_host() {
   esac
 }
 
-# The address for people.
+# The server's URL.
 url() {
   local host
   host=$(reachable_host)
@@ -202,7 +202,7 @@ url() {
 
 ready() { curl --noproxy '*' -fsS -m 2 -o /dev/null "http://$(reachable_host):${addr##*:}/readyz" 2>/dev/null; }
 
-# Whether anything listens on our address.
+# Whether a program listens on the address.
 answers() {
   local host
   host=$(reachable_host)

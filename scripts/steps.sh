@@ -1,11 +1,10 @@
-# Runs the steps of a script and says truly how it went, however it ends. Sourced after say.sh,
-# never run.
+# Runs the steps of a script and always reports the result. Sourced after say.sh, never run.
 #
 #   begin_steps NAME; step TITLE COMMAND...; end_steps
 #
-# A signal ends the running step with everything it started, and the summary says so. Each step is
-# a process group of its own for that, without a terminal to read from; `ask_step` is for one that
-# may ask for a password.
+# A signal ends the running step with everything it started, and the summary reports it. For that,
+# each step runs in a separate process group, without a terminal. Use `ask_step` for a step that may
+# ask for a password.
 # shellcheck shell=bash
 
 # How long a step may take to end after SIGTERM: tests get ten seconds from their runner.
@@ -22,7 +21,7 @@ begin_steps() {
   done
 }
 
-# Nothing but this makes a summary say that all is well.
+# Only after this does the summary report success.
 end_steps() { finished=yes; }
 
 step() {
@@ -54,12 +53,12 @@ took() {
   timings+="$current $((SECONDS - $1)) s, "
 }
 
-# Whether anything of the step runs. What has ended and waits for its parent does not.
+# Whether processes of the step are running, without zombies.
 job_runs() {
   local file fields
   for file in /proc/[0-9]*/stat; do
     read -r fields 2>/dev/null <"$file" || continue
-    # State, parent, process group; the name in brackets before them may hold spaces.
+    # State, parent, process group. The name in parentheses before them may contain spaces.
     read -r -a fields <<<"${fields##*) }"
     if [[ ${fields[2]} == "$job" && ${fields[0]} != [ZX] ]]; then return 0; fi
   done
@@ -82,7 +81,7 @@ summary() {
   trap '' HUP INT QUIT PIPE TERM
   [[ -z $job ]] || end_job
   if [[ -n $stopped ]]; then
-    printf '\n%s%s: STOPPED by SIG%s in "%s" after %s s; what follows it was not run%s\n' \
+    printf '\n%s%s: STOPPED by SIG%s in "%s" after %s s; later steps were not run%s\n' \
       "$red" "$steps_name" "$stopped" "$current" "$SECONDS" "$plain" >&2
   elif [[ $code -ne 0 || $finished != yes ]]; then
     printf '\n%s%s: FAILED in "%s" after %s s%s\n' "$red" "$steps_name" "$current" "$SECONDS" "$plain" >&2

@@ -12,20 +12,19 @@ source scripts/steps.sh
 packages() {
   scripts/packages.sh install runtime build test
   scripts/web.sh node
-  # Debian makes it when it boots, a container may lack it, and only root can: X servers keep their
-  # sockets there.
+  # X servers keep their sockets here. Debian creates it at boot, but containers may lack it.
   [[ -d /tmp/.X11-unix ]] || as_root install -d -m 1777 /tmp/.X11-unix
 }
 
 toolchain() {
   cargo --version
   if ! cargo nextest --version >/dev/null 2>&1; then
-    say "cargo-nextest is missing; it runs the tests side by side and ends the ones that hang. Installing it."
+    say "cargo-nextest, which runs the tests, is missing. Installing it."
     cargo install cargo-nextest --locked
   fi
 }
 
-# Installing cargo-deny takes minutes, so this runs where it is installed.
+# Installing cargo-deny takes minutes, so this runs only if it is installed.
 dependencies() {
   if cargo deny --version >/dev/null 2>&1; then
     cargo deny check licenses bans sources
@@ -46,7 +45,7 @@ step "clippy" cargo clippy --workspace --all-targets -- -D warnings
 step "tests" cargo nextest run --workspace
 HELMDECK_BIN=$(realpath "${CARGO_TARGET_DIR:-target}/debug/helmdeck") step "the page in a browser" scripts/web.sh e2e
 if [[ $EUID -eq 0 ]]; then
-  # A server run by root and one run by a person build their sandboxes differently.
+  # Sandboxes differ between root and ordinary users.
   step "end-to-end as an ordinary user" scripts/e2e-as-user.sh
 fi
 end_steps

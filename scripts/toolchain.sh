@@ -1,7 +1,7 @@
 # Finds the Rust toolchain. Sourced from the root of the repository, never run.
 # shellcheck shell=bash
 
-# Puts cargo on the PATH or stops with the one command that helps.
+# Puts cargo on the PATH, or stops with the command to install it.
 need_rust() {
   local needed have
   command -v cargo >/dev/null || PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"

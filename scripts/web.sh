@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The web page: makes web/dist, which the server's binary carries.
+# Builds the web page into web/dist, which the server's binary embeds.
 #
-#   scripts/web.sh node    gets Node, if there is none; apt may ask for a password
-#   scripts/web.sh build   makes it, unless nothing changed since
-#   scripts/web.sh check   types and unit tests
-#   scripts/web.sh e2e     the page in a real browser, against the binary named by HELMDECK_BIN
+#   scripts/web.sh node    installs Node if it is missing; apt may ask for a password
+#   scripts/web.sh build   builds the page, unless it is up to date
+#   scripts/web.sh check   runs type checks and unit tests
+#   scripts/web.sh e2e     tests the page in a real browser, with the binary HELMDECK_BIN
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/say.sh
@@ -17,7 +17,7 @@ recent() { [[ $(printf '%s\n' "$needed" "$("$1" --version | tr -d v)" | sort -V 
 
 has_node() { command -v node >/dev/null && recent node && command -v npm >/dev/null; }
 
-# Puts a Node that is recent enough on the PATH: the system's, else one from npm, kept in target/.
+# Puts a recent Node on the PATH: the system's, or one from npm in target/.
 need_node() {
   if has_node; then return 0; fi
   if [[ ! -x $own/node_modules/.bin/node ]]; then
@@ -25,14 +25,14 @@ need_node() {
       scripts/packages.sh install web
       if has_node; then return 0; fi
     fi
-    say "The web page is built with Node $needed or later, which this system does not have; fetching one into target/."
+    say "Building the web page requires Node $needed or later, which is not installed; fetching it into target/."
     npm install --no-audit --no-fund --no-save --prefix "$own" node@22
   fi
   PATH="$own/node_modules/.bin:$PATH"
   recent node || die "Node $(node --version) is older than the $needed that the web page is built with; install a newer one."
 }
 
-# What the page is made of, and what would make it another.
+# Hash of all files that affect the page.
 fingerprint() { find web -path web/node_modules -prune -o -path web/dist -prune -o -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum; }
 
 dependencies() {

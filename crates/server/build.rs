@@ -1,4 +1,4 @@
-//! Puts the web page into the binary: a table of its files, or an empty one if it was not built.
+//! Embeds the web page in the binary: a table of its files, or an empty table if it was not built.
 
 use std::{env, fs, io::Result, path::Path};
 
@@ -14,7 +14,7 @@ fn main() -> Result<()> {
     let out = env::var("OUT_DIR").unwrap_or_default();
     let mut table = String::from("&[\n");
     for (number, (name, path)) in files.iter().enumerate() {
-        // A copy of our own: the page may be built anew before the compiler reads it.
+        // Copy the files: the page may be rebuilt before the compiler reads them.
         let copy = Path::new(&out).join(format!("page-{number}"));
         fs::copy(path, &copy)?;
         table += &format!("    ({name:?}, include_bytes!({copy:?}).as_slice()),\n");
@@ -22,7 +22,7 @@ fn main() -> Result<()> {
     fs::write(Path::new(&out).join("pages.rs"), table + "]\n")
 }
 
-/// All files below a directory, by their path from the top.
+/// All files below a directory, with their relative paths.
 fn collect(dir: &Path, prefix: &str, files: &mut Vec<(String, String)>) -> Result<()> {
     let Ok(entries) = fs::read_dir(dir) else { return Ok(()) };
     for entry in entries {

@@ -1,4 +1,4 @@
-//! Rebuilds the crate when a migration is added; the macro that embeds them cannot ask for it.
+//! Rebuilds the crate when a migration is added. The macro that embeds migrations cannot do this.
 
 fn main() {
     println!("cargo::rerun-if-changed=migrations");

@@ -1,4 +1,4 @@
-// An agent: whoever drives a session by the API.
+// An agent that drives a session through the API.
 
 import assert from "node:assert/strict";
 import { until } from "./until.mjs";
@@ -13,7 +13,7 @@ export class Agent {
     this.token = token;
   }
 
-  /** Asks for anything, whatever comes of it. */
+  /** Sends a request and returns any response. */
   async ask(method, path, body) {
     const answer = await fetch(`${this.server.url}/api/v1/${path}`, {
       method,
@@ -46,24 +46,24 @@ export class Agent {
   }
 }
 
-/** A session to act in. */
+/** A session for actions. */
 export class Desk {
   constructor(agent, id) {
     this.agent = agent;
     this.id = id;
   }
 
-  /** Asks for an action, whatever comes of it. */
+  /** Requests an action and returns any response. */
   ask(action, body = {}) {
     return this.agent.ask("POST", `desktop/${action}`, { session_id: this.id, ...body });
   }
 
-  /** Does an action that must succeed. */
+  /** Performs an action that must succeed. */
   async act(action, body) {
     return expect(await this.ask(action, body), action);
   }
 
-  /** Does something in its browser that must succeed. */
+  /** Performs a browser action that must succeed. */
   inBrowser(action, body) {
     return this.agent.post(`browser/${action}`, { session_id: this.id, ...body });
   }
@@ -80,7 +80,7 @@ export class Desk {
     return this.agent.post(`sessions/${this.id}/tickets`, { role, ...more });
   }
 
-  /** Puts a file into its home. */
+  /** Writes a file to its home. */
   async putFile(path, bytes) {
     const answer = await this.#file(path, { method: "PUT", body: bytes });
     assert.equal(answer.status, 201, await answer.text());
@@ -110,19 +110,19 @@ export class Desk {
     return this.agent.ask("DELETE", `sessions/${this.id}`);
   }
 
-  /** The titles of all windows: a page's title is how it tells its state, whoever drives. */
+  /** The titles of all windows. Test pages report their state in their title. */
   async titles() {
     const { windows } = await this.agent.get(`desktop/windows?session_id=${this.id}`);
     return windows.map(({ name }) => name);
   }
 
-  /** Waits for a title that begins like that, and returns it. */
+  /** Waits for a title with this beginning, and returns it. */
   async titled(beginning) {
     const find = async () => (await this.titles()).find((title) => title.startsWith(beginning));
     return until(async () => `a window titled ${beginning}: ${await this.titles()}`, find);
   }
 
-  /** Shows a page in the session's browser, through its address bar, and waits until it has this title. */
+  /** Opens a page in the session's browser through its address bar, and waits for its title. */
   async browse(html, title) {
     const page = html.replaceAll("%", "%25").replaceAll("#", "%23");
     await this.act("key", { keys: "ctrl+l" });
@@ -141,8 +141,8 @@ export class Desk {
 }
 
 /**
- * A page that tells in its title what it felt: clicks, keys, and what its field holds. It is red, and green
- * after an odd number of clicks. Short, because the agent types it.
+ * A page that reports clicks, keys and the content of its field in its title. It is red, and green after an odd number
+ * of clicks. Short, because the agent types it.
  */
 export const feelingPage =
   "<body bgcolor=d00000><textarea autofocus></textarea><script>c=k=0;f=document.querySelector('textarea');" +

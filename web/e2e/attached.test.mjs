@@ -1,4 +1,4 @@
-// Somebody's own display and browser, attached: what the page offers of them, and what it says when they go.
+// An attached display and browser: what the page offers, and what it shows when they disconnect.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -27,7 +27,7 @@ after(async () => {
   await server?.stop();
 });
 
-step("a display without a browser: what is not there is not offered, and why is to be read", async () => {
+step("a display without a browser: missing features are not offered, and the page explains why", async () => {
   const { page } = person;
   const options = ["-displayfd", "1", "-geometry", "800x600", "-rfbport", "-1", "-nolisten", "tcp", "-SecurityTypes", "None"];
   const x = start("Xtigervnc", [...options, "-rfbunixpath", join(server.home, "x.sock")]);
@@ -48,7 +48,7 @@ step("a display without a browser: what is not there is not offered, and why is 
   assert.equal(await page.locator(".badge").getByText("Running").count(), 0);
 });
 
-step("a browser that is closed is not said to be started again", async () => {
+step("a closed attached browser is not reported as restarting", async () => {
   const { page } = person;
   person.forgive(/./);
   const profile = join(server.home, "profile");
@@ -71,7 +71,7 @@ step("a browser that is closed is not said to be started again", async () => {
   for (const each of [page, other.page]) {
     await each.locator(".stage").getByText("it is looked for until it is back").waitFor();
   }
-  assert.equal(await page.getByText(/by itself|started again/).count(), 0);
+  assert.equal(await page.getByText(/by itself|started again|restarting/).count(), 0);
 
   program.kill("SIGKILL");
   for (const each of [page, other.page]) {
@@ -90,7 +90,7 @@ async function firstLine(program) {
   for await (const line of createInterface(program.stdout)) return line.trim();
 }
 
-/** Runs `helmdeck attach`, until its session answers. */
+/** Runs `helmdeck attach` until its session is running. */
 async function attach(what) {
   const program = start(process.env.HELMDECK_BIN, ["attach", "--url", server.url, "--token", agent.token, ...what]);
   const id = (await firstLine(program)).replace(/^session /, "");

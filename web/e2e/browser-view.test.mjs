@@ -1,4 +1,4 @@
-// A session's browser, watched and driven in the page: alone, by two, on a desktop, and when things break.
+// Watching and controlling a session's browser in the page: alone, with two people, on a desktop, and with failures.
 
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
@@ -8,7 +8,7 @@ import { Server } from "./server.mjs";
 import { story } from "./story.mjs";
 import { until } from "./until.mjs";
 
-// A page that tells in its title what it felt. It is red, and green after an odd number of clicks.
+// A page that reports its input in its title. It is red, and green after an odd number of clicks.
 const feeling = dataUrl(`<body style="background:#d00000;margin:0;height:4000px">
   <textarea autofocus style="position:fixed;top:10px;left:10px;width:300px;height:60px"></textarea>
   <button style="position:fixed;top:10px;left:400px;width:200px;height:60px">Ask</button>
@@ -48,7 +48,7 @@ step("a headless session shows its browser: picture, tab and address", async () 
   await person.strip.getByText("The agent drives").waitFor();
 });
 
-step("who only watches changes nothing; the agent's own click is seen", async () => {
+step("a watcher changes nothing, and sees the agent's click", async () => {
   const { page } = person;
   await clickAt(700, 500);
   await page.keyboard.type("zzz");
@@ -59,7 +59,7 @@ step("who only watches changes nothing; the agent's own click is seen", async ()
   await tab("felt 1 clicks 0 doubles 0 rights 0 touches top []").waitFor();
 });
 
-step("who drives clicks, double-clicks, scrolls and types, also what no key has", async () => {
+step("the driver clicks, double-clicks, scrolls and types, including characters without a key", async () => {
   const { page } = person;
   await person.takeControl();
   await person.strip.getByText("Keyboard goes to the page").waitFor();
@@ -81,7 +81,7 @@ step("who drives clicks, double-clicks, scrolls and types, also what no key has"
   await person.strip.getByText("Click the picture to type there").waitFor();
 });
 
-step("a list that the page opens is chosen from by keys", async () => {
+step("an option of an open list is chosen with keys", async () => {
   const { page } = person;
   await clickAt(750, 40);
   await page.keyboard.press("ArrowDown");
@@ -89,7 +89,7 @@ step("a list that the page opens is chosen from by keys", async () => {
   await tab("chose two").waitFor();
 });
 
-step("a question of the page is answered by the driver", async () => {
+step("the driver answers a dialog of the page", async () => {
   await clickAt(500, 40);
   const dialog = person.page.getByRole("dialog");
   await dialog.getByText("How many?").waitFor();
@@ -102,7 +102,7 @@ step("a question of the page is answered by the driver", async () => {
 step("a second viewer, on a phone, sees the same, takes over and touches it", async () => {
   phone = await Person.arrive(browser, server, { viewport: { width: 390, height: 844 }, hasTouch: true });
   await phone.watch(session);
-  // Somebody else drives: the browser notes the refusal as an error.
+  // Another person has control: the browser logs the refusal as an error.
   phone.forgive(/409.*control\/take/);
   await phone.page.getByRole("button", { name: "Take control", exact: true }).click();
   await phone.page.getByRole("button", { name: "Take over anyway" }).click();
@@ -120,7 +120,7 @@ step("a second viewer, on a phone, sees the same, takes over and touches it", as
   await person.takeControl();
 });
 
-step("tabs are opened, addressed, looked at and closed", async () => {
+step("tabs are opened, navigated, watched and closed", async () => {
   const { page } = person;
   await page.getByRole("button", { name: "New tab" }).click();
   await until("there are two tabs", async () => (await page.locator(".browser-tab").count()) === 2);
@@ -128,7 +128,7 @@ step("tabs are opened, addressed, looked at and closed", async () => {
   await until("the address is to be typed", () => address.evaluate((field) => field === document.activeElement));
   await page.keyboard.type("what is the weather");
   await page.keyboard.press("Enter");
-  await page.getByRole("alert").getByText("This is no address").waitFor();
+  await page.getByRole("alert").getByText("This is not an address").waitFor();
   assert.equal(await address.inputValue(), "what is the weather");
   await page.keyboard.press("Control+a");
   await page.keyboard.type("127.0.0.1:60999");
@@ -137,7 +137,7 @@ step("tabs are opened, addressed, looked at and closed", async () => {
   const told = page.getByRole("alert").getByText(/^http:\/\/127\.0\.0\.1:60999\/? could not be loaded: nothing listens on port 60999/);
   await told.waitFor();
   const [buttons, message] = await Promise.all([person.strip.boundingBox(), told.boundingBox()]);
-  assert.ok(message.y > buttons.y + buttons.height + 100, "what went wrong is said below the buttons and tabs");
+  assert.ok(message.y > buttons.y + buttons.height + 100, "the error is shown below the buttons and tabs");
   await page.getByRole("button", { name: "Dismiss" }).click();
 
   await address.click();
@@ -172,7 +172,7 @@ step("a lower quality makes the picture smaller, without another connection", as
   await person.handBack();
 });
 
-step("who drives signs in privately: nobody else sees it, and the agent gets the page without what was typed", async () => {
+step("private sign-in: only the driver sees it, and the agent gets the page but not the typed text", async () => {
   const { page } = person;
   if ((await page.getByRole("button", { name: "Hand back" }).count()) > 0) await person.handBack();
   await act("navigate", { url: feeling });
@@ -200,7 +200,7 @@ step("who drives signs in privately: nobody else sees it, and the agent gets the
   await other.leave();
 });
 
-step("the browser is killed: the page says so, and the picture comes back by itself", async () => {
+step("the browser is killed: the page shows it, and the picture returns by itself", async () => {
   const { page } = person;
   const [{ pid }] = (await server.processes()).filter(
     ({ command }) => /\/chromium$/.test(command.split(" ")[0]) && !command.includes("--type="),
@@ -212,12 +212,12 @@ step("the browser is killed: the page says so, and the picture comes back by its
   await until("the page is red", async () => red(await person.colourAt(600, 400)));
 });
 
-step("the server is killed: the last picture stays, and lives again with the server", async () => {
+step("the server is killed: the last picture stays, and is live again with the server", async () => {
   const { page } = person;
   person.forgive(/./);
   await server.kill();
   await page.locator(".stage-state").getByText("The connection to the server is lost").waitFor();
-  assert.equal(await page.getByText(/Reconnecting|does not answer/).count(), 1, "it is said once");
+  assert.equal(await page.getByText(/Reconnecting|does not answer/).count(), 1, "one message");
   assert.ok(red(await person.colourAt(600, 400)), "the last picture is there");
   await server.restart();
   await page.locator('.stage[data-connected="true"]').waitFor();
@@ -257,17 +257,17 @@ step("a desktop has both views, and each is kept while the other is shown", asyn
   await person.leave();
 });
 
-/** Has the agent use the browser. */
+/** Performs a browser action of the agent. */
 async function act(action, body) {
   return agent.post(`browser/${action}`, { session_id: session.id, ...body });
 }
 
-/** The tab whose title holds this, as the page's tab strip shows it. */
+/** The tab in the page's tab strip whose title contains this. */
 function tab(title) {
   return person.page.locator(".browser-tab", { hasText: title });
 }
 
-/** Where a point of the session's page is in the window. */
+/** The position in the window of a point on the session's page. */
 async function pointOf(someone, x, y) {
   const box = await someone.picture.boundingBox();
   const { width, height } = await someone.picture.evaluate(({ width, height }) => ({ width, height }));

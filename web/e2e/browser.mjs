@@ -7,23 +7,23 @@ import { chromium } from "playwright-core";
 import { password } from "./server.mjs";
 import { patience, until } from "./until.mjs";
 
-// The page from a directory instead of the one in the binary, to try a change without a build of the server.
+// Loads the page from a directory instead of the binary, to test a change without building the server.
 const replacement = process.env.HELMDECK_PAGE;
 
 export function openBrowser() {
   const args = [];
-  // Chromium's sandbox refuses to be started by root; our own pages are all it shows.
+  // Chromium's sandbox does not work as root; it only shows our own pages.
   if (process.getuid?.() === 0) args.push("--no-sandbox");
-  // A page that was put in has come from nowhere, and may not call this machine.
+  // A replaced page has no network origin, and could not call this machine.
   if (replacement) args.push("--disable-features=LocalNetworkAccessChecks");
   return chromium.launch({ executablePath: "/usr/bin/chromium", args });
 }
 
-/** Somebody with a browser window of their own, who notices everything that the console complains about. */
+/** A person with a separate browser window, which records all errors of the console. */
 export class Person {
-  /** What went wrong on the page, other than what `forgive` expects. */
+  /** Errors on the page, except those that `forgive` expects. */
   complaints = [];
-  // Reading the picture back is what the tests do, not the page.
+  // Only the tests read the picture back, not the page.
   #forgiven = [/willReadFrequently/];
 
   static async arrive(browser, server, options = {}) {
@@ -43,7 +43,7 @@ export class Person {
     return person;
   }
 
-  /** From now on these complaints are part of the story. */
+  /** Expects these errors from now on. */
   forgive(...patterns) {
     this.#forgiven.push(...patterns);
   }
@@ -52,9 +52,9 @@ export class Person {
     if (!this.#forgiven.some((pattern) => pattern.test(text))) this.complaints.push(text);
   }
 
-  /** Logs in and arrives at `path`. */
+  /** Logs in and opens `path`. */
   async logIn(path = "") {
-    // Nobody is signed in yet: the page asks, and the browser notes the answer as an error.
+    // Before the login, the page's first request fails, and the browser logs it as an error.
     const asked = /401.*auth\/me/;
     this.forgive(asked);
     await this.page.goto(path || "/");
@@ -76,7 +76,7 @@ export class Person {
     await until("the picture is painted", async () => (await coloursOf(this.picture)) > 8);
   }
 
-  /** The picture of the view that is shown. */
+  /** The picture of the visible view. */
   get picture() {
     return this.page.locator(".screen:visible canvas");
   }
@@ -85,7 +85,7 @@ export class Person {
     return this.page.locator(".strip:visible");
   }
 
-  /** The colour of one pixel of the session's screen, as this person sees it. */
+  /** The colour of a pixel of the session's screen, as shown to this person. */
   colourAt(x, y) {
     return this.picture.evaluate(
       (canvas, [x, y]) => [...canvas.getContext("2d").getImageData(x, y, 1, 1).data].slice(0, 3),
@@ -106,14 +106,14 @@ export class Person {
     await this.strip.getByRole("button", { name: "Take control" }).waitFor();
   }
 
-  /** Leaves, and says if anything went wrong on the way. */
+  /** Closes the window, and fails if there were errors. */
   async leave() {
     await this.context.close();
-    assert.deepEqual(this.complaints, [], "the browser's console complained");
+    assert.deepEqual(this.complaints, [], "the browser's console has errors");
   }
 }
 
-/** How many different colours a canvas shows on a coarse grid: one or none is a blank one. */
+/** The number of colours on a coarse grid of a canvas: a blank one has at most one. */
 export function coloursOf(canvas) {
   return canvas.evaluate((canvas) => {
     if (canvas.width === 0 || canvas.height === 0) return 0;
@@ -127,7 +127,7 @@ export function coloursOf(canvas) {
 
 const kinds = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
 
-/** Answers for the pages with files of a directory, under the server's own headers. */
+/** Serves the pages from a directory, with the server's own headers. */
 async function replacePage(context, directory) {
   const fileOf = (pathname) => {
     if (["/", "/login", "/settings", "/connect", "/tokens"].includes(pathname)) return "index.html";

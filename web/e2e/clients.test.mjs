@@ -1,4 +1,4 @@
-// Programs of others drive a session's browser: stock Playwright and Puppeteer.
+// External programs drive a session's browser: stock Playwright and Puppeteer.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -58,12 +58,12 @@ step("Playwright fills a form of a site on the server's machine", async () => {
   assert.equal(picture.subarray(1, 4).toString(), "PNG");
 });
 
-step("what it downloads is a file of the session", async () => {
+step("its download is a file of the session", async () => {
   await page.goto(local);
   const [download] = await Promise.all([page.waitForEvent("download"), page.click("text=get it")]);
   assert.equal(download.suggestedFilename(), "report.txt");
   await until("the file is there", async () => (await session.names("Downloads")).includes("report.txt"));
-  await until("all of it", async () => `${await session.file("Downloads/report.txt")}` === "downloaded bytes");
+  await until("it is complete", async () => `${await session.file("Downloads/report.txt")}` === "downloaded bytes");
 });
 
 step("Puppeteer works in the same browser at the same time", async () => {
@@ -80,7 +80,7 @@ step("Puppeteer works in the same browser at the same time", async () => {
   assert.equal(await page.evaluate("1 + 1"), 2);
 });
 
-step("Chromium is killed: its clients are told, and the same address leads to the next", async () => {
+step("Chromium is killed: its clients are notified, and the same address leads to the next", async () => {
   const told = new Promise((resolve) => playwright.on("disconnected", resolve));
   const running = (await server.processes()).filter(({ command }) =>
     /^\S*chromium\/chromium --show/.test(command),
@@ -94,14 +94,14 @@ step("Chromium is killed: its clients are told, and the same address leads to th
   assert.equal(await page.title(), "form");
 });
 
-step("and by the address that other tools ask first", async () => {
+step("clients also connect through the discovery address", async () => {
   const headers = { authorization: `Bearer ${agent.token}` };
   const found = await chromium.connectOverCDP(`${server.url}/api/v1/sessions/${session.id}/cdp`, { headers });
   assert.ok(found.contexts()[0].pages().length > 0);
   await found.close();
 });
 
-step("through `helmdeck cdp`, its files are this machine's", async () => {
+step("through `helmdeck cdp`, files are on this machine", async () => {
   folder = await mkdtemp(join(tmpdir(), "hd-client-"));
   const line = ["cdp", session.id, "--url", server.url, "--token", agent.token];
   bridge = spawn(process.env.HELMDECK_BIN, line, { stdio: ["ignore", "pipe", "inherit"] });
@@ -125,7 +125,7 @@ step("through `helmdeck cdp`, its files are this machine's", async () => {
   assert.deepEqual(await mine.evaluate(sent), ["letter ü.txt", "from this machine"]);
   await near.close();
 
-  // Tools that know a host and a port only, and pages only.
+  // For tools that only know a host and a port, or only pages.
   const pages = await (await fetch(`${here}/json/list`)).json();
   assert.ok(pages.every(({ id, webSocketDebuggerUrl: at }) => at === `${here.replace("http", "ws")}/devtools/page/${id}`));
   const other = await puppeteer.connect({ browserURL: here });
@@ -133,7 +133,7 @@ step("through `helmdeck cdp`, its files are this machine's", async () => {
   await other.disconnect();
 });
 
-step("an upload of a file that is not in the session is an error, and no empty file", async () => {
+step("uploading a file that is not in the session is an error, not an empty file", async () => {
   await page.goto(local);
   const direct = await page.context().newCDPSession(page);
   const { root } = await direct.send("DOM.getDocument");
@@ -143,7 +143,7 @@ step("an upload of a file that is not in the session is an error, and no empty f
   assert.equal(await page.evaluate("document.querySelector('#file').files.length"), 0);
 });
 
-step("the bridge ends when its client learns that the session is over", async () => {
+step("the bridge ends when its session is over", async () => {
   const ended = new Promise((resolve) => bridge.once("exit", resolve));
   const near = await chromium.connectOverCDP(here);
   await agent.ask("DELETE", `sessions/${session.id}`);

@@ -1,4 +1,4 @@
-// The API reference: every operation can be found, linked to and read, on a phone and on a desk.
+// The API reference: every operation can be found, linked and read, on a phone and on a desktop.
 
 import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";

@@ -1,4 +1,4 @@
-// The agents in examples/, run as their first lines say, in an empty folder.
+// The agents in examples/, run as their first lines describe, in an empty folder.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -26,7 +26,7 @@ after(async () => {
   if (folder) await rm(folder, { recursive: true });
 });
 
-/** Runs a program and sees that it said the right thing, left a picture, and left no session. */
+/** Runs a program and checks its output, its picture, and that no session is left. */
 async function agentWorks(program, file) {
   const env = { ...process.env, HELMDECK_URL: server.url, JWT: agent.token };
   const { stdout } = await promisify(execFile)(program, [file], { cwd: folder, env, timeout: deadline });

@@ -1,4 +1,4 @@
-// Files into a session and out of it: chosen, dropped, refused, cancelled.
+// Files of a session: uploads, downloads, drops, refusals and cancelled transfers.
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -43,20 +43,20 @@ step("it is downloaded with the same bytes", async () => {
   await row(name).getByRole("link").click();
   const download = await started;
   assert.ok(content.equals(await readFile(await download.path())));
-  // A browser takes away what its own system does not like in names.
+  // A browser removes characters that its system does not allow in names.
   assert.match(download.suggestedFilename(), /^50% Größe #1.\.txt$/);
 });
 
-step("what has a name that exists is put beside it", async () => {
+step("an upload with an existing name gets another name", async () => {
   await choose({ [name]: "another" });
   await row(copy).waitFor();
   assert.equal(String(await desk.file(copy)), "another");
   assert.ok(content.equals(await desk.file(name)));
 });
 
-step("what is dropped on the picture goes to the desktop, whoever drives", async () => {
+step("a file dropped on the picture goes to the desktop, with or without control", async () => {
   const { page } = person;
-  // Nothing is there yet to have a name in common with: the first file makes the folder.
+  // The folder does not exist yet: the first file creates it.
   person.forgive(/404.*files\?path=Desktop/);
   const target = page.locator(".screen");
   const dragged = await transfer({ [name]: content, "second.txt": "2" });
@@ -70,7 +70,7 @@ step("what is dropped on the picture goes to the desktop, whoever drives", async
   await person.strip.getByText("The agent drives").waitFor();
 });
 
-step("what is dropped on the list goes to the folder shown; a folder does not, and why is said", async () => {
+step("a file dropped on the list goes to the shown folder; a dropped folder is refused with a reason", async () => {
   const { page } = person;
   await row("Desktop").getByRole("button").click();
   await row("second.txt").waitFor();
@@ -92,7 +92,7 @@ step("what is dropped on the list goes to the folder shown; a folder does not, a
   await page.getByText("Folders cannot be uploaded").waitFor({ state: "detached" });
 });
 
-step("what others put there shows by itself, and the log tells of it", async () => {
+step("files of others appear by themselves and in the log", async () => {
   const { page } = person;
   await desk.putFile("Desktop/from the agent.csv", "a,b\n");
   await row("from the agent.csv").getByText("4 B").waitFor();
@@ -106,7 +106,7 @@ step("what others put there shows by itself, and the log tells of it", async () 
   await row("from the agent.csv").waitFor();
 });
 
-step("the way back, and what is hidden", async () => {
+step("the path bar and hidden files", async () => {
   const { page } = person;
   await desk.putFile(".hidden-by-its-name", "");
   await page.getByRole("navigation", { name: "Folders on the way" }).getByRole("button", { name: "Home" }).click();
@@ -118,7 +118,7 @@ step("the way back, and what is hidden", async () => {
   await row(".hidden-by-its-name").waitFor({ state: "detached" });
 });
 
-step("by keyboard alone: into a folder and to a file", async () => {
+step("a folder and a file are reached by keyboard alone", async () => {
   const { page } = person;
   await row("Desktop").getByRole("button").focus();
   await page.keyboard.press("Enter");
@@ -145,7 +145,7 @@ step("a cancelled upload leaves nothing behind", async () => {
   await slow(500_000);
   await choose({ "large.bin": randomBytes(20_000_000), "after it.txt": "small" });
   const progress = page.getByRole("progressbar", { name: "Progress of large.bin" });
-  await until("it is under way", async () => (await progress.evaluate(({ value }) => value)) > 300_000);
+  await until("it is in progress", async () => (await progress.evaluate(({ value }) => value)) > 300_000);
   await page.getByRole("button", { name: "Cancel large.bin" }).click();
   await slow(-1);
   await network.detach();
@@ -154,7 +154,7 @@ step("a cancelled upload leaves nothing behind", async () => {
   assert.ok(!(await desk.names("Desktop")).some((found) => found.includes("large")));
 });
 
-step("a refused upload says why, and can be tried again", async () => {
+step("a refused upload shows the reason and can be retried", async () => {
   const { page } = person;
   person.forgive(/507/);
   const isPut = (url) => url.pathname.endsWith("/late.txt");
@@ -195,14 +195,14 @@ step("a session without a desktop has files too", async () => {
   await target.dispatchEvent("drop", { dataTransfer: dragged });
   await page.getByRole("tab", { name: "Files" }).click();
   await row(name).getByText("293 KiB").waitFor();
-  // The page may look once more before it hears of the end.
+  // The page may list the folder once more before it learns of the end.
   person.forgive(new RegExp(`(404|410).*${id}/files`));
   await agent.ask("DELETE", `sessions/${id}`);
   await page.getByText("its files are gone").waitFor();
   await person.leave();
 });
 
-step("whoever has only a link cannot put anything there", async () => {
+step("a person with only a link cannot upload", async () => {
   const guest = await Person.arrive(browser, server);
   const { url } = await agent.get(`desktop/vnc-url?session_id=${desk.id}&role=control`);
   await guest.page.goto(url);
@@ -217,12 +217,12 @@ step("whoever has only a link cannot put anything there", async () => {
   await guest.leave();
 });
 
-/** A name in the list of files. */
+/** An entry in the list of files. */
 function row(name) {
   return person.page.locator(".files-list li").filter({ has: person.page.getByText(name, { exact: true }) });
 }
 
-/** Chooses files as the browser's own dialog would. */
+/** Chooses files like the browser's own dialog. */
 async function choose(files) {
   const chooser = person.page.waitForEvent("filechooser");
   await person.page.getByRole("button", { name: "Upload…" }).click();
@@ -234,7 +234,7 @@ async function choose(files) {
   await (await chooser).setFiles(chosen);
 }
 
-/** Files as a mouse would hold them over the page. */
+/** A data transfer with files, as a mouse would drag them. */
 function transfer(files, page = person.page) {
   const list = Object.entries(files).map(([name, bytes]) => [name, Buffer.from(bytes).toString("base64")]);
   return page.evaluateHandle((list) => {

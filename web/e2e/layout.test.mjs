@@ -1,4 +1,4 @@
-// Every page on a phone and on a desk, by day and by night: nothing sticks out, nothing complains.
+// Every page on a phone and on a desktop, in both themes: nothing overflows, and there are no errors.
 // HELMDECK_SHOTS names a directory for the pictures.
 
 import assert from "node:assert/strict";
@@ -160,7 +160,7 @@ for (const [name, viewport] of Object.entries(screens)) {
   });
 }
 
-/** Runs in the page: buttons that are smaller than a finger. */
+/** Runs in the page: buttons that are too small for touch. */
 function tooSmall() {
   const shown = [...document.querySelectorAll("button, .button")].map((button) => [button, button.getBoundingClientRect()]);
   return shown
@@ -168,7 +168,7 @@ function tooSmall() {
     .map(([button, { width, height }]) => `${button.textContent || button.ariaLabel} ${width}x${height}`);
 }
 
-/** Runs in the page: what makes it wider than the window. */
+/** Runs in the page: elements wider than the window. */
 function sticksOut() {
   const { scrollWidth, clientWidth } = document.documentElement;
   if (scrollWidth <= clientWidth) return [];

@@ -1,4 +1,4 @@
-// A link to the picture alone, for somebody without an account.
+// A link to the picture, for a person without an account.
 
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
@@ -25,7 +25,7 @@ after(async () => {
   await server?.stop();
 });
 
-step("the address that the agent gets shows the picture to whoever opens it", async () => {
+step("the address from the API shows the picture to anyone who opens it", async () => {
   await desk.act("agent_status", { status: "Comparing prices" });
   const { url, role } = await agent.get(`desktop/vnc-url?session_id=${desk.id}`);
   assert.equal(role, "view");
@@ -41,7 +41,7 @@ step("the address that the agent gets shows the picture to whoever opens it", as
   assert.deepEqual(await guest.context.cookies(), []);
 });
 
-step("a page that cannot open the picture says so, and can when it is asked again", async () => {
+step("a picture that cannot be opened shows an error and works on retry", async () => {
   await guest.page.addInitScript(() => {
     const Real = window.WebSocket;
     window.WebSocket = class extends Real {
@@ -61,13 +61,13 @@ step("a page that cannot open the picture says so, and can when it is asked agai
   guest = await Person.arrive(browser, server);
 });
 
-step("with a link to drive, a person takes control, and resizes the screen only on request", async () => {
+step("with a control link, a person takes control, and resizes the screen only on request", async () => {
   const { url } = await agent.get(`desktop/vnc-url?session_id=${desk.id}&role=control`);
   assert.equal(new URL(url).searchParams.get("resize"), "remote");
   await guest.page.goto(url);
   await guest.seesPicture();
-  // A ticket is for one connection at a time, and the first may not be closed yet when the next opens; or it
-  // is by the time the page asks why, and the answer is that this was no socket.
+  // A ticket allows one connection at a time, and the first may still be open when the next opens. If it has closed
+  // by the time the page probes the address, the answer is that this was not a WebSocket request.
   guest.forgive(/409/, /400.*\/vnc\?/, /WebSocket on-error/, /Failed when connecting/);
   await guest.takeControl();
   await guest.page.keyboard.type("hello");
@@ -80,7 +80,7 @@ step("with a link to drive, a person takes control, and resizes the screen only 
   await desk.agent.ask("POST", "desktop/resize", { session_id: desk.id, geometry: "1024x768" });
 });
 
-step("and hands it back", async () => {
+step("the person releases control", async () => {
   await guest.page.getByRole("button", { name: "Hand back" }).click();
   await guest.page.getByText("You are watching").waitFor();
   const free = async () => (await desk.control()).driver === "agent";
@@ -105,7 +105,7 @@ step("a link to a session without a desktop shows its browser", async () => {
   assert.deepEqual(await guest.context.cookies(), []);
 });
 
-step("where a link to drive takes control and hands it back, too", async () => {
+step("a control link takes and releases control there, too", async () => {
   let cut = false;
   const pictures = [];
   await guest.page.routeWebSocket(/cdp-stream/, (picture) => {
@@ -143,7 +143,7 @@ step("where a link to drive takes control and hands it back, too", async () => {
 const bad = {
   "that was changed": async () => {
     const { url } = await agent.get(`desktop/vnc-url?session_id=${desk.id}`);
-    // In the middle of the signature, where every bit counts.
+    // In the middle of the signature, where every bit matters.
     return url.slice(0, -20) + (url.at(-20) === "A" ? "B" : "A") + url.slice(-19);
   },
   "for another session": async () => {
@@ -151,7 +151,7 @@ const bad = {
     return url.replace(desk.id, `${desk.id.slice(0, -4)}0000`);
   },
   "that has expired": async () => {
-    // Clocks may differ by some seconds, and the server is lenient about that.
+    // The server tolerates clock differences of some seconds.
     const address = `${server.url}/api/v1/sessions/${desk.id}/vnc?ticket=${shortLived.ticket}`;
     await until("it expires", async () => (await fetch(address)).status === 401);
     return shortLived.url;
@@ -171,7 +171,7 @@ for (const [which, make] of Object.entries(bad)) {
   });
 }
 
-step("a link that leads nowhere says so", async () => {
+step("an invalid link shows an error", async () => {
   await stranger.page.goto("/vnc.html?path=api/v1/elsewhere");
   await stranger.page.getByText("This link does not lead to a session").waitFor();
 });

@@ -1,4 +1,4 @@
-// What breaks while somebody watches: the server, the session's display, its guest.
+// Failures while a person watches: of the server, the session's display, and its guest.
 
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
@@ -18,7 +18,7 @@ before(async () => {
   await desk.browse(feelingPage, "felt 0 clicks");
   person = await Person.arrive(browser, server);
   await person.watch(desk);
-  // The browser notes every connection that fails, and here they shall.
+  // The browser logs every failed connection, and here they must fail.
   person.forgive(/./);
 });
 after(async () => {
@@ -26,7 +26,7 @@ after(async () => {
   await server?.stop();
 });
 
-step("the server is killed: the page says so and keeps the last picture", async () => {
+step("the server is killed: the page shows it and keeps the last picture", async () => {
   const { page } = person;
   await page.evaluate(() => (window.loadedOnce = true));
   await server.kill();
@@ -36,7 +36,7 @@ step("the server is killed: the page says so and keeps the last picture", async 
   assert.equal(await page.getByRole("button", { name: /Reconnect|Retry/ }).count(), 1, "one message, one button");
 });
 
-step("it is started again: the picture is back and lives, without a reload", async () => {
+step("the server restarts: the picture is live again without a reload", async () => {
   const { page } = person;
   await server.restart();
   await person.seesPicture();
@@ -53,7 +53,7 @@ step("it is started again: the picture is back and lives, without a reload", asy
   await page.getByRole("log").locator(".action", { hasText: "700, 500" }).waitFor();
 });
 
-step("the display dies: the page and the wall say what happened", async () => {
+step("the display dies: the page and the wall show the reason", async () => {
   const { page } = person;
   const displays = (await server.processes()).filter(({ command }) => /^\S*Xtigervnc /.test(command));
   assert.equal(displays.length, 1, JSON.stringify(displays));
@@ -73,7 +73,7 @@ step("the display dies: the page and the wall say what happened", async () => {
   await tile.waitFor({ state: "detached" });
 });
 
-step("the guest dies: both who is logged in and who has a link read why, and nobody waits for ever", async () => {
+step("the guest dies: people with a login and with a link see the reason and do not wait", async () => {
   const { page } = person;
   desk = await agent.desktop("doomed");
   await page.getByRole("link", { name: "doomed", exact: true }).click();
@@ -88,13 +88,13 @@ step("the guest dies: both who is logged in and who has a link read why, and nob
   process.kill(guests[0].pid, "SIGKILL");
 
   await page.locator(".stage").getByText("The session failed").waitFor();
-  await page.locator(".stage").getByText("What ran it stopped answering").waitFor();
+  await page.locator(".stage").getByText("Its sandbox stopped answering").waitFor();
   assert.equal(await page.getByRole("button", { name: "Take control" }).count(), 0);
   const session = await desk.show();
   assert.equal(session.status, "error");
   assert.equal(session.end_reason, "guest_lost");
 
-  const read = other.page.getByText("The session is over. What ran it stopped answering.");
+  const read = other.page.getByText("The session is over. Its sandbox stopped answering.");
   await read.waitFor();
   await other.page.reload();
   await read.waitFor();
@@ -102,7 +102,7 @@ step("the guest dies: both who is logged in and who has a link read why, and nob
   await other.leave();
 });
 
-step("what it wrote can still be read, the wall shows it as failed, and a new one is a click away", async () => {
+step("its log can still be read, the wall shows it as failed, and a new session is one click away", async () => {
   const { page } = person;
   await page.getByRole("tab", { name: "Logs" }).click();
   await page.locator(".logs .line").first().waitFor();
@@ -110,7 +110,7 @@ step("what it wrote can still be read, the wall shows it as failed, and a new on
   await page.getByRole("link", { name: "All sessions" }).first().click();
   const tile = page.locator(".tile", { hasText: "doomed" });
   await tile.locator('[data-status="error"]').waitFor();
-  await tile.getByText("What ran it stopped answering").waitFor();
+  await tile.getByText("Its sandbox stopped answering").waitFor();
 
   await tile.getByRole("link", { name: "doomed", exact: true }).click();
   await page.locator(".stage").getByRole("button", { name: "New session" }).click();

@@ -1,5 +1,5 @@
-// A script of the agent's own starts a browser inside the session, with stock Playwright: people see it, and
-// the browser's calls are about it.
+// A script of the agent starts a browser inside the session with stock Playwright: people see it, and browser calls
+// go to it.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -25,7 +25,7 @@ const script = `
   console.log("the script is done");
 `;
 
-// Of the machine, a session sees /usr; a Node elsewhere cannot run in it.
+// A session sees only /usr of the machine; a Node elsewhere cannot run in it.
 const here = process.execPath.startsWith("/usr/");
 const step = story();
 let server, browser, agent, desk;
@@ -40,7 +40,7 @@ after(async () => {
   await server?.stop();
 });
 
-// One that comes while a browser ends is told so.
+// A call while a browser is ending gets an error.
 const snapshot = async () => (await agent.ask("POST", "browser/snapshot", { session_id: desk.id })).body;
 const shown = (title) =>
   until(
@@ -61,14 +61,14 @@ step("a script's browser is the session's", async (context) => {
   await desk.titled("by a script");
 });
 
-step("what is done to it by calls, the script hears", async (context) => {
+step("the script gets events of API calls", async (context) => {
   if (!here) return context.skip("no script runs");
   assert.match((await snapshot()).snapshot, /button "Press"/);
   await agent.post("browser/click", { session_id: desk.id, selector: "text=Press" });
   await shown("heard");
 });
 
-step("when it is closed, the session's own is back", async (context) => {
+step("when it is closed, the session's own browser is current again", async (context) => {
   if (!here) return context.skip("no script runs");
   await desk.putFile("go", "");
   await shown("");
@@ -77,7 +77,7 @@ step("when it is closed, the session's own is back", async (context) => {
   );
 });
 
-step("who sees only the browser's window clicks where it looks to be", async () => {
+step("clicks in the cropped browser window hit what is visible", async () => {
   const html = `<title>ready</title><script>let who = "agent";
     const next = { agent: "focus", focus: "person" };
     onmousedown = (e) => { document.title = who + " at " + e.clientX + "," + e.clientY; who = next[who]; }</script>`;
@@ -93,11 +93,11 @@ step("who sees only the browser's window clicks where it looks to be", async () 
   assert.equal(await toggle.getAttribute("aria-pressed"), "true");
   await page.locator('.stage[data-cropped="true"]').waitFor();
 
-  // A window that was just opened may still be given its place.
+  // A new window may still be moved by the window manager.
   let seen;
   const shape = async () => {
     const { x, y, width, height } = (await desk.show()).browser_window;
-    // A smaller part of it may be on the screen.
+    // Only a part of it may be on the screen.
     const [left, top] = [Math.max(x, 0), Math.max(y, 0)];
     const [right, bottom] = [Math.min(x + width, 1024), Math.min(y + height, 768)];
     const box = await page.locator(".crop:visible").boundingBox();
@@ -117,7 +117,7 @@ step("who sees only the browser's window clicks where it looks to be", async () 
   await person.takeControl();
   await page.locator(".crop:visible").click();
   await hit("focus");
-  assert.deepEqual(await page.locator(".crop:visible").boundingBox(), box, "who drives does not move the picture");
+  assert.deepEqual(await page.locator(".crop:visible").boundingBox(), box, "taking control does not move the picture");
   await page.mouse.click(box.x + (aim.x + 0.5 - left) * scale, box.y + (aim.y + 0.5 - top) * scale);
   const [hitX, hitY] = await hit("person");
   assert.ok(Math.abs(hitX - aimX) <= 1 && Math.abs(hitY - aimY) <= 1, `${hitX},${hitY}, not ${aimX},${aimY}`);

@@ -1,4 +1,4 @@
-// A viewer that does not keep to the rules: it shakes hands, and then sends whatever it likes.
+// A viewer that violates the protocol: it completes the handshake and then sends arbitrary messages.
 
 import { WebSocket } from "ws";
 import { patience } from "./until.mjs";
@@ -8,7 +8,7 @@ export class RawViewer {
   #received = Buffer.alloc(0);
   #wake = () => {};
 
-  /** Connects with a ticket and goes through the handshake. */
+  /** Connects with a ticket and completes the handshake. */
   static async connect(server, desk, ticket, query = "") {
     const viewer = new RawViewer();
     const url = new URL(`api/v1/sessions/${desk.id}/vnc?ticket=${ticket}${query}`, server.url);
@@ -47,7 +47,7 @@ export class RawViewer {
     this.send([5, buttons, ...be16(x), ...be16(y)]);
   }
 
-  /** QEMU's key message, which names a key of the keyboard beside the letter. */
+  /** QEMU's key message, which contains a key code besides the symbol. */
   extendedKey(keysym, keycode, down) {
     this.send([255, 0, 0, down, ...be32(keysym), ...be32(keycode)]);
   }
@@ -56,7 +56,7 @@ export class RawViewer {
     this.send([6, 0, 0, 0, ...be32(text.length), ...Buffer.from(text, "latin1")]);
   }
 
-  /** All it could do to a session, at a point of the screen. */
+  /** Sends every kind of input, at a point of the screen. */
   meddle(x, y) {
     this.#encodings([0, -258]); // raw pictures, QEMU's keys
     for (const down of [1, 0]) this.key("k".charCodeAt(0), down);
@@ -65,7 +65,7 @@ export class RawViewer {
     this.cutText("meddled");
   }
 
-  /** Comes back once all that was sent before has been looked at: messages are answered in order. */
+  /** Resolves once everything sent before was processed: messages are answered in order. */
   async settled() {
     this.#received = Buffer.alloc(0);
     this.send([3, 0, ...be16(0), ...be16(0), ...be16(1), ...be16(1)]);

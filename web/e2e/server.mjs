@@ -1,5 +1,4 @@
-// A server of its own for each story: the binary named by HELMDECK_BIN, on directories and a port that
-// nobody else uses.
+// A separate server for each test file: the binary named by HELMDECK_BIN, with separate directories and its own port.
 
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
@@ -23,16 +22,16 @@ export class Server {
   #guard = null;
   #log = "";
 
-  /** Starts a server with empty directories and these settings. Whoever does ends it with `stop`. */
+  /** Starts a server with empty directories and these settings. End it with `stop`. */
   static async start(settings = {}) {
     const server = new Server();
     server.settings = settings;
-    // Short, because paths of unix sockets may not be longer than 107 bytes; and sandboxes of other
-    // user ids must be able to pass.
+    // Short, because paths of unix sockets have at most 107 bytes. Sandboxes with other user ids must be able to
+    // traverse it.
     server.home = await mkdtemp(join(tmpdir(), "hd-"));
     await chmod(server.home, 0o711);
-    // Not in our process group: a signal to all of it would end the guard, and make the server leave
-    // its sandboxes to another.
+    // In a separate process group: a signal to the whole group would end the guard, and the server would leave its
+    // sandboxes behind.
     server.#guard = spawn("bash", [guard], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
     server.#guard.stdin.on("error", () => {});
     server.#guard.stdin.write(`${server.home}\n`);
@@ -47,7 +46,7 @@ export class Server {
     return server;
   }
 
-  /** Starts it again on the same directories and port. */
+  /** Restarts it with the same directories and port. */
   async restart() {
     const child = spawn(binary, ["serve"], {
       env: this.#env(),
@@ -67,12 +66,12 @@ export class Server {
     );
   }
 
-  /** Ends it as a crash would: its sessions stay, for the server that is started next. */
+  /** Kills it like a crash would: its sessions stay for the next server. */
   async kill() {
     await this.#end("SIGKILL");
   }
 
-  /** Ends it with its sessions, as Ctrl-C does, and makes sure that nothing is left. */
+  /** Ends it with its sessions, like Ctrl-C, and checks that nothing is left. */
   async stop() {
     const sandboxed = await this.processes();
     try {
@@ -86,21 +85,21 @@ export class Server {
         );
       }
     } finally {
-      // Only what this server started, and only if the test failed already.
+      // Only processes of this server, and only if the test has already failed.
       for (const { pid } of await alive(sandboxed)) process.kill(pid, "SIGKILL");
       await rm(this.home, { recursive: true, force: true });
       this.#guard.stdin.end("done\n");
     }
   }
 
-  /** A token of this server. */
+  /** Creates a token of this server. */
   async token(subject, scopes = "admin") {
     const args = ["token", "--sub", subject, "--scopes", scopes];
     const { stdout } = await promisify(execFile)(binary, args, { env: this.#env() });
     return stdout.trim();
   }
 
-  /** What runs in this server's sandboxes: what was started from its run directory, and all below. */
+  /** The processes in this server's sandboxes: started from its run directory, and their descendants. */
   async processes() {
     const all = await allProcesses();
     const family = all.filter(({ command }) => command.includes(this.#runDir));
@@ -123,7 +122,7 @@ export class Server {
   }
 
   #env() {
-    // Nothing of whoever runs the tests shall steer the server.
+    // Settings in the environment of the test run must not affect the server.
     const others = Object.entries(process.env).filter(([name]) => !name.startsWith("HELMDECK_"));
     return {
       ...Object.fromEntries(others),
@@ -158,11 +157,11 @@ async function allProcesses() {
   return (await Promise.all(numbers.map((name) => readProcess(Number(name))))).filter(Boolean);
 }
 
-/** Null for one that is gone, also if its parent has not noticed yet. */
+/** Null for a process that is gone or a zombie. */
 async function readProcess(pid) {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, "utf8");
-    // The name in parentheses may hold anything, so fields are counted from behind it.
+    // The name in parentheses may contain anything, so fields are counted after it.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     const command = (await readFile(`/proc/${pid}/cmdline`, "utf8")).replaceAll("\0", " ").trim();
     if (fields[0] === "Z" || fields[0] === "X") return null;
@@ -172,7 +171,7 @@ async function readProcess(pid) {
   }
 }
 
-/** Those that still run; a reused number is another process. */
+/** The processes that still run; a reused id is another process. */
 async function alive(processes) {
   const now = await Promise.all(processes.map(({ pid }) => readProcess(pid)));
   return processes.filter(({ started }, index) => now[index]?.started === started);

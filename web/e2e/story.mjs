@@ -1,8 +1,8 @@
-// Steps that build on each other: after one has failed, the others say nothing about anything.
+// Steps that build on each other: after a failed step, the others are skipped.
 
 import { test } from "node:test";
 
-/** With a third argument, the step is known to fail for that reason, and the story goes on without it. */
+/** With a third argument, the step is a known failure with that reason, and later steps still run. */
 export function story() {
   let failed = null;
   return (name, act, todo = false) =>

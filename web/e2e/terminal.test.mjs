@@ -1,4 +1,4 @@
-// A shell in a session, in the page: typed into, resized, ended, refused while another person drives, lost.
+// A shell in a session, in the page: typing, resizing, its end, refusals while another person has control, and losses.
 // HELMDECK_SHOTS names a directory for the pictures.
 
 import assert from "node:assert/strict";
@@ -62,7 +62,7 @@ step("colours of all kinds are shown, in both themes", async () => {
   assert.equal(colours.size, 2, [...colours].join());
 });
 
-step("what is selected is copied, and what is pasted is typed", async () => {
+step("selected text is copied, and pasted text is typed", async () => {
   const { page } = person;
   await run(person, "clear; echo cop''ied");
   await shows(person, /^copied$/m);
@@ -79,7 +79,7 @@ step("what is selected is copied, and what is pasted is typed", async () => {
   await shows(person, /never\^C/);
 });
 
-step("the shell hears of the terminal's size, at first and when the window changes", async () => {
+step("the shell gets the terminal's size, at first and when the window changes", async () => {
   const { page } = person;
   const sizes = new Set();
   for (const viewport of [desk, { width: 1000, height: 700 }, phone]) {
@@ -101,7 +101,7 @@ step("the shell hears of the terminal's size, at first and when the window chang
   }
 });
 
-step("a shell that ends says how, and another one can be started", async () => {
+step("a shell's end is shown with its exit code, and another can be started", async () => {
   const { page } = person;
   await run(person, "exit 3");
   const notice = page.getByText("The shell has ended with exit code 3.");
@@ -129,7 +129,7 @@ step("Ctrl+Alt+Shift gives the keyboard back; leaving the tab ends the shell", a
   await person.seesPicture();
   assert.equal(await page.locator(".terminal-stage").count(), 0);
 
-  // With the arrow keys, as all tabs; they keep the focus then.
+  // With the arrow keys, as in all tab lists, which keep the focus.
   await page.keyboard.press("ArrowRight");
   await prompted(person);
   assert.equal(await page.getByRole("tab", { name: "Terminal" }).evaluate((tab) => tab === document.activeElement), true);
@@ -141,22 +141,22 @@ step("Ctrl+Alt+Shift gives the keyboard back; leaving the tab ends the shell", a
   });
 });
 
-step("while another person drives nothing is typed, and no shell is started", async () => {
+step("while another person has control, input is refused and no shell starts", async () => {
   const { page } = person;
   const other = await Person.arrive(browser, server);
   await other.watch(session);
   await other.takeControl();
-  await page.getByText("what you type here is not passed on").waitFor();
+  await page.getByText("your input is ignored").waitFor();
   await page.locator(".xterm-screen").click();
   await page.keyboard.type("x");
-  // The server's own words.
+  // The server's own message.
   await until("the refusal is shown", async () => /control/i.test(await page.locator(".terminal-notice").innerText()));
   await look("terminal-refused-desk", "light");
 
   person.forgive(/terminal/);
   await page.getByRole("tab", { name: "Browser" }).click();
   await page.getByRole("tab", { name: "Terminal" }).click();
-  await page.getByText("A shell starts here when control is handed back").waitFor();
+  await page.getByText("A shell starts here when they release control").waitFor();
   await look("terminal-held-desk", "light");
   await other.handBack();
   await prompted(person);
@@ -165,7 +165,7 @@ step("while another person drives nothing is typed, and no shell is started", as
   await other.leave();
 });
 
-step("a connection that is lost can be opened again; with the session the tab is gone", async () => {
+step("a lost connection can be reopened; the tab disappears with the session", async () => {
   const { page } = person;
   person.forgive(/./);
   await server.kill();
@@ -184,7 +184,7 @@ async function openTerminal({ page }) {
   await page.getByRole("tab", { name: "Terminal" }).click();
 }
 
-/** What the terminal shows, line by line. */
+/** The text of the terminal, line by line. */
 async function textOf({ page }) {
   const lines = await page.locator(".xterm-rows > div").allTextContents();
   return lines.map((line) => line.replaceAll("\u00a0", " ").trimEnd()).join("\n");

@@ -1,4 +1,4 @@
-// Two people watch what an agent does; one of them drives; somebody cheats.
+// Two people watch an agent; one takes control; a third sends forged input.
 
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
@@ -10,7 +10,7 @@ import { story } from "./story.mjs";
 import { until } from "./until.mjs";
 
 const step = story();
-// Two places in the page's coloured part: the pointer, which is in the picture, would cover the first.
+// Two points in the page's coloured part: the pointer in the picture would cover the first.
 const spot = { x: 700, y: 500 };
 const beside = [300, 600];
 const red = ([r, g]) => r > 150 && g < 80;
@@ -31,7 +31,7 @@ after(async () => {
   await server?.stop();
 });
 
-step("both see the agent's click, and both read about it", async () => {
+step("both see the agent's click, in the picture and in the log", async () => {
   for (const person of people) {
     await until("the page is red", async () => red(await person.colourAt(...beside)));
   }
@@ -45,7 +45,7 @@ step("both see the agent's click, and both read about it", async () => {
   }
 });
 
-step("what the agent says stands over both pictures at once", async (context) => {
+step("the agent's status appears over both pictures at once", async (context) => {
   for (const { page } of people) await page.evaluate(noteBanners);
   const delays = [];
   for (let round = 1; round <= 10; round += 1) {
@@ -67,7 +67,7 @@ step("what the agent says stands over both pictures at once", async (context) =>
   assert.ok(max < 2000, `the slowest banner took ${max} ms`);
 });
 
-step("one drives; the other's keys and clicks go nowhere", async () => {
+step("one drives; the other's keys and clicks have no effect", async () => {
   const [driver, watcher] = people;
   await driver.takeControl();
   await watcher.strip.getByText("admin is driving by hand").waitFor();
@@ -77,16 +77,16 @@ step("one drives; the other's keys and clicks go nowhere", async () => {
   await watcher.picture.click({ position: { x: 200, y: 200 } });
   const hint = watcher.page.getByRole("dialog", { name: "You are watching" });
   await hint.getByText("You are watching. admin is driving by hand. Take control?").waitFor();
-  // With a space and Enter: what goes on being typed must not press a button.
+  // With a space and Enter: further typing must not press a button.
   await watcher.page.keyboard.type("z z\n");
   await watcher.page.keyboard.press("Escape");
   await hint.waitFor({ state: "detached" });
-  // Something of the driver's, to know that the time for the other's has passed.
+  // Input of the driver, to know that the other's would have arrived by now.
   await driver.page.keyboard.type("d");
   await desk.titled("felt 1 clicks 4 keys [abcd]");
 });
 
-step("a viewer with a ticket to watch forges what it likes, and changes nothing", async () => {
+step("forged input of a viewer with a view ticket has no effect", async () => {
   const [driver] = people;
   const liar = await RawViewer.connect(server, desk, (await desk.ticket("view")).ticket);
   assert.deepEqual(liar.size, { width: 1024, height: 768 });
@@ -99,7 +99,7 @@ step("a viewer with a ticket to watch forges what it likes, and changes nothing"
   liar.close();
 });
 
-step("an agent has to wait for the person, and is told so", async () => {
+step("an agent is refused while the person has control", async () => {
   const refused = await desk.ask("click", spot);
   assert.equal(refused.status, 409);
   assert.equal(refused.body.error, "control_held");
@@ -109,7 +109,7 @@ step("an agent has to wait for the person, and is told so", async () => {
   await desk.titled("felt 1 clicks 5 keys [abcde]");
 });
 
-step("after handing back the agent reads the person's words and goes on", async () => {
+step("after the release, the agent reads the person's message and continues", async () => {
   const [driver, watcher] = people;
   await driver.handBack("signed in, go on");
   const control = await desk.control();
@@ -123,7 +123,7 @@ step("after handing back the agent reads the person's words and goes on", async 
   await desk.titled("felt 2 clicks 5 keys [abcde]");
 });
 
-step("the forged input was good: with a ticket to drive it arrives", async () => {
+step("the same forged input works with a control ticket", async () => {
   assert.notEqual(await desk.clipboard(), "meddled");
   const rival = await RawViewer.connect(server, desk, (await desk.ticket("control")).ticket, "&take=true");
   rival.meddle(300, 300);
@@ -134,12 +134,12 @@ step("the forged input was good: with a ticket to drive it arrives", async () =>
   for (const person of people) await person.leave();
 });
 
-/** Runs in the page: notes when which text stood on the screen, by the clock all share. */
+/** Runs in the page: records when each text appeared, by the shared clock. */
 function noteBanners() {
   window.seen = {};
   const look = () => {
     const text = document.querySelector(".agent-banner p")?.textContent;
-    // The next frame is the one that has it.
+    // It is visible in the next frame.
     if (text) requestAnimationFrame(() => (window.seen[text] ??= Date.now()));
   };
   new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });

@@ -1,11 +1,11 @@
-// Waiting for what takes a moment.
+// Waiting for conditions.
 
-/** The patience of a test on a busy machine, in milliseconds. */
+/** The timeout of a test on a busy machine, in milliseconds. */
 export const patience = 30_000;
 
 /**
- * Asks until the answer is true, and returns it. `what` tells in the failure what was waited for; a
- * function is called then, to tell also what was there instead.
+ * Repeats `ask` until the answer is true, and returns it. `what` describes the condition in the error; a function is
+ * called then, to also describe the actual state.
  */
 export async function until(what, ask, deadline = patience) {
   const end = performance.now() + deadline;

@@ -1,4 +1,4 @@
-// A person alone: logs in, makes a session, drives it, ends it.
+// One person: logs in, creates a session, drives it, ends it.
 
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
@@ -21,7 +21,7 @@ after(async () => {
   await server?.stop();
 });
 
-step("a wrong password is refused in words, the right one leads to an empty wall", async () => {
+step("a wrong password is refused with a message, the right one leads to an empty wall", async () => {
   const { page } = person;
   person.forgive(/401/);
   await page.goto("/");
@@ -35,11 +35,11 @@ step("a wrong password is refused in words, the right one leads to an empty wall
   await page.keyboard.press("Enter");
   await page.getByText("No session is running").waitFor();
   assert.equal(new URL(page.url()).pathname, "/");
-  assert.deepEqual(await page.evaluate(() => Object.keys(localStorage)), [], "no token is kept where scripts can read");
+  assert.deepEqual(await page.evaluate(() => Object.keys(localStorage)), [], "no token is stored where scripts can read it");
   assert.equal(await page.evaluate(() => document.cookie), "", "the cookie is not for scripts");
 });
 
-step("what an admin sets is still so after a reload", async () => {
+step("an admin's setting survives a reload", async () => {
   const { page } = person;
   const name = "Watch browsers that agents start themselves";
   const choose = async (on) => {
@@ -61,7 +61,7 @@ step("what an admin sets is still so after a reload", async () => {
   await page.getByText("No session is running").waitFor();
 });
 
-step("a session made in the dialog opens at its start page, and is a tile with a live picture", async () => {
+step("a session created in the dialog opens its start page and has a tile with a live picture", async () => {
   const { page } = person;
   await page.locator(".bar").getByRole("button", { name: "New session" }).click();
   const dialog = page.getByRole("dialog");
@@ -85,31 +85,31 @@ step("a session made in the dialog opens at its start page, and is a tile with a
   assert.equal(session.spec.label, "invoices");
   assert.equal(session.spec.geometry, "1024x768");
   desk = new Desk(agent, session.id);
-  assert.ok((await desk.titles()).some((title) => title.includes("first page")), "it began there");
+  assert.ok((await desk.titles()).some((title) => title.includes("first page")), "it started there");
 });
 
-step("before a session ends unused, its tile warns and keeps it alive on request; then it keeps its picture", async () => {
+step("before an idle session ends, its tile warns and can keep it alive; afterwards its last picture stays", async () => {
   const { page } = person;
   const idle = await agent.headless("looked away", { idle_timeout_s: 4 });
   const tile = page.locator(".tile", { hasText: "looked away" });
   await until("its page is painted", async () => (await coloursOf(tile.locator("canvas"))) > 0);
   const before = (await idle.show()).idle_ends_at;
   await tile.getByRole("alert").getByRole("button", { name: "Keep alive" }).click();
-  await until("its end is put off", async () => (await idle.show()).idle_ends_at > before);
+  await until("its end is postponed", async () => (await idle.show()).idle_ends_at > before);
   await tile.getByText("Nothing used it for too long.").waitFor();
   await page.reload();
   await until("its last picture is there", () => tile.locator("img").evaluate((image) => image.naturalWidth > 0));
   await tile.getByRole("button", { name: "Dismiss looked away" }).click();
 });
 
-step("a session without a desktop has a live picture, too, of whatever shape its page is", async () => {
+step("a session without a desktop has a live picture, too, of any shape", async () => {
   const { page } = person;
   const alone = await agent.headless("no screen", { geometry: "640x960" });
   await alone.inBrowser("navigate", { url: "data:text/html,<body style='background:linear-gradient(red,blue)'>" });
   const tile = page.locator(".tile", { hasText: "no screen" });
   const canvas = tile.locator("canvas");
   await until("its page is painted", async () => (await coloursOf(canvas)) > 8);
-  assert.equal((await alone.show()).browser_view.status, "ready", "nobody watches it");
+  assert.equal((await alone.show()).browser_view.status, "ready", "it has no viewers");
   await alone.inBrowser("execute", { script: "document.body.style.background = '#00a000'" });
   const green = () =>
     canvas.evaluate((canvas) => {
@@ -128,7 +128,7 @@ step("a session without a desktop has a live picture, too, of whatever shape its
   await tile.waitFor({ state: "detached" });
 });
 
-step("what is typed after taking control arrives in the session", async () => {
+step("typed text arrives in the session after taking control", async () => {
   const { page } = person;
   await desk.browse(feelingPage, "felt 0 clicks");
   await page.getByRole("link", { name: "invoices", exact: true }).click();
@@ -153,7 +153,7 @@ step("what is typed after taking control arrives in the session", async () => {
   await person.handBack();
 });
 
-step("ending asks first, says so on the page, and leaves nothing on the wall", async () => {
+step("ending asks first, shows the result on the page, and removes the tile", async () => {
   const { page } = person;
   await page.getByRole("button", { name: "End session" }).click();
   const dialog = page.getByRole("dialog");
@@ -165,12 +165,12 @@ step("ending asks first, says so on the page, and leaves nothing on the wall", a
   await page.getByText("The session has ended").waitFor();
   await page.getByText("It was ended").first().waitFor();
 
-  // Who ends a session by hand is done with it: neither the server nor the wall keeps it.
+  // A person who ends a session is done with it: neither the server nor the wall keeps it.
   await page.getByRole("link", { name: "All sessions" }).first().click();
   await page.getByText("No session is running").waitFor();
   assert.deepEqual((await agent.get("sessions")).sessions.filter(({ status }) => status === "running"), []);
 
-  // What is left of it is among the recent ones.
+  // It is listed among the recent sessions.
   await page.getByRole("button", { name: "Recent" }).click();
   await page.getByLabel("Search sessions").fill("voices");
   const tiles = page.locator(".tile");

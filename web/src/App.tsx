@@ -12,15 +12,15 @@ import { prefix } from "./prefix";
 import { navigate, nextPage, routeOf, usePathname } from "./router";
 import { SessionsProvider } from "./sessions/provider";
 
-// It brings noVNC, which makes whoever imports it wait while it tries the browser's decoders. So it
-// comes beside the first page, not before it.
+// This imports noVNC, which blocks its importers while it tests the browser's decoders. So it loads in parallel
+// with the first page, not before it.
 const sessionPage = import("./pages/SessionPage");
 const SessionPage = lazy(async () => ({ default: (await sessionPage).SessionPage }));
 
 type Who =
   | { kind: "unknown" }
-  | { kind: "nobody" }
-  | { kind: "somebody"; identity: Identity }
+  | { kind: "signed-out" }
+  | { kind: "signed-in"; identity: Identity }
   | { kind: "unreachable"; text: string };
 
 export function App() {
@@ -30,24 +30,24 @@ export function App() {
 
   const ask = useCallback(async () => {
     try {
-      setWho({ kind: "somebody", identity: await client.me() });
+      setWho({ kind: "signed-in", identity: await client.me() });
     } catch (error) {
-      const nobody = error instanceof ApiError && error.status === 401;
-      setWho(nobody ? { kind: "nobody" } : { kind: "unreachable", text: explain(error) });
+      const signedOut = error instanceof ApiError && error.status === 401;
+      setWho(signedOut ? { kind: "signed-out" } : { kind: "unreachable", text: explain(error) });
     }
   }, []);
 
   useEffect(() => {
-    whenSignedOut(() => setWho({ kind: "nobody" }));
+    whenSignedOut(() => setWho({ kind: "signed-out" }));
     void ask();
   }, [ask]);
 
   const onLoginPage = route.page === "login";
   useEffect(() => {
-    if (who.kind === "nobody" && !onLoginPage) {
+    if (who.kind === "signed-out" && !onLoginPage) {
       const here = pathname.slice(prefix.pathname.length) + window.location.search;
       navigate(here ? `login?next=${encodeURIComponent(here)}` : "login", true);
-    } else if (who.kind === "somebody" && onLoginPage) {
+    } else if (who.kind === "signed-in" && onLoginPage) {
       navigate(nextPage(window.location.search), true);
     }
   }, [who, onLoginPage, pathname]);
@@ -65,10 +65,10 @@ export function App() {
     );
   }
   if (who.kind === "unknown") return null;
-  if (who.kind === "nobody") {
-    return <Login onLogin={(identity) => setWho({ kind: "somebody", identity })} />;
+  if (who.kind === "signed-out") {
+    return <Login onLogin={(identity) => setWho({ kind: "signed-in", identity })} />;
   }
-  const logOut = () => setWho({ kind: "nobody" });
+  const logOut = () => setWho({ kind: "signed-out" });
   return (
     <IdentityProvider value={who.identity}>
       <SessionsProvider>

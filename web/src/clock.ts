@@ -19,12 +19,12 @@ function subscribe(listener: () => void): () => void {
 }
 
 function read(): number {
-  // Without a ticking timer the stored time is old.
+  // Without a running timer the stored time is old.
   if (timer === undefined) now = Date.now();
   return now;
 }
 
-/** The time, once a second: one timer for all ages on the page. */
+/** The current time, updated once a second by one timer for the whole page. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, read);
 }

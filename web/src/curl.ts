@@ -1,6 +1,6 @@
 import { prefix } from "./prefix";
 
-/** Lines to paste into a shell; they take the token from $JWT, as the README does. */
+/** Shell commands; they read the token from $JWT, as in the README. */
 const auth = '-H "Authorization: Bearer $JWT"';
 
 export function curlShow(id: string, base: URL = prefix): string {

@@ -1,4 +1,4 @@
-/** A span such as `5 s`, `12 min`, `3 h 05 min`, `2 d 4 h`. */
+/** A duration such as `5 s`, `12 min`, `3 h 05 min`, `2 d 4 h`. */
 export function span(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -9,7 +9,7 @@ export function span(milliseconds: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** A span that counts down: `4:05`, `1:04:05`; days as in `span`. */
+/** A remaining time: `4:05`, `1:04:05`; days as in `span`. */
 export function countdown(milliseconds: number): string {
   const seconds = Math.max(0, Math.ceil(milliseconds / 1000));
   if (seconds >= 86_400) return span(milliseconds);
@@ -18,14 +18,14 @@ export function countdown(milliseconds: number): string {
   return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
 }
 
-/** How long something took: `3 ms`, `1.24 s`, `2 min`. */
+/** An elapsed time: `3 ms`, `1.24 s`, `2 min`. */
 export function took(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
   if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(2)} s`;
   return span(milliseconds);
 }
 
-/** A time of day with seconds, as on a wall clock, in the reader's zone. */
+/** A time of day with seconds, in the reader's time zone. */
 export function timeOfDay(at: string, timeZone?: string): string {
   const date = new Date(at);
   return Number.isNaN(date.getTime())
@@ -33,7 +33,7 @@ export function timeOfDay(at: string, timeZone?: string): string {
     : date.toLocaleTimeString("en-GB", timeZone === undefined ? {} : { timeZone });
 }
 
-/** Date and time of day, in the reader's zone. */
+/** Date and time of day, in the reader's time zone. */
 export function dateAndTime(at: string): string {
   const date = new Date(at);
   return Number.isNaN(date.getTime())
@@ -41,7 +41,7 @@ export function dateAndTime(at: string): string {
     : `${date.toLocaleDateString("en-CA")} ${timeOfDay(at)}`;
 }
 
-/** A moment in few letters: one of today by its time, any other by its date. */
+/** A short time: of today the time, otherwise the date. */
 export function moment(at: string, now: Date = new Date(), timeZone?: string): string {
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return "–";
@@ -93,7 +93,7 @@ export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** A sentence of what a program said: with a capital, unless it begins with an address, and an end. */
+/** Turns a message into a sentence: capitalized, unless it begins with an address, and with a full stop. */
 export function sentence(said: string): string {
   const address = /^[a-z][a-z0-9+.-]*:\S|^[^\s.]+\.[^\s.]/i.test(said);
   const text = address ? said : said.charAt(0).toUpperCase() + said.slice(1);

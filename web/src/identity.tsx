@@ -8,6 +8,6 @@ export const IdentityProvider = Context.Provider;
 /** Who is signed in. */
 export function useIdentity(): Identity {
   const identity = use(Context);
-  if (identity === null) throw new Error("useIdentity without anybody signed in");
+  if (identity === null) throw new Error("useIdentity without a signed-in user");
   return identity;
 }

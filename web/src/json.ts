@@ -1,4 +1,4 @@
-/** Reads an object; null for any text that is not one. */
+/** Parses a JSON object; null for any other text. */
 export function parseObject(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text || "{}");

@@ -6,7 +6,7 @@ import { applyTheme, storedTheme } from "./theme";
 import { ErrorBoundary } from "./ui/ErrorBoundary";
 
 applyTheme(storedTheme());
-// The icon's address is relative to the first page; browsers ask for it again on every other.
+// The icon's address is relative to the first page; browsers request it again on every other.
 for (const link of document.querySelectorAll<HTMLLinkElement>("link[rel=icon]")) {
   link.setAttribute("href", link.href);
 }

@@ -1,20 +1,20 @@
 /**
- * Where the pages live. Scripts are served from <prefix>assets/, so the module's own address tells the
- * prefix, whatever page it was loaded from and whatever proxy stands before the server.
+ * The base address of the pages. Scripts are served from <prefix>assets/, so the module's own address gives the prefix,
+ * for any page and behind any proxy.
  */
 export const prefix = new URL(/* @vite-ignore */ "..", import.meta.url);
 
-/** Address of an API call, for example `api("sessions/x")`. */
+/** The address of an API call, for example `api("sessions/x")`. */
 export function api(path: string, base: URL = prefix): string {
   return new URL(`api/v1/${path}`, base).href;
 }
 
-/** Address of a socket of the API: http becomes ws, https becomes wss. */
+/** The address of a WebSocket of the API: http becomes ws, https becomes wss. */
 export function socket(path: string, base: URL = prefix): string {
   return toSocket(new URL(`api/v1/${path}`, base)).href;
 }
 
-/** Path of a page, for links: `page("sessions/x")`. */
+/** The path of a page, for links: `page("sessions/x")`. */
 export function page(path: string, base: URL = prefix): string {
   return base.pathname + path;
 }

@@ -10,7 +10,7 @@ export type Route =
   | { page: "session"; id: string }
   | { page: "unknown" };
 
-/** Which page a path below the prefix means. */
+/** The page of a path below the prefix. */
 export function routeOf(pathname: string, base: string = prefix.pathname): Route {
   if (!pathname.startsWith(base)) return { page: "unknown" };
   const parts = pathname.slice(base.length).split("/").filter(Boolean);
@@ -25,7 +25,7 @@ export function routeOf(pathname: string, base: string = prefix.pathname): Route
   return { page: "unknown" };
 }
 
-/** Where to go after the login: only to a page of ours. */
+/** Where to go after the login: only to one of our pages. */
 export function nextPage(search: string): string {
   const next = new URLSearchParams(search).get("next") ?? "";
   const pages = /^(\?view=recent|settings|tokens|connect(\?client=[a-z0-9-]+)?|sessions\/[A-Za-z0-9_.-]+)$/;
@@ -59,7 +59,7 @@ export function useSearch(): string {
 
 type LinkProps = Omit<AnchorHTMLAttributes<HTMLAnchorElement>, "href"> & { to: string };
 
-/** A link within the pages; anything but a plain click is left to the browser. */
+/** A link within the pages; only plain clicks are handled here. */
 export function Link({ to, ...rest }: LinkProps) {
   const follow = (event: MouseEvent) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

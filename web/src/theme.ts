@@ -1,4 +1,4 @@
-/** Light, dark, or as the system says. The only thing the pages keep in the browser. */
+/** Light, dark, or the system's choice. The only thing the pages store in the browser. */
 export type Theme = "system" | "light" | "dark";
 
 const key = "helmdeck.theme";

@@ -73,7 +73,7 @@ describe("what stands over the picture", () => {
     expect(sceneOf({ ...state, tabs })).toMatchObject({ kind: "notice", title: "There is no such tab" });
   });
 
-  it("does not promise to start a browser that is somebody's own", () => {
+  it("does not promise to restart an attached browser", () => {
     const gone = { ...nothingCast, status: "no_browser", reason: "it is being started again" } as const;
     const scene = sceneOf(gone, { status: "no_browser", reason: "it is looked for until it is back" });
     expect(scene).toMatchObject({ kind: "notice", reason: "it is looked for until it is back" });

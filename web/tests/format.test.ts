@@ -71,7 +71,7 @@ it("says in words what the browser calls by a name", () => {
     "https://a.example could not be loaded: its name was not found (net::ERR_NAME_NOT_RESOLVED).",
   );
   expect(said("net::ERR_TUNNEL_CONNECTION_FAILED")).toContain("policy");
-  expect(said("net::ERR_CERT_OF_A_NEW_KIND")).toContain("certificate is not good (net::ERR_CERT_OF_A_NEW_KIND)");
+  expect(said("net::ERR_CERT_OF_A_NEW_KIND")).toContain("certificate is not valid (net::ERR_CERT_OF_A_NEW_KIND)");
   expect(said("net::ERR_OF_A_NEW_KIND")).toBe("https://a.example could not be loaded: net::ERR_OF_A_NEW_KIND.");
 });
 

@@ -146,7 +146,7 @@ describe("words about a session", () => {
   });
 
   it("says who drives", () => {
-    expect(driverOf(session("a", { control: control(0, { driver: "nobody" }) }))).toBe("Nobody drives");
+    expect(driverOf(session("a", { control: control(0, { driver: "nobody" }) }))).toBe("No driver");
     expect(driverOf(session("a"))).toBe("No agent yet");
     expect(driverOf(session("a", { agent_acted_at: "2026-01-01T00:00:00Z" }))).toBe("Agent drives");
     const human = { driver: "human", holder: "maria" } as const;
@@ -170,7 +170,7 @@ describe("words about a session", () => {
     expect(endOf({ end_reason: "of a new kind" })).toBeNull();
   });
 
-  it("says why a picture is lost: by the server, by whoever attached it, or as it was told", () => {
+  it("explains why a picture is lost: by the server, by the attached program, or by the close reason", () => {
     const lost = { kind: "reconnecting", text: "The session's display was lost.", attempt: 0 } as const;
     const there = session("a", { attached: { display: ":0", live_view: true }, notes: ["attached: no limits"] });
     const attached = { ...there, notes: ["the program that attached it is not connected since 12:00"] };

@@ -45,7 +45,7 @@ describe("the state of a terminal", () => {
     });
   });
 
-  it("keeps a refusal until nobody else drives", () => {
+  it("keeps a refusal until no other person has control", () => {
     if (held === null) throw new Error("the message was not read");
     const refused = changeTerminal(connected, { kind: "told", message: held });
     expect(refused).toEqual({ kind: "connected", refusal: "Ann drives by hand; wait." });

@@ -17,7 +17,7 @@ describe("close codes", () => {
   it("say whether to come back", () => {
     expect(closingOf(4000, "idle limit")).toEqual({ kind: "over", text: "The session is over. Idle limit." });
     expect(closingOf(4000, "session ended: guest_lost").text).toBe(
-      "The session is over. What ran it stopped answering.",
+      "The session is over. Its sandbox stopped answering.",
     );
     expect(closingOf(4001, "").kind).toBe("refused");
     expect(closingOf(4003, "").kind).toBe("refused");

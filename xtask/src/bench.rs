@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: how fast we are, beside what peers use, in one run on one display.
+//! `cargo xtask bench`: our performance compared with peers, in one run on one display.
 
 mod actions;
 mod bombs;
@@ -33,7 +33,7 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
         println!("{USAGE}");
         return if which == "--help" { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
-    // An unoptimised client would measure itself.
+    // An unoptimised client would distort the results.
     if cfg!(debug_assertions) {
         return again_in_release(args);
     }

@@ -1,4 +1,5 @@
-//! `cargo xtask clients`: OpenAPI tools read our document, and the clients they generate drive a server.
+//! `cargo xtask clients`: generates clients from our OpenAPI document and runs them against a
+//! server.
 
 use std::{
     ffi::OsString,
@@ -21,7 +22,7 @@ const PYTHON_TOOLS: [&str; 1] = ["openapi-python-client==0.29.1"];
 const NODE_TOOLS: [&str; 4] =
     ["@hey-api/openapi-ts@0.95.0", "@redocly/cli@2.73.0", "typescript@5.9.3", "@types/node@22"];
 
-/// Runs everything and says what failed.
+/// Runs everything and reports failures.
 pub fn run(root: &Path, args: &[OsString]) -> ExitCode {
     if !args.is_empty() {
         println!("{USAGE}");
@@ -68,7 +69,7 @@ fn python(folder: &Path, document: &Path, sources: &Path, env: &Env) -> io::Resu
     generate.args(["generate", "--meta", "none", "--overwrite", "--fail-on-warning", "--path"]);
     generate.arg(document).arg("--output-path").arg(generated.join("helmdeck_client"));
     generate.arg("--config").arg(sources.join("openapi-python-client.yaml"));
-    // The generator formats its output with the ruff beside it.
+    // The generator formats its output with the ruff that is installed beside it.
     let path = std::env::var_os("PATH").unwrap_or_default();
     let path = std::env::join_paths([bin.clone()].into_iter().chain(std::env::split_paths(&path)));
     generate.env("PATH", path.map_err(io::Error::other)?);

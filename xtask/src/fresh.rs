@@ -1,8 +1,10 @@
-//! `cargo xtask fresh`: README's commands on a system that has nothing but Debian's minimum.
+//! `cargo xtask fresh`: runs README's commands on a minimal Debian.
 //!
-//! What a test or `make up` needs and no list names is installed on the machine it was written on,
-//! so it is missed there. Here a system is made by debootstrap, entered by `pivot_root`, and given
-//! the Rust toolchain and the way to the package registries, and nothing else of this machine.
+//! A dependency that no list names is installed on its author's machine, so it is not noticed
+//! there. This
+//! command creates a system with debootstrap, enters it with `pivot_root`, and gives it only the
+//! Rust
+//! toolchain and access to the package registries.
 
 mod access;
 mod plan;
@@ -18,7 +20,7 @@ use plan::{Plan, Step};
 use summary::Outcome;
 use system::System;
 
-/// Makes the system, runs the steps, says what came of them.
+/// Creates the system, runs the steps, prints the results.
 pub fn run(root: &Path, args: Vec<OsString>) -> ExitCode {
     let plan = match Plan::parse(root, args) {
         Ok(Some(plan)) => plan,
@@ -47,7 +49,7 @@ pub fn run(root: &Path, args: Vec<OsString>) -> ExitCode {
 fn attempt(root: &Path, plan: &Plan) -> Result<Vec<Outcome>, String> {
     let began = Instant::now();
     let system = System::prepare(root, plan)?;
-    let mut outcomes = vec![Outcome::of_step("system", began.elapsed(), Some(0), String::new())];
+    let mut outcomes = vec![Outcome::new("system", began.elapsed(), Some(0), String::new())];
     for step in &plan.steps {
         let began = Instant::now();
         let log = plan.log(*step);
@@ -57,7 +59,7 @@ fn attempt(root: &Path, plan: &Plan) -> Result<Vec<Outcome>, String> {
             Step::Packages | Step::Up => String::new(),
             Step::Test => summary::counts(&text),
         };
-        outcomes.push(Outcome::of_step(step.name(), began.elapsed(), exit, counts));
+        outcomes.push(Outcome::new(step.name(), began.elapsed(), exit, counts));
     }
     Ok(outcomes)
 }

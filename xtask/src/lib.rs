@@ -1,3 +1,3 @@
-//! What the project checks about itself. The commands are in `main.rs`.
+//! Checks of the repository. The commands are in `main.rs`.
 
 pub mod tidy;

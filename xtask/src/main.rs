@@ -1,4 +1,4 @@
-//! `cargo xtask`: chores of the project that are programs rather than scripts.
+//! `cargo xtask`: tasks of the project that are programs rather than scripts.
 
 use std::env;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! `cargo xtask soak`: many sessions and mixed load, to see that nothing grows.
+//! `cargo xtask soak`: many sessions with mixed load, to detect leaks.
 
 use std::{
     ffi::OsString,
@@ -17,10 +17,10 @@ Usage: cargo xtask soak [CYCLES [MINUTES]]
 
 Uses target/release/helmdeck; `make build` makes it.";
 
-/// Sessions under load at once.
+/// Sessions under load at the same time.
 const SESSIONS: usize = 8;
 
-/// Runs both parts and prints what the server takes, from time to time.
+/// Runs both parts and periodically prints what the server uses.
 pub fn run(args: Vec<OsString>) -> ExitCode {
     let mut numbers = args.iter().map(|arg| arg.to_str().and_then(|text| text.parse::<u64>().ok()));
     let (cycles, minutes) =

@@ -1,7 +1,8 @@
-//! Rules about the repository that the compiler does not know, checked in one go.
+//! Repository rules that the compiler does not know, checked in one run.
 //!
-//! Each rule is a file in `tidy/`, reads [`Repository`] and adds to [`Report`]. Nothing stops at
-//! the first violation: whoever runs this sees everything that is left to do.
+//! Each rule is a file in `tidy/`, reads [`Repository`] and adds to [`Report`]. All rules run, so
+//! that one
+//! run shows every violation.
 
 use std::fmt;
 use std::path::Path;
@@ -21,27 +22,27 @@ mod words;
 
 pub use repository::{Crate, Dependency, Repository};
 
-/// One breach of a rule, with what to do about it.
+/// A violation of a rule, with its fix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
     /// Path from the root of the repository.
     pub path: String,
-    /// Counted from one.
+    /// The line number, starting at one.
     pub line: usize,
     /// What is wrong.
     pub what: String,
-    /// What to do.
+    /// How to fix it.
     pub fix: String,
 }
 
-/// What a run found.
+/// The results of a run.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Files looked at.
+    /// The number of checked files.
     pub files: usize,
-    /// Must be fixed.
+    /// Violations that must be fixed.
     pub violations: Vec<Violation>,
-    /// Worth a look; does not fail.
+    /// Violations that do not fail the run.
     pub warnings: Vec<Violation>,
 }
 

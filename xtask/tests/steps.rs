@@ -1,4 +1,4 @@
-//! The summary of `make test` is true however the run ends, and nothing of a step stays.
+//! The summary of `make test` is correct however the run ends, and no process of a step remains.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Runs steps as scripts/test.sh does, in a process group as `timeout` and a terminal make one.
+/// Runs steps like scripts/test.sh, in a process group like `timeout` and a terminal do.
 fn start(dir: &Path, steps: &str) -> Child {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let script = format!(
@@ -44,7 +44,7 @@ fn wait_for(what: &str, mut found: impl FnMut() -> bool) {
     }
 }
 
-/// A step that starts another process, writes down both numbers, and waits.
+/// A step that starts another process, records both process ids, and waits.
 const LONG: &str = r#"
 step quick true
 long() { sleep 300 & echo "$BASHPID $!" >"$DIR/new"; mv "$DIR/new" "$DIR/pids"; wait; }
@@ -59,7 +59,7 @@ fn pids(dir: &TempDir) -> Vec<PathBuf> {
     text.split_whitespace().map(|pid| Path::new("/proc").join(pid)).collect()
 }
 
-/// Whether a process has ended; one whose parent has not noticed has.
+/// Whether a process has ended; zombies count.
 fn is_gone(process: &Path) -> bool {
     let Ok(stat) = fs::read_to_string(process.join("stat")) else { return true };
     stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['Z', 'X']))
@@ -71,9 +71,9 @@ fn signal(name: &str, target: &str) {
 }
 
 #[test]
-fn a_run_that_is_ended_by_a_signal_says_so_and_leaves_nothing_running() {
+fn an_interrupted_run_reports_it_and_leaves_nothing_running() {
     for (name, code) in [("TERM", 143), ("INT", 130), ("HUP", 129)] {
-        // To the script alone, and to its whole group, as `timeout` and Ctrl-C do it.
+        // To the script alone, and to its whole group, like `timeout` and Ctrl-C.
         for whole_group in [false, true] {
             let dir = TempDir::new().unwrap();
             let run = start(dir.path(), LONG);
@@ -126,7 +126,7 @@ fn a_step_that_fails_or_is_killed_fails_the_run() {
 }
 
 #[test]
-fn a_run_whose_steps_all_pass_says_so_with_their_times() {
+fn a_passing_run_lists_its_steps_with_times() {
     let dir = TempDir::new().unwrap();
     let output = start(dir.path(), "step one true\nask_step two true").wait_with_output().unwrap();
     let said = said(&output);

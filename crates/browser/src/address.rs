@@ -1,14 +1,14 @@
-//! Addresses as people write them.
+//! Completes addresses as people type them.
 
 use crate::BrowserError;
 
 /// Schemes that are not followed by `//`.
 const BARE: [&str; 7] =
     ["about:", "blob:", "data:", "javascript:", "mailto:", "view-source:", "chrome:"];
-/// Hosts that are the session itself.
+/// Hosts that mean the session itself.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// An address with a scheme; an error if it controls the browser itself.
+/// Returns the address with a scheme. Addresses that control the browser itself are an error.
 pub(crate) fn addressed(url: &str) -> Result<String, BrowserError> {
     let url = with_scheme(url);
     if helmdeck_cdp::controls_browser(&url) {
@@ -29,7 +29,7 @@ fn with_scheme(url: &str) -> String {
     if has_scheme || BARE.iter().any(|scheme| small.starts_with(scheme)) {
         return url.to_owned();
     }
-    // Servers on loopback speak plain HTTP, as a rule.
+    // Servers on loopback usually speak plain HTTP.
     let host = small.split(['/', '?', '#']).next().unwrap_or_default();
     let host = host.rsplit_once(':').map_or(host, |(host, _)| host);
     let scheme = if LOOPBACK.contains(&host) { "http" } else { "https" };

@@ -1,4 +1,4 @@
-//! Whether a browser has any tab, told without being in the way of those who use it.
+//! Follows whether a browser has any tab, without disturbing its other clients.
 
 use std::{collections::HashSet, time::Duration};
 
@@ -8,14 +8,14 @@ use serde_json::json;
 
 use crate::tabs::Target;
 
-/// More tabs than this are not told apart: what tells them may be no browser.
+/// Limit on tracked tabs: what claims to have more is probably not a browser.
 const MAX_TABS: usize = 10_000;
 
-/// Follows whether a browser has any tab, in a session of its own with the browser.
+/// Follows whether a browser has any tab, over a separate session with the browser.
 pub struct AnyTab {
     events: EventStream,
     tabs: HashSet<String>,
-    /// What was told last.
+    /// The last value returned by `next`.
     told: bool,
 }
 
@@ -38,20 +38,21 @@ struct Destroyed {
 }
 
 impl AnyTab {
-    /// Begins to look at a browser.
+    /// Starts watching a browser.
     pub async fn of(cdp: &Cdp, deadline: Duration) -> Result<Self, CdpError> {
         let method = "Target.attachToBrowserTarget";
         let Opened { session_id } = cdp.call(None, method, json!({}), deadline).await?;
         let events = cdp.events(Some(&session_id)).only("Target.target");
         let pages = json!({ "discover": true, "filter": [{ "type": "page" }] });
         let method = "Target.setDiscoverTargets";
-        // The tabs of now are told before the answer.
+        // The existing tabs are reported before the answer.
         cdp.call::<IgnoredAny>(Some(&session_id), method, pages, deadline).await?;
         Ok(Self { events, tabs: HashSet::new(), told: false })
     }
 
-    /// Whether there is any: told when there is the first one, and then when that changes. Nothing when the
-    /// browser is gone, or has told more than could be kept. Cancel-safe.
+    /// Waits until the browser gets its first tab or loses its last, and returns whether it has
+    /// any.
+    /// `None` when the browser is gone or events were lost. Cancel-safe.
     pub async fn next(&mut self) -> Option<bool> {
         loop {
             let any = !self.tabs.is_empty();
@@ -68,7 +69,7 @@ impl AnyTab {
         match event.method.as_str() {
             "Target.targetCreated" | "Target.targetInfoChanged" => {
                 let Ok(Described { target_info }) = event.read() else { return };
-                // What was a tab once stays one, whatever it shows later.
+                // A target that was a tab once stays a tab, whatever it shows later.
                 if target_info.is_tab() && self.tabs.len() < MAX_TABS {
                     self.tabs.insert(target_info.target_id);
                 }

@@ -1,4 +1,4 @@
-//! Attaches to pages, frames and workers, and asks them to tell what happens.
+//! Attaches to pages, frames and workers, and enables their events.
 
 use std::{
     sync::Arc,
@@ -12,10 +12,10 @@ use tokio::join;
 
 use crate::{emulation::Emulating, frames::Listed, page::Page, record::MAX_POSTED};
 
-/// A page may be busy, or a dialog may be open in it, while we ask it to tell what happens.
+/// Long, because the page may be busy or show a dialog while events are enabled.
 const READY: Duration = Duration::from_secs(120);
 
-/// Attaching is a matter of the browser alone, however busy the page is.
+/// Attaching involves only the browser, however busy the page is.
 const ATTACH: Duration = Duration::from_secs(10);
 
 #[derive(Deserialize)]
@@ -24,17 +24,17 @@ struct Tree {
     frame_tree: Listed,
 }
 
-/// Attaches to a page. That it is so is told as an event.
+/// Attaches to a page. The browser confirms it with an event.
 ///
-/// One by one: a browser that attaches by itself makes every window that a page opens wait for us,
-/// even if it is told not to.
+/// Pages are attached one by one. With auto-attach, every window that a page opens would wait for
+/// us, even with `waitForDebuggerOnStart` off.
 pub(crate) async fn attach(cdp: Cdp, target: String) {
     let params = json!({ "targetId": target, "flatten": true });
-    // It may be gone by now.
+    // The page may be gone by now.
     let _ = cdp.call::<IgnoredAny>(None, "Target.attachToTarget", params, ATTACH).await;
 }
 
-/// Asks a session to tell what happens, and what is there already.
+/// Enables the events of a session and reads its current state.
 pub(crate) async fn prepare(
     page: Page,
     session: SessionId,
@@ -50,7 +50,7 @@ pub(crate) async fn prepare(
         "autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true,
         "filter": [{ "type": "iframe" }, { "type": "worker" }],
     });
-    // Their bodies are not kept for anybody.
+    // Response bodies are not kept.
     let no_bodies = json!({
         "maxTotalBufferSize": 0, "maxResourceBufferSize": 0, "maxPostDataSize": MAX_POSTED,
     });
@@ -71,7 +71,7 @@ pub(crate) async fn prepare(
         ask("Page.enable", json!({})),
         ask("Page.setLifecycleEventsEnabled", json!({ "enabled": true })),
         tell,
-        // The page behaves as if it had the focus, whichever window a person has it in.
+        // The page behaves as focused, whichever window a person uses.
         ask("Emulation.setFocusEmulationEnabled", json!({ "enabled": true })),
         emulating.tell(&page, &session, deadline),
         tree,

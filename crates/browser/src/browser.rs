@@ -1,6 +1,6 @@
 //! The handle to the browser of a session: one method for each action.
 
-mod moment;
+mod current;
 
 use std::{
     path::PathBuf,
@@ -28,7 +28,7 @@ use helmdeck_wire::{
 use parking_lot::Mutex;
 use tokio::{select, sync::watch};
 
-use self::moment::KnownBrowser;
+use self::current::KnownBrowser;
 use crate::{
     BrowserError, Incoming,
     address::addressed,
@@ -39,10 +39,11 @@ use crate::{
     running::Owner,
 };
 
-/// The browser of a session, whichever process that is at the moment. A cheap handle.
+/// The browser of a session. A cheap handle that survives restarts of the browser process.
 ///
-/// A call whose browser dies fails at once; the next one waits for the next browser. One that the
-/// agent's programs start is that of the moment while it runs; what is known of the others stays.
+/// A call fails at once if its browser dies; the next call waits for the next browser. While a
+/// browser that the agent's programs started is running, calls go to that one. The state of the
+/// other browsers is kept.
 #[derive(Clone)]
 pub struct Browser {
     pub(crate) shared: Arc<Shared>,
@@ -51,31 +52,31 @@ pub struct Browser {
 
 pub(crate) struct Shared {
     current: Arc<Current>,
-    /// Nothing if the browser is somebody's own.
+    /// `None` if the browser is attached.
     incoming: Option<Arc<Incoming>>,
-    /// The browsers that we know, each made out by the first call that needs it.
+    /// All known browsers. The first call that needs a browser initializes its state.
     met: Mutex<Vec<KnownBrowser>>,
     pictures: AtomicU64,
-    /// What its pages said and asked for, also in browsers that are gone.
+    /// Console messages and requests of all pages, including those of browsers that ended.
     records: Arc<Mutex<Records>>,
     emulating: Arc<Emulating>,
-    /// Whether the browser is followed also while nobody calls.
+    /// Whether a task follows the browser between calls.
     followed: AtomicBool,
-    /// Who has a browser for themselves, while a person signs in privately.
+    /// The private sign-in that is under way, if any.
     pub(crate) private: watch::Sender<Option<SignIn>>,
-    /// Whether the session's own browser has a window that people see.
+    /// Whether the session's own browser has a window on a screen.
     on_screen: AtomicBool,
 }
 
 impl Browser {
-    /// The browser that is found in `current`. `home` is the session's home as Chromium sees it;
-    /// downloads go to `Downloads` in it.
+    /// Creates a handle to the browser in `current`. `home` is the session's home as Chromium sees
+    /// it; downloads go to its `Downloads` folder.
     pub fn new(current: Arc<Current>, home: PathBuf) -> Self {
         Self::emulating(current, home, Emulation::default(), Emulation::default())
     }
 
-    /// The same, whose pages are made to believe something from the beginning on: `emulated` beside
-    /// what is the browser's `own`.
+    /// Like [`Self::new`], with emulation from the start. `own` is what a reset returns to;
+    /// `emulated` is added to it.
     pub fn emulating(
         current: Arc<Current>,
         home: PathBuf,
@@ -85,13 +86,13 @@ impl Browser {
         Self::with_home(current, Some(home), Emulating::new(own, emulated))
     }
 
-    /// Somebody's own browser: downloads go where it likes, and there is no home.
-    pub fn of_somebody(current: Arc<Current>) -> Self {
+    /// A handle to an attached browser: it decides where downloads go, and it has no home.
+    pub fn attached(current: Arc<Current>) -> Self {
         let none = Emulating::new(Emulation::default(), Emulation::default());
         Self::with_home(current, None, none)
     }
 
-    /// A browser that a person has for themselves: nothing that is posted in it is recorded.
+    /// A handle to the browser of a private sign-in. Request bodies are not recorded.
     pub fn private_to(current: Arc<Current>, own: Emulation, emulated: Emulation) -> Self {
         let browser = Self::with_home(current, None, Emulating::new(own, emulated));
         browser.shared.records.lock().network.private = true;
@@ -117,13 +118,14 @@ impl Browser {
         Self { shared: Arc::new(shared), hands: Hands::Agent }
     }
 
-    /// Says that the session's own browser has a window on a screen.
+    /// Marks the session's own browser as visible on a screen.
     pub fn is_on_screen(&self) {
         self.shared.on_screen.store(true, Ordering::Relaxed);
     }
 
-    /// The same browser for somebody else. With hands off, no dialog is answered, no tab is opened or
-    /// brought to the front. In a person's hands who signs in privately, it is their own browser.
+    /// Returns a handle that acts for an agent, for a person, or only reads ([`Hands::Off`]). A
+    /// reading handle answers no dialogs and neither opens nor activates tabs. During a private
+    /// sign-in, a person's handle is for their private browser.
     pub fn in_hands(&self, hands: Hands) -> Self {
         let private = self.shared.private.borrow().clone();
         match private {
@@ -132,9 +134,8 @@ impl Browser {
         }
     }
 
-    /// Control of the session changed hands. Until an agent that may drive uses this browser again,
-    /// what is posted in it is a person's, and not recorded; the agent then finds itself in the tab
-    /// where it was.
+    /// Notes that control of the session changed. Request bodies are not recorded until an agent
+    /// with control uses the browser again; the agent then continues in the tab it had.
     pub fn handed_over(&self, to_person: bool) {
         self.shared.records.lock().network.private = true;
         if to_person {
@@ -142,44 +143,44 @@ impl Browser {
         }
     }
 
-    /// Where its downloads arrive; nothing if it is somebody's own.
+    /// Where downloads arrive; `None` for an attached browser.
     pub fn incoming(&self) -> Option<Arc<Incoming>> {
         self.shared.incoming.clone()
     }
 
-    /// Goes to an address, or a step in the history.
+    /// Goes to an address, or one step through the history.
     pub async fn navigate(&self, navigate: &Navigate) -> Result<Navigated, BrowserError> {
         let Navigate { tab, timeout_s, .. } = navigate;
         let fill = navigate.url.is_some();
         self.turn(tab.as_ref(), false, fill, *timeout_s).await?.navigate(navigate).await
     }
 
-    /// Reads the page or an element of it.
+    /// Reads the page or one element.
     pub async fn extract(&self, extract: &Extract) -> Result<Extracted, BrowserError> {
         let Extract { tab, timeout_s, .. } = extract;
         self.alive(tab.as_ref(), false, *timeout_s).await?.extract(extract).await
     }
 
-    /// The page as a tree of what it means.
+    /// The page as an accessibility tree.
     pub async fn snapshot(&self, snapshot: &Snapshot) -> Result<SnapshotText, BrowserError> {
         let Snapshot { tab, timeout_s, .. } = snapshot;
         self.alive(tab.as_ref(), false, *timeout_s).await?.snapshot(snapshot).await
     }
 
-    /// The page's text.
+    /// The page as Markdown.
     pub async fn markdown(&self, markdown: &Markdown) -> Result<MarkdownText, BrowserError> {
         let Markdown { tab, timeout_s, .. } = markdown;
         self.alive(tab.as_ref(), false, *timeout_s).await?.markdown(markdown).await
     }
 
-    /// Takes a picture of the page or an element of it.
+    /// Takes a picture of the page or one element.
     pub async fn screenshot(&self, shot: &PageScreenshot) -> Result<Picture, BrowserError> {
         let PageScreenshot { tab, timeout_s, .. } = shot;
         let number = self.shared.pictures.fetch_add(1, Ordering::Relaxed) + 1;
         self.alive(tab.as_ref(), false, *timeout_s).await?.screenshot(shot, number).await
     }
 
-    /// The page as a PDF.
+    /// Prints the page to PDF.
     pub async fn pdf(&self, pdf: &Pdf) -> Result<PdfDocument, BrowserError> {
         let Pdf { tab, timeout_s, .. } = pdf;
         self.alive(tab.as_ref(), false, *timeout_s).await?.pdf(pdf).await
@@ -203,13 +204,13 @@ impl Browser {
         self.alive(tab.as_ref(), false, *timeout_s).await?.hover(hover).await
     }
 
-    /// Puts text into a field.
+    /// Types text into a field.
     pub async fn type_into(&self, typing: &TypeInto) -> Result<Clicked, BrowserError> {
         let TypeInto { tab, timeout_s, .. } = typing;
         self.alive(tab.as_ref(), false, *timeout_s).await?.type_into(typing).await
     }
 
-    /// Chooses options of a list.
+    /// Chooses options of a select element.
     pub async fn select(&self, select: &SelectOptions) -> Result<Selected, BrowserError> {
         let SelectOptions { tab, timeout_s, .. } = select;
         self.alive(tab.as_ref(), false, *timeout_s).await?.select(select).await
@@ -221,23 +222,23 @@ impl Browser {
         self.alive(tab.as_ref(), false, *timeout_s).await?.press(press).await
     }
 
-    /// Gives files of the home to a field.
+    /// Sets the files of a file input.
     pub async fn upload(&self, upload: &UploadFiles) -> Result<Acted, BrowserError> {
         let UploadFiles { tab, timeout_s, .. } = upload;
         let mut turn = self.alive(tab.as_ref(), false, *timeout_s).await?;
         let home = self.shared.incoming.as_deref().map(Incoming::home);
-        let home =
-            home.ok_or(BrowserError::Invalid("an attached browser has no files of the session"))?;
+        let home = home
+            .ok_or(BrowserError::Invalid("an attached browser cannot use files of the session"))?;
         turn.upload(home, upload).await
     }
 
-    /// Waits for something on the page.
+    /// Waits for a condition on the page.
     pub async fn wait_for(&self, wait: &WaitFor) -> Result<Waited, BrowserError> {
         let WaitFor { tab, timeout_s, .. } = wait;
         self.alive(tab.as_ref(), false, *timeout_s).await?.wait_for(wait).await
     }
 
-    /// The older way to act on an element, by the newer ones.
+    /// The older combined call: dispatches to the newer actions.
     pub async fn interact(&self, interact: &Interact) -> Result<Acted, BrowserError> {
         let Interact { action, selector, value, timeout_s } = interact.clone();
         let value = || value.ok_or(BrowserError::Invalid("expected value for type and select"));
@@ -279,19 +280,19 @@ impl Browser {
         }
     }
 
-    /// Cookies, and what sites have stored.
+    /// Exports cookies and site storage.
     pub async fn export_state(&self, export: &ExportState) -> Result<StorageState, BrowserError> {
         let deadline = due(export.timeout_s);
         self.running(deadline).await?.export(export, deadline).await
     }
 
-    /// Sets cookies, and what sites have stored.
+    /// Imports cookies and site storage.
     pub async fn import_state(&self, import: &ImportState) -> Result<Imported, BrowserError> {
         let deadline = due(import.timeout_s);
         self.running(deadline).await?.import(import, deadline).await
     }
 
-    /// Changes what pages are made to believe.
+    /// Changes the emulation: geolocation, locale, time zone and media features.
     pub async fn emulate(&self, emulate: &Emulate) -> Result<Emulated, BrowserError> {
         let deadline = due(emulate.timeout_s);
         let emulated = self.running(deadline).await?.emulate(emulate, deadline).await?;
@@ -325,37 +326,37 @@ impl Browser {
         Ok(TabList { tabs: list })
     }
 
-    /// What pages wrote to their console.
+    /// Returns recorded console messages.
     pub async fn console(&self, wanted: &ReadConsole) -> Result<ConsoleLog, BrowserError> {
         self.recorded(wanted.tab.as_ref()).await?;
         Ok(self.shared.records.lock().console.read(wanted))
     }
 
-    /// What pages asked the network for.
+    /// Returns recorded requests.
     pub async fn network(&self, wanted: &ReadNetwork) -> Result<NetworkLog, BrowserError> {
         self.recorded(wanted.tab.as_ref()).await?;
         Ok(self.shared.records.lock().network.read(wanted))
     }
 
-    /// The same for other programs to read.
+    /// Returns recorded requests as a HAR document.
     pub async fn har(&self, wanted: &ExportHar) -> Result<Har, BrowserError> {
         self.recorded(wanted.tab.as_ref()).await?;
         let (requests, pages) = self.shared.records.lock().network.export(wanted);
         Ok(record::har(&requests, &pages, wanted.secrets))
     }
 
-    /// Waits until all that happened in a tab, or in any, is recorded.
+    /// Waits until all events of a tab, or of all tabs, are recorded.
     async fn recorded(&self, tab: Option<&TabId>) -> Result<(), BrowserError> {
         let running = self.running(due(Patience::default())).await?;
-        running.abreast().await;
+        running.flush().await;
         match tab {
-            // What a tab did can be read after it was closed.
+            // The records of a closed tab can still be read.
             Some(tab) if !self.shared.records.lock().knows(tab) => running.find(tab).map(|_| ()),
             _ => Ok(()),
         }
     }
 
-    /// Begins an action in a tab whose page is not a crashed one.
+    /// Begins an action in a tab whose page has not crashed.
     pub(crate) async fn alive(
         &self,
         tab: Option<&TabId>,
@@ -387,7 +388,7 @@ impl Browser {
             let page = select! {
                 biased;
                 page = page => page?,
-                // Its last page was closed: the next browser has one.
+                // The browser lost its last page: continue with the next browser.
                 () = self.left(&running), if tab.is_none() && running.owner == Owner::Agent => continue,
             };
             if off {

@@ -1,11 +1,11 @@
-//! The page as pictures for people who watch, and their hands in it.
+//! The page as a stream of pictures for viewers, and their input.
 //!
-//! What one tab shows is cast once for all who want it alike ([`source`]); each viewer has a
-//! [`Screen`], which always has the newest picture only, and [`Hands`]. Who only looks in passing has a
+//! Each tab is cast once for all viewers with the same settings ([`source`]). Each viewer has a
+//! [`Screen`], which always sends the newest picture, and a [`ViewerInput`]. Thumbnails use a
 //! [`ThumbnailCast`].
 
-mod hands;
 mod held;
+mod input;
 mod screen;
 mod seat;
 mod source;
@@ -16,29 +16,29 @@ use bytes::Bytes;
 use helmdeck_wire::cast::CastView;
 use tokio::sync::watch;
 
-pub use hands::Hands;
+pub use input::ViewerInput;
 pub use screen::{Said, Screen};
 pub(crate) use seat::Casts;
 
 use crate::Browser;
 
-/// What a viewer wants, and has got.
+/// What a viewer wants, and what it has received.
 struct ViewerState {
     view: watch::Sender<CastView>,
-    /// The number of the last picture that it said has arrived.
+    /// The number of the last picture that the viewer acknowledged.
     arrived: watch::Sender<u64>,
 }
 
 impl Browser {
-    /// Shows the browser to a viewer, whichever process it is, for as long as they look. `sent` is
-    /// the number of pictures the viewer has got before, of this browser or another: the numbering
-    /// goes on, because viewers acknowledge a number once.
-    pub fn cast(&self, view: CastView, sent: u64) -> (Screen, Hands) {
+    /// Starts a cast for one viewer. It continues across restarts of the browser. `sent` is the
+    /// number of pictures sent to the viewer before, of this browser or another: numbering
+    /// continues there, because viewers acknowledge each number once.
+    pub fn cast(&self, view: CastView, sent: u64) -> (Screen, ViewerInput) {
         let viewer = Arc::new(ViewerState::new(view, sent));
-        (Screen::new(self.clone(), &viewer, false), Hands::new(self.clone(), viewer))
+        (Screen::new(self.clone(), &viewer, false), ViewerInput::new(self.clone(), viewer))
     }
 
-    /// Shows it to somebody who looks at many. A page that is still costs nothing.
+    /// Starts a cast for thumbnails. It costs nothing while the page does not change.
     pub fn cast_thumbnails(&self, view: CastView) -> ThumbnailCast {
         let viewer = ViewerState::new(view, 0);
         ThumbnailCast { screen: Screen::new(self.clone(), &viewer, true), _viewer: viewer }
@@ -51,15 +51,15 @@ impl ViewerState {
     }
 }
 
-/// The browser as pictures, and without words.
+/// A cast of pictures without messages.
 pub struct ThumbnailCast {
     screen: Screen,
-    /// What the screen waits for never changes, and is not gone either.
+    /// Kept so that the channels the screen listens to stay open.
     _viewer: ViewerState,
 }
 
 impl ThumbnailCast {
-    /// The next picture that is new, of whichever browser and tab are there then. Not cancel-safe.
+    /// The next new picture, of the current browser and tab. Not cancel-safe.
     pub async fn next(&mut self) -> Bytes {
         loop {
             match self.screen.next().await {

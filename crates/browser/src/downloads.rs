@@ -1,4 +1,4 @@
-//! Files that the browser downloads into the home. Pure: fed by what the browser tells.
+//! Tracks downloads into the home from browser events. Pure.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -7,14 +7,14 @@ use serde::Deserialize;
 
 use crate::Incoming;
 
-/// Where they go, from the home on.
+/// The downloads folder, relative to the home.
 pub(crate) const FOLDER: &str = "Downloads";
-/// More than this are not remembered.
+/// Limit on remembered downloads.
 const MOST: usize = 100;
 
-/// The downloads whose end no reply has told yet.
+/// Downloads whose end no reply has reported yet.
 pub(crate) struct Downloads {
-    /// Nothing if they go where the browser likes.
+    /// `None` if the browser decides where downloads go.
     incoming: Option<Arc<Incoming>>,
     last: Mark,
     known: Vec<Known>,
@@ -26,15 +26,15 @@ struct Known {
     mark: Mark,
     told: Downloaded,
     over: bool,
-    /// A reply told that it began.
+    /// A reply has reported the start.
     mentioned: bool,
 }
 
-/// A moment among downloads: some began before it, others after.
+/// A point in the sequence of downloads.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Mark(u64);
 
-/// A download began.
+/// `Browser.downloadWillBegin`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Begun {
@@ -42,7 +42,7 @@ pub(crate) struct Begun {
     suggested_filename: String,
 }
 
-/// A download went on.
+/// `Browser.downloadProgress`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Progress {
@@ -83,7 +83,7 @@ impl Downloads {
         known.over = progress.state != "inProgress";
         known.told.complete = progress.state == "completed";
         if known.told.complete {
-            // Whole bytes, however large.
+            // A whole number of bytes.
             known.told.size = Some(progress.received_bytes as u64);
         }
         let path = progress.file_path.as_ref().filter(|path| !path.as_os_str().is_empty());
@@ -102,22 +102,22 @@ impl Downloads {
         }
     }
 
-    /// This moment.
+    /// The current point.
     pub fn mark(&self) -> Mark {
         self.last
     }
 
-    /// Whether one began after that moment and was not told yet.
+    /// Whether an unreported download began after that point.
     pub fn any_since(&self, mark: Mark) -> bool {
         self.known.iter().any(|known| known.mark > mark && !known.mentioned)
     }
 
-    /// Whether all of them that were not told yet are over.
+    /// Whether all unreported downloads have ended.
     pub fn all_over(&self) -> bool {
         self.known.iter().all(|known| known.over || known.mentioned)
     }
 
-    /// Takes what is to be told. Those that go on are told once more when they are complete.
+    /// Takes the downloads to report. Unfinished ones are reported again when they are complete.
     pub fn take(&mut self) -> Vec<Downloaded> {
         let news = self.known.iter().filter(|known| !known.mentioned || known.told.complete);
         let news = news.map(|known| known.told.clone()).collect();
@@ -146,12 +146,12 @@ mod tests {
     }
 
     #[test]
-    fn a_download_that_goes_on_is_told_again_when_it_is_complete() {
+    fn an_unfinished_download_is_reported_again_when_it_is_complete() {
         let mut downloads = Downloads::new(home());
         downloads.begun(begun("slow"));
         downloads.begun(begun("stopped"));
         assert_eq!(downloads.take().len(), 2);
-        // Nobody waits for them again.
+        // Unfinished downloads that were reported do not hold up later calls.
         assert!(downloads.all_over());
         assert_eq!(downloads.take(), []);
         downloads.went_on(&ended("slow", "completed"));
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_download_from_before_is_not_what_a_call_began() {
+    fn an_earlier_download_does_not_belong_to_a_call() {
         let mut downloads = Downloads::new(home());
         downloads.begun(begun("old"));
         let mark = downloads.mark();
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_download_is_told_once_by_its_place_in_the_home() {
+    fn a_download_is_reported_once_with_its_path_in_the_home() {
         let mut downloads = Downloads::new(home());
         downloads.begun(Begun { guid: "1".into(), suggested_filename: "a.txt".into() });
         assert!(downloads.any_since(Mark::default()) && !downloads.all_over());

@@ -1,17 +1,18 @@
-// Finds elements and waits for them, inside a document, in a world that the page does not see.
-// Evaluated once for each document; what it defines is called by world.rs.
+// Finds elements and waits for them inside a document, in an isolated world that the page cannot
+// see.
+// Evaluated once per document; world.rs calls the functions defined here.
 (() => {
   if (Object.hasOwn(globalThis, 'helmdeck')) return;
 
-  // Names are cut after so many characters.
+  // Names are cut after this many characters.
   const LONG = 200;
-  // Without news from the page, it is looked at again after so many milliseconds.
+  // Without mutations, the page is checked again after this many milliseconds.
   const PULSE = 100;
-  // So many elements tell what a page shows.
+  // The number of elements listed to describe a page.
   const SURVEY = 10;
 
-  // What a node says by its kind. Asked itself, a form answers with its fields and a document with
-  // its images: `form.id` is the field of that name if there is one.
+  // Reads a property through the prototype. A form's own properties are shadowed by its fields:
+  // `form.id` is the field with that name if there is one.
   const get = (node, name) => Reflect.get(Object.getPrototypeOf(node), name, node);
   const call = (node, name, ...rest) => get(node, name).call(node, ...rest);
   const attribute = (element, name) => call(element, 'getAttribute', name);
@@ -55,7 +56,7 @@
     return width > 0 && height > 0;
   }
 
-  // Roles that elements have without saying so.
+  // Implicit roles of elements.
   const IMPLICIT = {
     article: 'article',
     banner: 'header',
@@ -106,12 +107,12 @@
       '[contenteditable=""],[contenteditable=true],[contenteditable=plaintext-only]',
     time: 'time',
   };
-  // What somebody may want to use.
+  // Elements that can be used.
   const INTERACTIVE =
     'a[href],button,input:not([type=hidden]),select,textarea,summary,[role=button],[role=link],' +
     '[role=checkbox],[role=radio],[role=tab],[role=menuitem],[role=option],[role=switch],' +
     '[role=textbox],[role=combobox],[contenteditable=""],[contenteditable=true],[onclick]';
-  // Roles whose name is what is in them.
+  // Roles that are named by their content.
   const FROM_CONTENT =
     /^(button|cell|checkbox|columnheader|gridcell|heading|link|menuitem|menuitemcheckbox|menuitemradio|option|radio|row|rowheader|switch|tab|tooltip|treeitem|listitem|paragraph|term|definition|status|alert)$/;
 
@@ -124,7 +125,7 @@
     return '';
   }
 
-  // What an element says to somebody who hears it, its own labels not counted.
+  // The accessible text of an element, without its own labels.
   function spoken(node) {
     if (get(node, 'nodeType') === Node.TEXT_NODE) return node.data;
     if (get(node, 'nodeType') !== Node.ELEMENT_NODE) return '';
@@ -169,7 +170,7 @@
     return tidy(attribute(element, 'title')) || tidy(attribute(element, 'placeholder'));
   }
 
-  // What an element is called in a sentence.
+  // Describes an element in a sentence.
   function called(element) {
     return cut(name(element) || tidy(said(element)));
   }
@@ -194,7 +195,7 @@
     return found;
   }
 
-  // The smallest elements whose text says it.
+  // The smallest elements that contain the text.
   function byText({ text, exact }) {
     const [wanted, thin] = [exact ? tidy(text) : folded(text), bare(text)];
     const says = (words) => (exact ? tidy(words) === wanted : folded(words).includes(wanted));
@@ -257,7 +258,7 @@
     return hit;
   }
 
-  // Whether a click at something else reaches the element all the same.
+  // Whether a click at `hit` still reaches the element.
   function reaches(hit, element) {
     if (within(hit, element)) return true;
     if ([...(get(element, 'labels') ?? [])].some((label) => within(hit, label))) return true;
@@ -267,7 +268,7 @@
     return getComputedStyle(element).pointerEvents === 'none' || call(hit, 'matches', 'a,button,label,summary,[role]');
   }
 
-  // The first point of an element that is in view, and what is there.
+  // The first point of an element that is in view, and what covers it.
   function target(element) {
     const boxless = getComputedStyle(element).display === 'contents';
     const rects = boxless ? [box(element)] : [...call(element, 'getClientRects')];
@@ -286,7 +287,7 @@
 
   const same = (a, b) => a.x === b.x && a.y === b.y && a.width === b.width && a.height === b.height;
 
-  // The next time the page is painted; a page that nobody sees is not.
+  // The next paint; a hidden page has none.
   const frame = () =>
     new Promise((done) => {
       const timer = setTimeout(done, get(document, 'hidden') ? 20 : PULSE);
@@ -316,9 +317,9 @@
     const before = box(element);
     let spot = target(element);
     if (!('x' in spot)) scroll(element, ALIGN[turn % 4]);
-    // What is in the view of an iframe may be out of the view of the page.
+    // A point in the viewport of an iframe may be outside the viewport of the page.
     else if (window !== window.top) scroll(element, 'nearest');
-    // What is typed reaches also what moves.
+    // Typed text also reaches moving elements.
     if (want === 'enabled') return null;
     const held = box(element);
     await frame();
@@ -337,18 +338,18 @@
     element.dispatchEvent(new Event('change', { bubbles: true }));
   };
 
-  // Readies a field for text: focused, with what shall be replaced selected.
+  // Prepares a field for text: focused, with the text to replace selected.
   function fill(element, { text, append }) {
     const field = control(element);
     const editable = get(field, 'isContentEditable');
     if (kind(field) === 'INPUT') {
-      if (!TEXTS.test(field.type)) return { refused: `is no text field but an input of type ${field.type}` };
+      if (!TEXTS.test(field.type)) return { refused: `is not a text field but an input of type ${field.type}` };
     } else if (kind(field) !== 'TEXTAREA' && !editable) {
-      if (kind(field) === 'SELECT') return { refused: 'is a list of options: use browser_select' };
+      if (kind(field) === 'SELECT') return { refused: 'is a list of options; use browser_select' };
       const css = 'input:not([type=hidden]),textarea,[contenteditable=true],[contenteditable=""]';
       const inner = call(field, 'querySelector', css);
       if (inner) return fill(inner, { text, append });
-      return { refused: 'is no text field' };
+      return { refused: 'is not a text field' };
     }
     if (get(field, 'disabled')) return { why: 'is disabled' };
     if (get(field, 'readOnly')) return { why: 'is read only' };
@@ -356,7 +357,7 @@
     if (kind(field) === 'INPUT' && VALUES.test(field.type)) {
       field.value = text.trim();
       if (field.value !== text.trim() && field.type !== 'range') {
-        return { refused: `takes no such value: it is an input of type ${field.type}` };
+        return { refused: `does not accept this value: it is an input of type ${field.type}` };
       }
       changed(field);
       return { insert: false };
@@ -374,7 +375,7 @@
       try {
         field.setSelectionRange(end, end);
       } catch {
-        // Numbers and mail addresses have no caret that can be set; End goes there.
+        // Number and email inputs do not let scripts set the caret; End moves it.
         return { insert: true, end: true };
       }
     } else {
@@ -389,7 +390,7 @@
 
   function choose(element, { values }) {
     const list = control(element);
-    if (kind(list) !== 'SELECT') return { refused: 'is no list of options: click it instead' };
+    if (kind(list) !== 'SELECT') return { refused: 'is not a list of options; click it instead' };
     const options = [...list.options];
     const chosen = new Set();
     for (const value of values) {
@@ -401,7 +402,7 @@
       const option = fits.map((fit) => options.find(fit)).find(Boolean);
       if (!option) {
         const there = options.slice(0, 20).map((option) => JSON.stringify(tidy(option.label)));
-        return { why: `has no option ${JSON.stringify(value)}, but ${there.join(', ') || 'none'}` };
+        return { why: `has no option ${JSON.stringify(value)}; its options are: ${there.join(', ') || 'none'}` };
       }
       if (option.disabled) return { why: `has the option ${JSON.stringify(value)}, which is disabled` };
       chosen.add(option);
@@ -419,7 +420,7 @@
       const inner = call(field, 'querySelector', 'input[type=file]');
       field = inner ?? call(field, 'closest', 'label')?.control ?? field;
     }
-    if (!call(field, 'matches', 'input[type=file]')) return { refused: 'is no file field' };
+    if (!call(field, 'matches', 'input[type=file]')) return { refused: 'is not a file field' };
     if (count > 1 && !field.multiple) return { refused: 'takes one file only' };
     helmdeck.kept = field;
     return {};
@@ -449,7 +450,7 @@
     };
   }
 
-  // Waits until the element can be used and does what is asked, or says why not.
+  // Waits until the element can be used and runs the operation, or reports what prevents it.
   async function until(ask, given) {
     const end = performance.now() + ask.ms;
     let seen = { state: 'missing' };
@@ -480,7 +481,7 @@
     }
   }
 
-  // Waits until an element or text is visible, or not visible any more.
+  // Waits until an element or text is visible, or no longer visible.
   async function seen({ selectors, gone, ms }) {
     const end = performance.now() + ms;
     for (;;) {
@@ -497,7 +498,7 @@
     }
   }
 
-  // What the page shows, for somebody who looked for something else.
+  // Describes what the page shows instead of the wanted element.
   function survey(selector) {
     const wanted = folded(selector.text ?? selector.name ?? selector.css ?? '');
     const words = wanted.split(/[^\p{L}\p{N}]+/u).filter((word) => word.length > 1);
@@ -519,8 +520,8 @@
     return { url: location.href, title: get(document, 'title'), elements, more };
   }
 
-  // Where the view is: on the page, and, in a window, on the screen. A window has the same border at
-  // the left, at the right and below; above is all else that it shows.
+  // The position of the viewport on the page and, in a window, on the screen. A window has the same
+  // border on the left, right and bottom; its toolbars are at the top.
   function view() {
     const scale = devicePixelRatio;
     const border = (outerWidth - innerWidth * scale) / 2;

@@ -1,5 +1,5 @@
-//! What pages are made to believe: kept here for as long as the session lives, and told to every
-//! page and frame before it is used.
+//! Emulation: geolocation, locale, time zone and media features. Kept for the life of the session
+//! and applied to every page and frame before it is used.
 
 use std::time::{Duration, Instant};
 
@@ -13,12 +13,12 @@ use tokio::{join, time::timeout_at};
 
 use crate::{BrowserError, context::Context, hidden::Hidden, page::Page, running::Running};
 
-/// A page that is busy learns it when it is not; nobody waits longer for it.
+/// Limit on waiting for a busy page, which applies the change later.
 const TOLD: Duration = Duration::from_secs(5);
-/// What is a matter of the browser alone.
+/// These calls involve only the browser.
 const GRANTED: Duration = Duration::from_secs(5);
 
-/// How the browser spells a zone and a language, or nothing if it does not know them.
+/// Returns the browser's spelling of a time zone and a language, or null for unknown names.
 const SPELL: &str = "({ zone, language }) => {
     const known = (spell) => { try { return spell() ?? null } catch { return null } };
     return {
@@ -29,10 +29,10 @@ const SPELL: &str = "({ zone, language }) => {
 /// What is emulated in a session's browser.
 #[derive(Default)]
 pub(crate) struct Emulating {
-    /// What the browser has by itself, and has again when it is reset.
+    /// The browser's defaults, which a reset restores.
     own: Emulation,
     now: Mutex<Emulation>,
-    /// Whoever changes it is alone.
+    /// Held during a change, so that changes do not overlap.
     changing: tokio::sync::Mutex<()>,
 }
 
@@ -42,7 +42,7 @@ struct Spelled {
     language: Option<String>,
 }
 
-/// A question to a page.
+/// A protocol call: method and parameters.
 type Call = (&'static str, Value);
 
 impl Emulating {
@@ -50,12 +50,12 @@ impl Emulating {
         Self { own, now: Mutex::new(now), changing: tokio::sync::Mutex::default() }
     }
 
-    /// Whether anything is.
+    /// Whether anything is emulated.
     pub fn any(&self) -> bool {
         *self.now.lock() != Emulation::default()
     }
 
-    /// What pages believe, whether or not it is so.
+    /// The values in force: emulated, else the browser's defaults.
     fn in_force(&self) -> Emulation {
         let Emulation { geolocation, locale, timezone, color_scheme, reduced_motion } =
             self.now.lock().clone();
@@ -68,18 +68,18 @@ impl Emulating {
         }
     }
 
-    /// Tells a browser that was just started.
+    /// Applies browser-wide settings to a browser that just started.
     pub async fn tell_browser(&self, cdp: &Cdp) {
         if self.now.lock().geolocation.is_some() {
             grant(cdp, &Context::default(), true).await;
         }
     }
 
-    /// Tells a page or frame that was just opened.
+    /// Applies the emulation to a new page or frame.
     pub async fn tell(&self, page: &Page, session: &SessionId, deadline: Instant) {
         let now = self.now.lock().clone();
         let granted = async {
-            // It may be the first of its context.
+            // The page may be the first of its context.
             if now.geolocation.is_some() && session == page.session() {
                 grant(page.cdp(), page.context(), true).await;
             }
@@ -88,8 +88,9 @@ impl Emulating {
         join!(granted, tell(page, session, &calls, deadline));
     }
 
-    /// Tells a page or frame its zone and language again: pages of one process share them, and lose
-    /// them with the one that was told first.
+    /// Applies time zone and language again. Pages of one process share them, and lose them when
+    /// the
+    /// page that set them first goes away.
     pub async fn remind(&self, page: &Page, session: &SessionId) {
         let Emulation { timezone, locale, .. } = self.now.lock().clone();
         let shared = Emulation { timezone, locale, ..Emulation::default() };
@@ -97,7 +98,7 @@ impl Emulating {
         tell(page, session, &calls(&shared, &Emulation::default()), deadline).await;
     }
 
-    /// Whether there is something to be reminded of.
+    /// Whether any setting is shared by the pages of a process.
     pub fn is_shared(&self) -> bool {
         let now = self.now.lock();
         now.timezone.is_some() || now.locale.is_some()
@@ -105,7 +106,7 @@ impl Emulating {
 }
 
 impl Running {
-    /// Changes what pages are made to believe; says what they believe now.
+    /// Changes the emulation; returns the values now in force.
     pub async fn emulate(
         &self,
         emulate: &Emulate,
@@ -114,7 +115,9 @@ impl Running {
         let emulating = &self.known.emulating;
         let _alone =
             timeout_at(deadline.into(), emulating.changing.lock()).await.map_err(|_| {
-                BrowserError::Timeout("another call changes what is emulated: try again".to_owned())
+                BrowserError::Timeout(
+                    "another call is changing the emulation: try again".to_owned(),
+                )
             })?;
         let (timezone, locale) = self.spelled(emulate, deadline).await?;
         let before = emulating.now.lock().clone();
@@ -126,14 +129,15 @@ impl Running {
             color_scheme: emulate.color_scheme.or(kept.color_scheme),
             reduced_motion: emulate.reduced_motion.or(kept.reduced_motion),
         };
-        // First of all, so that a page that opens meanwhile has it.
+        // Set first, so that a page that opens meanwhile gets it.
         *emulating.now.lock() = now.clone();
         if now.geolocation.is_some() != before.geolocation.is_some() {
             self.grant_all(now.geolocation.is_some()).await;
         }
         let until = deadline.min(Instant::now() + TOLD);
-        // Pages of one process share their zone and language: one cannot have another while others
-        // have the old.
+        // Pages of one process share time zone and language. All must drop the old value before one
+        // can
+        // take the new one.
         let let_go = Emulation {
             timezone: before.timezone.clone().filter(|_| now.timezone == before.timezone),
             locale: before.locale.clone().filter(|_| now.locale == before.locale),
@@ -154,7 +158,7 @@ impl Running {
         Ok(Emulated { ok: true, emulation: emulating.in_force() })
     }
 
-    /// Lets pages of all contexts know the place, or not.
+    /// Grants or withdraws geolocation in all contexts.
     async fn grant_all(&self, granted: bool) {
         let mut contexts = vec![Context::default()];
         for page in self.known.tabs.lock().pages() {
@@ -165,7 +169,7 @@ impl Running {
         join_all(contexts.iter().map(|context| grant(&self.cdp, context, granted))).await;
     }
 
-    /// Zone and language as the browser spells them.
+    /// Time zone and language in the browser's spelling.
     async fn spelled(
         &self,
         emulate: &Emulate,
@@ -181,7 +185,7 @@ impl Running {
         let spelled: Spelled = hidden.run(SPELL, asked).await?;
         let unknown = |field: &str, given: &str, such: &str| BrowserError::Field {
             field: field.to_owned(),
-            why: format!("the browser does not know {given:?}: expected a name such as {such}"),
+            why: format!("the browser does not know {given:?}; use a name such as {such}"),
         };
         if let Some(given) = zone
             && (spelled.zone.is_none() || !given.starts_with(|c: char| c.is_ascii_alphabetic()))
@@ -193,7 +197,7 @@ impl Running {
         {
             return Err(unknown("locale", given, "de-DE"));
         }
-        // Of zones with two names, the one that was given.
+        // For zones with two names, keep the one that was given.
         let zone = zone.as_ref().map(|given| match spelled.zone {
             Some(zone) if zone.eq_ignore_ascii_case(given) => zone,
             _ => given.clone(),
@@ -202,16 +206,16 @@ impl Running {
     }
 }
 
-/// Lets every page of a context know the place, or asks again before one does.
+/// Grants geolocation to all pages of a context, or restores the prompt.
 async fn grant(cdp: &Cdp, context: &Context, granted: bool) {
     let setting = if granted { "granted" } else { "prompt" };
     let permission = json!({ "permission": { "name": "geolocation" }, "setting": setting });
     let params = context.about(permission);
-    // Without it, a page has to ask a person.
+    // If this fails, the page asks a person.
     let _ = cdp.call::<IgnoredAny>(None, "Browser.setPermission", params, GRANTED).await;
 }
 
-/// What is not there any more needs to know nothing, and what another client has set stays.
+/// Errors are ignored: the page may be gone, or another client may have set the value.
 async fn tell(page: &Page, session: &SessionId, calls: &[Call], deadline: Instant) {
     let asked = calls
         .iter()
@@ -219,7 +223,7 @@ async fn tell(page: &Page, session: &SessionId, calls: &[Call], deadline: Instan
     join_all(asked).await;
 }
 
-/// From what a page believes to what it shall.
+/// The calls that change a page from `before` to `now`.
 fn calls(now: &Emulation, before: &Emulation) -> Vec<Call> {
     let mut calls = Vec::new();
     if now.timezone != before.timezone {
@@ -263,7 +267,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_is_told_what_has_changed() {
+    fn a_page_is_sent_only_what_changed() {
         let paris = Emulation { timezone: Some("Europe/Paris".into()), ..Emulation::default() };
         let nothing = Emulation::default();
         assert_eq!(calls(&paris, &paris), []);

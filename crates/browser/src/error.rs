@@ -1,4 +1,4 @@
-//! What can go wrong in the browser, and which public code each failure has.
+//! Errors of the browser, and their public codes.
 
 use helmdeck_cdp::CdpError;
 use helmdeck_wire::{ErrorBody, ErrorCode};
@@ -6,82 +6,81 @@ use helmdeck_wire::{ErrorBody, ErrorCode};
 /// A failed action. The message says what to do next.
 #[derive(Debug, thiserror::Error)]
 pub enum BrowserError {
-    /// There is no browser, and none came in time.
-    #[error("the session's browser cannot be reached now: try again in a few seconds")]
+    /// No browser is running, and none started in time.
+    #[error("the session's browser is not reachable now; try again in a few seconds")]
     Unavailable,
-    /// There is no browser, and it is known when the next is tried.
+    /// No browser is running, and the time of the next start is known.
     #[error(
-        "the session's browser ended ({how}) again and again; it is started again in {seconds} s: \
-         try again then"
+        "the session's browser keeps ending ({how}); it restarts in {seconds} s; try again then"
     )]
     Absent {
-        /// How the last one ended.
+        /// How the last browser ended.
         how: String,
-        /// Until the next is tried.
+        /// Time until the next start.
         seconds: u64,
     },
-    /// The browser died under the call.
-    #[error("the browser died during the call and is being started again: try again")]
+    /// The browser died during the call.
+    #[error("the browser died during the call and is restarting; try again")]
     Restarted,
-    /// The tab crashed or was closed under the call.
+    /// The tab crashed or was closed during the call.
     #[error(
-        "the page crashed or was closed during the call: navigate again, or use another tab \
-         that tabs lists"
+        "the page crashed or was closed during the call; navigate again, or use another tab \
+         listed by tabs"
     )]
     PageGone,
     /// No tab has this id.
-    #[error("there is no tab {0}: expected an id that tabs lists")]
+    #[error("there is no tab {0}; use an id listed by tabs")]
     TabNotFound(String),
-    /// CSS that cannot be read.
-    #[error("{selector:?} is no selector: {why}")]
+    /// An invalid CSS selector.
+    #[error("{selector:?} is not a selector: {why}")]
     InvalidSelector {
-        /// As it was given.
+        /// The selector as given.
         selector: String,
-        /// The browser's words.
+        /// The browser's message.
         why: String,
     },
-    /// No such element came in time.
+    /// No matching element appeared in time.
     #[error("no element matches {selector}: {page}")]
     ElementNotFound {
-        /// As it was given.
+        /// The selector as given.
         selector: String,
-        /// What the page shows.
+        /// What the page shows instead.
         page: String,
     },
-    /// A ref of a page that is gone, or of none.
-    #[error("{0} names nothing on the page as it is now: take a new snapshot")]
+    /// A ref to a page that is gone, or one that never existed.
+    #[error("{0} does not match anything on the current page; take a new snapshot")]
     StaleRef(String),
-    /// The element is there and cannot be used.
+    /// The element exists but cannot be used.
     #[error("{selector} is {element}, which {why}")]
     NotActionable {
-        /// As it was given.
+        /// The selector as given.
         selector: String,
-        /// What was found.
+        /// The element that was found.
         element: String,
-        /// What is in the way.
+        /// What prevents the use.
         why: String,
     },
     /// The page could not be loaded.
     #[error("{url} could not be loaded: {why}")]
     Navigation {
-        /// Where to.
+        /// The target address.
         url: String,
-        /// The browser's words.
+        /// The browser's message.
         why: String,
     },
-    /// A person has the browser for themselves.
-    #[error("{by} signs in privately: the browser is theirs until that ends; wait and try again")]
+    /// A person is using the browser for a private sign-in.
+    #[error("{by} is signing in privately and has the browser until that ends; try again later")]
     Private {
-        /// Who it is.
+        /// The person.
         by: String,
     },
-    /// A person drives, and has been asked something.
-    #[error("a dialog is open ({0:?}), and the person who drives answers it: try again later")]
+    /// A person has control and must answer an open dialog.
+    #[error("a dialog is open ({0:?}) and the person in control must answer it; try again later")]
     DialogOpen(String),
-    /// The script threw, or could not be read.
+    /// The script threw, or is not valid.
     #[error("the script failed: {0}")]
     Script(String),
-    /// Something did not happen in time.
+    /// A condition was not met in time.
     #[error("{0}")]
     Timeout(String),
     /// Neither an address nor a step in the history.
@@ -90,28 +89,28 @@ pub enum BrowserError {
     /// A key action without keys.
     #[error("keys is empty: expected a key such as Enter or a chord such as Control+a")]
     MissingKeys,
-    /// A name that no key has.
+    /// An unknown key name.
     #[error(
         "{0:?} is not a key: expected names such as Enter, ArrowDown, F5 or a, joined by + into \
          chords such as Control+Shift+t; use browser_type for text"
     )]
     UnknownKey(String),
-    /// A file to upload that is not there.
+    /// The file to upload does not exist.
     #[error("there is no file {0} in the session's home")]
     FileNotFound(String),
-    /// A field that is missing for what was asked.
+    /// A missing or conflicting field.
     #[error("{0}")]
     Invalid(&'static str),
-    /// A field with a value that only the browser knows to be wrong.
+    /// A value that only the browser can reject.
     #[error("{field}: {why}")]
     Field {
-        /// Where it stands.
+        /// The path of the field.
         field: String,
-        /// What is wrong, without what it says if that is a secret.
+        /// What is wrong. Secret values are not repeated.
         why: String,
     },
-    /// The browser refused what it should have done.
-    #[error("the browser did not do as asked")]
+    /// The browser refused a command.
+    #[error("the browser refused the command")]
     Browser(#[source] CdpError),
 }
 
@@ -141,7 +140,7 @@ impl BrowserError {
         }
     }
 
-    /// The failure as clients get it.
+    /// The error as clients receive it.
     pub fn body(self) -> ErrorBody {
         let message = match &self {
             Self::Browser(error) => format!("{self}: {error}"),
@@ -157,7 +156,7 @@ impl From<CdpError> for BrowserError {
             CdpError::BrowserGone => Self::Restarted,
             CdpError::TargetGone => Self::PageGone,
             CdpError::Deadline { .. } => Self::Timeout(
-                "the page did not answer in time: it may be busy; look at it, or wait longer with \
+                "the page did not answer in time: it may be busy; take a screenshot, or raise \
                  timeout_s"
                     .to_owned(),
             ),

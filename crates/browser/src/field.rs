@@ -1,4 +1,4 @@
-//! Fields that take no text: lists of options, and files.
+//! Fields that take no text: select elements and file inputs.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::{
     BrowserError,
     locate::{Ask, Want},
     page_action::PageAction,
-    world::Told,
+    world::Outcome,
 };
 
 impl PageAction {
@@ -38,11 +38,11 @@ impl PageAction {
             files.push(path);
         }
         let arguments = json!({ "count": files.len() });
-        // Such fields are mostly hidden behind something nicer.
+        // File inputs are usually hidden behind a styled button.
         let selector = &upload.selector;
         let ask = Ask { selector, want: Want::Attached, doing: "file", arguments };
         let found = self.find(&ask).await?;
-        let Told::Value(field) = self.page.kept(&found.frame, self.deadline).await? else {
+        let Outcome::Value(field) = self.page.kept(&found.frame, self.deadline).await? else {
             return Err(self.not_found(selector).await);
         };
         let params = json!({ "files": files, "objectId": field });

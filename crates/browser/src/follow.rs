@@ -31,24 +31,24 @@ use crate::{
     tabs::Target,
 };
 
-/// Something that one session told.
+/// An event of one session.
 type Heard = (Option<SessionId>, Result<Arc<Event>, Lagged>);
 
-/// The one who follows.
+/// The task that follows a browser.
 pub(crate) struct Follower {
     cdp: Cdp,
     known: Arc<Known>,
-    /// Which browser it is to the records.
+    /// The browser's number in the records.
     browser: u64,
-    /// Which tab a session belongs to.
+    /// The tab of each session.
     pages: HashMap<SessionId, Page>,
     heard: SelectAll<BoxStream<'static, Heard>>,
-    /// What the browser was asked because of what it told.
+    /// Calls made in response to events.
     jobs: FuturesUnordered<BoxFuture<'static, ()>>,
-    /// Workers of the tabs, which only tell.
+    /// Workers of the tabs; they only send events.
     workers: HashSet<SessionId>,
     releases: Releases,
-    /// Whoever waits until everything was handled that has been told.
+    /// Callers that wait until all received events are handled.
     asked: mpsc::UnboundedReceiver<oneshot::Sender<()>>,
 }
 
@@ -109,7 +109,7 @@ struct OfRequest {
 }
 
 impl Follower {
-    /// Begins with the events of the browser itself.
+    /// Subscribes to the events of the browser itself.
     pub fn new(
         cdp: Cdp,
         known: Arc<Known>,
@@ -132,7 +132,7 @@ impl Follower {
         }
     }
 
-    /// Attaches to the pages that were told already.
+    /// Attaches to the pages that exist already.
     pub async fn catch_up(&mut self) {
         self.handle_all();
         while let Some(()) = self.jobs.next().await {}
@@ -145,7 +145,7 @@ impl Follower {
         }
     }
 
-    /// Goes on until the browser is gone.
+    /// Runs until the browser is gone.
     pub async fn follow(mut self) {
         loop {
             select! {
@@ -156,7 +156,7 @@ impl Follower {
                 Some(()) = self.jobs.next() => {}
                 Some(done) = self.asked.recv() => {
                     self.handle_all();
-                    // The runtime may have stopped us in between.
+                    // Let other tasks run in between.
                     yield_now().await;
                     self.handle_all();
                     let _ = done.send(());
@@ -172,17 +172,17 @@ impl Follower {
     fn handle(&mut self, (session, event): Heard) {
         let page = session.as_ref().and_then(|session| self.pages.get(session)).cloned();
         match (event, session, page) {
-            (Ok(event), None, _) => self.of_browser(&event),
+            (Ok(event), None, _) => self.on_browser_event(&event),
             (Ok(event), Some(session), Some(page)) => {
                 self.record(&page, &session, &event);
                 if self.workers.contains(&session) {
-                    of_worker(&page, &event);
+                    on_worker_event(&page, &event);
                 } else {
-                    self.of_page(&page, &session, &event);
+                    self.on_page_event(&page, &session, &event);
                 }
                 page.tell();
             }
-            // What was missed is told again by the calls that need it; only records lack it.
+            // Later calls read lost state again; only the records have a gap.
             (Err(Lagged(events)), _, Some(page)) => {
                 self.known.records.lock().missed(page.tab(), events, OffsetDateTime::now_utc());
             }
@@ -198,7 +198,7 @@ impl Follower {
         }
     }
 
-    fn of_browser(&mut self, event: &Event) {
+    fn on_browser_event(&mut self, event: &Event) {
         match event.method.as_str() {
             "Target.targetCreated" => {
                 let Ok(Changed { target_info }) = event.read() else { return };
@@ -244,7 +244,7 @@ impl Follower {
         self.known.news.notify_waiters();
     }
 
-    /// There is a page that we are attached to.
+    /// Handles a page that we were attached to.
     fn open(&mut self, session: SessionId, target: Target) {
         let page = Page::new(self.cdp.clone(), session.clone(), &target, Instant::now());
         self.listen(&page, &session);
@@ -260,7 +260,7 @@ impl Follower {
         self.jobs.push(prepare(page.clone(), session.clone(), worker, emulating).boxed());
     }
 
-    /// A page is not where it was: others may have shared with it what they are made to believe.
+    /// Applies shared emulation again after a page went away: others may have shared its settings.
     fn remind(&mut self) {
         if !self.known.emulating.is_shared() {
             return;
@@ -275,10 +275,10 @@ impl Follower {
         }
     }
 
-    fn of_page(&mut self, page: &Page, session: &SessionId, event: &Event) {
+    fn on_page_event(&mut self, page: &Page, session: &SessionId, event: &Event) {
         let method = event.method.as_str();
         if method.starts_with("Network.") {
-            return of_network(page, event);
+            return on_network_event(page, event);
         }
         match method {
             "Target.attachedToTarget" => {
@@ -287,7 +287,7 @@ impl Follower {
                     page.with(|state| state.frames.moved_to(&session_id, &target_info.target_id));
                     self.listen(page, &session_id);
                 } else if target_info.kind == "worker" {
-                    // Its script is there, and the page is not told when.
+                    // The worker's script is loaded, and the page gets no event for that.
                     let now = Instant::now();
                     page.with(|state| state.network.ended(&target_info.target_id, now));
                     self.workers.insert(session_id.clone());
@@ -314,12 +314,12 @@ impl Follower {
                 page.with(|state| state.crashed = true);
             }
             "Page.frameNavigated" => {
-                of_frames(page, session, event);
+                on_frame_event(page, session, event);
                 if self.pages.len() > 1 {
                     self.remind();
                 }
             }
-            _ => of_frames(page, session, event),
+            _ => on_frame_event(page, session, event),
         }
     }
 }
@@ -332,7 +332,7 @@ fn tagged(session: Option<SessionId>, events: EventStream) -> BoxStream<'static,
     .boxed()
 }
 
-fn of_frames(page: &Page, session: &SessionId, event: &Event) {
+fn on_frame_event(page: &Page, session: &SessionId, event: &Event) {
     match event.method.as_str() {
         "Page.frameAttached" => {
             let Ok(OfFrame { frame_id, parent_frame_id, .. }) = event.read() else { return };
@@ -355,7 +355,7 @@ fn of_frames(page: &Page, session: &SessionId, event: &Event) {
         }
         "Page.frameDetached" => {
             let Ok(OfFrame { frame_id, reason, .. }) = event.read() else { return };
-            // A frame that moves to another process keeps its place.
+            // A frame that moves to another process keeps its place in the tree.
             if reason != "swap" {
                 page.with(|state| state.frames.removed(&frame_id));
             }
@@ -364,12 +364,12 @@ fn of_frames(page: &Page, session: &SessionId, event: &Event) {
     }
 }
 
-fn of_network(page: &Page, event: &Event) {
+fn on_network_event(page: &Page, event: &Event) {
     let now = Instant::now();
     match event.method.as_str() {
         "Network.requestWillBeSent" => {
             let Ok(OfRequest { request_id, loader_id, kind }) = event.read() else { return };
-            // These stay open for as long as the page likes.
+            // These stay open for as long as the page wants.
             if !matches!(kind.as_str(), "EventSource" | "WebSocket" | "Ping") {
                 page.with(|state| state.network.begun(&request_id, &loader_id, now));
             }
@@ -382,9 +382,9 @@ fn of_network(page: &Page, event: &Event) {
     }
 }
 
-/// A worker takes over requests of its page, and ends them.
-fn of_worker(page: &Page, event: &Event) {
+/// Handles requests that a worker took over from its page.
+fn on_worker_event(page: &Page, event: &Event) {
     if event.method != "Network.requestWillBeSent" {
-        of_network(page, event);
+        on_network_event(page, event);
     }
 }

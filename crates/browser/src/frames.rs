@@ -1,4 +1,4 @@
-//! The frames of a tab, wherever they run. Pure: fed by what the sessions of the tab tell.
+//! The frames of a tab, in all its processes. Pure: fed by events of the tab's sessions.
 
 use std::{collections::HashMap, iter};
 
@@ -8,17 +8,17 @@ use serde::Deserialize;
 /// A document of a tab: the page itself or an iframe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Frame {
-    /// By which session it is reached.
+    /// The session that reaches the frame.
     pub session: SessionId,
     pub id: String,
     /// None for the page itself.
     pub parent: Option<String>,
     pub url: String,
-    /// Which document it shows: another after each navigation.
+    /// The current document; changes with each navigation.
     pub loader: String,
 }
 
-/// A frame as the browser describes it.
+/// A frame as described by the browser.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Described {
@@ -33,7 +33,7 @@ pub(crate) struct Described {
     pub url_fragment: String,
 }
 
-/// Frames below a frame as the browser lists them.
+/// A frame tree as listed by the browser.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Listed {
@@ -46,19 +46,19 @@ pub(crate) struct Listed {
 #[derive(Default)]
 pub(crate) struct Frames {
     main: Option<String>,
-    /// INVARIANT: no frame is within itself, and each is a child of one other at most.
+    /// INVARIANT: no frame is its own ancestor, and each has at most one parent.
     nodes: HashMap<String, Node>,
 }
 
 struct Node {
     frame: Frame,
     children: Vec<String>,
-    /// The context of our own scripts in this document.
+    /// The execution context of our scripts in this document.
     world: Option<i64>,
 }
 
 impl Frames {
-    /// The page itself, which is known by the name of its tab before anything else is.
+    /// Starts with the page itself. Its frame id equals its tab id.
     pub fn of(session: &SessionId, id: &str, url: &str) -> Self {
         let mut frames = Self::default();
         let described = Described {
@@ -72,7 +72,7 @@ impl Frames {
         frames
     }
 
-    /// Learns of frames that were there before anybody listened.
+    /// Adds frames that existed before we subscribed.
     pub fn listed(&mut self, session: &SessionId, listed: &Listed) {
         let id = &listed.frame.id;
         let stale = self
@@ -100,8 +100,7 @@ impl Frames {
         }
     }
 
-    /// A frame shows another document, or is seen for the first time. One that is said to be within
-    /// itself is nonsense.
+    /// A frame navigated or appeared. Reports that would make a frame its own ancestor are ignored.
     pub fn navigated(&mut self, session: &SessionId, described: &Described) {
         let Described { id, parent_id, loader_id, url, url_fragment } = described;
         if parent_id.as_deref().is_some_and(|parent| self.is_within(parent, id)) {
@@ -117,7 +116,7 @@ impl Frames {
             None => (parent_id.clone(), Vec::new()),
         };
         for child in &children {
-            // Those of the document before; the new one's are told afterwards.
+            // Children of the previous document; those of the new one are reported later.
             self.forget(child);
         }
         match &parent {
@@ -140,14 +139,14 @@ impl Frames {
         self.nodes.insert(id.clone(), Node { frame, children: Vec::new(), world: None });
     }
 
-    /// The address changed, the document did not.
+    /// The address changed within the same document.
     pub fn moved_within(&mut self, id: &str, url: &str) {
         if let Some(node) = self.nodes.get_mut(id) {
             url.clone_into(&mut node.frame.url);
         }
     }
 
-    /// A frame was taken out of its page.
+    /// A frame was removed from its page.
     pub fn removed(&mut self, id: &str) {
         let parent = self.nodes.get(id).and_then(|node| node.frame.parent.clone());
         if let Some(parent) = parent.and_then(|parent| self.nodes.get_mut(&parent)) {
@@ -156,7 +155,7 @@ impl Frames {
         self.forget(id);
     }
 
-    /// A frame runs elsewhere from now on.
+    /// A frame moved to another session.
     pub fn moved_to(&mut self, session: &SessionId, id: &str) {
         if let Some(node) = self.nodes.get_mut(id) {
             node.frame.session = session.clone();
@@ -165,7 +164,7 @@ impl Frames {
         }
     }
 
-    /// A session has ended, and with it what it reached.
+    /// A session ended; its frames are gone.
     pub fn lost(&mut self, session: &SessionId) {
         let lost: Vec<_> = self
             .nodes
@@ -183,7 +182,7 @@ impl Frames {
         self.nodes.get(self.main.as_ref()?).map(|node| &node.frame)
     }
 
-    /// All of them: the page itself first, then as they were found in it.
+    /// All frames: the page itself first, then in document order.
     pub fn list(&self) -> Vec<Frame> {
         let mut found = Vec::new();
         let mut left: Vec<_> = self.main.iter().collect();
@@ -201,7 +200,7 @@ impl Frames {
         })
     }
 
-    /// The context of our own scripts in a document, if it was made.
+    /// The execution context of our scripts in a document, if it was created.
     pub fn world(&self, frame: &Frame) -> Option<i64> {
         self.shows(frame).then(|| self.nodes.get(&frame.id)?.world)?
     }
@@ -214,7 +213,7 @@ impl Frames {
         }
     }
 
-    /// Whether a frame is the other one or somewhere below it.
+    /// Whether frame `id` is `other` or a descendant of it.
     fn is_within(&self, id: &str, other: &str) -> bool {
         iter::successors(Some(id), |id| self.nodes.get(*id)?.frame.parent.as_deref())
             .any(|id| id == other)
@@ -255,7 +254,7 @@ mod tests {
         frames.attached(&page, "a1", "a");
         assert_eq!(ids(&frames), ["main", "a", "a1", "b"]);
 
-        // It moves to a process of its own, and keeps its place.
+        // It moves to another process and keeps its place.
         frames.moved_to(&other, "a");
         frames.navigated(&other, &described("a", Some("main"), "2"));
         assert_eq!(ids(&frames), ["main", "a", "b"]);
@@ -278,7 +277,7 @@ mod tests {
             frames.navigated(&page, &described(id, Some(parent), "2"));
         }
         assert_eq!(ids(&frames), ["main", "a", "b"]);
-        // Two that are not known yet.
+        // Two frames that are not known yet.
         frames.attached(&page, "c", "d");
         frames.attached(&page, "d", "c");
         assert_eq!(ids(&frames), ["main", "a", "b"]);

@@ -1,6 +1,7 @@
-//! A page of our own that nobody sees: no tab, no window, and nothing from the network.
+//! A hidden page without tab, window or network access.
 //!
-//! It hangs on a session of its own with the browser, which never tells others of it, and ends with it.
+//! It belongs to a separate session with the browser, is invisible to other sessions, and ends with
+//! that session.
 
 use std::{
     pin::pin,
@@ -18,7 +19,7 @@ use tokio::select;
 
 use crate::{BrowserError, context::Context, world::Evaluated};
 
-/// Leaving is a matter of the browser alone.
+/// Detaching involves only the browser.
 const LEAVE: Duration = Duration::from_secs(5);
 
 /// A hidden page, closed when dropped.
@@ -30,7 +31,7 @@ pub(crate) struct Hidden {
     deadline: Instant,
 }
 
-/// A session of our own with the browser; what was made by it goes with it.
+/// A separate session with the browser. Everything it created ends with it.
 struct Browser {
     cdp: Cdp,
     session: SessionId,
@@ -83,7 +84,7 @@ impl Hidden {
         for (method, params) in [
             ("Page.enable", json!({})),
             ("Network.enable", json!({})),
-            // The site's own would answer, and run.
+            // The site's own service worker would run and answer.
             ("Network.setBypassServiceWorker", json!({ "bypass": true })),
             ("Fetch.enable", json!({ "patterns": [{ "urlPattern": "*" }] })),
         ] {
@@ -92,7 +93,7 @@ impl Hidden {
         Ok(hidden)
     }
 
-    /// Asks the page.
+    /// Calls a method in the page's session.
     pub async fn call<T: DeserializeOwned>(
         &self,
         method: &str,
@@ -102,7 +103,7 @@ impl Hidden {
         Ok(self.cdp.call(Some(&self.page), method, params, left).await?)
     }
 
-    /// Asks the browser, in a session that ends with this page.
+    /// Calls a method of the browser, in a session that ends with this page.
     pub async fn ask_browser<T: DeserializeOwned>(
         &self,
         method: &str,
@@ -112,7 +113,8 @@ impl Hidden {
         Ok(self.cdp.call(Some(&self.browser.session), method, params, left).await?)
     }
 
-    /// Shows an empty document of a site, which is not asked for it; false if the browser does not.
+    /// Shows an empty document of an origin without asking its server. False if the browser
+    /// refuses.
     pub async fn go(&mut self, origin: &Origin) -> Result<bool, BrowserError> {
         let url = format!("{}/", origin.as_str());
         {
@@ -138,7 +140,7 @@ impl Hidden {
         self.run("(wanted) => location.origin === new URL(wanted).origin", origin).await
     }
 
-    /// The document that is wanted is empty; of anything else there is nothing. A browser that tries
+    /// Answers a request: the wanted document is empty, everything else fails. A browser that tries
     /// https first tries http next.
     async fn answer(&self, event: &Event, wanted: &str) -> Result<(), BrowserError> {
         let Ok(Paused { request_id, request }) = event.read::<Paused>() else { return Ok(()) };
@@ -154,13 +156,13 @@ impl Hidden {
             ("Fetch.failRequest", json!({ "requestId": request_id, "errorReason": reason }))
         };
         match self.call::<IgnoredAny>(method, params).await {
-            // It may have been given up meanwhile.
+            // The browser may have given up the request.
             Ok(_) | Err(BrowserError::Browser(CdpError::Refused { .. })) => Ok(()),
             Err(error) => Err(error),
         }
     }
 
-    /// Runs a function of one argument in the page. What it throws is a failure of the script.
+    /// Runs a function of one argument in the page. An exception becomes a script error.
     pub async fn run<T: DeserializeOwned>(
         &self,
         function: &str,
@@ -183,7 +185,7 @@ impl Hidden {
         }
     }
 
-    /// Whether the browser takes all of these cookies. None is kept.
+    /// Whether the browser accepts all of these cookies. They are deleted again.
     pub async fn takes(&self, cookies: &[Value]) -> Result<bool, BrowserError> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]

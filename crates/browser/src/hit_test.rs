@@ -1,4 +1,4 @@
-//! Where something in a frame is on the page, and whether the page around it lets a click through.
+//! Translates points in frames to page coordinates, and checks whether a click would reach them.
 
 use std::time::Instant;
 
@@ -13,19 +13,19 @@ use crate::{
     page_action::PageAction,
 };
 
-/// A place in a view.
+/// A point in a viewport.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Deserialize)]
 pub(crate) struct Spot {
     pub x: f64,
     pub y: f64,
 }
 
-/// A frame on the way from an element to the page: where the element is seen from outside of it.
+/// One step from an element's frame out to its parent.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Step {
-    /// Whose view it is: that of the topmost frame of this session.
+    /// The session whose topmost frame defines the coordinates.
     session: SessionId,
-    /// The frame that one steps out of, and the element that shows it.
+    /// The frame to step out of, and the element that shows it.
     frame: String,
     owner: i64,
     pub at: Spot,
@@ -42,12 +42,12 @@ struct Boxed {
     model: Model,
 }
 
-/// An element's boxes: the corners of each, from the upper left one on, wherever transforms put them.
+/// An element's boxes: the corners of each, clockwise from the upper left, after transforms.
 #[derive(Deserialize)]
 struct Model {
     content: [f64; 8],
     border: [f64; 8],
-    /// Of the border, before any transform.
+    /// Width of the border box before transforms.
     width: f64,
     height: f64,
 }
@@ -85,18 +85,18 @@ struct Node {
 }
 
 impl PageAction {
-    /// Where a point of a frame is in the view of the page.
+    /// Translates a point of a frame to page coordinates.
     pub async fn place(&self, found: &Found, spot: Spot) -> Result<Spot, BrowserError> {
         Ok(self.steps(found, spot).await?.last().map_or(spot, |step| step.at))
     }
 
-    /// The way of a point from its frame out to the page; none if it is there already.
+    /// The steps from a frame out to the page; empty for the page itself.
     pub async fn steps(&self, found: &Found, spot: Spot) -> Result<Vec<Step>, BrowserError> {
         let mut before = steps(&self.page, &found.frame, spot, self.deadline).await?;
         if before.is_empty() {
             return Ok(before);
         }
-        // The page scrolls to what is in a frame of another process some time after it was asked to.
+        // The page scrolls to a point in a frame of another process with some delay.
         loop {
             let now = steps(&self.page, &found.frame, spot, self.deadline).await?;
             if now == before {
@@ -106,21 +106,21 @@ impl PageAction {
         }
     }
 
-    /// What lies over a frame at the point where a click would have to reach it.
+    /// What covers a frame at the point where a click must reach it.
     pub async fn cover(&self, steps: &[Step]) -> Result<Option<String>, BrowserError> {
         let deadline = self.deadline;
         for Step { session, frame, owner, at } in steps {
             let metrics: Metrics =
                 self.page.call(session, "Page.getLayoutMetrics", json!({}), deadline).await?;
             let Scrolled { page_x, page_y } = metrics.css_layout_viewport;
-            // Whole pixels are asked for, and of the document.
+            // The protocol takes whole pixels in document coordinates.
             let params = json!({
                 "x": (at.x + page_x).floor() as i64, "y": (at.y + page_y).floor() as i64,
             });
             let hit = self.page.call::<Hit>(session, "DOM.getNodeForLocation", params, deadline);
             let hit = match hit.await {
                 Ok(hit) => hit,
-                // Nothing is there: the frame is out of the view.
+                // Nothing is there: the frame is outside the viewport.
                 Err(BrowserError::Browser(_)) => return Ok(Some("something".to_owned())),
                 Err(error) => return Err(error),
             };
@@ -154,7 +154,7 @@ async fn steps(
         let boxed = page.call::<Boxed>(session, "DOM.getBoxModel", params, deadline).await?;
         at = boxed.model.out(at);
         steps.push(Step { session: session.clone(), frame: frame.id.clone(), owner, at });
-        // Boxes are told in the view of the topmost frame of a process.
+        // Boxes are reported relative to the topmost frame of a process.
         while let Some(above) = find(&parent.parent).filter(|above| above.session == *session) {
             parent = above;
         }
@@ -164,11 +164,11 @@ async fn steps(
 }
 
 impl Model {
-    /// A point of what the element shows, where it is seen.
+    /// Translates a point of the content to where it is shown.
     fn out(&self, spot: Spot) -> Spot {
         let [x, y, ..] = self.content;
         let [left, top, right, right_top, _, _, bottom_left, bottom] = self.border;
-        // One pixel of the content along a side is as long as one of the border.
+        // Content pixels and border pixels have the same length.
         let along = |to: (f64, f64), length: f64| {
             if length > 0.0 { ((to.0 - left) / length, (to.1 - top) / length) } else { (0.0, 0.0) }
         };
@@ -202,7 +202,7 @@ mod tests {
             height: 100.0,
         };
         assert_eq!(half.out(Spot { x: 200.0, y: 50.0 }), Spot { x: 100.0, y: 25.0 });
-        // Turned by a quarter to the right.
+        // Rotated by 90 degrees clockwise.
         let turned = [50.0, 0.0, 50.0, 100.0, 0.0, 100.0, 0.0, 0.0];
         let turned = Model { border: turned, content: turned, width: 100.0, height: 50.0 };
         assert_eq!(turned.out(Spot { x: 10.0, y: 20.0 }), Spot { x: 30.0, y: 10.0 });

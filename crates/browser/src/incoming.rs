@@ -1,7 +1,7 @@
-//! Downloads that arrive under a number, and get the name that people know once they are complete.
+//! Stores downloads under a number, and renames them once they are complete.
 //!
-//! Chromium writes over a file of the same name when a program says where downloads go. A number is
-//! never used twice, and the name is given here, in a way that replaces nothing.
+//! Chromium overwrites existing files when a program sets the download folder. Numbers are unique,
+//! and renaming here never replaces a file.
 
 use std::{
     collections::VecDeque,
@@ -16,31 +16,31 @@ use rustix::{
 
 use crate::downloads::FOLDER;
 
-/// More than these are not remembered.
+/// Limit on remembered names.
 const REMEMBERED: usize = 1000;
-/// Nobody has more files of one name.
+/// Limit on files with the same name.
 const MOST_OF_A_NAME: usize = 10_000;
 
 /// The downloads folder of a home.
 pub struct Incoming {
     home: PathBuf,
-    /// The names that were given, by number.
+    /// The assigned names, by number.
     named: Mutex<VecDeque<(String, String)>>,
 }
 
 impl Incoming {
-    /// That of this home.
+    /// The downloads folder of this home.
     pub fn new(home: PathBuf) -> Self {
         Self { home, named: Mutex::default() }
     }
 
-    /// The home.
+    /// The home folder.
     pub fn home(&self) -> &Path {
         &self.home
     }
 
-    /// Gives a complete download its name, `report (1).pdf` if there is a `report.pdf`, and returns
-    /// where it is. It has that name also when it is asked for again.
+    /// Renames a complete download and returns its path: `report (1).pdf` if there is a
+    /// `report.pdf`. Repeated calls return the same path.
     pub fn settle(&self, guid: &str, suggested: &str) -> Option<PathBuf> {
         let plain = |c: char| c.is_ascii_hexdigit() || c == '-';
         if guid.is_empty() || !guid.chars().all(plain) {
@@ -74,7 +74,7 @@ impl Incoming {
     }
 }
 
-/// A name as Chromium makes it unique.
+/// Makes a name unique in the way Chromium does.
 fn numbered(suggested: &str, number: usize) -> String {
     let name = Path::new(suggested).file_name().map(|name| name.to_string_lossy().into_owned());
     let name = name.unwrap_or_else(|| "download".to_owned());
@@ -104,7 +104,7 @@ mod tests {
         }
         assert_eq!(incoming.settle("a-1", "r.pdf"), Some(folder.join("r.pdf")));
         assert_eq!(incoming.settle("a-2", "r.pdf"), Some(folder.join("r (1).pdf")));
-        // Who asks again is told the same.
+        // A repeated call returns the same path.
         assert_eq!(incoming.settle("a-2", "r.pdf"), Some(folder.join("r (1).pdf")));
         assert_eq!(fs::read_to_string(folder.join("r.pdf")).unwrap(), "first");
         assert_eq!(fs::read_to_string(folder.join("r (1).pdf")).unwrap(), "second");

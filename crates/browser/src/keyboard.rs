@@ -1,4 +1,4 @@
-//! The keyboard in a page: pressing keys, and typing into fields.
+//! Keyboard input in a page: pressing keys, and typing into fields.
 
 use helmdeck_wire::browser::{Acted, Clicked, PressKeys, Selector, TypeInto};
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ impl PageAction {
         Ok(Clicked { acted: self.acted().await?, hit: found.hit(at, &view) })
     }
 
-    /// Character by character, as somebody would who has these keys.
+    /// Types character by character, with the keys of the layout where they exist.
     async fn write(&self, text: &str) -> Result<(), BrowserError> {
         for character in text.chars() {
             match keys::character(character) {

@@ -1,13 +1,13 @@
-//! What keys are called, and what a page is told when they are pressed. Pure.
+//! Key names, and the events that a page gets for each key. Pure.
 
 use serde_json::{Value, json};
 
 use crate::BrowserError;
 
-/// More chords than this are not pressed by one action.
+/// Limit on chords in one action.
 const MAX_CHORDS: usize = 100;
 
-/// Names in small letters: of the DOM, of X, and those that models use.
+/// Lower-case names: from the DOM, from X, and those that models use.
 const NAMED: &[(&[&str], Key)] = &[
     (&["enter", "return", "kp_enter"], key("Enter", "Enter", 13, "\r")),
     (&["tab"], key("Tab", "Tab", 9, "")),
@@ -56,7 +56,7 @@ const NAMED: &[(&[&str], Key)] = &[
     (&["f12"], key("F12", "F12", 123, "")),
 ];
 
-/// Keys that change what others mean, with their bits in the protocol.
+/// Modifier keys, with their bits in the protocol.
 const MODIFIERS: &[(&[&str], Key, u8)] = &[
     (&["alt", "option", "alt_l"], key("Alt", "AltLeft", 18, ""), 1),
     (&["control", "ctrl", "control_l", "controlormeta"], key("Control", "ControlLeft", 17, ""), 2),
@@ -69,7 +69,7 @@ const MODIFIERS: &[(&[&str], Key, u8)] = &[
 ];
 const SHIFT: u8 = 8;
 
-/// Signs on the keys of an American keyboard: without and with Shift, code, number.
+/// Characters of a US keyboard: without and with Shift, code, key number.
 const SIGNS: &[(char, char, &str, u16)] = &[
     ('`', '~', "Backquote", 192),
     ('1', '!', "Digit1", 49),
@@ -95,7 +95,7 @@ const SIGNS: &[(char, char, &str, u16)] = &[
     (' ', ' ', "Space", 32),
 ];
 
-/// A key as a page hears of it.
+/// A key as it is reported to a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Key {
     key: &'static str,
@@ -108,20 +108,22 @@ const fn key(key: &'static str, code: &'static str, number: u16, text: &'static 
     Key { key, code, number, text }
 }
 
-/// The events of keys that are pressed and let go: each inner list belongs together, so that
-/// nothing stays pressed.
+/// The events that press and release each chord. Each inner list is sent together, so that nothing
+/// stays pressed.
 pub(crate) fn chords(keys: &str) -> Result<Vec<Vec<Value>>, BrowserError> {
     let chords: Vec<_> = keys.split_whitespace().collect();
     if chords.is_empty() {
         return Err(BrowserError::MissingKeys);
     }
     if chords.len() > MAX_CHORDS {
-        return Err(BrowserError::Invalid("keys names more than 100 chords: press them in parts"));
+        return Err(BrowserError::Invalid(
+            "keys has more than 100 chords; split them into several calls",
+        ));
     }
     chords.into_iter().map(chord).collect()
 }
 
-/// The events of a character that is typed; none for one that no key has.
+/// The events that type a character; `None` if no key has it.
 pub(crate) fn character(character: char) -> Option<Vec<Value>> {
     if character == '\n' {
         return chord("Enter").ok();
@@ -158,7 +160,7 @@ fn chord(chord: &str) -> Result<Vec<Value>, BrowserError> {
         down.push(pressed.event("keyUp", bits, false));
     } else {
         let bits = if pressed.shifted { bits | SHIFT } else { bits };
-        // With Control or Alt a key is a command and writes nothing.
+        // With Control or Alt a key is a command and produces no text.
         let writes = bits & !SHIFT == 0;
         let pressed = if bits & SHIFT != 0 { pressed.upper() } else { pressed };
         down.push(pressed.event("keyDown", bits, writes));
@@ -168,7 +170,7 @@ fn chord(chord: &str) -> Result<Vec<Value>, BrowserError> {
     Ok(down)
 }
 
-/// A key with what it writes.
+/// A key and the text it produces.
 struct Pressed {
     key: String,
     code: String,
@@ -190,7 +192,7 @@ impl From<Key> for Pressed {
 }
 
 impl Pressed {
-    /// What the key is with Shift.
+    /// The key with Shift held.
     fn upper(mut self) -> Self {
         let mut characters = self.key.chars();
         if let (Some(only), None) = (characters.next(), characters.next()) {
@@ -242,7 +244,7 @@ fn named(name: &str) -> Option<Pressed> {
     if let Some((key, _)) = modifier(name) {
         return Some(key.into());
     }
-    // `KeyA` and `Digit1`, as the DOM calls the keys themselves.
+    // `KeyA` and `Digit1` are DOM key codes.
     let code = name.strip_prefix("Key").or_else(|| name.strip_prefix("Digit"))?;
     let mut characters = code.chars();
     match (characters.next(), characters.next()) {
@@ -251,7 +253,7 @@ fn named(name: &str) -> Option<Pressed> {
     }
 }
 
-/// The key of a character, and whether it needs Shift.
+/// The key for a character, and whether it needs Shift.
 fn sign(character: char) -> Option<(Pressed, bool)> {
     let pressed = |code: String, number: u16| Pressed {
         key: character.to_string(),
@@ -290,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_has_the_names_of_everybody() {
+    fn a_key_is_known_by_dom_x11_and_common_names() {
         for names in [["Enter", "Return"], ["ArrowDown", "Down"], ["ctrl+a", "Control+a"]] {
             assert_eq!(told(names[0]), told(names[1]));
         }
@@ -302,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chord_holds_its_modifiers_and_lets_them_go() {
+    fn a_chord_presses_and_releases_its_modifiers() {
         let expected = [
             event("rawKeyDown", "Control", 2, ""),
             event("rawKeyDown", "a", 2, ""),
@@ -318,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_refused() {
+    fn unknown_keys_are_refused() {
         for bad in ["Bogus", "ctrl+Bogus", "Bogus+a", "é", "KeyÄÖ"] {
             assert!(matches!(chords(bad), Err(BrowserError::UnknownKey(_))), "{bad}");
         }

@@ -1,8 +1,8 @@
 //! The structured browser: pages and elements by name, in a Chromium that a person may see.
 //!
-//! [`Browser`] is the whole interface: its methods take an action of [`helmdeck_wire`] and give its
-//! reply. It speaks to Chromium by [`helmdeck_cdp`] and survives its restarts; it knows no HTTP and
-//! no sandbox. Clients from outside may use the same browser at the same time.
+//! [`Browser`] is the whole interface: each method takes an action of [`helmdeck_wire`] and returns
+//! its reply. It talks to Chromium through [`helmdeck_cdp`] and survives restarts of it. It knows
+//! nothing about HTTP or sandboxes. Other clients may use the same browser at the same time.
 
 mod address;
 mod any_tab;
@@ -45,7 +45,7 @@ mod world;
 
 pub use any_tab::AnyTab;
 pub use browser::Browser;
-pub use cast::{Hands, Said, Screen, ThumbnailCast};
+pub use cast::{Said, Screen, ThumbnailCast, ViewerInput};
 pub use error::BrowserError;
 pub use incoming::Incoming;
 pub use private::{Carried, SignIn};

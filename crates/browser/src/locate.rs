@@ -13,36 +13,36 @@ use crate::{
     page::Frame,
     page_action::PageAction,
     view::View,
-    world::{Remote, Told},
+    world::{Outcome, Remote},
 };
 
-/// The page is asked again after this time: there may be frames by then that it does not know.
+/// How long one search waits before it includes frames that have appeared meanwhile.
 const SLICE: Duration = Duration::from_millis(500);
-/// What the page needs to say that the time is up.
+/// Extra time for the page to report a timeout.
 pub(crate) const GRACE: Duration = Duration::from_millis(500);
-/// A frame that does not answer in this time does not hold up the others.
+/// A frame that takes longer than this does not delay the others.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// What is asked for about an element.
+/// A search for an element, and what to do with it.
 #[derive(Debug, Clone)]
 pub(crate) struct Ask<'a> {
     pub selector: &'a Selector,
     pub want: Want,
-    /// What the page's script does with it, and with which arguments.
+    /// The operation of the page's script, and its arguments.
     pub doing: &'static str,
     pub arguments: Value,
 }
 
-/// What an element must be before it is used.
+/// The state an element must have before it is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Want {
     /// In the document.
     Attached,
-    /// With a place on the page.
+    /// It has a place on the page.
     Visible,
     /// Visible and enabled, and scrolled to.
     Enabled,
-    /// All of it, not moving, and a click would reach it.
+    /// Enabled, not moving, and a click would reach it.
     Usable,
 }
 
@@ -64,23 +64,23 @@ pub(crate) struct Found {
     pub answer: Answer,
 }
 
-/// What the script says.
+/// The script's answer.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Answer {
     state: Verdict,
     why: String,
     element: String,
-    /// Waiting does not help.
+    /// Waiting longer does not help.
     r#final: bool,
     pub tag: String,
     pub name: String,
     pub x: f64,
     pub y: f64,
     pub r#box: Rect,
-    /// The tab is behind another.
+    /// The tab is hidden.
     hidden: bool,
-    /// A click on it downloads something.
+    /// A click on the element starts a download.
     pub downloads: bool,
     pub content: String,
     pub values: Vec<String>,
@@ -97,11 +97,11 @@ enum Verdict {
     Blocked,
     Unreadable,
     Stale,
-    /// It belongs to another document than the one that was asked.
+    /// The element belongs to another document.
     Elsewhere,
 }
 
-/// A part of a view.
+/// A rectangle in a viewport.
 #[derive(Debug, Default, Clone, Copy, Deserialize)]
 pub(crate) struct Rect {
     pub x: f64,
@@ -124,7 +124,7 @@ struct Resolved {
 }
 
 impl Found {
-    /// The element as a reply tells it.
+    /// The element as reported in a reply.
     pub fn hit(&self, at: Spot, view: &View) -> Hit {
         let Answer { tag, name, .. } = &self.answer;
         let Pixel { x, y } = pixel(at);
@@ -133,13 +133,13 @@ impl Found {
     }
 }
 
-/// Pixels of a view are small numbers.
+/// Viewport coordinates are small numbers.
 fn pixel(at: Spot) -> Pixel {
     Pixel { x: at.x.round() as i32, y: at.y.round() as i32 }
 }
 
 impl PageAction {
-    /// Finds the element, waits until it is as wanted, and does with it what is asked.
+    /// Finds the element, waits until it has the wanted state, and runs the operation on it.
     pub async fn find(&self, ask: &Ask<'_>) -> Result<Found, BrowserError> {
         let mut in_front = false;
         loop {
@@ -151,7 +151,7 @@ impl PageAction {
             };
             match answer.state {
                 Verdict::Ready if answer.hidden && ask.want == Want::Usable && !in_front => {
-                    // Nothing moves or is clicked in a tab that nobody can see.
+                    // Animations and clicks do not work in a hidden tab.
                     self.ask("Page.bringToFront", json!({})).await?;
                     in_front = true;
                 }
@@ -211,7 +211,7 @@ impl PageAction {
             let answer = self.try_frame(frame, ask, slice, false).await?;
             return Ok(((*frame).clone(), answer));
         }
-        // Nowhere yet: whichever frame has it first.
+        // Not found yet: use the first frame that has it.
         let mut looks: FuturesUnordered<_> =
             frames.iter().map(|frame| self.look(frame, ask.selector, slice)).collect();
         while let Some(seen) = looks.next().await {
@@ -230,7 +230,7 @@ impl PageAction {
         });
         let deadline = Instant::now() + within + LOOK;
         let answer = self.page.run::<Answer>(frame, "until", argument, deadline).await;
-        matches!(answer, Ok(Told::Value(Answer { state: Verdict::Ready, .. })))
+        matches!(answer, Ok(Outcome::Value(Answer { state: Verdict::Ready, .. })))
     }
 
     async fn try_frame(
@@ -255,9 +255,9 @@ impl PageAction {
         let frames = self.page.frames();
         let node = self.page.refs().find(name, &frames).ok_or_else(stale)?;
         let deadline = self.deadline + GRACE;
-        // A node belongs to one document only, and the browser does not say to which.
+        // A node belongs to one document, and the browser does not report which.
         for frame in frames.iter().filter(|frame| frame.session == node.session) {
-            let Told::Value(world) = self.page.world(frame, deadline).await? else { continue };
+            let Outcome::Value(world) = self.page.world(frame, deadline).await? else { continue };
             let params = json!({ "backendNodeId": node.backend_id, "executionContextId": world });
             let resolved =
                 self.page.call::<Resolved>(&frame.session, "DOM.resolveNode", params, deadline);
@@ -279,18 +279,18 @@ impl PageAction {
                     deadline,
                 )
                 .await;
-            if !matches!(answer, Told::Value(Answer { state: Verdict::Elsewhere, .. })) {
+            if !matches!(answer, Outcome::Value(Answer { state: Verdict::Elsewhere, .. })) {
                 return Ok((frame.clone(), self.or_left(answer).await?));
             }
         }
         Err(stale())
     }
 
-    /// A document that is left has nothing; the next one is looked at when it is there.
-    async fn or_left(&self, told: Told<Answer>) -> Result<Answer, BrowserError> {
+    /// Treats a document that was left as empty; the next document is searched later.
+    async fn or_left(&self, told: Outcome<Answer>) -> Result<Answer, BrowserError> {
         match told {
-            Told::Value(answer) => Ok(answer),
-            Told::Left => {
+            Outcome::Value(answer) => Ok(answer),
+            Outcome::Left => {
                 let pause = Instant::now() + Duration::from_millis(50);
                 self.page.news(pause.min(self.deadline)).await;
                 Ok(Answer::default())
@@ -307,7 +307,7 @@ impl PageAction {
         };
         let survey = self.page.run::<Survey>(&main, "survey", written(selector), deadline).await;
         let page = match survey {
-            Ok(Told::Value(survey)) => survey.sentence(),
+            Ok(Outcome::Value(survey)) => survey.sentence(),
             _ => format!("the page is {}", main.url),
         };
         BrowserError::ElementNotFound { selector: selector_text, page }
@@ -318,7 +318,7 @@ impl Survey {
     fn sentence(&self) -> String {
         let Self { url, title, elements, more } = self;
         if elements.is_empty() {
-            return format!("the page {title:?} at {url} has nothing to use in it");
+            return format!("the page {title:?} at {url} has no usable elements");
         }
         let more = if *more { " and more" } else { "" };
         format!("the page {title:?} at {url} has {}{more}", elements.join(", "))
@@ -336,7 +336,7 @@ fn argument(ask: &Ask<'_>, slice: Duration, stay: bool) -> Value {
     argument
 }
 
-/// A selector as the script reads it.
+/// A selector in the script's format.
 pub(crate) fn written(selector: &Selector) -> Value {
     match selector {
         Selector::Css(css) => json!({ "css": css }),

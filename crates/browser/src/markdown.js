@@ -1,7 +1,7 @@
-// The text of a page, or of one element, as a list of blocks in Markdown.
+// Converts a page or one element to a list of Markdown blocks.
 //
-// Runs in a world of its own: a page cannot change what is called here, but the names of form
-// fields hide properties of their form, so those are read by the getters of their prototypes.
+// Runs in an isolated world, so a page cannot replace the functions used here. But form fields
+// shadow the properties of their form, so those are read through prototype getters.
 function (root, limit) {
   const MAX_DEPTH = 400
   const MAX_NODES = 500000
@@ -38,7 +38,7 @@ function (root, limit) {
   let said = 0
   let boilerplate = true
 
-  // A limit of bytes is reached earlier than one of as many characters.
+  // The byte limit is reached before as many characters.
   const isFull = () => said > limit || seen > MAX_NODES
 
   const isSkipped = (element) => {
@@ -84,7 +84,7 @@ function (root, limit) {
     .replace(/^(#{1,6}|[-+>])(?=\s|$)/, '\\$1')
     .replace(/^(\d{1,9})([.)])(?=\s|$)/, '$1\\$2')
 
-  // Marks around a text, which must not have spaces inside.
+  // Puts marks around a text, with no spaces inside them.
   const marked = (text, mark) => {
     const [, before, inner, after] = text.match(/^(\s*)([^]*?)(\s*)$/)
     return inner === '' ? text : `${before}${mark}${inner}${mark}${after}`
@@ -113,7 +113,7 @@ function (root, limit) {
     const text = squeeze(inner).trim() || escape(squeeze(fallback).trim())
     const raw = attribute(element, 'href')
     const href = typeof element.href === 'string' ? element.href : ''
-    // Marks that lead to the heading they stand at.
+    // Anchor marks that link to their own heading.
     if (text === '' || (raw.startsWith('#') && /^[#¶§🔗]$/u.test(text))) return ''
     const [, before] = inner.match(/^(\s*)/)
     const after = inner.trim() === '' ? '' : inner.match(/(\s*)$/)[1]
@@ -122,7 +122,7 @@ function (root, limit) {
     return `${before}[${text}](${address(href)})${after}`
   }
 
-  // The text of a node in a line.
+  // The inline text of a node.
   const inline = (node, state) => {
     seen += 1
     if (isFull()) return ''
@@ -191,7 +191,7 @@ function (root, limit) {
 
   const indent = (text, by) => text.replace(/\n(?!\n|$)/g, '\n' + ' '.repeat(by))
 
-  // The blocks of an item as one text: what follows a line directly is a list in it.
+  // The blocks of a list item as one text. A list directly follows the line before it.
   const item = (blocks) => blocks.reduce((text, block) =>
     text + (text === '' ? '' : /^([-*]|\d+\.) /.test(block) ? '\n' : '\n\n') + block, '')
 
@@ -209,7 +209,7 @@ function (root, limit) {
       if (nodeType(child) !== Node.ELEMENT_NODE || isSkipped(child)) continue
       const tag = localName(child)
       if (tag === 'ul' || tag === 'ol') {
-        // Not allowed there, and common: it belongs to the item before.
+        // Invalid HTML, but common: a nested list belongs to the item before it.
         const inner = list(child, { ...state, depth: state.depth + 1 }).join('\n')
         if (items.length > 0 && inner !== '') items.push(indent('    ' + inner, 4))
         else if (inner !== '') items.push(inner)
@@ -284,7 +284,7 @@ function (root, limit) {
     return document && bodyOf(document) ? blocks(bodyOf(document), { ...state, depth: state.depth + 1 }) : []
   }
 
-  // The blocks that one element is, or null if it is only what is in it.
+  // The blocks of an element with special handling; null for others.
   const special = (element, state) => {
     const tag = localName(element)
     switch (tag) {
@@ -308,7 +308,7 @@ function (root, limit) {
     }
   }
 
-  // What is in a node as blocks.
+  // The content of a node as blocks.
   const blocks = (node, state) => {
     const found = []
     let run = ''
@@ -347,7 +347,7 @@ function (root, limit) {
     return found
   }
 
-  // The part of the page that holds most of its text, if there is such a part.
+  // The part of the page with most of its text, if there is one.
   const best = (body) => {
     const length = (element) => (element.innerText ?? '').length
     const whole = length(body)
@@ -371,7 +371,7 @@ function (root, limit) {
   if (!body) return answer([])
   let result = written(best(body))
   if (result.length === 0) {
-    // A page may be nothing but what other pages have around them.
+    // A page may consist only of what is boilerplate elsewhere.
     boilerplate = false
     seen = said = 0
     result = written(body)

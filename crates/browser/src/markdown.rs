@@ -1,4 +1,4 @@
-//! The page as Markdown: written by a script in the page, bounded here.
+//! The page as Markdown: produced by a script in the page, shortened here.
 
 use std::time::Instant;
 
@@ -11,12 +11,12 @@ use crate::{
     BrowserError,
     page::{Frame, Page},
     page_action::PageAction,
-    world::{Evaluated, Told},
+    world::{Evaluated, Outcome},
 };
 
-/// A function of the element, or none for the page, and the most characters.
+/// A function of the element (null for the page) and the maximum number of characters.
 const SCRIPT: &str = include_str!("markdown.js");
-/// The most bytes, if nothing else is asked for.
+/// The default limit in bytes.
 const MAX_BYTES: usize = 200_000;
 
 /// What the script answers.
@@ -24,12 +24,12 @@ const MAX_BYTES: usize = 200_000;
 struct Blocks {
     title: String,
     blocks: Vec<String>,
-    /// Whether it ended early, because there was enough.
+    /// Whether the script stopped early at the limit.
     full: bool,
 }
 
 impl PageAction {
-    /// The page, or an element of it, as Markdown.
+    /// The page or one element as Markdown.
     pub async fn markdown(&mut self, wanted: &Markdown) -> Result<MarkdownText, BrowserError> {
         let bytes = wanted.max_bytes.and_then(|bytes| usize::try_from(bytes).ok());
         let room = bytes.unwrap_or(MAX_BYTES);
@@ -55,7 +55,7 @@ async fn run(
     room: usize,
     deadline: Instant,
 ) -> Result<Blocks, BrowserError> {
-    let Told::Value(world) = page.world(frame, deadline).await? else {
+    let Outcome::Value(world) = page.world(frame, deadline).await? else {
         return Err(BrowserError::PageGone);
     };
     let element = object.map_or(json!({ "value": null }), |id| json!({ "objectId": id }));
@@ -74,8 +74,8 @@ async fn run(
     }
 }
 
-/// As many blocks as there is room for. One that does not fit is cut at a line if it is the first
-/// or made of many lines, as a list, a table or code is.
+/// Joins as many blocks as fit. A block that does not fit is cut at a line if it is the first, or
+/// if it has many lines like a list, a table or code.
 fn join(blocks: Vec<String>, room: usize) -> (String, bool) {
     let mut content = String::new();
     for block in blocks {
@@ -104,7 +104,7 @@ fn end(content: &mut String) {
     }
 }
 
-/// The first lines of a block. Code is closed.
+/// The first lines of a block. Code fences are closed.
 fn part(block: &str, room: usize, first: bool) -> String {
     let fence: String = block.chars().take_while(|c| *c == '`').collect();
     let closing = if fence.len() < 3 { String::new() } else { format!("\n{fence}") };
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn one_long_paragraph_ends_somewhere() {
+    fn a_single_long_paragraph_is_cut() {
         let (content, cut) = joined(&["äöüäöüäöü"], 12);
         assert_eq!((content.as_str(), cut), ("äöüä…\n", true));
     }

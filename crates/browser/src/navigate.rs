@@ -1,4 +1,4 @@
-//! Going to an address, or through the history of a tab, and waiting until the page is there.
+//! Navigates to an address or through a tab's history, and waits for the page.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -16,11 +16,11 @@ use crate::{
     world::Evaluated,
 };
 
-/// A download that came in place of a page begins within this time.
+/// How long a download may take to begin in place of a page.
 const DOWNLOAD: Duration = Duration::from_secs(1);
-/// Says that an answer is the session's proxy's, and not the host's that was asked for.
+/// Marks an answer of the session's proxy that replaces the host's.
 const EGRESS_HEADER: &str = "x-helmdeck-egress";
-/// The page that says that another failed is there in this time.
+/// How long the error page of a failed navigation may take to appear.
 const FAILURE: Duration = Duration::from_millis(500);
 
 #[derive(Deserialize)]
@@ -46,20 +46,20 @@ struct Entry {
     id: i64,
 }
 
-/// How far a navigation has come, by what the page told.
+/// The progress of a navigation, from the page's events.
 struct Arrival {
     main: String,
     wanted: &'static str,
-    /// The document that is waited for; any other one than before if not known.
+    /// The expected document; if unknown, any document other than the previous one.
     loader: Option<String>,
-    /// Whether a change within the document will do.
+    /// Whether a navigation within the document counts.
     within: bool,
     arrived: bool,
     /// Why the page cannot be shown.
     failed: Option<String>,
     unreachable: Option<String>,
     statuses: HashMap<String, u16>,
-    /// Requests that the session's proxy answered in the host's place.
+    /// Requests that the session's proxy answered in place of the host.
     refused: HashSet<String>,
 }
 
@@ -121,7 +121,7 @@ impl PageAction {
         let mut arrival = Arrival::new(&self.page.tab().0, navigate.wait_until);
         let whereto = match (&navigate.url, navigate.history) {
             (Some(_), Some(_)) => {
-                return Err(BrowserError::Invalid("expected url or history, not both"));
+                return Err(BrowserError::Invalid("set url or history, not both"));
             }
             (Some(url), None) => {
                 let gone = self.go(&addressed(url)?, &mut arrival).await;
@@ -139,8 +139,8 @@ impl PageAction {
         };
         self.arrive(&mut events, &mut arrival, &whereto).await?;
         if arrival.is_refused() {
-            // The page stays: it says the same to people.
-            let why = "the proxy of the session gives no connection".to_owned();
+            // The error page stays: it explains the failure to viewers.
+            let why = "the session's proxy refused the connection".to_owned();
             return Err(BrowserError::Navigation { url: whereto, why });
         }
         if navigate.wait_until == Until::NetworkIdle {
@@ -167,7 +167,7 @@ impl PageAction {
             Err(error) => return Err(error),
         };
         if let Some(why) = answer.error_text {
-            // A file came instead of a page; the page before is still there.
+            // The navigation became a download; the previous page stays.
             if answer.is_download || why == "net::ERR_ABORTED" && self.download_began(begun).await {
                 arrival.arrived = true;
                 return Ok(url.to_owned());
@@ -179,7 +179,7 @@ impl PageAction {
         Ok(url.to_owned())
     }
 
-    /// A page that says what failed is shown a moment later, and nothing can be asked until then.
+    /// Waits for the error page, which appears a moment later. Until then, calls to the page fail.
     async fn show_failure(&self, events: &mut EventStream, arrival: &mut Arrival) {
         let until = (Instant::now() + FAILURE).min(self.deadline);
         while arrival.unreachable.is_none() {
@@ -201,7 +201,7 @@ impl PageAction {
             History::Back | History::Reload => (current_index.checked_sub(1), "the page before"),
         };
         let Some(entry) = index.and_then(|index| entries.get(index)) else {
-            let why = "the history of the tab ends here".to_owned();
+            let why = "the tab's history ends here".to_owned();
             return Err(BrowserError::Navigation { url: name.to_owned(), why });
         };
         arrival.within = true;
@@ -210,7 +210,7 @@ impl PageAction {
         Ok(name.to_owned())
     }
 
-    /// Asks again for a moment: between two documents the browser refuses.
+    /// Repeats a call for a moment: between two documents the browser refuses it.
     async fn ask_shown(&self, method: &str, params: Value) -> Result<(), BrowserError> {
         let until = (Instant::now() + FAILURE).min(self.deadline);
         loop {
@@ -254,7 +254,7 @@ impl PageAction {
         Ok(())
     }
 
-    /// Waits until nothing was transferred for a while.
+    /// Waits until the network has been idle for a while.
     pub async fn quiet(&self) -> Result<(), BrowserError> {
         loop {
             let (quiet, count) =
@@ -265,7 +265,7 @@ impl PageAction {
             }
             if now >= self.deadline {
                 return Err(BrowserError::Timeout(format!(
-                    "the page did not become quiet in time: {count} requests are under way"
+                    "the network did not become idle in time: {count} requests are in progress"
                 )));
             }
             self.page.news(quiet.unwrap_or(self.deadline).min(self.deadline)).await;
@@ -285,7 +285,7 @@ impl PageAction {
         }
     }
 
-    /// What the page is called; nothing if it does not say.
+    /// The page's title; empty if it has none.
     pub async fn title(&self) -> String {
         let params = json!({ "expression": "document.title", "returnByValue": true });
         let session = self.page.session();
@@ -330,7 +330,7 @@ impl Arrival {
                 if frame.id == self.main {
                     self.unreachable = frame.unreachable_url;
                     self.loader = Some(frame.loader_id);
-                    // Nothing is loaded when a page is taken out of the drawer.
+                    // A page restored from the back-forward cache loads nothing.
                     self.arrived |= kind == "BackForwardCacheRestore";
                 }
             }
@@ -348,7 +348,7 @@ impl Arrival {
                 if !response.url.starts_with("http") || self.statuses.len() >= 1000 {
                     return;
                 }
-                // Over TLS, the proxy cannot answer in the place of a host.
+                // Over TLS, the proxy cannot answer in place of a host.
                 let named = |name: &String| name.eq_ignore_ascii_case(EGRESS_HEADER);
                 if response.url.starts_with("http:") && response.headers.keys().any(named) {
                     self.refused.insert(request_id.clone());

@@ -1,18 +1,18 @@
-//! What a tab is transferring at the moment. Pure: time is passed in.
+//! Tracks the requests of a tab that are in progress. Pure: time is passed in.
 
 use std::{
     collections::HashMap,
     time::{Duration, Instant},
 };
 
-/// A page is quiet when nothing was under way for so long.
+/// A page is idle when no request was in progress for this long.
 pub(crate) const QUIET: Duration = Duration::from_millis(500);
 
 /// The requests of a tab that are not answered yet.
 pub(crate) struct Network {
-    /// The document that asked, for each request.
+    /// The document of each request.
     under_way: HashMap<String, String>,
-    /// When the last one ended or began.
+    /// When a request last began or ended.
     last: Instant,
 }
 
@@ -32,13 +32,13 @@ impl Network {
         }
     }
 
-    /// The tab shows another document: nobody waits for what the one before had asked.
+    /// The tab shows another document: requests of the previous one no longer count.
     pub fn left(&mut self, document: &str, now: Instant) {
         self.under_way.retain(|_, asker| asker == document);
         self.last = now;
     }
 
-    /// From when on the tab counts as quiet; none while something is under way.
+    /// When the tab becomes idle; `None` while requests are in progress.
     pub fn quiet_at(&self) -> Option<Instant> {
         self.under_way.is_empty().then(|| self.last + QUIET)
     }
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tab_is_quiet_half_a_second_after_its_last_request() {
+    fn a_tab_is_idle_half_a_second_after_its_last_request() {
         let start = Instant::now();
         let mut network = Network::new(start);
         assert_eq!(network.quiet_at(), Some(start + QUIET));
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_document_before_had_asked_is_forgotten() {
+    fn requests_of_the_previous_document_are_forgotten() {
         let start = Instant::now();
         let mut network = Network::new(start);
         network.begun("1", "a", start);

@@ -1,4 +1,4 @@
-//! One tab: its session, its frames and what is happening in it.
+//! One tab: its session, its frames and its current state.
 
 use std::{
     sync::Arc,
@@ -23,9 +23,9 @@ use crate::{
     BrowserError, context::Context, frames::Frames, network::Network, refs::Refs, tabs::Target,
 };
 
-/// A page that asks more often than this in one call has made its point.
+/// Limit on dialogs reported for one call.
 const MAX_DIALOGS: usize = 100;
-/// A dialog is answered by the browser itself, at once.
+/// Dialogs are answered by the browser itself, at once.
 const ANSWER: Duration = Duration::from_secs(5);
 
 /// A tab that we are attached to. A cheap handle.
@@ -41,34 +41,34 @@ struct Shared {
     context: Context,
     refs: Refs,
     state: Mutex<State>,
-    /// Whether the tab tells us what happens in it by now.
+    /// Whether the tab's events are enabled.
     ready: watch::Sender<bool>,
-    /// Something happened.
+    /// Notified when the state changes.
     news: Notify,
 }
 
 pub(crate) struct State {
     pub frames: Frames,
     pub network: Network,
-    /// A dialog that nobody has answered yet.
+    /// The dialog that waits for an answer.
     pub dialog: Option<Opening>,
-    /// The process of the page died; a navigation starts another.
+    /// The renderer process died; a navigation starts another.
     pub crashed: bool,
     visits: Vec<Arc<Visit>>,
 }
 
-/// A dialog that came up.
+/// A dialog that opened.
 #[derive(Debug, Clone)]
 pub(crate) struct Opening {
-    /// Who shows it, and must be told the answer.
+    /// The session that shows the dialog and takes the answer.
     pub session: SessionId,
     pub kind: DialogKind,
     pub message: String,
-    /// What a prompt proposes.
+    /// The default text of a prompt.
     pub proposal: String,
 }
 
-/// A call that is under way in a tab: it answers the dialogs that come up.
+/// A call in progress in a tab: it answers the dialogs that open.
 pub(crate) struct Visit {
     accept: bool,
     dialogs: Mutex<Vec<Dialog>>,
@@ -103,7 +103,7 @@ impl Page {
         Self { shared: Arc::new(shared) }
     }
 
-    /// Asks one of the sessions of the tab. Failures have their public meaning already.
+    /// Calls a method in one of the tab's sessions. Errors are mapped to their public meaning.
     pub async fn call<T: DeserializeOwned>(
         &self,
         session: &SessionId,
@@ -115,8 +115,8 @@ impl Page {
         Ok(self.shared.cdp.call(Some(session), method, params, left).await?)
     }
 
-    /// The frames of the tab: the page itself first, then in document order, out-of-process iframes
-    /// included.
+    /// The frames of the tab: the page itself first, then in document order, including
+    /// out-of-process iframes.
     pub fn frames(&self) -> Vec<Frame> {
         self.shared.state.lock().frames.list()
     }
@@ -151,7 +151,7 @@ impl Page {
         &self.shared.session
     }
 
-    /// Whose cookies and permissions the page has.
+    /// The context that holds the page's cookies and permissions.
     pub fn context(&self) -> &Context {
         &self.shared.context
     }
@@ -160,27 +160,27 @@ impl Page {
         &self.shared.cdp
     }
 
-    /// What happens in the page itself from now on.
+    /// Subscribes to the events of the page itself.
     pub fn events(&self) -> EventStream {
         self.shared.cdp.events(Some(&self.shared.session))
     }
 
-    /// Looks at or changes what is known of the tab.
+    /// Reads or changes the tab's state.
     pub fn with<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {
         look(&mut self.shared.state.lock())
     }
 
-    /// Tells whoever waits that something happened.
+    /// Wakes everything that waits for a change.
     pub fn tell(&self) {
         self.shared.news.notify_waiters();
     }
 
-    /// Waits until something happens, or until then.
+    /// Waits for a change, or until the deadline.
     pub async fn news(&self, until: Instant) {
         let _ = timeout_at(until.into(), self.next_news()).await;
     }
 
-    /// The next thing that happens, from now on.
+    /// A future for the next change after this call.
     pub fn next_news(&self) -> Notified<'_> {
         self.shared.news.notified()
     }
@@ -189,21 +189,20 @@ impl Page {
         self.shared.ready.send_replace(true);
     }
 
-    /// Waits until the tab tells us what happens in it.
+    /// Waits until the tab's events are enabled.
     pub async fn ready(&self, deadline: Instant) -> Result<(), BrowserError> {
         let mut ready = self.shared.ready.subscribe();
         let ready = timeout_at(deadline.into(), ready.wait_for(|ready| *ready)).await;
         match ready {
             Ok(_) => Ok(()),
             Err(_) => Err(BrowserError::Timeout(
-                "the page did not answer in time: a dialog may be open in it, or it is busy"
-                    .to_owned(),
+                "the page did not answer in time: it is busy, or a dialog is open".to_owned(),
             )),
         }
     }
 
-    /// Begins a call in this tab. Until it ends, dialogs are answered: alerts and questions whether
-    /// to leave with OK, others with `accept`. One that is open already is answered now.
+    /// Begins a call in this tab. Until it ends, dialogs are answered: alerts and `beforeunload`
+    /// with OK, others with `accept`. An open dialog is answered now.
     pub async fn visit(&self, accept: bool) -> Visiting {
         let visit = Arc::new(Visit { accept, dialogs: Mutex::default() });
         self.with(|state| state.visits.push(Arc::clone(&visit)));
@@ -212,7 +211,7 @@ impl Page {
         visiting
     }
 
-    /// Answers a dialog that is open, if a call is under way.
+    /// Answers an open dialog if a call is in progress.
     pub async fn answer_dialog(&self) {
         let answer = self.with(|state| {
             let accept = state.visits.last()?.accept;
@@ -246,7 +245,7 @@ impl Page {
 }
 
 impl State {
-    /// A dialog that waits for a person, because no call is under way that answers it.
+    /// An open dialog that waits for a person, because no call in progress answers it.
     pub fn waiting_dialog(&self) -> Option<OpenDialog> {
         let Opening { kind, message, proposal, .. } = self.dialog.clone()?;
         self.visits.is_empty().then_some(OpenDialog { kind, message, proposal })
@@ -254,7 +253,7 @@ impl State {
 }
 
 impl Visiting {
-    /// The dialogs that came up so far.
+    /// The dialogs that opened so far.
     pub fn dialogs(&self) -> Vec<Dialog> {
         self.visit.dialogs.lock().clone()
     }
@@ -263,7 +262,7 @@ impl Visiting {
 impl Drop for Visiting {
     fn drop(&mut self) {
         self.page.with(|state| state.visits.retain(|visit| !Arc::ptr_eq(visit, &self.visit)));
-        // A dialog that came up at the last moment waits for somebody else now.
+        // A dialog that opened at the last moment is left to another call or person.
         self.page.tell();
     }
 }

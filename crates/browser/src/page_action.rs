@@ -1,4 +1,4 @@
-//! One action in one tab: what it may take, what happens meanwhile, and what the reply tells of it.
+//! One action in one tab: its deadline, what happens meanwhile, and the common part of its reply.
 
 use std::{
     sync::Arc,
@@ -24,42 +24,41 @@ use crate::{
     tabs::Target,
 };
 
-/// What an input brings about is waited for so long: a navigation until it shows, a download until
-/// it begins.
+/// How long to wait for effects of input: a navigation to show, a download to begin.
 const AFTERMATH: Duration = Duration::from_millis(500);
-/// A link that is there to download something does, if not at once.
+/// How long a download link may take to start its download.
 const DOWNLOAD_BEGINS: Duration = Duration::from_secs(3);
-/// A download that began is waited for so long.
+/// How long to wait for a download to complete.
 const DOWNLOAD: Duration = Duration::from_secs(1);
 
-/// Input that is not confirmed is done when the page answered so often, at such intervals.
+/// Unconfirmed input counts as done after this many answers of the page, at this interval.
 const CONFIRM: (Duration, u32) = (Duration::from_millis(100), 3);
 
-/// An action under way.
+/// An action in progress.
 pub(crate) struct PageAction {
     pub running: Arc<Running>,
     pub page: Page,
     pub deadline: Instant,
-    /// Whether the page is in a window that people see.
+    /// Whether the page is in a visible window.
     pub on_screen: bool,
-    /// Nothing if somebody else's hands are on the page.
+    /// `None` if the action only reads.
     visiting: Option<Visiting>,
-    /// What happens in the page, from the beginning of the action on.
+    /// Events of the page since the action began.
     events: EventStream,
-    /// Tabs that open meanwhile.
+    /// Events of tabs that open meanwhile.
     opened: EventStream,
     way: Way,
-    /// Downloads that began before are not of this action.
+    /// Downloads that began earlier do not belong to this action.
     begun: Mark,
 }
 
-/// Where the page itself is on its way to another document.
+/// The page's pending navigation and windows.
 #[derive(Default)]
 struct Way {
     under_way: bool,
-    /// Windows that it asked for and that are not there yet.
+    /// Requested windows that have not opened yet.
     windows: usize,
-    /// Where it went last.
+    /// The last navigation target.
     url: Option<String>,
 }
 
@@ -87,7 +86,7 @@ struct OfTarget {
 }
 
 impl PageAction {
-    /// Begins an action. Dialogs are answered from now on.
+    /// Begins an action. Dialogs are answered until it ends.
     pub async fn begin(
         running: Arc<Running>,
         page: Page,
@@ -102,7 +101,7 @@ impl PageAction {
         Self { running, page, deadline, on_screen, visiting, events, opened, way, begun }
     }
 
-    /// Begins to look at a page that a person uses. What they are asked, they answer.
+    /// Begins a read-only action on a page that a person uses. The person answers dialogs.
     pub fn begin_looking(
         running: Arc<Running>,
         page: Page,
@@ -118,18 +117,18 @@ impl PageAction {
         Ok(Self { running, page, deadline, on_screen, visiting, events, opened, way, begun })
     }
 
-    /// Whether nothing may be touched.
+    /// Whether the action only reads.
     pub fn hands_off(&self) -> bool {
         self.visiting.is_none()
     }
 
-    /// Asks the page itself, for the sake of the effect.
+    /// Calls a method of the page and ignores its result.
     pub async fn ask(&self, method: &str, params: impl Serialize) -> Result<(), BrowserError> {
         let session = self.page.session();
         self.page.call::<IgnoredAny>(session, method, params, self.deadline).await.map(|_| ())
     }
 
-    /// Sends input to the page, all at once: whoever stops waiting leaves nothing pressed.
+    /// Sends all input events together, so that a cancelled call leaves nothing pressed.
     pub async fn input(&self, method: &str, events: &[Value]) -> Result<(), BrowserError> {
         let sent = try_join_all(events.iter().map(|event| self.ask(method, event)));
         let done = select! {
@@ -138,14 +137,15 @@ impl PageAction {
             () = self.idles() => Ok(()),
         };
         match done {
-            // A page that the input closed has got it.
+            // The page received the input that closed it.
             Err(BrowserError::PageGone) => Ok(()),
             done => done,
         }
     }
 
-    /// The browser never confirms input that put another window in front of the page. That the page
-    /// has nothing to do any more says as much.
+    /// Waits until the page is idle. The browser never confirms input that moved another window to
+    /// the
+    /// front.
     async fn idles(&self) {
         for _ in 0..CONFIRM.1 {
             sleep(CONFIRM.0).await;
@@ -153,15 +153,16 @@ impl PageAction {
         }
     }
 
-    /// The page answers after everything that it was made to do at once, and what it told before is
-    /// there when it has answered.
+    /// Makes a round trip to the page: it answers after its synchronous work, and all earlier
+    /// events
+    /// have arrived by then.
     async fn barrier(&self, until: Instant) -> bool {
         let params = json!({ "expression": "0", "returnByValue": true });
         let session = self.page.session();
         self.page.call::<IgnoredAny>(session, "Runtime.evaluate", params, until).await.is_ok()
     }
 
-    /// Waits for what an input brought about, if it brought about anything.
+    /// Waits for the effects of input, if it has any.
     pub async fn settle(&mut self, downloads: bool) {
         let patience = if downloads { DOWNLOAD_BEGINS } else { AFTERMATH };
         let until = (Instant::now() + patience).min(self.deadline);
@@ -187,17 +188,17 @@ impl PageAction {
         }
     }
 
-    /// Ends the action, with what every reply tells.
+    /// Ends the action and returns the common part of the reply.
     pub async fn acted(&mut self) -> Result<Acted, BrowserError> {
         self.await_downloads().await;
         let params = json!({ "targetId": self.page.tab().0 });
         let left = DOWNLOAD;
         let found = self.running.cdp.call::<OfTarget>(None, "Target.getTargetInfo", params, left);
         let url = match found.await {
-            // The browser does not know it for a moment while it goes to another.
+            // The address is empty for a moment during a navigation.
             Ok(found) => Some(found.target_info.url).filter(|url| !url.is_empty()),
             Err(CdpError::BrowserGone) => return Err(BrowserError::Restarted),
-            // It was closed by what was done; that is no failure.
+            // The action closed the page; that is not a failure.
             Err(_) => None,
         };
         let url = url.or_else(|| self.way.url.take());
@@ -224,7 +225,7 @@ impl PageAction {
         }
     }
 
-    /// The tabs that opened, each ready to be used by the next call.
+    /// The tabs that opened. Each is ready for the next call.
     async fn opened(&mut self) -> Vec<TabId> {
         let mut opened = Vec::new();
         let until = Instant::now() + AFTERMATH;

@@ -1,4 +1,4 @@
-//! A page on paper.
+//! Prints a page to PDF.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use helmdeck_cdp::CdpError;
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::{BrowserError, page_action::PageAction};
 
-/// What is left free on every side, in inches, if nothing else is asked for.
+/// The default margin on every side, in inches.
 const MARGIN: f64 = 0.4;
 
 #[derive(Deserialize)]
@@ -42,7 +42,7 @@ impl PageAction {
     }
 }
 
-/// The browser knows only when it prints how many pages there are and whether there is room on them.
+/// Maps errors that the browser finds only when it prints: wrong page ranges, and no room left.
 fn meant(error: BrowserError) -> BrowserError {
     let BrowserError::Browser(CdpError::Refused { message, .. }) = &error else { return error };
     let field = |field: &str, why: &str| BrowserError::Field {
@@ -52,9 +52,9 @@ fn meant(error: BrowserError) -> BrowserError {
     if message.contains("range") {
         field("pages", "the document has fewer pages")
     } else if message.contains("content area") {
-        field("margin_inches", "nothing is left of the paper: make it smaller")
+        field("margin_inches", "the margins leave no room on the page; use smaller ones")
     } else if message.contains("Printing failed") {
-        let why = "the page went elsewhere while it was printed: wait for it, and try again";
+        let why = "the page navigated while it was printed; wait for it and try again";
         BrowserError::Timeout(why.to_owned())
     } else {
         error

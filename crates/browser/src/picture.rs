@@ -1,4 +1,4 @@
-//! Pictures of a page.
+//! Screenshots of a page.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use helmdeck_cdp::CdpError;
@@ -17,7 +17,7 @@ use crate::{
     world::Evaluated,
 };
 
-/// The browser draws nothing that is longer.
+/// The longest page that the browser renders.
 const MAX_LENGTH: f64 = 16_384.0;
 
 #[derive(Deserialize)]
@@ -91,7 +91,7 @@ impl PageAction {
             id: format!("page-{number}"),
             width,
             height,
-            // Not below the page's edge, and small.
+            // Coordinates are not negative, and small.
             origin: (corner.0.max(0.0) as u32, corner.1.max(0.0) as u32),
             scale: 1.0,
             bytes: bytes.into(),
@@ -116,7 +116,7 @@ impl PageAction {
         self.page.call(session, "Page.getLayoutMetrics", json!({}), self.deadline).await
     }
 
-    /// Nothing is drawn in a tab that nobody can see.
+    /// A hidden tab is not rendered.
     async fn bring_to_front(&self) -> Result<(), BrowserError> {
         let session = self.page.session();
         let params = json!({ "expression": "document.hidden", "returnByValue": true });
@@ -129,7 +129,7 @@ impl PageAction {
     }
 }
 
-/// The width and height that an encoded picture says it has.
+/// The width and height in the header of an encoded picture.
 fn size(bytes: &[u8]) -> Option<(u32, u32)> {
     let at = |index: usize| bytes.get(index).copied().map(u32::from);
     let big = |index: usize| Some(at(index)? << 8 | at(index + 1)?);
@@ -151,7 +151,7 @@ fn size(bytes: &[u8]) -> Option<(u32, u32)> {
             _ => Some((little(26)? & 0x3fff, little(28)? & 0x3fff)),
         };
     }
-    // JPEG: segment by segment, until the one that says it.
+    // JPEG: read segments until one contains the size.
     let mut index = 2;
     while at(index)? == 0xff {
         let marker = at(index + 1)?;
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_picture_says_how_large_it_is() {
+    fn the_size_is_read_from_the_header_of_a_picture() {
         let png = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x01\x02\0\0\0\x03";
         assert_eq!(size(png), Some((258, 3)));
         let lossless = b"RIFF....WEBPVP8L....\x2f\x01\x80\0\0";

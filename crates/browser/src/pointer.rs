@@ -1,4 +1,4 @@
-//! The mouse in a page: clicking and hovering.
+//! Mouse input in a page: clicking and hovering.
 
 use std::time::{Duration, Instant};
 
@@ -16,13 +16,13 @@ use crate::{
     page_action::PageAction,
 };
 
-/// Whether something still lies over a frame is asked again after this time.
+/// How often to check whether a frame is still covered.
 const COVERED: Duration = Duration::from_millis(100);
 
 impl PageAction {
     pub async fn click(&mut self, click: &ClickElement) -> Result<Clicked, BrowserError> {
         let (found, at) = self.aim(&click.selector).await?;
-        // The click may lead elsewhere.
+        // The click may navigate.
         let view = self.view().await;
         let mut events = vec![moved(at, &click.modifiers)];
         for count in 1..=click.count.clamp(1, 3) {
@@ -42,7 +42,7 @@ impl PageAction {
         Ok(Clicked { acted: self.acted().await?, hit: found.hit(at, &view) })
     }
 
-    /// An element that a click would reach, and where.
+    /// Waits for an element that a click would reach, and returns the point to click.
     async fn aim(&self, selector: &Selector) -> Result<(Found, Spot), BrowserError> {
         let ask = Ask { selector, want: Want::Usable, doing: "nothing", arguments: json!({}) };
         let mut covered = None;
@@ -56,7 +56,7 @@ impl PageAction {
             };
             let (found, at, cover) = match looked.await {
                 Ok(looked) => looked,
-                // What lay over it says more than that the time is up.
+                // What covers the element says more than a timeout.
                 Err(late @ BrowserError::Timeout(_)) => return Err(covered.unwrap_or(late)),
                 Err(error) => return Err(error),
             };
@@ -96,7 +96,7 @@ fn button(kind: &str, at: Spot, click: &ClickElement, count: u8) -> Value {
     })
 }
 
-/// Modifiers as the protocol counts them.
+/// Modifiers as a bit mask of the protocol.
 fn bits(held: &[Modifier]) -> u8 {
     let bit = |modifier: &Modifier| match modifier {
         Modifier::Alt => 1,

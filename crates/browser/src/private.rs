@@ -1,5 +1,5 @@
-//! Private sign-in: while a person has a browser for themselves, nobody else uses this one, and who is
-//! signed in travels from one to the other.
+//! Private sign-in. A person gets a private browser, all other calls are refused meanwhile, and the
+//! signed-in state is carried from one browser to the other.
 
 use std::{
     collections::BTreeSet,
@@ -12,36 +12,36 @@ use serde_json::json;
 
 use crate::{Browser, BrowserError, page::Page, running::Running, world::Evaluated};
 
-/// Reading and writing what sites have stored takes a page for each of them.
+/// Reading and writing site storage takes one page for each site.
 const CARRY: Duration = Duration::from_secs(30);
-/// The page that is gone to may be slow.
+/// The target page may be slow.
 const ARRIVE: Duration = Duration::from_secs(15);
-/// Addresses that a person visited, whose sites are looked into.
+/// Limit on visited origins whose storage is read.
 const MAX_SITES: usize = 50;
 
 const READ_SESSION: &str = "Object.keys(sessionStorage)
     .map((name) => ({ name, value: sessionStorage.getItem(name) }))";
 
-/// Who signs in privately, and in which browser.
+/// A private sign-in in progress.
 #[derive(Clone)]
 pub struct SignIn {
-    /// The person, as others are told.
+    /// The name of the person, as shown to others.
     pub by: String,
-    /// The key of their connections.
+    /// The key of the person's connections.
     pub key: String,
-    /// Their own browser.
+    /// The private browser.
     pub browser: Browser,
 }
 
-/// Where a browser is, and as whom.
+/// The page, cookies and storage carried from one browser to another.
 #[derive(Clone)]
 pub struct Carried {
-    /// The page.
+    /// The address of the page.
     pub url: String,
-    /// Its tab.
+    /// The tab of the page.
     pub tab: TabId,
     state: StorageState,
-    /// What the page has stored for its tab alone.
+    /// The page's session storage, which belongs to its tab.
     session_storage: Vec<StorageItem>,
 }
 
@@ -61,18 +61,18 @@ struct Added {
 }
 
 impl Browser {
-    /// Gives a person a browser for themselves, or ends that. Meanwhile calls in a person's hands are
-    /// about that browser, and all others fail.
+    /// Starts or ends a private sign-in. Meanwhile, a person's calls go to the private browser, and
+    /// all others fail.
     pub fn set_private(&self, sign_in: Option<SignIn>) {
         self.shared.private.send_replace(sign_in);
     }
 
-    /// Who signs in privately, now and later.
+    /// Watches the private sign-in.
     pub fn private(&self) -> tokio::sync::watch::Receiver<Option<SignIn>> {
         self.shared.private.subscribe()
     }
 
-    /// Where the session's own browser is, and as whom.
+    /// Reads the page and the signed-in state of the session's own browser.
     pub async fn carried(&self) -> Result<Carried, BrowserError> {
         let deadline = Instant::now() + CARRY;
         let running = self.own(deadline).await?;
@@ -82,12 +82,12 @@ impl Browser {
         let state = running.export(&wanted, deadline).await?;
         let main = page.frames().into_iter().next();
         let url = main.map_or_else(|| "about:blank".to_owned(), |frame| frame.url);
-        // A page without storage, such as about:blank, throws.
+        // Reading throws on a page without storage, such as about:blank.
         let session_storage = session_storage(&page, deadline).await.unwrap_or_default();
         Ok(Carried { url, tab: page.tab().clone(), state, session_storage })
     }
 
-    /// Goes where another browser was, as whom it was there: in this tab, if there still is one.
+    /// Opens the page of another browser with its signed-in state. Uses `tab` if it still exists.
     pub async fn arrive(&self, carried: Carried, tab: Option<&TabId>) -> Result<(), BrowserError> {
         let Carried { url, state, session_storage, .. } = carried;
         let deadline = Instant::now() + CARRY;
@@ -107,14 +107,14 @@ impl Browser {
     }
 }
 
-/// The sites of all pages that were visited in the tabs that are open.
+/// The origins in the histories of all open tabs.
 async fn visited(running: &Running, deadline: Instant) -> Vec<Origin> {
     let mut origins = BTreeSet::new();
     let pages = running.known.tabs.lock().pages();
     for page in pages {
         let method = "Page.getNavigationHistory";
         let history = page.call::<History>(page.session(), method, json!({}), deadline).await;
-        // A page that is closed meanwhile has none.
+        // A page that was closed meanwhile has no history.
         let entries = history.map(|history| history.entries).unwrap_or_default();
         origins.extend(entries.iter().rev().filter_map(|entry| Origin::of(&entry.url)));
     }
@@ -127,13 +127,13 @@ async fn session_storage(page: &Page, deadline: Instant) -> Result<Vec<StorageIt
     Ok(serde_json::from_value(read.result.value).unwrap_or_default())
 }
 
-/// Goes to a page whose tab has something stored before the page's own scripts run.
+/// Goes to a page. Its session storage is set before the page's own scripts run.
 async fn go(page: &Page, url: &str, stored: &[StorageItem]) -> Result<(), BrowserError> {
     let deadline = Instant::now() + ARRIVE;
     let (session, origin) = (page.session(), Origin::of(url));
     let mut added = None;
     if let Some(origin) = origin.filter(|_| !stored.is_empty()) {
-        // Two JSON texts are two expressions of the language.
+        // JSON texts are valid JavaScript expressions.
         let (items, origin) = (json!(stored), json!(origin.as_str()));
         let source = format!(
             "if (window === top && location.origin === {origin}) try {{
@@ -153,7 +153,7 @@ async fn go(page: &Page, url: &str, stored: &[StorageItem]) -> Result<(), Browse
     }
     match gone {
         Ok(_) => Ok(()),
-        // It is on its way.
+        // The navigation continues.
         Err(BrowserError::Timeout(_)) => Ok(()),
         Err(error) => Err(error),
     }

@@ -1,4 +1,4 @@
-//! Reading a page.
+//! Reads the text or HTML of a page.
 
 use helmdeck_wire::browser::{Extract, ExtractFormat, Extracted, Selector};
 use serde_json::json;
@@ -9,13 +9,13 @@ use crate::{
     page_action::PageAction,
 };
 
-/// Of larger pages, nobody reads all at once.
+/// Limit on what one call returns.
 const MAX_BYTES: usize = 32 << 20;
 
 impl PageAction {
     pub async fn extract(&mut self, extract: &Extract) -> Result<Extracted, BrowserError> {
         let (whole, doing) = match extract.format {
-            // A page without a body, as of pictures or SVG, has its root.
+            // Documents without a body, such as images or SVG: use the root element.
             ExtractFormat::Text => ("body, :root:not(html)", "text"),
             ExtractFormat::Html => (":root", "html"),
         };

@@ -1,8 +1,9 @@
-//! What pages said and asked the network for, kept for as long as there is room. Pure: fed by what
-//! the browser tells; time is passed in.
+//! Records console messages and requests within a memory limit. Pure: fed by events; time is passed
+//! in.
 
 mod console;
 mod cookies;
+mod events;
 mod extra;
 mod har;
 mod headers;
@@ -10,7 +11,6 @@ mod network;
 mod pages;
 mod release;
 mod request;
-mod told;
 mod words;
 
 use helmdeck_cdp::Event;
@@ -23,22 +23,22 @@ pub(crate) use network::MAX_POSTED;
 use network::Network;
 pub(crate) use release::Releases;
 
-/// What ends with the browser.
+/// The note in the console when the session's browser was restarted.
 const RESTARTED: &str = "the browser was restarted";
 
-/// Everything that is recorded of a session's browser, also of one that is gone.
+/// The records of a session's browsers, including those that ended.
 #[derive(Default)]
 pub(crate) struct Records {
     pub console: Console,
     pub network: Network,
     started: bool,
-    /// How many browsers were followed.
+    /// How many browsers have been followed.
     browsers: u64,
 }
 
 impl Records {
-    /// A browser is followed from now on, and gets a number; the session's `own` perhaps in the place
-    /// of another.
+    /// Registers a browser and returns its number. A second `own` browser of the session is a
+    /// restart, which the console notes.
     pub fn browser_started(&mut self, own: bool, now: OffsetDateTime) -> u64 {
         if own && std::mem::replace(&mut self.started, true) {
             self.console.note(None, ConsoleLevel::Warning, RESTARTED.to_owned(), now);
@@ -47,8 +47,8 @@ impl Records {
         self.browsers
     }
 
-    /// Something happened in a tab of a browser: in its page itself, or in a frame or worker of it.
-    /// Whether the browser keeps objects because it told this.
+    /// Records an event of a tab; `main` if it comes from the page itself and not from a frame or
+    /// worker. Returns whether the browser holds objects because of it.
     pub fn heard(
         &mut self,
         browser: u64,
@@ -67,31 +67,31 @@ impl Records {
         false
     }
 
-    /// A tab tells more than can be listened to.
+    /// Events of a tab were lost.
     pub fn missed(&mut self, tab: &TabId, events: u64, now: OffsetDateTime) {
-        let text = format!("{events} events of this tab came too fast to be recorded");
+        let text = format!("{events} events of this tab were lost because they came too fast");
         self.console.note(Some(tab), ConsoleLevel::Warning, text, now);
     }
 
-    /// A tab was closed: what it still asked for is answered to nobody.
+    /// A tab was closed: its open requests fail.
     pub fn closed(&mut self, tab: &TabId) {
         self.network.lost(tab, "the tab was closed");
     }
 
-    /// A tab went with its browser.
+    /// A tab ended with its browser.
     pub fn ended(&mut self, tab: &TabId) {
         self.network.lost(tab, "the browser ended");
     }
 
-    /// Whether anything is known of a tab.
+    /// Whether there are records of a tab.
     pub fn knows(&self, tab: &TabId) -> bool {
         self.console.knows(tab) || self.network.knows(tab)
     }
 }
 
-/// A text without the users and passwords of addresses in it, and no longer than this.
+/// A text without user names and passwords in addresses, shortened to `room` bytes.
 fn shown(text: &str, room: usize) -> String {
-    // A little more is looked at, so that no password is cut in half.
+    // Look at a little more, so that no password is cut in half.
     let mut rest = cut(text, room + 1024);
     let mut shown = String::with_capacity(rest.len());
     while let Some(found) = rest.find("://") {
@@ -116,9 +116,9 @@ fn cut(text: &str, room: usize) -> &str {
     text.get(..text.floor_char_boundary(room)).unwrap_or_default()
 }
 
-/// A moment that the browser told as seconds since 1970.
+/// A time that the browser reported in seconds since 1970.
 fn moment(seconds: f64) -> OffsetDateTime {
-    // Whole milliseconds: nobody reads more, and a float holds no more.
+    // Whole milliseconds: a float is not more precise here.
     let nanoseconds = (seconds * 1000.0).round() as i128 * 1_000_000;
     OffsetDateTime::from_unix_timestamp_nanos(nanoseconds).unwrap_or(OffsetDateTime::UNIX_EPOCH)
 }

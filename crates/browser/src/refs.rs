@@ -1,4 +1,4 @@
-//! The short names of elements: `e12` in a snapshot, a node in the browser.
+//! Refs: short names of elements in snapshots, such as `e12`.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,10 +7,10 @@ use parking_lot::Mutex;
 
 use crate::{page::Frame, snapshot::Past};
 
-/// What a tab remembers, at most; the names given first are forgotten first.
+/// Limit on refs of one tab; the oldest are forgotten first.
 const MAX_REFS: usize = 100_000;
 
-/// A node of a page, as the session that it was seen in calls it.
+/// A node of a page, identified within its session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Node {
     pub session: SessionId,
@@ -19,10 +19,9 @@ pub(crate) struct Node {
     pub backend_id: i64,
 }
 
-/// The names of a tab's elements, and the snapshots they were in.
+/// The refs of a tab's elements, and its latest snapshots.
 ///
-/// INVARIANT: a name is given to one element only, ever, and an element of a document keeps its
-/// name.
+/// INVARIANT: a ref is never reused, and an element keeps its ref while its document is shown.
 #[derive(Default)]
 pub(crate) struct Refs {
     names: Mutex<Names>,
@@ -32,16 +31,17 @@ pub(crate) struct Refs {
 #[derive(Default)]
 struct Names {
     last: u64,
-    /// With the document that the frame showed.
+    /// With the document of the frame.
     elements: BTreeMap<u64, (Node, String)>,
     numbers: HashMap<Node, u64>,
 }
 
 impl Refs {
-    /// The name of an element, a new one if it has none yet.
+    /// The ref of an element; assigns one if it has none.
     ///
-    /// `document` is the id of what its frame has loaded: the numbers of nodes begin anew in another
-    /// process, so that the node that had this number in another document is another one.
+    /// `document` is the id of the frame's document. Node numbers start again in another process,
+    /// so
+    /// the same number in another document is another node.
     pub(crate) fn name(&self, node: &Node, document: &str) -> String {
         let mut names = self.names.lock();
         let known = names.numbers.get(node).copied();
@@ -62,8 +62,8 @@ impl Refs {
         format!("e{number}")
     }
 
-    /// The element that was given this name, if the tab still shows the document it was in. Whether
-    /// that still has it is not known here.
+    /// The element of a ref, if the tab still shows its document. The element may have been
+    /// removed.
     pub(crate) fn find(&self, name: &str, frames: &[Frame]) -> Option<Node> {
         let number = name.strip_prefix('e')?.parse().ok()?;
         let (node, document) = self.names.lock().elements.get(&number).cloned()?;
@@ -73,7 +73,7 @@ impl Refs {
         shown.then_some(node)
     }
 
-    /// The last snapshots of the tab.
+    /// The latest snapshots of the tab.
     pub(crate) fn past(&self) -> &Past {
         &self.past
     }
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn an_element_keeps_its_name_and_no_other_gets_it() {
+    fn an_element_keeps_its_ref_and_no_other_gets_it() {
         let refs = Refs::default();
         let first = refs.name(&node(7), "a");
         assert_eq!(first, "e1");
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(refs.name(&node(7), "a"), first);
         assert_eq!(refs.find(&first, &shown("a")), Some(node(7)));
 
-        // Another document in another process, where numbers begin anew.
+        // Another document in another process, where node numbers start again.
         assert_eq!(refs.find(&first, &shown("b")), None);
         let next = refs.name(&node(7), "b");
         assert_eq!(next, "e3");
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_finds_nothing() {
+    fn invalid_refs_find_nothing() {
         let refs = Refs::default();
         refs.name(&node(7), "a");
         for name in ["", "e", "e0", "e2", "1", "x1", "e-1", "e99999999999999999999"] {

@@ -1,4 +1,4 @@
-//! A browser that runs: its tabs and downloads, from the moment we first look at it.
+//! A running browser: its tabs and downloads, since we connected to it.
 
 use std::{
     sync::Arc,
@@ -31,43 +31,43 @@ use crate::{
     tabs::{Tabs, Target},
 };
 
-/// A browser that was just started shows its first page in this time; else we open one.
+/// How long a new browser may take to show its first page before we open one.
 const FIRST_PAGE: Duration = Duration::from_millis(500);
-/// The records are read as they are if the one who keeps them does not come to it in this time.
+/// How long to wait for pending events before the records are read as they are.
 const UP_TO_DATE: Duration = Duration::from_secs(1);
 
-/// The browser knows its tabs by heart.
+/// Listing tabs involves only the browser.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// Who started a browser. In another's than the session's own, no tab is opened that nobody asked for.
+/// Who started a browser. Tabs are opened without a request only in the session's own browser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
     /// The session.
     Session,
-    /// A program of the agent's, which also said where downloads go.
+    /// A program of the agent, which also chose the download folder.
     Agent,
-    /// Somebody who attached it.
-    Somebody,
+    /// It was attached.
+    Attached,
 }
 
-/// One browser, until it is gone.
+/// One browser process, until it ends.
 pub(crate) struct Running {
     pub cdp: Cdp,
     pub known: Arc<Known>,
     pub casts: Casts,
     pub owner: Owner,
     follower: AbortHandle,
-    /// Whoever waits until the follower has seen everything that was told.
-    abreast: mpsc::UnboundedSender<oneshot::Sender<()>>,
+    /// Callers that wait until the follower has handled all received events.
+    flush: mpsc::UnboundedSender<oneshot::Sender<()>>,
 }
 
-/// What is known of a browser.
+/// The state of a browser.
 pub(crate) struct Known {
     pub tabs: Mutex<Tabs>,
     pub downloads: Mutex<Downloads>,
     pub records: Arc<Mutex<Records>>,
     pub emulating: Arc<Emulating>,
-    /// Something happened in the browser itself.
+    /// Notified when the browser itself changes.
     pub news: Notify,
 }
 
@@ -84,8 +84,8 @@ struct Listed {
 }
 
 impl Running {
-    /// Attaches to every page there is and will be. Where downloads go is only said to a browser
-    /// of the session's `own`: whoever started another has said it.
+    /// Attaches to all present and future pages. The download folder is set unless the agent
+    /// started the browser: then its program has set it.
     pub async fn start(
         cdp: Cdp,
         owner: Owner,
@@ -121,7 +121,9 @@ impl Running {
             }
             Ok(())
         };
-        // Who looked before us, and went, was told already: we are told again only after this.
+        // An earlier client on this connection may have enabled discovery. Turning it off first
+        // makes
+        // the browser report all targets again.
         let again = json!({ "discover": false });
         cdp.call::<IgnoredAny>(None, "Target.setDiscoverTargets", again, left).await?;
         try_join!(
@@ -130,30 +132,30 @@ impl Running {
         )?;
         let own = owner != Owner::Agent;
         let browser = known.records.lock().browser_started(own, OffsetDateTime::now_utc());
-        let (abreast, asked) = mpsc::unbounded_channel();
+        let (flush, asked) = mpsc::unbounded_channel();
         let mut follower = Follower::new(cdp.clone(), Arc::clone(&known), browser, events, asked);
         follower.catch_up().await;
         let follower = tokio::spawn(follower.follow()).abort_handle();
         let casts = Casts::new(cdp.clone());
-        Ok(Self { cdp, known, owner, casts, follower, abreast })
+        Ok(Self { cdp, known, owner, casts, follower, flush })
     }
 
-    /// Waits until what the browser has told by now is recorded, also by pages that are just being
-    /// looked at for the first time.
-    pub async fn abreast(&self) {
+    /// Waits until all events sent so far are recorded, including those of pages that are being
+    /// attached.
+    pub async fn flush(&self) {
         let pages = self.known.tabs.lock().pages();
         let until = Instant::now() + UP_TO_DATE;
         for page in pages {
-            // One that is busy has nothing to tell.
+            // A busy page has nothing to report.
             let _ = page.ready(until).await;
         }
         let (done, seen) = oneshot::channel();
-        if self.abreast.send(done).is_ok() {
+        if self.flush.send(done).is_ok() {
             let _ = timeout(UP_TO_DATE, seen).await;
         }
     }
 
-    /// The tab that is named, or the active one.
+    /// The named tab, or the active one.
     pub async fn shown(
         &self,
         tab: Option<&TabId>,
@@ -164,7 +166,7 @@ impl Running {
             None => {
                 let until = match self.owner {
                     Owner::Session => Instant::now() + FIRST_PAGE,
-                    Owner::Somebody | Owner::Agent => deadline,
+                    Owner::Attached | Owner::Agent => deadline,
                 };
                 let active = self.active(until).await?;
                 active.ok_or_else(|| BrowserError::TabNotFound("active".to_owned()))?
@@ -174,8 +176,8 @@ impl Running {
         Ok(page)
     }
 
-    /// The tab that is named, or the active one. Without any, one is opened, or waited for: in
-    /// somebody's browser, it is opened for whoever brings an address to `fill` it with.
+    /// The named tab, or the active one. Without any tab, one is opened, or waited for. In an
+    /// attached browser, a tab is opened only with `fill`, for a call that brings an address.
     pub async fn page(
         &self,
         tab: Option<&TabId>,
@@ -184,7 +186,7 @@ impl Running {
     ) -> Result<Page, BrowserError> {
         let opens = match self.owner {
             Owner::Session => true,
-            Owner::Somebody => fill,
+            Owner::Attached => fill,
             Owner::Agent => false,
         };
         let until = if opens { Instant::now() + FIRST_PAGE } else { deadline };
@@ -224,7 +226,7 @@ impl Running {
         active.map(|page| page.context().clone()).unwrap_or_default()
     }
 
-    /// Opens a tab in the context of the active one, and makes it that.
+    /// Opens a tab in the context of the active one and activates it.
     pub async fn open(&self, url: Option<&str>, deadline: Instant) -> Result<Page, BrowserError> {
         let left = deadline.saturating_duration_since(Instant::now());
         let params = self.context().about(json!({ "url": url.unwrap_or("about:blank") }));
@@ -238,7 +240,7 @@ impl Running {
         Ok(page)
     }
 
-    /// Waits until we are attached to a tab that was opened.
+    /// Waits until a new tab is attached.
     pub async fn attached(&self, tab: &TabId, until: Instant) -> Option<Page> {
         loop {
             let news = self.known.news.notified();
@@ -251,25 +253,25 @@ impl Running {
 
     /// Brings a tab to the front and makes it the active one.
     pub async fn activate(&self, tab: &TabId, deadline: Instant) -> Result<(), BrowserError> {
-        self.of_tab("Target.activateTarget", tab, deadline).await?;
+        self.call_for_tab("Target.activateTarget", tab, deadline).await?;
         self.choose(tab);
         Ok(())
     }
 
-    /// Goes back to the tab where the agent was before a person used the browser, if it is there.
+    /// Returns to the tab the agent used before a person took control, if it still exists.
     pub async fn go_back(&self, deadline: Instant) {
         let left = self.known.tabs.lock().left();
         if let Some(tab) = left {
-            // It is the one that calls are about in any case.
-            let _ = self.of_tab("Target.activateTarget", &tab, deadline).await;
+            // Calls use this tab even if activating it fails.
+            let _ = self.call_for_tab("Target.activateTarget", &tab, deadline).await;
         }
     }
 
-    /// Looks at all tabs again: of their titles, the browser tells nothing by itself.
+    /// Reads the titles of all tabs: the browser sends no events for them.
     pub async fn look_again(&self) {
         let params = json!({ "filter": [{ "type": "page" }] });
         let found = self.cdp.call::<Listed>(None, "Target.getTargets", params, LOOK).await;
-        // Fails with the browser only.
+        // Fails only with the browser.
         let Ok(Listed { target_infos }) = found else { return };
         let mut tabs = self.known.tabs.lock();
         let news = target_infos.into_iter().filter(|one| tabs.changed(one.clone())).count() > 0;
@@ -284,10 +286,10 @@ impl Running {
         self.known.news.notify_waiters();
     }
 
-    /// Closes a tab, whatever the page says to it.
+    /// Closes a tab without asking the page.
     pub async fn close(&self, page: &Page, deadline: Instant) -> Result<(), BrowserError> {
         let _visiting = page.visit(false).await;
-        let closed = self.of_tab("Target.closeTarget", page.tab(), deadline).await;
+        let closed = self.call_for_tab("Target.closeTarget", page.tab(), deadline).await;
         closed?;
         loop {
             let news = self.known.news.notified();
@@ -300,7 +302,7 @@ impl Running {
         }
     }
 
-    /// Which tab an action on tabs is about.
+    /// The tab of a tabs action.
     pub fn meant(&self, tabs: &TabsAction) -> Result<Page, BrowserError> {
         match &tabs.tab {
             Some(tab) => self.find(tab),
@@ -311,7 +313,7 @@ impl Running {
         }
     }
 
-    async fn of_tab(
+    async fn call_for_tab(
         &self,
         method: &str,
         tab: &TabId,

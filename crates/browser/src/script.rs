@@ -1,4 +1,4 @@
-//! Scripts of the client in the page itself.
+//! Runs scripts of the client in the page.
 
 use std::time::{Duration, Instant};
 
@@ -14,9 +14,9 @@ use crate::{
     world::{Evaluated, Exception},
 };
 
-/// A script that does not end is ended, so that the page lives on.
+/// How long a terminated script may take to end.
 const END: Duration = Duration::from_secs(1);
-/// What the browser says of an error that the script itself threw: all of it runs in a promise.
+/// How the browser marks errors thrown by the script: it runs in a promise.
 const THROWN: &str = "Uncaught (in promise)";
 
 impl PageAction {
@@ -30,7 +30,7 @@ impl PageAction {
         if let Some(exception) = evaluated.exception_details {
             return Err(BrowserError::Script(exception.message()));
         }
-        // What JSON cannot say is not written at all.
+        // Values that JSON cannot represent are left out.
         let result = evaluated.result.value;
         let result = result.as_str().and_then(|json| serde_json::from_str(json).ok());
         self.settle(false).await;
@@ -60,16 +60,16 @@ impl PageAction {
                  need a longer timeout_s"
                     .to_owned(),
             )),
-            // The page went elsewhere under it.
+            // The page navigated while the script ran.
             Err(BrowserError::Browser(CdpError::Refused { .. })) => {
-                Err(BrowserError::Script("the page was left before the script ended".to_owned()))
+                Err(BrowserError::Script("the page navigated before the script ended".to_owned()))
             }
             answer => answer,
         }
     }
 }
 
-/// Ends a script that nobody waits for any more, also if its caller is gone.
+/// Terminates the script when the call times out or is cancelled.
 struct EndOnDrop(Option<Page>);
 
 impl Drop for EndOnDrop {
@@ -82,7 +82,7 @@ impl Drop for EndOnDrop {
     }
 }
 
-/// Whether a script was not even begun, because it cannot be read.
+/// Whether the script did not start because of a syntax error.
 fn unreadable(evaluated: &Evaluated) -> bool {
     let read = |exception: &Exception| exception.text.starts_with(THROWN);
     evaluated.exception_details.as_ref().is_some_and(|exception| !read(exception))

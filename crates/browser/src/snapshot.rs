@@ -1,5 +1,5 @@
-//! The page as a tree of what it means, for a model: one line for each thing that says something or
-//! can be used, and a ref on each that can be used.
+//! The page as an accessibility tree for models: one line for each element with content or a
+//! function, and a ref on each element that can be used.
 //!
 //! ```text
 //! navigation
@@ -15,8 +15,8 @@
 //!     | Small | button "Buy" [ref=e5]
 //! ```
 //!
-//! [`source`] is what Chromium tells, [`tree`] what of it means something, [`layout`] the lines of
-//! that, [`cut`] as many as fit, [`delta`] those that changed.
+//! [`source`] reads Chromium's data, [`tree`] keeps the meaningful part, [`layout`] makes lines,
+//! [`cut`] shortens them, and [`delta`] compares them with an earlier snapshot.
 
 mod cut;
 mod delta;
@@ -49,24 +49,24 @@ use crate::{
     page::{Frame, Page},
     page_action::PageAction,
     refs::Node,
-    world::Told,
+    world::Outcome,
 };
 use layout::Limits;
 use past::Of;
 use source::{AxTree, Captured, Facts};
 use tree::{AllFacts, Source, Tree};
 
-/// The most bytes of a snapshot, if nothing else is asked for.
+/// The default limit in bytes.
 const MAX_BYTES: usize = 50_000;
-/// The delta of a page that is as it was.
+/// The delta of an unchanged page.
 const NOTHING: &str = "nothing has changed\n";
-/// In a snapshot that is longer than this, texts end after some words: it is for finding one's way,
-/// and there are better ways to read.
+/// In longer snapshots, texts are shortened: snapshots are for orientation, and there are better
+/// ways to read a page.
 const LONG: usize = 16_000;
-/// More frames than this are not looked into.
+/// Limit on frames in one snapshot.
 const MAX_FRAMES: usize = 50;
 
-/// A snapshot that was made.
+/// A finished snapshot.
 struct Made {
     id: u64,
     title: String,
@@ -76,10 +76,10 @@ struct Made {
 }
 
 impl PageAction {
-    /// The page, or an element of it, as a tree.
+    /// The page or one element as a tree.
     ///
-    /// Too long ones are shortened in steps: texts to 150 characters, to 50, and then by what is
-    /// left out (see [`cut`]). Frames that go away meanwhile are left out.
+    /// A snapshot that is too long is shortened in steps: texts to 150 characters, then to 50, then
+    /// lines are left out (see [`cut`]). Frames that disappear meanwhile are left out.
     pub async fn snapshot(&mut self, wanted: &Snapshot) -> Result<SnapshotText, BrowserError> {
         let root = match &wanted.selector {
             Some(selector) => Some(self.node(selector).await?),
@@ -91,13 +91,13 @@ impl PageAction {
         Ok(SnapshotText { acted, id, title, snapshot, delta, truncated })
     }
 
-    /// An element, in the world of our scripts.
+    /// An element as an object in the context of our scripts.
     pub async fn object(&self, selector: &Selector) -> Result<(Frame, String), BrowserError> {
         let ask = Ask { selector, want: Want::Attached, doing: "keep", arguments: json!({}) };
         let found = self.find(&ask).await?;
         match self.page.kept(&found.frame, self.deadline).await? {
-            Told::Value(object) => Ok((found.frame, object)),
-            Told::Left => Err(self.not_found(selector).await),
+            Outcome::Value(object) => Ok((found.frame, object)),
+            Outcome::Left => Err(self.not_found(selector).await),
         }
     }
 
@@ -158,11 +158,11 @@ async fn make(
 }
 
 struct Text {
-    /// All lines there are.
+    /// All lines.
     lines: Vec<layout::Line>,
-    /// How many bytes that would be.
+    /// Their size in bytes.
     whole: usize,
-    /// As much of it as there is room for.
+    /// As much as fits the limit.
     text: String,
     truncated: bool,
 }
@@ -193,10 +193,11 @@ fn write(tree: &Tree, room: usize, name: &dyn Fn(usize, i64) -> String) -> Text 
     Text { lines, whole, text, truncated: true }
 }
 
-/// What the browser tells of all frames, the main one first.
+/// Reads all frames, the main frame first.
 ///
-/// Everything is asked for at once: a page that is busy answers each later question later, and two
-/// answers about the same moment fit together.
+/// All requests are sent together: a busy page answers later requests late, and answers for the
+/// same
+/// moment fit together.
 async fn look(
     page: &Page,
     frames: &[Frame],
@@ -211,7 +212,7 @@ async fn look(
         facts(page, &main.session, deadline),
         join_all(others.iter().map(|frame| child(page, frames, frame, deadline))),
         join_all(elsewhere.into_iter().map(async |session| {
-            // A frame that goes away is left out.
+            // A frame that disappears is left out.
             let facts = facts(page, session, deadline).await.unwrap_or_default();
             (session.clone(), facts)
         })),
@@ -219,7 +220,7 @@ async fn look(
     let mut sources = vec![first?];
     let mut facts = AllFacts::from([(main.session.clone(), facts?)]);
     facts.extend(more);
-    // The index of each frame's source, for those whose parent is among them.
+    // The index of each frame's source; frames without a known parent are left out.
     let mut index = HashMap::from([(main.id.clone(), 0)]);
     for (mut source, parent, owner) in found.into_iter().flatten() {
         if let Some(parent) = index.get(&parent) {
@@ -239,7 +240,7 @@ async fn source(page: &Page, frame: &Frame, deadline: Instant) -> Result<Source,
     Ok(Source { session, frame: id, document: loader, url, tree, owner: None })
 }
 
-/// A frame below another: what it shows, where, and in which element.
+/// Reads a child frame and the element that shows it.
 async fn child(
     page: &Page,
     frames: &[Frame],
@@ -259,7 +260,7 @@ async fn child(
     Some((source, parent.id.clone(), owner.backend_node_id))
 }
 
-/// What the tree of accessibility leaves out, for all frames of a session.
+/// Reads what the accessibility tree does not contain, for all frames of a session.
 async fn facts(
     page: &Page,
     session: &SessionId,

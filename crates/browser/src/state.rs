@@ -1,6 +1,6 @@
-//! Who is signed in, out of the browser and into it: cookies, and the local storage of sites.
+//! Exports and imports the signed-in state: cookies, and the local storage of sites.
 //!
-//! Nothing of it is in an error: they say which cookie or site, never what it holds.
+//! Errors name the cookie or site, never its content.
 
 use std::{collections::BTreeSet, time::Instant};
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::{BrowserError, hidden::Hidden, running::Running};
 
-/// What sites have stored, all together.
+/// Limit on the storage of all sites together.
 const MAX_BYTES: usize = 64 << 20;
 
 const READ: &str = "() => Object.keys(localStorage)
@@ -22,10 +22,10 @@ const WRITE: &str = "(items) => {
     try { for (const { name, value } of items) localStorage.setItem(name, value); return true }
     catch { return false } }";
 
-/// A cookie as the browser describes it.
+/// A cookie as the browser reports it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Told {
+struct ReportedCookie {
     name: String,
     value: String,
     domain: String,
@@ -51,12 +51,13 @@ struct PartitionKey {
 
 #[derive(Deserialize)]
 struct All {
-    cookies: Vec<Told>,
+    cookies: Vec<ReportedCookie>,
 }
 
 impl Running {
-    /// All cookies in the active tab's context, and what the sites of pages that are open in it, and
-    /// those that are asked for, have stored.
+    /// Exports all cookies of the active tab's context, and the storage of the open and the
+    /// requested
+    /// origins.
     pub async fn export(
         &self,
         export: &ExportState,
@@ -84,7 +85,7 @@ impl Running {
             let size: usize =
                 local_storage.iter().map(|item| item.name.len() + item.value.len()).sum();
             room = room.checked_sub(size).ok_or(BrowserError::Invalid(
-                "what sites have stored is more than 64 MiB: close pages, or name fewer origins",
+                "the sites' storage exceeds 64 MiB; close pages, or name fewer origins",
             ))?;
             if !local_storage.is_empty() {
                 origins.push(OriginStorage { origin, local_storage });
@@ -93,7 +94,8 @@ impl Running {
         Ok(StorageState { cookies, origins })
     }
 
-    /// Sets cookies and what sites have stored, in the active tab's context. Nothing is changed if a cookie or a site is no good.
+    /// Sets cookies and site storage in the active tab's context. Nothing changes if a cookie or an
+    /// origin is invalid.
     pub async fn import(
         &self,
         import: &ImportState,
@@ -126,7 +128,7 @@ impl Running {
         for (index, stored) in origins.iter().enumerate() {
             let there = hidden.go(&stored.origin).await?;
             if !there || !hidden.run::<bool>(WRITE, &stored.local_storage).await? {
-                let why = "the browser does not keep so much for one site".to_owned();
+                let why = "this exceeds the browser's storage limit for one site".to_owned();
                 return Err(BrowserError::Field { field: of(index), why });
             }
         }
@@ -134,9 +136,9 @@ impl Running {
     }
 }
 
-const UNKNOWN: &str = "the browser knows no such site";
+const UNKNOWN: &str = "the browser cannot open this origin";
 
-/// Which cookie it is that the browser does not take.
+/// Finds the cookie that the browser refuses.
 async fn refused(
     hidden: &Hidden,
     cookies: &[Cookie],
@@ -146,8 +148,8 @@ async fn refused(
         if !hidden.takes(std::slice::from_ref(value)).await? {
             let field = format!("state.cookies[{index}]");
             let why = format!(
-                "the browser takes no such cookie as {:?} of {}: its name, its value or the two \
-                 together with domain, path and secure break a rule of cookies",
+                "the browser refuses the cookie {:?} of {}: check its name and value, and that \
+                 domain, path and secure fit together",
                 cookie.name,
                 cookie.domain.as_str(),
             );
@@ -156,12 +158,12 @@ async fn refused(
     }
     Ok(BrowserError::Field {
         field: "state.cookies".to_owned(),
-        why: "the browser does not take them together".to_owned(),
+        why: "the browser refuses these cookies together".to_owned(),
     })
 }
 
-/// A cookie as it is exported. One that can only be of this very browser is not.
-fn described(told: Told) -> Option<Cookie> {
+/// A cookie in export format. Cookies bound to this browser are left out.
+fn described(told: ReportedCookie) -> Option<Cookie> {
     if told.partition_key_opaque {
         return None;
     }
@@ -183,7 +185,7 @@ fn described(told: Told) -> Option<Cookie> {
     })
 }
 
-/// A cookie as it is set.
+/// A cookie in the format for setting it.
 fn settable(cookie: &Cookie) -> Value {
     let mut facts = json!({
         "name": cookie.name,
@@ -195,7 +197,7 @@ fn settable(cookie: &Cookie) -> Value {
     });
     let Some(set) = facts.as_object_mut() else { return facts };
     match cookie.domain.host() {
-        // One host's alone; with a domain it would be that of all hosts below, too.
+        // A host-only cookie. With a domain, it would also apply to subdomains.
         Some(host) => {
             let scheme = if cookie.secure { "https" } else { "http" };
             set.insert("url".to_owned(), format!("{scheme}://{host}/").into());
@@ -220,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cookie_is_set_for_whom_it_was() {
+    fn a_cookie_is_set_for_its_original_hosts() {
         let cookie = |value| settable(&serde_json::from_value(value).unwrap());
         let host = cookie(json!({
             "name": "a", "value": "1", "domain": "x.example", "path": "/p", "secure": true,

@@ -1,4 +1,4 @@
-//! Which tabs there are. Pure: fed by what the browser tells.
+//! The tabs of a browser. Pure: fed by events.
 
 use helmdeck_cdp::SessionId;
 use helmdeck_wire::browser::{Tab, TabId};
@@ -6,14 +6,14 @@ use serde::Deserialize;
 
 use crate::{context::Context, page::Page};
 
-/// Pages of the browser itself that are tabs all the same.
+/// Pages of the browser itself that count as tabs.
 const NEW_TAB: [&str; 4] = [
     "chrome://newtab",
     "chrome://new-tab-page",
     "chrome://new-tab-page-third-party",
     "chrome-search://",
 ];
-/// What belongs to the browser and is nobody's page.
+/// Prefixes of pages that belong to the browser itself.
 const INTERNAL: [&str; 4] =
     ["chrome://", "devtools://", "chrome-extension://", "chrome-untrusted://"];
 
@@ -35,7 +35,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Whether it is something that a person would call a tab.
+    /// Whether a person would call it a tab.
     pub fn is_tab(&self) -> bool {
         let page = self.kind == "page" && self.subtype.as_ref().is_none_or(String::is_empty);
         let begins = |prefix: &&str| self.url.starts_with(*prefix);
@@ -47,16 +47,16 @@ impl Target {
 #[derive(Default)]
 pub(crate) struct Tabs {
     pages: Vec<Known>,
-    /// The one that was opened or activated last, by us.
+    /// The tab that was last opened or activated through us.
     chosen: Option<TabId>,
-    /// The one that was meant when a person began to use the browser.
+    /// The tab the agent used when a person took control.
     agents: Option<TabId>,
 }
 
 struct Known {
     page: Page,
     target: Target,
-    /// What was a tab once stays one, whatever it shows later.
+    /// A target that was a tab once stays one, whatever it shows later.
     tab: bool,
 }
 
@@ -67,7 +67,7 @@ impl Tabs {
         self.pages.push(Known { page, target, tab });
     }
 
-    /// Notes what a target is like now; says whether that is news.
+    /// Updates a target; returns whether anything changed.
     pub fn changed(&mut self, target: Target) -> bool {
         let mut pages = self.pages.iter_mut();
         let known = pages.find(|known| known.target.target_id == target.target_id);
@@ -85,20 +85,21 @@ impl Tabs {
         self.chosen = Some(tab.clone());
     }
 
-    /// A person uses the browser from now on.
+    /// Remembers the active tab when a person takes control.
     pub fn remember(&mut self) {
         if self.agents.is_none() {
             self.agents = self.active().map(|page| page.tab().clone());
         }
     }
 
-    /// The agent chose where it is.
+    /// Forgets the remembered tab: the agent chose one.
     pub fn forget(&mut self) {
         self.agents = None;
     }
 
-    /// The agent uses it again, in the tab that it left: that one, if it is still there and another was
-    /// active.
+    /// Makes the remembered tab active again when the agent continues. Returns it if it still
+    /// exists
+    /// and another tab was active.
     pub fn left(&mut self) -> Option<TabId> {
         let tab = self.agents.take()?;
         self.find(&tab)?;
@@ -111,13 +112,13 @@ impl Tabs {
         self.tabs().find(|known| known.page.tab() == tab).map(|known| known.page.clone())
     }
 
-    /// The tab that is meant when none is named.
+    /// The tab for calls that name none.
     pub fn active(&self) -> Option<Page> {
         let chosen = self.chosen.as_ref().and_then(|chosen| self.find(chosen));
         chosen.or_else(|| self.tabs().last().map(|known| known.page.clone()))
     }
 
-    /// Every page that we are attached to, tab or not.
+    /// All attached pages, tabs or not.
     pub fn pages(&self) -> Vec<Page> {
         self.pages.iter().map(|known| known.page.clone()).collect()
     }
@@ -143,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_belongs_to_the_browser_is_no_tab() {
+    fn pages_of_the_browser_itself_are_not_tabs() {
         let target = |kind: &str, url: &str| Target {
             target_id: "1".into(),
             kind: kind.into(),

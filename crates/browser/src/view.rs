@@ -1,17 +1,17 @@
-//! Where the browser's view of a page is: on the page, and on the screen.
+//! The position of the viewport on the page and on the screen.
 
 use serde::Deserialize;
 
-use crate::{hit_test::Spot, page_action::PageAction, world::Told};
+use crate::{hit_test::Spot, page_action::PageAction, world::Outcome};
 
-/// The view of a page.
+/// The viewport of a page.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Deserialize)]
 pub(crate) struct View {
-    /// The part of the page that is scrolled out, to the left and above.
+    /// How far the page is scrolled, horizontally and vertically.
     scrolled: Spot,
-    /// The upper left corner on the screen, if there is one.
+    /// The upper left corner on the screen, if the page is on one.
     corner: Option<Spot>,
-    /// Pixels of the screen for one of the page.
+    /// Screen pixels per page pixel.
     scale: f64,
 }
 
@@ -27,13 +27,13 @@ impl View {
 }
 
 impl PageAction {
-    /// The view as it is now. A page that cannot be asked is taken for one that is not scrolled.
+    /// The current viewport. A page that does not answer counts as not scrolled.
     pub async fn view(&self) -> View {
         let Ok(main) = self.page.main() else { return View::default() };
         let told = self.page.run::<View>(&main, "view", (), self.deadline).await;
         let view = match told {
-            Ok(Told::Value(view)) => view,
-            Ok(Told::Left) | Err(_) => return View::default(),
+            Ok(Outcome::Value(view)) => view,
+            Ok(Outcome::Left) | Err(_) => return View::default(),
         };
         View { corner: view.corner.filter(|_| self.on_screen), ..view }
     }
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_in_the_view_has_one_on_the_page_and_one_on_the_screen() {
+    fn viewport_points_map_to_the_page_and_the_screen() {
         let view = View {
             scrolled: Spot { x: 0.0, y: 500.0 },
             corner: Some(Spot { x: 10.0, y: 90.0 }),

@@ -1,4 +1,4 @@
-//! Waiting for something on a page.
+//! Waits for conditions on a page.
 
 use std::time::{Duration, Instant};
 
@@ -12,10 +12,10 @@ use crate::{
     locate::{Ask, GRACE, Want, millis, written},
     page::Frame,
     page_action::PageAction,
-    world::Told,
+    world::Outcome,
 };
 
-/// All conditions are looked at again after this time, because they must hold at once.
+/// Conditions are checked again after this time, because all must hold at once.
 const SLICE: Duration = Duration::from_millis(250);
 
 #[derive(Deserialize)]
@@ -27,11 +27,11 @@ struct Seen {
     holds: Vec<bool>,
 }
 
-/// What does not hold yet.
+/// A condition that does not hold yet.
 enum Lacks<'a> {
     Url,
     Quiet,
-    /// It is not visible, or still is.
+    /// The element is not visible, or still is.
     Element(&'a Selector),
 }
 
@@ -81,7 +81,7 @@ impl PageAction {
         (wait.network_idle && !quiet).then_some(Lacks::Quiet)
     }
 
-    /// The first of them that is visible in no frame, or that is not gone from all.
+    /// The first selector that is visible in no frame, or still visible in one.
     async fn unseen<'a>(
         &self,
         selectors: &'a [Selector],
@@ -92,7 +92,7 @@ impl PageAction {
             return self.ref_unseen(selectors, gone, slice).await;
         }
         let frames = self.page.frames();
-        // With several frames nobody knows which one it will be.
+        // With several frames, it is unknown which one will have the element.
         let slice = if frames.len() > 1 { slice.min(SLICE / 2) } else { slice };
         let looked =
             join_all(frames.iter().map(|frame| self.look_for(frame, selectors, gone, slice)));
@@ -100,7 +100,7 @@ impl PageAction {
         for (holds, frame) in looked.await.into_iter().zip(&frames) {
             let holds = match holds {
                 Ok(holds) => holds,
-                // A frame that hangs or left shows nothing; the page itself must answer.
+                // A frame that hangs or is gone shows nothing; the page itself must answer.
                 Err(error) if frame.parent.is_none() => return Err(error),
                 Err(error @ BrowserError::InvalidSelector { .. }) => return Err(error),
                 Err(_) => continue,
@@ -124,19 +124,19 @@ impl PageAction {
         let argument = json!({ "selectors": written, "gone": gone, "ms": millis(slice) });
         let deadline = self.deadline + GRACE;
         match self.page.run::<Seen>(frame, "seen", argument, deadline).await? {
-            Told::Value(Seen { state, why, .. }) if state == "unreadable" => {
+            Outcome::Value(Seen { state, why, .. }) if state == "unreadable" => {
                 let selector = selectors.first().map(Selector::to_string).unwrap_or_default();
                 Err(BrowserError::InvalidSelector { selector, why })
             }
-            Told::Value(seen) => Ok(seen.holds),
-            Told::Left => {
+            Outcome::Value(seen) => Ok(seen.holds),
+            Outcome::Left => {
                 self.page.news(Instant::now() + slice.min(Duration::from_millis(50))).await;
                 Ok(Vec::new())
             }
         }
     }
 
-    /// The same for an element of a snapshot.
+    /// The same for a ref.
     async fn ref_unseen<'a>(
         &self,
         selectors: &'a [Selector],
@@ -177,7 +177,7 @@ impl PageAction {
                 self.page.main().map(|frame| frame.url).unwrap_or_default(),
             )),
             Lacks::Quiet => BrowserError::Timeout(format!(
-                "the page did not become quiet in time: {} requests are under way",
+                "the network did not become idle in time: {} requests are in progress",
                 self.page.with(|state| state.network.count()),
             )),
         }

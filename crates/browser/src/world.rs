@@ -1,4 +1,4 @@
-//! Our own scripts in the documents of a tab, in a world that their pages do not see.
+//! Runs our scripts in the documents of a tab, in an isolated world that pages cannot see.
 
 use std::{pin::pin, time::Instant};
 
@@ -12,16 +12,16 @@ use crate::{
     page::{Frame, Page},
 };
 
-/// What is defined in every world.
+/// Defines the functions available in every world.
 const SCRIPT: &str = include_str!("element.js");
 const NAME: &str = "helmdeck";
-/// The code of everything that the browser refuses for reasons of the moment.
+/// The error code of calls that the browser refuses for temporary reasons.
 const REFUSED: i64 = -32000;
 
-/// What a call in a document came to.
-pub(crate) enum Told<T> {
+/// The result of a call in a document.
+pub(crate) enum Outcome<T> {
     Value(T),
-    /// The document is not there any more.
+    /// The document is gone.
     Left,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Exception {
 }
 
 impl Exception {
-    /// The error's message, without the places it passed.
+    /// The error message without the stack.
     pub fn message(&self) -> String {
         let thrown = self.exception.as_ref();
         let described = thrown.and_then(|thrown| thrown.description.clone());
@@ -72,18 +72,18 @@ impl Exception {
 }
 
 impl Page {
-    /// Calls a function of [`SCRIPT`] in a document, with one argument and perhaps an object.
+    /// Calls a function of [`SCRIPT`] in a document, with one argument and optionally an object.
     pub async fn run<T: DeserializeOwned>(
         &self,
         frame: &Frame,
         function: &str,
         argument: impl Serialize,
         deadline: Instant,
-    ) -> Result<Told<T>, BrowserError> {
+    ) -> Result<Outcome<T>, BrowserError> {
         self.run_on(frame, function, argument, None, deadline).await
     }
 
-    /// Like [`Self::run`]; the object is one of the same world.
+    /// Like [`Self::run`], with an object of the same world.
     pub async fn run_on<T: DeserializeOwned>(
         &self,
         frame: &Frame,
@@ -91,8 +91,10 @@ impl Page {
         argument: impl Serialize,
         object: Option<&str>,
         deadline: Instant,
-    ) -> Result<Told<T>, BrowserError> {
-        let Told::Value(world) = self.world(frame, deadline).await? else { return Ok(Told::Left) };
+    ) -> Result<Outcome<T>, BrowserError> {
+        let Outcome::Value(world) = self.world(frame, deadline).await? else {
+            return Ok(Outcome::Left);
+        };
         let mut arguments = vec![json!({ "value": argument })];
         arguments.extend(object.map(|object| json!({ "objectId": object })));
         let params = json!({
@@ -104,14 +106,14 @@ impl Page {
         });
         let calling =
             self.call::<Evaluated>(&frame.session, "Runtime.callFunctionOn", params, deadline);
-        let Told::Value(evaluated) = self.while_shown(frame, calling).await? else {
-            return Ok(Told::Left);
+        let Outcome::Value(evaluated) = self.while_shown(frame, calling).await? else {
+            return Ok(Outcome::Left);
         };
         if let Some(exception) = evaluated.exception_details {
             return Err(BrowserError::Script(exception.message()));
         }
         let value = serde_json::from_value(evaluated.result.value);
-        value.map(Told::Value).map_err(|error| CdpError::Nonsense(error).into())
+        value.map(Outcome::Value).map_err(|error| CdpError::Nonsense(error).into())
     }
 
     /// The object that a function of [`SCRIPT`] kept.
@@ -119,51 +121,57 @@ impl Page {
         &self,
         frame: &Frame,
         deadline: Instant,
-    ) -> Result<Told<String>, BrowserError> {
-        let Told::Value(world) = self.world(frame, deadline).await? else { return Ok(Told::Left) };
+    ) -> Result<Outcome<String>, BrowserError> {
+        let Outcome::Value(world) = self.world(frame, deadline).await? else {
+            return Ok(Outcome::Left);
+        };
         let params = json!({ "expression": "helmdeck.kept", "contextId": world });
         let asking = self.call::<Evaluated>(&frame.session, "Runtime.evaluate", params, deadline);
-        let Told::Value(evaluated) = self.while_shown(frame, asking).await? else {
-            return Ok(Told::Left);
+        let Outcome::Value(evaluated) = self.while_shown(frame, asking).await? else {
+            return Ok(Outcome::Left);
         };
-        Ok(evaluated.result.object_id.map_or(Told::Left, Told::Value))
+        Ok(evaluated.result.object_id.map_or(Outcome::Left, Outcome::Value))
     }
 
-    /// The context of our scripts in a document.
-    pub async fn world(&self, frame: &Frame, deadline: Instant) -> Result<Told<i64>, BrowserError> {
+    /// The execution context of our scripts in a document.
+    pub async fn world(
+        &self,
+        frame: &Frame,
+        deadline: Instant,
+    ) -> Result<Outcome<i64>, BrowserError> {
         if let Some(world) = self.with(|state| state.frames.world(frame)) {
-            return Ok(Told::Value(world));
+            return Ok(Outcome::Value(world));
         }
         let params = json!({ "frameId": frame.id, "worldName": NAME });
         let method = "Page.createIsolatedWorld";
         let making = self.call::<Made>(&frame.session, method, params, deadline);
-        let Told::Value(made) = self.while_shown(frame, making).await? else {
-            return Ok(Told::Left);
+        let Outcome::Value(made) = self.while_shown(frame, making).await? else {
+            return Ok(Outcome::Left);
         };
         let world = made.execution_context_id;
         let params = json!({ "expression": SCRIPT, "contextId": world });
         let setting = self.call::<Evaluated>(&frame.session, "Runtime.evaluate", params, deadline);
-        let Told::Value(set) = self.while_shown(frame, setting).await? else {
-            return Ok(Told::Left);
+        let Outcome::Value(set) = self.while_shown(frame, setting).await? else {
+            return Ok(Outcome::Left);
         };
         if let Some(exception) = set.exception_details {
             return Err(BrowserError::Script(exception.message()));
         }
         self.with(|state| state.frames.set_world(frame, Some(world)));
-        Ok(Told::Value(world))
+        Ok(Outcome::Value(world))
     }
 
-    /// Waits for an answer for as long as the document is shown: the browser owes none after that.
+    /// Waits for an answer while the document is shown: the browser may not answer after that.
     async fn while_shown<T>(
         &self,
         frame: &Frame,
         asking: impl Future<Output = Result<T, BrowserError>>,
-    ) -> Result<Told<T>, BrowserError> {
+    ) -> Result<Outcome<T>, BrowserError> {
         let mut asking = pin!(asking);
         loop {
             let news = self.next_news();
             if !self.with(|state| state.frames.shows(frame)) {
-                return Ok(Told::Left);
+                return Ok(Outcome::Left);
             }
             select! {
                 biased;
@@ -173,22 +181,22 @@ impl Page {
         }
     }
 
-    /// What the browser says when a document is gone is not a failure: there is another by now.
+    /// Maps errors about a document that is gone to [`Outcome::Left`]: it was replaced.
     fn unless_left<T>(
         &self,
         frame: &Frame,
         answer: Result<T, BrowserError>,
-    ) -> Result<Told<T>, BrowserError> {
+    ) -> Result<Outcome<T>, BrowserError> {
         match answer {
-            Ok(value) => Ok(Told::Value(value)),
+            Ok(value) => Ok(Outcome::Value(value)),
             Err(BrowserError::Browser(CdpError::Refused { code: REFUSED, .. })) => {
                 self.with(|state| state.frames.set_world(frame, None));
-                Ok(Told::Left)
+                Ok(Outcome::Left)
             }
-            // An iframe's session may end at any moment, the page's own does not.
+            // An iframe's session may end at any moment; the page's own does not.
             Err(BrowserError::PageGone) if frame.session != *self.session() => {
                 self.with(|state| state.frames.lost(&frame.session));
-                Ok(Told::Left)
+                Ok(Outcome::Left)
             }
             Err(error) => Err(error),
         }

@@ -1,7 +1,7 @@
-//! Sends changed messages from both sides through one pipe for some seconds, and counts.
+//! Fuzzes one pipe: sends mutated messages from both sides for some seconds.
 //!
-//! `cargo run --release -p helmdeck-cdp --example fuzz -- 30 [seed]`. It stops at the first round
-//! that breaks a promise, and prints the seed to find it again.
+//! `cargo run --release -p helmdeck-cdp --example fuzz -- 30 [seed]`. Stops at the first round that
+//! violates an invariant, and prints the seed to reproduce it.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use tokio::{
     join,
 };
 
-/// What a browser or a client may say, and what they may not.
+/// Valid and invalid messages of a browser or a client.
 const SEEDS: [&str; 16] = [
     r#"{"id":2,"result":{"product":"Chromium"}}"#,
     r#"{"id":3,"error":{"code":-32000,"message":"no"},"sessionId":"ROOT"}"#,
@@ -32,9 +32,9 @@ const SEEDS: [&str; 16] = [
     r#"[1,"M",{},"ROOT"]"#,
     "{\"id\":5,\"method\":\"M\",\"params\":\"a\0b\"}",
 ];
-/// Rounds between two looks at the clock.
+/// Rounds between two checks of the clock.
 const ROUND: u64 = 100;
-/// Only a fault of ours takes longer.
+/// A deadline that only a bug misses.
 const SOON: Duration = Duration::from_secs(30);
 
 struct Random(u64);
@@ -58,7 +58,7 @@ struct End {
     writer: WriteHalf<DuplexStream>,
 }
 
-/// A message to the browser, without what is inside.
+/// The envelope of a message to the browser.
 #[derive(Debug, Deserialize)]
 struct Message {
     id: i32,
@@ -94,7 +94,7 @@ async fn main() {
     println!("{rounds} rounds, {passed} client messages passed on, {rate:.0} rounds/s");
 }
 
-/// One pipe with a client on it, and both sides gone mad. Returns how many messages passed.
+/// One round: a pipe with one client, and random messages from both sides. Returns how many passed.
 async fn round(random: &mut Random) -> Outcome<u64> {
     let (ours, theirs) = tokio::io::duplex(64 << 10);
     let (reader, writer) = tokio::io::split(ours);
@@ -144,7 +144,7 @@ async fn open(cdp: &Cdp, end: &mut End) -> Outcome<Client> {
     client.map_err(|error| error.to_string())
 }
 
-/// A call that is made after all that was sent must get its own answer.
+/// A call made after everything else must get its own answer.
 async fn later(cdp: &Cdp, end: &mut End) -> Outcome<()> {
     let answering = async {
         loop {
@@ -164,12 +164,12 @@ async fn later(cdp: &Cdp, end: &mut End) -> Outcome<()> {
     }
 }
 
-/// All that the client gets is JSON and from sessions of its own.
+/// Everything the client receives is JSON and from its own sessions.
 async fn heard(cdp: &Cdp, end: &mut End, client: &Client) -> Outcome<()> {
     end.writer.shutdown().await.map_err(|error| error.to_string())?;
     cdp.closed().await;
     while let Some(message) = client.next().await {
-        // Some of what the browser sends has no form but its own.
+        // Messages of the browser may be invalid.
         let Ok(message) = serde_json::from_str::<Value>(&message) else { continue };
         let session = message.get("sessionId").and_then(Value::as_str);
         if session.is_some_and(|session| session != "PAGE") {
@@ -179,7 +179,7 @@ async fn heard(cdp: &Cdp, end: &mut End, client: &Client) -> Outcome<()> {
     Ok(())
 }
 
-/// Something that was a valid message, with some damage.
+/// A valid message with random damage.
 fn message(random: &mut Random) -> Vec<u8> {
     let at = random.below(SEEDS.len());
     let mut message = SEEDS.get(at).copied().unwrap_or_default().as_bytes().to_vec();
@@ -214,7 +214,7 @@ impl End {
         written.map_err(|error| error.to_string())
     }
 
-    /// Counts messages before the last one, each of which must be one of ours.
+    /// Counts the messages before the last one. Each must be one of ours.
     async fn read_to_the_end(&mut self) -> Outcome<u64> {
         let mut count = 0;
         let mut last = 1;

@@ -1,13 +1,14 @@
 //! Addresses that clients may not open, because they control the browser itself.
 
-/// The browser's own pages that are harmless: an empty one, and two that end a page. Pages that are made
-/// of scripts are not: each of them may go to all others, and so to the settings.
+/// Harmless pages of the browser: an empty page, and two that end a page. Pages with scripts are
+/// not
+/// harmless: each of them may open all others, including the settings.
 const HARMLESS: [&str; 3] = ["newtab", "crash", "kill"];
 
-/// Whether opening an address could end, restart or reconfigure the browser, however it is written:
-/// `chrome://quit` does, and so do scripts in `chrome://settings` or `devtools://`.
+/// Whether opening an address could end, restart or reconfigure the browser. `chrome://quit` does,
+/// and so do scripts in `chrome://settings` or `devtools://`. All spellings are recognized.
 pub fn controls_browser(url: &str) -> bool {
-    // As the browser reads it: outer spaces and inner line breaks do not count.
+    // Normalized like the browser does: outer spaces and inner line breaks are ignored.
     let is_outer = |c: char| c <= ' ';
     let url: String = url.trim_matches(is_outer).replace(['\t', '\n', '\r'], "");
     let Some((scheme, rest)) = url.split_once(':') else { return false };
@@ -21,10 +22,11 @@ pub fn controls_browser(url: &str) -> bool {
     }
 }
 
-/// Whether a target is a part of the browser itself, and not a page: scripts in it have the browser's
-/// own rights.
+/// Whether a target is a part of the browser itself and not a page: scripts in it have the
+/// browser's
+/// privileges.
 pub(crate) fn is_browser_part(kind: &str, url: &str) -> bool {
-    // An error page stands in the place of a page that did not load.
+    // An error page replaces a page that did not load.
     let is_error = url.starts_with("chrome-error:");
     kind == "browser_ui" || (controls_browser(url) && !is_error)
 }
@@ -55,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn no_spelling_of_an_address_that_ends_the_browser_passes() {
+    fn every_spelling_of_an_address_that_ends_the_browser_is_refused() {
         for url in [
             "chrome://quit",
             "chrome://restart/",

@@ -1,4 +1,4 @@
-//! The handle to a browser: ask, listen, and learn that it is gone.
+//! The handle to a browser: calls, events, and its end.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,11 +20,11 @@ use crate::{
     socket,
 };
 
-/// How long pages may take to undo what clients have set.
+/// How long pages may take to undo clients' settings.
 const SETTLE: Duration = Duration::from_secs(2);
 
-/// A cheap handle to one browser. The last one closes the pipe, which ends the browser; one that was
-/// connected to lives on.
+/// A cheap handle to one browser. Dropping the last one closes the pipe, which ends the browser. A
+/// browser connected by its port lives on.
 #[derive(Clone)]
 pub struct Cdp {
     shared: Arc<Shared>,
@@ -37,7 +37,7 @@ struct Shared {
 }
 
 impl Cdp {
-    /// Speaks over the pipe of a browser from now on, in a task of its own.
+    /// Starts a task that speaks over the pipe of a browser.
     pub fn new<R, W>(reader: R, writer: W) -> Self
     where
         R: AsyncRead + Send + Unpin + 'static,
@@ -46,8 +46,8 @@ impl Cdp {
         Self::over(|posted, dispatcher| pipe::carry(reader, writer, posted, dispatcher))
     }
 
-    /// Connects to a browser that runs already: `ws://host:port/path` is its own address,
-    /// `http://host:port` its debugging port, where that address is asked for.
+    /// Connects to a running browser: `ws://host:port/path` is the browser's own address,
+    /// `http://host:port` its debugging port, which is asked for that address.
     pub async fn connect(address: &str, deadline: Duration) -> Result<Self, CdpError> {
         let socket = timeout(deadline, socket::open(address)).await;
         let late = |_| CdpError::Deadline { method: "the connection".to_owned() };
@@ -71,11 +71,11 @@ impl Cdp {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
-    /// Asks the browser, or one of its sessions, to do something.
+    /// Calls a method of the browser, or of one of its sessions.
     ///
-    /// `T` needs the fields that matter only; [`serde::de::IgnoredAny`] is for answers that do not.
-    /// Dropping the future forgets the call, which does not undo it. The deadline is for all of it,
-    /// waiting until the browser reads included.
+    /// `T` needs only the fields of interest; use [`serde::de::IgnoredAny`] to ignore the answer.
+    /// Dropping the future forgets the call but does not undo it. The deadline includes the time
+    /// until the browser reads the call.
     pub async fn call<T: DeserializeOwned>(
         &self,
         session: Option<&SessionId>,
@@ -113,18 +113,18 @@ impl Cdp {
         answer.await.unwrap_or(Err(CdpError::BrowserGone))
     }
 
-    /// What happens in a session from now on; without one, in the browser itself. The stream has
-    /// ended already if the session is not one of our own.
+    /// The events of a session from now on; without one, of the browser itself. The stream ends at
+    /// once if the session is not ours.
     pub fn events(&self, session: Option<&SessionId>) -> EventStream {
         let (stream, inbox) = EventStream::new();
         self.dispatcher().listen(session, &inbox);
         stream
     }
 
-    /// A share of the pipe for a client from outside. Its label says whose client it is:
-    /// [`Self::hand_over`] leaves the clients of the person who drives alone.
+    /// Opens a share of the pipe for an outside client. The label identifies its user:
+    /// [`Self::hand_over`] exempts the clients of the person in control.
     pub async fn client(&self, label: &str, deadline: Duration) -> Result<Client, CdpError> {
-        // A task of its own: of a client that nobody waits for any more, nothing is left either.
+        // A separate task, so that a cancelled call leaves no half-open client.
         let opening = tokio::spawn(Client::open(self.clone(), label.to_owned()));
         let opening = timeout(deadline, opening);
         match opening.await {
@@ -133,15 +133,18 @@ impl Cdp {
         }
     }
 
-    /// Control changed hands: to the person whose clients have this label, or back to agents. What
-    /// other clients have set in a person's way is undone, and set again when agents drive. The future
-    /// waits until the pages have done it, or are too busy; without it, it is done as well.
+    /// Control changed: to the person whose clients have this label, or back to agents. Settings of
+    /// other clients that interfere with a person are undone, and restored when agents have
+    /// control.
+    /// The future waits until the pages have done so, or are too busy. Dropping it does not stop
+    /// the
+    /// change.
     pub fn hand_over(&self, driver: Option<&str>) -> impl Future<Output = ()> + Send + use<> {
         let settling = self.dispatcher().hand_over(driver.map(str::to_owned));
         async move {
             let settled = async {
                 for answer in settling {
-                    // A page that is gone has nothing set.
+                    // A page that is gone has no settings.
                     let _ = answer.await;
                 }
             };
@@ -175,14 +178,14 @@ impl Drop for Shared {
     }
 }
 
-/// Forgets a call that nobody waits for.
+/// Forgets a call when dropped, unless it is kept.
 pub(crate) struct Forget<'a> {
     pub dispatcher: &'a Dispatcher,
     pub id: i32,
 }
 
 impl Forget<'_> {
-    /// The call stays.
+    /// Keeps the call.
     pub fn keep(self) {
         std::mem::forget(self);
     }

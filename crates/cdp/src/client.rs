@@ -1,4 +1,4 @@
-//! Somebody from outside on our pipe: a session of its own, and never anyone else's.
+//! An outside client on our pipe, limited to its own sessions.
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,29 +18,29 @@ use crate::{
     session::SessionId,
 };
 
-/// What waits for one client, in bytes. One for which more would have to wait is closed.
+/// Limit on bytes queued for one client. A client that exceeds it is closed.
 const MAX_WAITING: usize = 64 << 20;
 /// How long a message may wait for a browser that does not read.
 const SEND_DEADLINE: Duration = Duration::from_secs(30);
-/// How long to wait for a session that nobody may want any more, so that it can be ended again.
+/// How long to wait for a new session, even if the caller gave up, so that it can be detached.
 const OPEN_DEADLINE: Duration = Duration::from_secs(60);
 
 pub(crate) type Outbox = Queue<String, Ended>;
 
-/// A client's share of the pipe. To the client it looks like a connection of its own to the browser.
+/// A client's share of the pipe. To the client it looks like a separate connection to the browser.
 ///
-/// Dropping it detaches its sessions; what it opened in the browser stays. Browser contexts that it made
-/// are its own until then, and everybody's after.
+/// Dropping it detaches its sessions; pages it opened stay. Browser contexts it created are private
+/// to it until then, and shared afterwards.
 pub struct Client {
     cdp: Cdp,
     number: u64,
     outbox: Arc<Outbox>,
 }
 
-/// Why a client gets nothing more.
+/// Why a client receives nothing more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Ended {
-    /// It did not read what was sent to it.
+    /// The client did not read its messages.
     #[error("the client is too slow")]
     TooSlow,
     /// The pipe is closed.
@@ -69,8 +69,9 @@ impl Client {
         Ok(Self { cdp, number, outbox })
     }
 
-    /// Takes one message of the client. A bad one is answered, as the browser would do; an error
-    /// means that the client cannot go on. Cancel-safe: nothing is sent then.
+    /// Handles one message of the client. An invalid one is answered with an error, as the browser
+    /// would do. An error here means that the client cannot continue. Cancel-safe: nothing is sent
+    /// then.
     pub async fn send(&self, text: &str) -> Result<(), CdpError> {
         let message = match ClientMessage::at(text) {
             Ok(message) => message,
@@ -104,7 +105,8 @@ impl Client {
                 return refuse(INVALID_PARAMS, "Failed to find browser context for id");
             }
             Err(Unasked::SharedContext) => {
-                let why = "Others use this context: turn downloads off in one that you made";
+                let why =
+                    "Other clients use this context: turn downloads off in one that you created";
                 return refuse(SERVER_ERROR, why);
             }
             Err(Unasked::TooMany) => return refuse(SERVER_ERROR, "Too many calls are unanswered"),
@@ -144,8 +146,8 @@ impl Client {
         Ok(())
     }
 
-    /// Whether a target is neither another client's nor a part of the browser itself. The browser says in
-    /// which context it is, and what.
+    /// Whether a client may reach a target: not if it belongs to another client or to the browser
+    /// itself. The browser is asked for its context and type.
     async fn reaches(&self, target: &str) -> Result<bool, CdpError> {
         #[derive(serde::Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -168,14 +170,15 @@ impl Client {
                 let shown = self.cdp.dispatcher().shows(self.number, browser_context_id.as_deref());
                 Ok(shown && !is_browser_part(&kind, &url))
             }
-            // The browser tells the client itself that there is none.
+            // The browser itself tells the client that the target does not exist.
             Err(CdpError::Refused { .. }) => Ok(true),
             Err(error) => Err(error),
         }
     }
 
-    /// The next message for the client, an answer or an event; `None` when there will be none, and
-    /// then [`Self::ended`] says why. Cancel-safe; meant for one reader.
+    /// The next answer or event for the client; `None` after the end, for which [`Self::ended`]
+    /// gives
+    /// the reason. Cancel-safe; meant for one reader.
     pub async fn next(&self) -> Option<String> {
         loop {
             match self.outbox.next().await {
@@ -186,12 +189,12 @@ impl Client {
         }
     }
 
-    /// Why the client gets nothing more, as soon as that is so.
+    /// The reason why the client receives nothing more, once it is so.
     pub fn ended(&self) -> Option<Ended> {
         self.outbox.ended()
     }
 
-    /// Answers in the browser's place.
+    /// Answers in place of the browser.
     fn answer(&self, answer: String) -> Result<(), CdpError> {
         self.cdp.dispatcher().answer_for(self.number, answer);
         match self.ended() {

@@ -1,43 +1,43 @@
-//! A look at a client's message, and answers that Chromium would give to a bad one.
+//! Parses a client's message, and builds the errors that Chromium would return.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// Chromium's number for a session that does not exist.
+/// Chromium's error code for a session that does not exist.
 pub(crate) const NO_SESSION: i64 = -32001;
-/// Its number for what could not be done.
+/// Chromium's error code for failed calls.
 pub(crate) const SERVER_ERROR: i64 = -32000;
-/// Its number for parameters that are wrong.
+/// Chromium's error code for invalid parameters.
 pub(crate) const INVALID_PARAMS: i64 = -32602;
-/// Its number for text that is not JSON.
+/// Chromium's error code for invalid JSON.
 const PARSE_ERROR: i64 = -32700;
-/// Its number for JSON that is not a message.
+/// Chromium's error code for JSON that is not a message.
 const INVALID_REQUEST: i64 = -32600;
 
-/// What a client's message is about.
+/// The envelope of a client's message.
 #[derive(Debug, Clone)]
 pub struct ClientMessage<'a> {
-    /// The client's number for it.
+    /// The client's id for the call.
     pub id: i32,
-    /// What is asked.
+    /// The method.
     pub method: Cow<'a, str>,
-    /// Where; the browser itself if nothing is said.
+    /// The session; none for the browser itself.
     pub session_id: Option<Cow<'a, str>>,
-    /// The rest, unread and as it was written.
+    /// The parameters, not parsed.
     pub params: Option<&'a RawValue>,
 }
 
-/// A text that is not a message.
+/// Text that is not a valid message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Malformed {
-    /// The client's number for it, if there is one.
+    /// The client's id for the call, if present.
     pub id: Option<i32>,
-    /// The protocol's number for what is wrong.
+    /// The protocol's error code.
     pub code: i64,
-    /// What is wrong, in Chromium's words.
+    /// Chromium's error message.
     pub message: String,
 }
 
@@ -57,7 +57,7 @@ struct Parts<'a> {
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 impl<'a> ClientMessage<'a> {
-    /// Looks at a message without reading its parameters.
+    /// Parses a message without its parameters.
     pub fn at(text: &'a str) -> Result<Self, Malformed> {
         let malformed = |id: Option<i32>, code: i64, message: &str| Malformed {
             id,
@@ -66,7 +66,7 @@ impl<'a> ClientMessage<'a> {
         };
         let not_json =
             |error: serde_json::Error| malformed(None, PARSE_ERROR, &format!("JSON: {error}"));
-        // A list would be taken for the parts in their order.
+        // Serde would accept an array as the fields in order.
         if !text.trim_ascii_start().starts_with('{') {
             serde_json::from_str::<&RawValue>(text).map_err(not_json)?;
             return Err(malformed(None, INVALID_REQUEST, "Message must be an object"));
@@ -100,7 +100,7 @@ fn words(raw: &RawValue) -> Option<Cow<'_, str>> {
     serde_json::from_str::<Text<'_>>(raw.get()).ok().map(|text| text.0)
 }
 
-/// An answer that says no, as Chromium writes it.
+/// An error answer in Chromium's format.
 pub fn refusal(id: Option<i32>, session_id: Option<&str>, code: i64, message: &str) -> String {
     #[derive(Serialize)]
     struct Refusal<'a> {
@@ -116,7 +116,7 @@ pub fn refusal(id: Option<i32>, session_id: Option<&str>, code: i64, message: &s
         message: &'a str,
     }
     let refusal = Refusal { id, error: Reason { code, message }, session_id };
-    // Numbers and text always have a form in JSON.
+    // Numbers and strings can always be serialized.
     serde_json::to_string(&refusal).unwrap_or_default()
 }
 
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_shows_what_it_is_about_however_it_is_written() {
+    fn a_message_is_parsed_in_any_spelling() {
         let text = r#" {"params": {"id": 8, "a":1 }, "\u0069d": 7, "sessionId": "\u0041", "method":"Page.enable"}"#;
         let peek = ClientMessage::at(text).unwrap();
         assert_eq!(
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_message_is_answered_as_chromium_does() {
+    fn invalid_messages_are_answered_as_chromium_does() {
         let cases = [
             ("garbage", None, -32700),
             ("", None, -32700),

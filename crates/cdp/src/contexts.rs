@@ -1,8 +1,9 @@
-//! Which browser contexts belong to whom, and what of them others get to see.
+//! Ownership of browser contexts, and their visibility to other clients.
 //!
-//! A context that a client made is that client's alone: to others, the context and the targets in it
-//! do not exist. The context that the browser begins with is shared. What a client leaves behind when
-//! it goes is shared from then on, so that it can be found again.
+//! A context that a client created is private: for other clients, the context and its targets do
+//! not
+//! exist. The default context is shared. When a client leaves, its contexts become shared, so that
+//! they can be found again.
 
 use std::{borrow::Cow, collections::HashMap};
 
@@ -11,21 +12,21 @@ use serde_json::{Value, value::RawValue};
 
 use crate::{address::is_browser_part, tree::Owner};
 
-/// More contexts than this of one client are refused.
+/// Limit on contexts of one client.
 const MAX_CONTEXTS: usize = 1000;
-/// More targets in others' contexts than any browser has.
+/// Limit on known targets in private contexts; more than any browser has.
 const MAX_TARGETS: usize = 16 << 10;
 
-/// Who made which context.
+/// The owner of each context.
 #[derive(Default)]
 pub(crate) struct Contexts {
     owners: HashMap<String, Owner>,
-    /// The context of each target that is in one with an owner: of a target's end, the browser tells
-    /// the id only.
+    /// The private context of each target, because the event for a target's end contains only its
+    /// id.
     targets: HashMap<String, String>,
 }
 
-/// What of a client's call concerns contexts and targets.
+/// The context and target named by a client's call.
 #[derive(Default, Deserialize)]
 pub(crate) struct Named<'a> {
     #[serde(borrow, default, rename = "targetId")]
@@ -34,23 +35,23 @@ pub(crate) struct Named<'a> {
     pub context: Option<Cow<'a, str>>,
 }
 
-/// What an answer tells of contexts.
+/// What an answer says about contexts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Sought {
     Nothing,
     NewContext,
     Contexts,
     Targets,
-    /// That this context is gone.
+    /// This context was disposed.
     Disposed(String),
 }
 
-/// What becomes of an event about a target.
+/// What happens to an event about a target.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Shown,
     Hidden,
-    /// The browser attached a client to what it must not reach.
+    /// The browser attached a client to a target it must not reach.
     Detached {
         session: String,
         waiting: bool,
@@ -59,7 +60,7 @@ pub(crate) enum Fate {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Told<'a> {
+struct TargetParams<'a> {
     #[serde(borrow, default)]
     target_info: Option<Info<'a>>,
     #[serde(borrow, default)]
@@ -94,7 +95,7 @@ impl<'a> Named<'a> {
         }
     }
 
-    /// What the answer to the call will tell.
+    /// What the answer to the call says about contexts.
     pub fn sought(&self, method: &str) -> Sought {
         match (method, &self.context) {
             ("Target.createBrowserContext", _) => Sought::NewContext,
@@ -115,19 +116,19 @@ impl Contexts {
         owner.is_none_or(|owner| *owner == Owner::Client(client))
     }
 
-    /// Whether a client made a context.
+    /// Whether a client created a context.
     pub fn owns(&self, client: u64, context: Option<&str>) -> bool {
         let owner = context.and_then(|context| self.owners.get(context));
         owner == Some(&Owner::Client(client))
     }
 
-    /// Whether a client has as many contexts as it may.
+    /// Whether a client has reached its limit of contexts.
     pub fn is_full(&self, client: u64) -> bool {
         let theirs = self.owners.values().filter(|owner| **owner == Owner::Client(client));
         theirs.count() >= MAX_CONTEXTS
     }
 
-    /// The browser answered `owner`. Returns another answer if not all of it may be seen.
+    /// Handles an answer to `owner`. Returns a filtered answer if parts must be hidden.
     pub fn answered(
         &mut self,
         owner: Owner,
@@ -168,12 +169,12 @@ impl Contexts {
         }
     }
 
-    /// Whether a client is told of an event.
+    /// Decides whether a client receives an event.
     pub fn judge(&mut self, client: u64, method: &str, params: &str) -> Fate {
         if !method.starts_with("Target.") {
             return Fate::Shown;
         }
-        let Ok(told) = serde_json::from_str::<Told<'_>>(params) else { return Fate::Shown };
+        let Ok(told) = serde_json::from_str::<TargetParams<'_>>(params) else { return Fate::Shown };
         if let Some(Info { target_id, browser_context_id, kind, url }) = told.target_info {
             let context = browser_context_id.as_deref();
             if let Some(context) = context.filter(|context| self.owners.contains_key(*context)) {
@@ -196,7 +197,7 @@ impl Contexts {
         if self.shows(client, context.map(String::as_str)) { Fate::Shown } else { Fate::Hidden }
     }
 
-    /// A client is gone: what it made is everybody's.
+    /// A client left: its contexts become shared.
     pub fn left(&mut self, client: u64) {
         self.owners.retain(|_, owner| *owner != Owner::Client(client));
         let owners = &self.owners;
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_context_exists_for_the_client_that_made_it_only_until_it_leaves() {
+    fn a_context_is_private_to_its_client_until_the_client_leaves() {
         let mut contexts = with_context_of(1);
         let all = to_raw_value(&json!({ "browserContextIds": ["C"] })).unwrap();
         let seen_by = |contexts: &mut Contexts, client| {
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_told_of_targets_in_anothers_context_and_attachments_to_them_end() {
+    fn targets_in_another_clients_context_are_hidden_and_detached() {
         let mut contexts = with_context_of(1);
         let told = json!({
             "sessionId": "S", "waitingForDebugger": true,
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_the_browser_itself_are_shown_to_no_client() {
+    fn parts_of_the_browser_itself_are_hidden_from_clients() {
         let mut contexts = Contexts::default();
         let info = json!({ "targetId": "T", "type": "page", "url": "chrome://settings/" });
         let told = json!({ "sessionId": "S", "targetInfo": info }).to_string();
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_names_two_contexts_is_not_passed_on() {
+    fn a_call_that_names_two_contexts_is_refused() {
         let twice = RawValue::from_string(
             r#"{"browserContextId":"mine","browserContextId":"yours"}"#.to_owned(),
         );

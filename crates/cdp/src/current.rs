@@ -1,5 +1,6 @@
-//! The connection to the browser of the moment: the session's own, which may be started again, or one
-//! that somebody else has started since.
+//! The connection to the current browser: the session's own, which may be restarted, or another
+//! that
+//! was started since.
 
 use std::time::{Duration, Instant};
 
@@ -8,31 +9,32 @@ use tokio::{select, sync::watch, time::timeout};
 
 use crate::{Cdp, CdpError};
 
-/// Where the connection to the browser of the moment is found.
+/// Holds the connections to the session's browsers.
 ///
-/// A small stack: the session's own browser is at the bottom, and whoever was started since is above.
-/// The newest one that lives is the browser of the moment.
+/// The session's own browser is at the bottom of a small stack; browsers started since are above
+/// it.
+/// The newest one that is alive is the current browser.
 pub struct Current {
     stack: watch::Sender<Stack>,
 }
 
-/// Why there is no browser of the session's own for a while.
+/// Why the session's own browser is absent for a while.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Absence {
     /// How the last one ended.
     pub how: String,
-    /// When the next one is tried.
+    /// When the next start is attempted.
     pub next: Instant,
 }
 
 #[derive(Default)]
 struct Stack {
     own: Option<Cdp>,
-    /// While it is known that there is none before some time.
+    /// Set while the time of the next start is known.
     absence: Option<Absence>,
     /// Oldest first.
     others: Vec<Cdp>,
-    /// The label of the person who drives, while one does.
+    /// The label of the person in control, if any.
     driver: Option<String>,
 }
 
@@ -51,37 +53,37 @@ impl Stack {
 }
 
 impl Current {
-    /// No browser yet.
+    /// Starts without a browser.
     pub fn new() -> Self {
         Self { stack: watch::Sender::default() }
     }
 
-    /// There is a new browser of the session's own; the one before is let go.
+    /// Sets the session's own browser and drops the previous one.
     pub fn set(&self, cdp: Cdp) {
         self.stack.send_modify(|stack| {
-            // It has no clients yet: there is nothing to wait for.
+            // It has no clients yet, so there is nothing to wait for.
             drop(cdp.hand_over(stack.driver.as_deref()));
             (stack.own, stack.absence) = (Some(cdp), None);
         });
     }
 
-    /// There is no browser of the session's own, until the next is set.
+    /// Removes the session's own browser until the next is set.
     pub fn clear(&self) {
         self.stack.send_modify(|stack| (stack.own, stack.absence) = (None, None));
     }
 
-    /// There is no browser of the session's own, and none before some time: whoever has less time is
-    /// told at once.
+    /// Removes the session's own browser until a known time. Calls with an earlier deadline fail at
+    /// once.
     pub fn pause(&self, absence: Absence) {
         self.stack.send_modify(|stack| (stack.own, stack.absence) = (None, Some(absence)));
     }
 
-    /// Why there is no browser of the session's own, if it is known when the next is tried.
+    /// Why the session's own browser is absent, if the time of the next start is known.
     pub fn absence(&self) -> Option<Absence> {
         self.stack.borrow().absence.clone()
     }
 
-    /// There is another browser, which is that of the moment until it is gone or a newer one comes.
+    /// Adds a browser. It is the current one until it ends or a newer one is added.
     pub fn add(&self, cdp: Cdp) {
         self.stack.send_modify(|stack| {
             drop(cdp.hand_over(stack.driver.as_deref()));
@@ -90,7 +92,7 @@ impl Current {
         });
     }
 
-    /// Control changed hands; see [`Cdp::hand_over`]. Browsers that are started later learn it, too.
+    /// Control changed; see [`Cdp::hand_over`]. Also applies to browsers started later.
     pub async fn hand_over(&self, driver: Option<&str>) {
         let mut settling = Vec::new();
         self.stack.send_modify(|stack| {
@@ -101,22 +103,22 @@ impl Current {
         join_all(settling).await;
     }
 
-    /// One that was added is gone.
+    /// Removes a browser that was added.
     pub fn remove(&self, cdp: &Cdp) {
         self.stack.send_modify(|stack| stack.others.retain(|other| !other.is(cdp)));
     }
 
-    /// The connection to a browser that is there, waiting for one if need be.
+    /// The connection to the current browser. Waits until there is one.
     pub async fn get(&self, deadline: Duration) -> Result<Cdp, CdpError> {
         self.find(deadline, Stack::newest).await
     }
 
-    /// The same for the session's own browser, whoever else is there.
+    /// The connection to the session's own browser, even if another is current.
     pub async fn own(&self, deadline: Duration) -> Result<Cdp, CdpError> {
         self.find(deadline, Stack::own).await
     }
 
-    /// Whether this is the browser of the moment.
+    /// Whether this is the current browser.
     pub fn is(&self, cdp: &Cdp) -> bool {
         self.stack.borrow().newest().is_some_and(|newest| newest.is(cdp))
     }
@@ -126,13 +128,12 @@ impl Current {
         self.stack.borrow().own.as_ref().is_some_and(|own| own.is(cdp))
     }
 
-    /// Waits until this is not the browser of the moment any more: it is gone, or a newer one is
-    /// there.
+    /// Waits until this is no longer the current browser: it ended, or a newer one was added.
     pub async fn changed(&self, cdp: &Cdp) {
         let mut watched = self.stack.subscribe();
         let other = |stack: &Stack| !stack.newest().is_some_and(|newest| newest.is(cdp));
         select! {
-            // Fails only without us.
+            // Fails only if `self` is gone.
             _ = watched.wait_for(other) => {}
             () = cdp.closed() => {}
         }

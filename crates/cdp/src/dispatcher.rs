@@ -1,4 +1,4 @@
-//! Who waits for what: every message of the browser finds its way here, and none waits for anyone.
+//! Routes every message of the browser to its receiver, without ever waiting.
 
 mod state;
 
@@ -24,10 +24,10 @@ use crate::{
     tree::{Owner, Tree},
 };
 
-/// What one client may have asked without an answer yet. The browser owes none to a session that
-/// ended or to a message it could not read, so a client could make this grow without end.
+/// Limit on unanswered calls of one client. The browser does not answer calls to ended sessions or
+/// invalid messages, so without a limit a client could make the list grow forever.
 const MAX_UNANSWERED: usize = 4096;
-/// Says where downloads go, or that there are none.
+/// Sets the download folder, or denies downloads.
 const DOWNLOADS: &str = "Browser.setDownloadBehavior";
 
 /// The state of one pipe.
@@ -36,7 +36,7 @@ pub(crate) struct Dispatcher {
     posts: Posts,
 }
 
-/// A client's question.
+/// A client's call.
 pub(crate) struct Question<'a> {
     pub id: i32,
     pub session: Option<&'a str>,
@@ -45,35 +45,35 @@ pub(crate) struct Question<'a> {
     pub named: &'a Named<'a>,
 }
 
-/// A client's question that may be asked.
+/// A client's call that may be sent.
 pub(crate) struct Expected {
-    /// The number to ask it with.
+    /// The id to send it with.
     pub id: i32,
     pub session: SessionId,
-    /// Other parameters than the client's.
+    /// Parameters that replace the client's.
     pub params: Option<String>,
-    /// What is to be done after it.
+    /// A call to make afterwards.
     pub then: Option<Step>,
 }
 
-/// Why a client's question is not asked.
+/// Why a client's call is not sent.
 pub(crate) enum Unasked {
-    /// The session is not one of the client's.
+    /// The session does not belong to the client.
     Foreign,
-    /// The context is another client's.
+    /// The context belongs to another client.
     ForeignContext,
-    /// The call changes a context that others use.
+    /// The call changes a shared context.
     SharedContext,
     TooMany,
     TooManyContexts,
     TooMuchSet,
-    /// A person drives: it is done later, and answered now.
+    /// A person has control: the call is answered now and made later.
     Later,
     /// The client was closed.
     Closed,
 }
 
-/// Whether a call turns downloads off. One that the browser might read differently counts.
+/// Whether a call turns downloads off. An ambiguous call counts as one that does.
 fn turns_off(params: &str) -> bool {
     #[derive(serde::Deserialize)]
     struct Behavior<'a> {
@@ -88,7 +88,7 @@ impl Dispatcher {
         Self { state: Mutex::default(), posts }
     }
 
-    /// Expects an answer to a question of ours, and returns the number to ask it with.
+    /// Registers a call of ours and returns its id.
     pub fn expect(
         &self,
         session: Option<&SessionId>,
@@ -106,7 +106,7 @@ impl Dispatcher {
         Ok((id, receiver))
     }
 
-    /// The same for a client's question, from its own session if it names none.
+    /// The same for a client's call; the session defaults to the client's own.
     pub fn expect_for(&self, client: u64, question: &Question<'_>) -> Result<Expected, Unasked> {
         let mut state = self.state.lock();
         let state = &mut *state;
@@ -148,7 +148,7 @@ impl Dispatcher {
         Ok(Expected { id, session, params, then })
     }
 
-    /// Does something in a client's place; nobody waits for the answer.
+    /// Makes a call on behalf of a client; its answer is ignored.
     pub fn step(&self, step: &Step) {
         let id = self.state.lock().number();
         self.posts.step(id, step);
@@ -159,17 +159,17 @@ impl Dispatcher {
         self.state.lock().contexts.shows(client, context)
     }
 
-    /// Control changed hands: to the person whose clients have this label, or to agents.
+    /// Control changed: to the person whose clients have this label, or to agents.
     pub fn hand_over(&self, driver: Option<String>) -> Vec<Settling> {
         self.state.lock().hand_over(driver, &self.posts)
     }
 
-    /// Nobody waits for this answer any more.
+    /// Forgets a call whose answer is no longer needed.
     pub fn forget(&self, id: i32) {
         self.state.lock().take_call(id);
     }
 
-    /// Registers somebody who listens to a session of ours, or to the browser itself.
+    /// Registers a listener for a session of ours, or for the browser itself.
     pub fn listen(&self, session: Option<&SessionId>, inbox: &Arc<Inbox>) {
         let mut state = self.state.lock();
         let known =
@@ -182,7 +182,7 @@ impl Dispatcher {
         state.listeners.push(Listener { session: session.cloned(), inbox });
     }
 
-    /// Makes a session that we attached the first one of a new client.
+    /// Makes a session that we attached the root session of a new client.
     pub fn admit(
         &self,
         session: &SessionId,
@@ -203,17 +203,17 @@ impl Dispatcher {
         Ok(client)
     }
 
-    /// Gives a client an answer in the browser's place.
+    /// Sends a client an answer in place of the browser.
     pub fn answer_for(&self, client: u64, answer: String) {
         self.state.lock().hand(client, answer, &self.posts);
     }
 
-    /// Ends a client: its sessions are detached, and what it had asked is forgotten.
+    /// Removes a client: its sessions are detached and its calls forgotten.
     pub fn dismiss(&self, client: u64) {
         self.state.lock().dismiss(client, Ended::Dropped, &self.posts);
     }
 
-    /// The pipe is closed: whoever waits learns it now.
+    /// Handles the end of the pipe: all pending calls fail now.
     pub fn close(&self) {
         let mut state = self.state.lock();
         state.gone = true;
@@ -232,8 +232,8 @@ impl Dispatcher {
         state.sessions = Tree::default();
     }
 
-    /// Hands a message of the browser to whom it concerns. What makes no sense is passed over,
-    /// except that whoever waits for it is told.
+    /// Routes a message of the browser. Invalid messages are ignored, but a call that they answer
+    /// fails.
     pub fn receive(&self, frame: Frame) {
         let message = match frame {
             Frame::Message(message) => message,
@@ -251,7 +251,7 @@ impl Dispatcher {
         }
     }
 
-    /// Tells whoever waits for a message that begins like this that it cannot be read.
+    /// Fails the call that an unreadable message answers, judging by its first bytes.
     fn fail(&self, head: &[u8], error: CdpError) {
         let mut state = self.state.lock();
         match id_at_start(head).and_then(|id| state.take_call(id)).map(|call| call.asker) {

@@ -1,14 +1,14 @@
-//! What is around every message. What is inside stays as it was written.
+//! The envelope of every message. Its content is not parsed.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize, de::Error as _};
 use serde_json::value::RawValue;
 
-/// How much of a broken message is looked at for the number it began with.
+/// How many bytes of an unreadable message are searched for its id.
 pub(crate) const HEAD: usize = 32;
 
-/// A message in either direction: a question, an answer or an event.
+/// A message in either direction: call, answer or event.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Envelope<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -25,7 +25,7 @@ pub(crate) struct Envelope<'a> {
     pub session: Option<Cow<'a, str>>,
 }
 
-/// The inside of an answer that is no.
+/// An error answer.
 #[derive(Deserialize)]
 pub(crate) struct Refusal {
     pub code: i64,
@@ -33,7 +33,7 @@ pub(crate) struct Refusal {
     pub message: String,
 }
 
-/// The inside of `Target.attachedToTarget` and `Target.detachedFromTarget`.
+/// The parameters of `Target.attachedToTarget` and `Target.detachedFromTarget`.
 #[derive(Deserialize)]
 pub(crate) struct Attachment<'a> {
     #[serde(borrow, rename = "sessionId")]
@@ -44,7 +44,7 @@ pub(crate) struct Attachment<'a> {
 
 impl<'a> Envelope<'a> {
     pub fn read(message: &'a [u8]) -> Result<Self, serde_json::Error> {
-        // A list would be taken for the fields in their order.
+        // Serde would accept an array as the fields in order.
         if !message.trim_ascii_start().starts_with(b"{") {
             return Err(serde_json::Error::custom("not an object"));
         }
@@ -56,7 +56,7 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// The number of an answer that cannot be read as a whole, from how it begins.
+/// The id of an answer that cannot be parsed, from its first bytes.
 pub(crate) fn id_at_start(message: &[u8]) -> Option<i32> {
     let digits = message.strip_prefix(b"{\"id\":")?;
     let end = digits.iter().take(HEAD).position(|byte| matches!(byte, b',' | b'}'))?;

@@ -3,38 +3,38 @@
 /// A failed call.
 #[derive(Debug, thiserror::Error)]
 pub enum CdpError {
-    /// The browser answered, and the answer is no.
+    /// The browser answered with an error.
     #[error("the browser refused {method}: {message} ({code})")]
     Refused {
-        /// What was asked.
+        /// The method.
         method: String,
-        /// The protocol's number for the reason.
+        /// The protocol's error code.
         code: i64,
-        /// The browser's words.
+        /// The browser's message.
         message: String,
     },
-    /// The page or worker was closed, has crashed, or its session was ended.
+    /// The page or worker was closed or crashed, or its session ended.
     #[error("the page is gone")]
     TargetGone,
     /// The pipe is closed: the browser has ended, or will.
     #[error("the browser is gone")]
     BrowserGone,
-    /// There is no browser at this address, or none that lets us in.
-    #[error("no browser answers there")]
+    /// There is no browser at this address, or it refuses the connection.
+    #[error("no browser answers at this address")]
     Unreachable(#[source] std::io::Error),
-    /// There was no answer in time, or the browser did not even read the question.
+    /// The browser did not answer, or not even read the call, in time.
     #[error("the browser did not answer {method} in time")]
     Deadline {
-        /// What was asked.
+        /// The method.
         method: String,
     },
-    /// The browser answered something we do not understand.
-    #[error("the browser's answer makes no sense")]
+    /// The answer could not be parsed.
+    #[error("the browser's answer could not be understood")]
     Nonsense(#[source] serde_json::Error),
-    /// The parameters have no form in JSON.
-    #[error("the parameters cannot be written")]
+    /// The parameters cannot be serialized.
+    #[error("the parameters could not be serialized")]
     Parameters(#[source] serde_json::Error),
-    /// The question is longer than the browser can read, or the answer longer than we do.
+    /// The call is too large for the browser, or the answer for us.
     #[error("the message is too large")]
     TooLarge,
 }

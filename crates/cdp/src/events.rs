@@ -1,4 +1,4 @@
-//! What the browser tells without being asked.
+//! Events of the browser.
 
 use std::sync::Arc;
 
@@ -11,15 +11,15 @@ use crate::{
     queue::{Next, Queue},
 };
 
-/// What waits for one listener, in bytes; a slow one loses the oldest events.
+/// Limit on bytes queued for one listener; a slow one loses the oldest events.
 const MAX_WAITING: usize = 16 << 20;
 
 /// One event, as it arrived.
 #[derive(Debug)]
 pub struct Event {
-    /// What happened, such as `Page.loadEventFired`.
+    /// The name of the event, such as `Page.loadEventFired`.
     pub method: String,
-    /// The rest, unread.
+    /// The parameters, not parsed.
     pub params: Option<Box<RawValue>>,
 }
 
@@ -28,24 +28,24 @@ impl Event {
         Self { method: method.to_owned(), params: params.map(RawValue::to_owned) }
     }
 
-    /// Reads the parameters. Fields that `T` does not have are passed over.
+    /// Parses the parameters. Unknown fields are ignored.
     pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, CdpError> {
         let params = self.params.as_ref().map_or("{}", |params| params.get());
         serde_json::from_str(params).map_err(CdpError::Nonsense)
     }
 }
 
-/// So many events were thrown away, because the listener was too slow.
+/// The listener was too slow, and this many events were dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0} events were missed")]
 pub struct Lagged(pub u64);
 
-/// The events of one session from a moment on. It never delays anyone.
+/// The events of one session since it was created. It never blocks the sender.
 pub struct EventStream {
     inbox: Arc<Inbox>,
 }
 
-/// The end of a stream that the reader of the pipe holds.
+/// The sending side of a stream.
 pub(crate) struct Inbox {
     events: Queue<Arc<Event>, ()>,
     prefix: Mutex<String>,
@@ -58,7 +58,7 @@ impl EventStream {
         (Self { inbox: Arc::clone(&inbox) }, inbox)
     }
 
-    /// Only events whose method begins like this, such as `Network.`; others are not even kept.
+    /// Keeps only events whose method begins like this, such as `Network.`.
     #[must_use]
     pub fn only(self, prefix: &str) -> Self {
         prefix.clone_into(&mut self.inbox.prefix.lock());

@@ -1,7 +1,7 @@
-//! What clients have set that would be in the way of a person who drives: undone when a person takes
-//! control, set again when it is released. Pure.
+//! Client settings that would interfere with a person in control: undone when a person takes
+//! control, and restored when it is released. Pure.
 //!
-//! Whatever only changes how a page looks or what a client hears stays as it is.
+//! Settings that only change how a page looks or which events a client gets are left alone.
 
 use std::collections::HashSet;
 
@@ -9,11 +9,11 @@ use serde_json::Value;
 
 use crate::session::SessionId;
 
-/// So much is remembered of one client; what goes beyond is refused.
+/// Limit on remembered settings of one client; further ones are refused.
 const MAX_SETTINGS: usize = 4096;
 const MAX_BYTES: usize = 1 << 20;
 
-/// A call that sets something, and the call that undoes it: method and parameters.
+/// Calls that set something, and the calls that undo them: method and parameters.
 const SETTINGS: [(&str, &str, &str); 18] = [
     ("Debugger.enable", "Debugger.setSkipAllPauses", r#"{"skip":true}"#),
     ("Debugger.setSkipAllPauses", "Debugger.setSkipAllPauses", r#"{"skip":true}"#),
@@ -58,16 +58,16 @@ const SETTINGS: [(&str, &str, &str); 18] = [
     ),
     ("Page.setWebLifecycleState", "Page.setWebLifecycleState", r#"{"state":"active"}"#),
 ];
-/// Attaching goes on while a person drives; what is opened does not wait for it.
+/// Auto-attach stays on while a person has control, but new targets do not wait for it.
 const AUTO_ATTACH: &str = "Target.setAutoAttach";
-/// A call that ends what another has set.
+/// Calls that end what others have set.
 const ENDS: [(&str, &[&str]); 3] = [
     ("Emulation.clearDeviceMetricsOverride", &["Emulation.setDeviceMetricsOverride"]),
     ("Fetch.disable", &["Fetch.enable"]),
     ("Debugger.disable", &["Debugger.enable", "Debugger.setSkipAllPauses"]),
 ];
 
-/// What one client has set, in order.
+/// The settings of one client, in order.
 #[derive(Default)]
 pub(crate) struct Settings {
     set: Vec<Setting>,
@@ -80,7 +80,7 @@ struct Setting {
     params: String,
 }
 
-/// A call of ours, in a client's place.
+/// A call on behalf of a client.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Step {
     pub session: SessionId,
@@ -88,25 +88,25 @@ pub(crate) struct Step {
     pub params: String,
 }
 
-/// What becomes of a call while a person drives.
+/// What happens to a call while a person has control.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// It goes to the browser.
+    /// It is sent.
     Pass,
-    /// It goes to the browser with these parameters.
+    /// It is sent with these parameters.
     Instead(String),
-    /// It goes to the browser, and then this does.
+    /// It is sent, followed by this call.
     Then(Step),
-    /// It is answered now and done when control is released.
+    /// It is answered now and sent when control is released.
     Later,
 }
 
-/// More is set than can be remembered.
+/// The client has too many settings.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TooMuch;
 
 impl Settings {
-    /// Remembers a call, and says what becomes of it. `fenced`: a person drives.
+    /// Remembers a call and decides what happens to it. `fenced` means that a person has control.
     pub fn call(
         &mut self,
         session: &SessionId,
@@ -130,13 +130,13 @@ impl Settings {
         self.remember(session, known, params)?;
         Ok(match (fenced, method) {
             (false, _) => Turn::Pass,
-            // Its answer has something to tell.
+            // Its answer contains information for the client.
             (true, "Debugger.enable") => Turn::Then(step(session, undo, undo_params)),
             (true, _) => Turn::Later,
         })
     }
 
-    /// What undoes it all.
+    /// The calls that undo all settings.
     pub fn undo(&self) -> Vec<Step> {
         let undo = |setting: &Setting| {
             if setting.method == AUTO_ATTACH {
@@ -147,20 +147,20 @@ impl Settings {
             Some(step(&setting.session, undo, params))
         };
         let undone = self.set.iter().filter_map(undo);
-        // What is stopped at a breakpoint runs on.
+        // Pages paused at a breakpoint continue.
         let stopped = self.set.iter().filter(|setting| setting.method == "Debugger.enable");
         let resumed = stopped.map(|setting| step(&setting.session, "Debugger.resume", "{}"));
         undone.chain(resumed).collect()
     }
 
-    /// What sets it all again.
+    /// The calls that restore all settings.
     pub fn redo(&self) -> Vec<Step> {
         let redo = |setting: &Setting| match setting.method {
             AUTO_ATTACH => {
                 without_waiting(&setting.params)?;
                 Some(step(&setting.session, AUTO_ATTACH, &setting.params))
             }
-            // It never was off; only its pauses were.
+            // The debugger was never disabled, only its pauses.
             "Debugger.enable" => {
                 Some(step(&setting.session, "Debugger.setSkipAllPauses", r#"{"skip":false}"#))
             }
@@ -169,7 +169,7 @@ impl Settings {
         self.set.iter().filter_map(redo).collect()
     }
 
-    /// Sessions are gone.
+    /// Forgets the settings of ended sessions.
     pub fn lost(&mut self, gone: &HashSet<SessionId>) {
         self.forget(|setting| gone.contains(&setting.session));
     }
@@ -199,7 +199,7 @@ fn step(session: &SessionId, method: &'static str, params: &str) -> Step {
     Step { session: session.clone(), method, params: params.to_owned() }
 }
 
-/// The same parameters for a client for which nothing waits; nothing if nothing does.
+/// The parameters with waiting turned off; `None` if it is off already.
 fn without_waiting(params: &str) -> Option<String> {
     let mut params: Value = serde_json::from_str(params).ok()?;
     let waits = params.as_object_mut()?.get_mut("waitForDebuggerOnStart")?;
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_client_armed_is_undone_at_takeover_and_set_again_at_release() {
+    fn settings_are_undone_at_takeover_and_restored_at_release() {
         let mut settings = Settings::default();
         let page = SessionId::from("page");
         let mut set = |method: &str, params: &str| {
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_client_arms_while_a_person_drives_waits_for_the_release() {
+    fn settings_made_while_a_person_has_control_wait_for_the_release() {
         let mut settings = Settings::default();
         let page = SessionId::from("page");
         let turn = settings.call(&page, "Page.setWebLifecycleState", r#"{"state":"frozen"}"#, true);
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_client_ended_itself_or_lost_does_not_come_back() {
+    fn ended_and_lost_settings_are_not_restored() {
         let mut settings = Settings::default();
         let (one, two) = (SessionId::from("one"), SessionId::from("two"));
         for session in [&one, &two] {
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_is_bounded() {
+    fn remembered_settings_are_limited() {
         let mut settings = Settings::default();
         let large = "x".repeat(MAX_BYTES + 1);
         assert_eq!(settings.call(&"a".into(), "Fetch.enable", &large, false), Err(TooMuch));

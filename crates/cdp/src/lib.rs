@@ -1,12 +1,14 @@
-//! The Chrome DevTools Protocol over Chromium's debugging pipe or port: calls with deadlines, events,
-//! and a share of the one connection for each client from outside.
+//! The Chrome DevTools Protocol over Chromium's debugging pipe or port: calls with deadlines,
+//! events,
+//! and a share of the connection for each outside client.
 //!
-//! [`Cdp`] is the connection. What our own code asks is a [`Cdp::call`] and what it hears an
-//! [`EventStream`]; both know no domain of the protocol, the caller brings the types. A [`Client`]
-//! is a Playwright or Puppeteer from outside: its messages are passed on almost as they are, within
-//! a session of its own. [`Current`] holds the connections to a browser that may be started again, and
-//! to others that are there beside it for a while.
-//! Who may send what is decided elsewhere; [`ClientMessage`] shows what a message is about.
+//! [`Cdp`] is the connection. Our own code uses [`Cdp::call`] and [`EventStream`]; neither knows a
+//! domain of the protocol, the caller brings the types. A [`Client`] is an outside Playwright or
+//! Puppeteer: its messages are passed on almost unchanged, within its own sessions. [`Current`]
+//! holds
+//! the connection to a browser that may be restarted, and to others that run beside it. Other
+//! crates
+//! decide who may send what; [`ClientMessage`] shows what a message is about.
 
 mod address;
 mod cdp;

@@ -1,4 +1,4 @@
-//! The two ends of the pipe: one task reads and writes, everyone else posts.
+//! The pipe: one task reads and writes, everything else posts messages to it.
 
 use std::{future::pending, sync::Arc};
 
@@ -14,18 +14,18 @@ use crate::{
     session::SessionId,
 };
 
-/// The largest message we read: a picture of a very long page fits.
+/// The largest message we read; large enough for a screenshot of a very long page.
 pub const MAX_MESSAGE: usize = 256 << 20;
-/// The largest message we write. Chromium stops reading its pipe for good at one of 100 MiB.
+/// The largest message we write. Chromium stops reading its pipe after one of 100 MiB.
 pub const MAX_REQUEST: usize = 64 << 20;
-/// What may wait to be written, in bytes; whoever wants to add more waits, up to its deadline.
+/// Limit on bytes waiting to be written; senders wait for room, up to their deadline.
 const MAX_WAITING: usize = 64 << 20;
-/// What a message costs beside its bytes, so that many small ones are not free.
+/// The fixed cost of a message, so that many small ones count.
 const POST: usize = 64;
-/// What is read at once, at most.
+/// The most bytes read at once.
 const CHUNK: usize = 64 << 10;
 
-/// Where messages to the browser are left.
+/// The queue of messages to the browser.
 #[derive(Clone)]
 pub(crate) struct Posts {
     /// Bounded by `room`.
@@ -35,7 +35,7 @@ pub(crate) struct Posts {
 
 pub(crate) struct Post {
     pub message: String,
-    /// Given back when the message is written.
+    /// Returned when the message is written.
     pub _room: Option<OwnedSemaphorePermit>,
 }
 
@@ -45,7 +45,7 @@ impl Posts {
         (Self { queue, room: Arc::new(Semaphore::new(MAX_WAITING)) }, posted)
     }
 
-    /// Leaves a message, once there is room. Dropping the future leaves nothing.
+    /// Queues a message once there is room. Dropping the future queues nothing.
     pub async fn send(&self, message: String) -> Result<(), CdpError> {
         if message.len() > MAX_REQUEST {
             return Err(CdpError::TooLarge);
@@ -58,7 +58,7 @@ impl Posts {
         self.queue.send(post).map_err(|_| CdpError::BrowserGone)
     }
 
-    /// Asks to end a session and all below it; it was attached from `parent`, or by us.
+    /// Detaches a session and its children. It was attached from `parent`, or by us.
     pub fn detach(&self, id: i32, parent: Option<&str>, session: &SessionId) {
         let params = serde_json::value::to_raw_value(&json!({ "sessionId": session })).ok();
         let (method, id) = (Some("Target.detachFromTarget".into()), Some(id));
@@ -66,7 +66,7 @@ impl Posts {
         self.leave(&Envelope { id, method, params, session, ..Envelope::default() });
     }
 
-    /// Does something in a client's place. What is remembered of each client is bounded.
+    /// Makes a call on behalf of a client. Each client has a limited number of them.
     pub fn step(&self, id: i32, step: &Step) {
         let params = RawValue::from_string(step.params.clone()).ok();
         let envelope = Envelope {
@@ -79,21 +79,21 @@ impl Posts {
         self.leave(&envelope);
     }
 
-    /// Asks a page or worker to run that waits to be told so.
+    /// Resumes a page or worker that waits for its debugger.
     pub fn resume(&self, id: i32, session: &SessionId) {
         let method = Some("Runtime.runIfWaitingForDebugger".into());
         let session = Some(session.as_str().into());
         self.leave(&Envelope { id: Some(id), method, session, ..Envelope::default() });
     }
 
-    /// Leaves a short message without waiting. There are only so many for each session.
+    /// Queues a short message without waiting. Their number is limited per session.
     fn leave(&self, envelope: &Envelope<'_>) {
         if let Ok(message) = envelope.write() {
             let _ = self.queue.send(Post { message, _room: None });
         }
     }
 
-    /// Nobody writes any more; whoever waits for room learns it now.
+    /// Closes the queue: senders that wait for room fail now.
     pub fn close(&self) {
         self.room.close();
     }
@@ -107,7 +107,7 @@ impl Posts {
     }
 }
 
-/// Carries messages both ways until the browser closes its end.
+/// Transfers messages both ways until the browser closes its end.
 pub(crate) async fn carry(
     reader: impl AsyncRead + Unpin,
     writer: impl AsyncWrite + Unpin,
@@ -116,7 +116,7 @@ pub(crate) async fn carry(
 ) {
     let writing = async {
         write(writer, posted).await;
-        // There may still be answers to read.
+        // Answers may still arrive.
         pending().await
     };
     select! {

@@ -1,4 +1,4 @@
-//! Where one message of the browser ends and the next begins.
+//! Splits the byte stream of the browser into messages.
 
 use std::ffi::CStr;
 
@@ -6,23 +6,23 @@ use bytes::{Buf as _, BytesMut};
 
 use crate::envelope::HEAD;
 
-/// What is kept of a buffer that has grown for one large message.
+/// Larger buffers are freed after a large message.
 const SPARE: usize = 1 << 20;
 
-/// Finds the messages in what arrives, in pieces of any size.
+/// Finds messages in a byte stream that arrives in pieces of any size.
 pub(crate) struct Frames {
     limit: usize,
     received: BytesMut,
-    /// How much of `received` is known to hold no end.
+    /// How many bytes of `received` contain no terminator.
     searched: usize,
-    /// The beginning of a message that is too large; what arrives of it is thrown away.
+    /// The start of an oversized message; the rest is discarded as it arrives.
     skipped: Option<BytesMut>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Frame {
     Message(BytesMut),
-    /// Only how it began was kept.
+    /// Only its start was kept.
     TooLarge(BytesMut),
 }
 
@@ -31,7 +31,7 @@ impl Frames {
         Self { limit, received: BytesMut::new(), searched: 0, skipped: None }
     }
 
-    /// Where to put what arrives next.
+    /// The buffer for the next bytes.
     pub fn room(&mut self, length: usize) -> &mut BytesMut {
         if self.received.is_empty() && self.received.capacity() > SPARE {
             self.received = BytesMut::new();
@@ -40,10 +40,10 @@ impl Frames {
         &mut self.received
     }
 
-    /// The next message; nothing if more has to arrive.
+    /// The next complete message, if any.
     pub fn next(&mut self) -> Option<Frame> {
         let unsearched = self.received.get(self.searched..).unwrap_or_default();
-        // Looks at many bytes at once, which searching by hand would not.
+        // Vectorized, unlike a manual search.
         let Ok(found) = CStr::from_bytes_until_nul(unsearched) else {
             self.searched = self.received.len();
             if self.searched > self.limit || self.skipped.is_some() {
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_the_same_however_they_are_split_and_large_ones_are_not_kept() {
+    fn messages_do_not_depend_on_chunk_sizes_and_large_ones_are_discarded() {
         let large = [b'x'; 100];
         let stream = [b"{}\0\0{\"id\":1}\0".as_slice(), &large, b"\0{\"id\":2}\0half"].concat();
         let message = |text: &str| Frame::Message(text.as_bytes().into());

@@ -1,14 +1,14 @@
-//! A queue that is bounded by bytes, and never makes the one who fills it wait.
+//! A queue limited by bytes that never makes the producer wait.
 
 use std::collections::VecDeque;
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-/// What an item costs beside its bytes, so that many empty ones are not free.
+/// The fixed cost of an item, so that many empty ones count.
 const ITEM: usize = 128;
 
-/// Filled by the reader of the pipe, emptied by one who may be slow.
+/// Filled by the reader of the pipe, emptied by a consumer that may be slow.
 pub(crate) struct Queue<T, E> {
     state: Mutex<State<T, E>>,
     news: Notify,
@@ -18,20 +18,20 @@ pub(crate) struct Queue<T, E> {
 struct State<T, E> {
     items: VecDeque<(T, usize)>,
     bytes: usize,
-    /// Items thrown away since the last time this was told.
+    /// Items dropped since this was last reported.
     lost: u64,
     ended: Option<E>,
 }
 
-/// What is at the head of a queue.
+/// The next element of a queue.
 pub(crate) enum Next<T, E> {
     Item(T),
-    /// So many items were thrown away here.
+    /// This many items were dropped here.
     Lost(u64),
     Ended(E),
 }
 
-/// There is no room.
+/// The queue is full.
 pub(crate) struct Full;
 
 impl<T, E: Copy> Queue<T, E> {
@@ -40,8 +40,8 @@ impl<T, E: Copy> Queue<T, E> {
         Self { state: Mutex::new(state), news: Notify::new(), limit }
     }
 
-    /// Adds an item, unless there is no room for it. One that is larger than all the room may be
-    /// there alone.
+    /// Adds an item if there is room. An item larger than the limit is accepted when the queue is
+    /// empty.
     pub fn push(&self, item: T, bytes: usize) -> Result<(), Full> {
         let mut state = self.state.lock();
         if !state.items.is_empty() && state.bytes + bytes + ITEM > self.limit {
@@ -53,7 +53,7 @@ impl<T, E: Copy> Queue<T, E> {
         Ok(())
     }
 
-    /// Adds an item, and throws away the oldest ones until there is room for it.
+    /// Adds an item, dropping the oldest ones until there is room.
     pub fn crowd_in(&self, item: T, bytes: usize) {
         let mut state = self.state.lock();
         while state.bytes + bytes + ITEM > self.limit && state.take().is_some() {
@@ -64,13 +64,13 @@ impl<T, E: Copy> Queue<T, E> {
         self.news.notify_one();
     }
 
-    /// Nothing comes any more; what is there can still be read. The first reason stays.
+    /// Ends the queue; remaining items can still be read. The first reason is kept.
     pub fn end(&self, why: E) {
         self.state.lock().ended.get_or_insert(why);
         self.news.notify_one();
     }
 
-    /// Like [`Self::end`], and what is there is thrown away.
+    /// Like [`Self::end`], and drops the remaining items.
     pub fn cut(&self, why: E) {
         let mut state = self.state.lock();
         state.items = VecDeque::new();
@@ -91,7 +91,7 @@ impl<T, E: Copy> Queue<T, E> {
         state.bytes = state.items.iter().map(|(_, bytes)| bytes).sum();
     }
 
-    /// Waits for what is next. Cancel-safe; meant for one reader.
+    /// Waits for the next element. Cancel-safe; meant for one reader.
     pub async fn next(&self) -> Next<T, E> {
         loop {
             let news = self.news.notified();

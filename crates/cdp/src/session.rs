@@ -1,10 +1,10 @@
-//! The name of a session: one attachment to a page, a worker or the browser itself.
+//! Session ids: one attachment to a page, a worker or the browser itself.
 
 use std::{borrow::Borrow, fmt};
 
 use serde::{Deserialize, Serialize};
 
-/// A session's id, as the browser gave it in `Target.attachedToTarget` or as an answer.
+/// A session id, from `Target.attachedToTarget` or an answer of the browser.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SessionId(String);

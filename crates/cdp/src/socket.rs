@@ -1,4 +1,4 @@
-//! A browser's debugging port: the same messages as on the pipe, as texts of a WebSocket.
+//! A browser's debugging port: the messages of the pipe, as WebSocket text messages.
 
 use std::{convert::Infallible, future::pending, io, sync::Arc};
 
@@ -25,7 +25,7 @@ use crate::{
     pipe_messages::Frame,
 };
 
-/// What a browser says of itself is shorter than this.
+/// Limit on the size of the browser's version document.
 const MAX_VERSION: usize = 64 << 10;
 
 type Socket = WebSocketStream<TcpStream>;
@@ -36,7 +36,7 @@ struct Version {
     web_socket_debugger_url: String,
 }
 
-/// Connects to `ws://host:port/path`, or to `http://host:port`, which is asked for the path first.
+/// Connects to `ws://host:port/path`, or to `http://host:port`, which is first asked for the path.
 pub(crate) async fn open(address: &str) -> Result<Socket, CdpError> {
     let uri: Uri = address.parse().map_err(|error| unreachable(io::Error::other(error)))?;
     let authority = uri.authority().ok_or_else(|| foreign("expected a host"))?;
@@ -54,8 +54,9 @@ pub(crate) async fn open(address: &str) -> Result<Socket, CdpError> {
     opened.map(|(socket, _)| socket).map_err(|error| unreachable(io::Error::other(error)))
 }
 
-/// Where the browser itself is found on its port. Of the address it gives, only the path counts: it
-/// cannot send us elsewhere.
+/// The path of the browser itself on its port. Only the path of its answer is used, so that it
+/// cannot
+/// redirect us elsewhere.
 async fn browser_path(authority: &Authority, below: &str) -> Result<String, CdpError> {
     let stream = TokioIo::new(dial(authority).await?);
     let failed = |error: hyper::Error| unreachable(io::Error::other(error));
@@ -72,7 +73,7 @@ async fn browser_path(authority: &Authority, below: &str) -> Result<String, CdpE
     };
     let carried = async {
         let _ = connection.await;
-        // Whoever asked learns it from what was asked.
+        // The request itself reports errors of the connection.
         pending::<Infallible>().await
     };
     let body = select! {
@@ -91,12 +92,12 @@ async fn dial(authority: &Authority) -> Result<TcpStream, CdpError> {
     let host = authority.host().trim_start_matches('[').trim_end_matches(']');
     let port = authority.port_u16().unwrap_or(80);
     let stream = TcpStream::connect((host, port)).await.map_err(unreachable)?;
-    // Small questions wait for nothing.
+    // Small messages must not be delayed.
     let _ = stream.set_nodelay(true);
     Ok(stream)
 }
 
-/// Carries messages both ways until the browser closes its end.
+/// Transfers messages both ways until the browser closes its end.
 pub(crate) async fn carry(
     socket: Socket,
     posted: mpsc::UnboundedReceiver<Post>,
@@ -105,7 +106,7 @@ pub(crate) async fn carry(
     let (sink, stream) = socket.split();
     let writing = async {
         write(sink, posted).await;
-        // There may still be answers to read.
+        // Answers may still arrive.
         pending().await
     };
     select! {

@@ -1,24 +1,25 @@
-//! Which session belongs to whom.
+//! The owner of each session.
 //!
-//! A session is somebody's because the one it was attached from is. A page that took over its own
-//! process can put any event in its own session's name, so what a session says about others counts
-//! only for those that are below it.
+//! A session belongs to the owner of the session it was attached from. A compromised renderer can
+//! send
+//! any event in the name of its own session, so what a session reports about others counts only for
+//! those below it.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::session::SessionId;
 
-/// More sessions than any browser has; further ones are not known.
+/// Limit on sessions, more than any browser has; further ones are ignored.
 const MAX_SESSIONS: usize = 16 << 10;
 
-/// Whose a session is.
+/// The owner of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
     Us,
     Client(u64),
 }
 
-/// Every session there is on the pipe.
+/// All sessions of a pipe.
 #[derive(Default)]
 pub(crate) struct Tree {
     /// INVARIANT: the parent of each is here too, or it is the pipe itself.
@@ -29,17 +30,17 @@ struct Node {
     parent: Option<SessionId>,
     children: Vec<SessionId>,
     owner: Owner,
-    /// What it is attached to was told not to run before somebody says so.
+    /// The target waits for its debugger to start it.
     waiting: bool,
 }
 
 impl Tree {
-    /// Whose it is, if it is known at all.
+    /// The owner of a session, if it is known.
     pub fn owner(&self, session: &str) -> Option<Owner> {
         self.sessions.get(session).map(|node| node.owner)
     }
 
-    /// `parent` says that `session` was attached: it belongs to the same owner, unless it has one.
+    /// `parent` reports that `session` was attached: it gets the same owner, unless it has one.
     pub fn attach(&mut self, parent: Option<&str>, session: &str, waiting: bool) {
         let owner = match parent {
             Some(parent) => self.owner(parent),
@@ -57,7 +58,7 @@ impl Tree {
         self.sessions.insert(session.into(), node);
     }
 
-    /// Gives a session that we attached to a client; false if it is not ours to give.
+    /// Transfers a session that we attached to a client; false if it is not ours.
     pub fn give(&mut self, session: &SessionId, client: u64) -> bool {
         match self.sessions.get_mut(session) {
             Some(node) if node.parent.is_none() && node.owner == Owner::Us => {
@@ -68,13 +69,13 @@ impl Tree {
         }
     }
 
-    /// The sessions of a client that somebody may still be waited for on.
+    /// The sessions of a client whose targets wait for their debugger.
     pub fn waiting(&self, client: u64) -> impl Iterator<Item = &SessionId> {
         let theirs = move |node: &Node| node.waiting && node.owner == Owner::Client(client);
         self.sessions.iter().filter(move |(_, node)| theirs(node)).map(|(session, _)| session)
     }
 
-    /// `parent` says that `session` was detached. Returns all that are gone with it.
+    /// `parent` reports that `session` was detached. Returns all sessions that ended with it.
     pub fn detach(&mut self, parent: Option<&str>, session: &str) -> HashSet<SessionId> {
         match self.sessions.get(session) {
             Some(node) if node.parent.as_ref().map(SessionId::as_str) == parent => {}
@@ -98,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_session_goes_with_all_that_were_attached_from_it() {
+    fn a_session_ends_with_all_attached_from_it() {
         let mut tree = Tree::default();
         tree.attach(None, "root", false);
         assert!(tree.give(&"root".into(), 7));
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn no_session_takes_or_ends_one_that_is_not_below_it() {
+    fn a_session_cannot_claim_or_end_sessions_outside_its_subtree() {
         let mut tree = Tree::default();
         tree.attach(None, "hers", false);
         tree.attach(None, "his", false);

@@ -1,7 +1,7 @@
-//! The atoms we speak with window managers and programs.
+//! X atoms used with window managers and programs.
 
 x11rb::atom_manager! {
-    /// Atom numbers, asked for once per connection.
+    /// Atom numbers, requested once per connection.
     pub(crate) Atoms: AtomsCookie {
         UTF8_STRING,
         WM_PROTOCOLS,

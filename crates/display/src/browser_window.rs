@@ -1,4 +1,4 @@
-//! The browser's window, followed by what the X server tells of windows.
+//! Follows the browser's window through X events.
 
 use std::{sync::Arc, time::Duration};
 
@@ -23,28 +23,28 @@ use crate::{
     window::{active_window, class_of, client_list},
 };
 
-/// What browsers of the Chromium family show as their windows' class, in small letters.
+/// The window classes of Chromium-based browsers, in lower case.
 const CLASSES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
-/// A window that is dragged makes many events; they are looked at together.
+/// Dragging a window causes many events; they are handled together.
 const TOGETHER: Duration = Duration::from_millis(100);
-/// Without any event, windows are looked at this often.
+/// How often windows are checked without any event.
 const QUIET: Duration = Duration::from_secs(3600);
 
-/// Where the browser's window is, whenever that changes.
+/// Reports where the browser's window is, whenever that changes.
 pub struct BrowserWindows {
     x: Arc<Connection>,
     events: Events,
-    /// Whose window it is, if it is one of several browsers.
+    /// Only windows of this owner count, if there are several browsers.
     owner: Option<Owner>,
     owners: Option<Owners>,
-    /// The browser's window that had the keyboard last.
+    /// The browser's window that last had the focus.
     recent: Option<Window>,
-    /// What was told; nothing before the first time.
+    /// The last value returned; `None` before the first.
     told: Option<Option<BrowserWindow>>,
 }
 
 impl Display {
-    /// Follows the browser's window from now on, on a connection of its own.
+    /// Follows the browser's window on a separate connection.
     pub fn follow_browser(&self) -> Result<BrowserWindows, DisplayError> {
         block_in_place(|| {
             let x = Arc::new(Connection::open(&self.shared.name)?);
@@ -63,18 +63,18 @@ impl Display {
 }
 
 impl BrowserWindows {
-    /// From now on only this owner's windows count; without one, those of every browser.
+    /// Restricts the result to windows of this owner; without one, any browser's windows count.
     pub fn of(&mut self, owner: Option<Owner>) {
         self.owner = owner;
     }
 
-    /// What was told is told again.
+    /// Makes `next` return the current state again.
     pub fn forget(&mut self) {
         self.told = None;
     }
 
-    /// The window of the browser that was used last, else the largest one; nothing if none is to be
-    /// seen. Returns at first, and then when it is another or elsewhere. Cancel-safe.
+    /// The browser window that was used last, else the largest one; `None` if none is visible. The
+    /// first call returns at once, later ones when the window changes or moves. Cancel-safe.
     pub async fn next(&mut self) -> Result<Option<BrowserWindow>, DisplayError> {
         loop {
             let now = block_in_place(|| self.look())?;
@@ -93,7 +93,7 @@ impl BrowserWindows {
         }
     }
 
-    /// Whether an event may have moved the browser's window, or made another one that.
+    /// Whether an event may have changed which window is the browser's, or where it is.
     fn matters(&self, event: &Event) -> bool {
         match event {
             Event::PropertyNotify(event) => {
@@ -105,7 +105,7 @@ impl BrowserWindows {
             | Event::UnmapNotify(_)
             | Event::ReparentNotify(_)
             | Event::DestroyNotify(_) => true,
-            // Of all there are, no other was asked for.
+            // No other events were requested.
             _ => false,
         }
     }
@@ -114,7 +114,7 @@ impl BrowserWindows {
         let active = active_window(&self.x)?;
         let mut seen = Vec::new();
         for window in client_list(&self.x)? {
-            // Windows may go away at any moment.
+            // Windows may disappear at any moment.
             match browser_window(&self.x, window, self.owner, self.owners.as_ref()) {
                 Ok(Some(facts)) => {
                     if active == Some(window) {
@@ -136,13 +136,13 @@ impl BrowserWindows {
 
 fn listen(x: &Connection, window: Window, mask: EventMask) -> Result<(), DisplayError> {
     let aux = ChangeWindowAttributesAux::new().event_mask(mask);
-    // A window that is gone by now makes an error that tells us nothing.
+    // The error for a window that is gone by now can be ignored.
     x.change_window_attributes(window, &aux)?.ignore_error();
     Ok(())
 }
 
-/// Where a window is, if it is a browser's, of that owner, and to be seen. One of a browser's is
-/// listened to from now on, seen or not; a dialog is not a window of its own.
+/// Where a window is, if it is a visible browser window of that owner. Subscribes to the events of
+/// any browser window, visible or not. Dialogs do not count.
 fn browser_window(
     x: &Connection,
     window: Window,

@@ -1,18 +1,17 @@
-//! The frame bus: one capture of the screen for everybody who watches, taken only when something
-//! changed and somebody wants to see it.
+//! The frame bus: one capture of the screen for all viewers, taken only when the screen changed and
+//! a viewer wants it.
 //!
 //! ```text
 //! Frames ──ask──▶ Driver ──▶ Source: connection, damage, segment
 //!    ▲               │
-//!    └──── Shot ◀────┘      shared; encoded by whoever comes first
+//!    └──── Shot ◀────┘      shared; encoded once per request kind
 //! ```
 //!
-//! A subscriber asks for a picture newer than the one it has seen, and only when its rate allows
-//! it. The driver answers at once if there is one, and else at the next change. So nothing queues,
-//! the newest picture wins, and a change that nobody asked about yet is not forgotten. A screenshot
-//! asks for the picture of now, and shares the last one if nothing was drawn since. The driver's
-//! task ends with the last subscriber, or a moment after the last screenshot; only its connection
-//! stays open, without anything to say.
+//! A subscriber asks for a picture newer than its last, and only as often as its rate allows. The
+//! driver answers at once if it has one, else at the next change. So nothing queues, the newest
+//! picture wins, and no change is lost. A screenshot asks for the current picture, and shares the
+//! last one if nothing was drawn since. The driver's task ends with the last subscriber, or shortly
+//! after the last screenshot; only its idle connection stays open.
 
 mod driver;
 pub(crate) mod shot;
@@ -40,28 +39,28 @@ use driver::{Ask, Driver};
 use shot::Shot;
 use source::Source;
 
-/// The slowest and the fastest rate of a subscriber; programs draw no faster than this.
+/// The slowest and fastest rate of a subscriber; programs do not draw faster.
 const FPS: (f32, f32) = (0.01, 60.0);
 
-/// How long the bus stays after a screenshot: the next one comes soon, if one does.
+/// How long the bus stays after a screenshot, because another often follows.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// What a subscriber wants to see. Values out of range are brought into it.
+/// What a subscriber wants to see. Values out of range are clamped.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FrameRequest {
-    /// Wider screens are scaled down to this, narrower ones are never scaled up.
+    /// Wider screens are scaled down to this. Narrower ones are not scaled up.
     pub max_width: u32,
-    /// The most frames in a second, from 0.01 to 60.
+    /// The maximum frame rate, from 0.01 to 60 frames per second.
     pub max_fps: f32,
-    /// Of the JPEG, from 1 to 100.
+    /// The JPEG quality, from 1 to 100.
     pub quality: u8,
 }
 
 /// The screen at one moment.
 #[derive(Debug, Clone)]
 pub struct Frame {
-    /// The number of the picture. Grows over the life of the display, with gaps for whoever is
-    /// slow; frames of one number show the same pixels.
+    /// The number of the picture. It grows over the life of the display, with gaps for slow
+    /// subscribers. Frames with the same number show the same pixels.
     pub sequence: u64,
     /// The frame's size.
     pub width: u32,
@@ -76,22 +75,22 @@ pub struct Frame {
 pub struct Frames {
     request: FrameRequest,
     driver: mpsc::Sender<Ask>,
-    /// The number of the last frame that was handed out; 0 before the first.
+    /// The number of the last frame returned; 0 before the first.
     seen: u64,
-    /// When the next frame may come.
+    /// When the next frame is allowed.
     due: Instant,
 }
 
-/// What a display knows of its bus, running or not.
+/// The state of a display's bus, running or not.
 pub(crate) struct Bus {
-    /// Of the last picture.
+    /// The number of the last picture.
     sequence: Arc<AtomicU64>,
-    /// The connection while nobody watches. Made in advance and kept, because a program that grabs
-    /// the server keeps new ones out.
+    /// The idle connection. It is opened in advance and kept, because a program that grabs the
+    /// server blocks new ones.
     idle: Idle,
-    /// Weak, so that the subscribers alone keep the driver.
+    /// Weak, so that only the subscribers keep the driver alive.
     driver: Mutex<Option<mpsc::WeakSender<Ask>>>,
-    /// Keeps the driver for a moment.
+    /// Keeps the driver alive for a moment.
     kept: Arc<Mutex<Kept>>,
 }
 
@@ -105,22 +104,23 @@ struct Kept {
 type Idle = Arc<Mutex<Option<Line>>>;
 
 impl Display {
-    /// Begins to watch the screen.
+    /// Subscribes to the screen.
     ///
-    /// Watching costs nothing while the screen is still, and nothing is left of it when the last
-    /// subscriber is gone.
+    /// A subscription costs nothing while the screen does not change, and leaves nothing behind
+    /// when
+    /// the last subscriber is dropped.
     pub async fn subscribe(&self, request: FrameRequest) -> Result<Frames, DisplayError> {
         let driver = block_in_place(|| self.shared.bus.driver(&self.shared.name))?;
         Ok(Frames { request, driver, seen: 0, due: Instant::now() })
     }
 
-    /// The number of the last frame that anybody was shown; 0 if nobody ever watched.
+    /// The number of the last frame returned to any subscriber; 0 if there was none.
     pub fn sequence(&self) -> u64 {
         self.shared.bus.sequence.load(Ordering::Acquire)
     }
 
-    /// Whether the screen may look different from the frame with this number. What the X server
-    /// drew before the call counts. While nobody watches, the answer is yes.
+    /// Whether the screen may differ from the frame with this number. Includes everything drawn
+    /// before the call. Without subscribers, the answer is yes.
     pub async fn changed_since(&self, sequence: u64) -> Result<bool, DisplayError> {
         let Some(driver) = self.shared.bus.running() else { return Ok(true) };
         let (reply, answer) = oneshot::channel();
@@ -130,10 +130,10 @@ impl Display {
 }
 
 impl Display {
-    /// The screen with all that was drawn on it before the call.
+    /// The screen with everything that was drawn before the call.
     pub(crate) async fn still(&self) -> Result<Arc<Shot>, DisplayError> {
         match self.try_still().await {
-            // Somebody else's bad luck ended the driver; a new one begins afresh.
+            // Another subscriber's error ended the driver; a new one starts fresh.
             Err(DisplayError::Lost(_)) => self.try_still().await,
             done => done,
         }
@@ -149,11 +149,11 @@ impl Display {
 }
 
 impl Frames {
-    /// The next frame: the first at once, each later one when something has changed since the
-    /// last, and never before the rate allows it. A pointer that only moves changes nothing.
+    /// The next frame: the first at once, each later one after a change, and never faster than the
+    /// rate allows. A pointer that only moves is not a change.
     ///
-    /// Waits for as long as the screen is still; fails when the X server is gone or hangs, and then
-    /// for good. Dropping the future loses nothing.
+    /// Waits while the screen does not change. Fails when the X server is gone or hangs, and from
+    /// then on always. Cancel-safe.
     pub async fn next(&mut self) -> Result<Frame, DisplayError> {
         sleep_until(self.due).await;
         let (reply, answer) = oneshot::channel();
@@ -172,24 +172,24 @@ impl Bus {
         Ok(Self { sequence: Arc::default(), idle, driver, kept })
     }
 
-    /// The driver, started if there is none.
+    /// The driver; starts one if necessary.
     fn driver(&self, display: &str) -> Result<mpsc::Sender<Ask>, DisplayError> {
         let mut current = self.driver.lock();
         if let Some(driver) = alive(current.as_ref()) {
             return Ok(driver);
         }
         let idle = self.idle.lock().take();
-        // The last driver may not have put it back yet, or it had to be given up.
+        // The last driver may not have put it back yet, or had to drop it.
         let line = idle.map_or_else(|| Line::open(display), Ok)?;
         let driver = Driver::new(Source::open(line)?, self.idle.clone(), self.sequence.clone());
-        // A subscriber asks one thing at a time; when full, they wait for their turn.
+        // Each subscriber asks one thing at a time; when the channel is full, they wait.
         let (asks, inbox) = mpsc::channel(16);
         tokio::spawn(driver.run(inbox));
         *current = Some(asks.downgrade());
         Ok(asks)
     }
 
-    /// Keeps the driver for a moment from now.
+    /// Keeps the driver alive for a moment.
     fn keep(&self, driver: mpsc::Sender<Ask>) {
         let mut kept = self.kept.lock();
         kept.driver = Some(driver);
@@ -203,12 +203,12 @@ impl Bus {
     }
 }
 
-/// The driver, if it has subscribers and its X server.
+/// The driver, if it still has subscribers and its X server.
 fn alive(driver: Option<&mpsc::WeakSender<Ask>>) -> Option<mpsc::Sender<Ask>> {
     driver?.upgrade().filter(|driver| !driver.is_closed())
 }
 
-/// Lets go of the driver when the last moment is over.
+/// Drops the driver after the last keep-alive period.
 async fn release_all(kept: Arc<Mutex<Kept>>) {
     loop {
         let until = {
@@ -226,13 +226,13 @@ async fn release_all(kept: Arc<Mutex<Kept>>) {
 }
 
 fn ended() -> DisplayError {
-    DisplayError::Lost(io::Error::other("the screen is not watched any more"))
+    DisplayError::Lost(io::Error::other("the frame bus has ended"))
 }
 
 /// The shortest time between two frames.
 fn interval(max_fps: f32) -> Duration {
     let (slowest, fastest) = FPS;
-    // No number at all is as good as the slowest.
+    // NaN counts as the slowest rate.
     let fps = if max_fps.is_nan() { slowest } else { max_fps.clamp(slowest, fastest) };
     Duration::from_secs_f32(fps.recip())
 }

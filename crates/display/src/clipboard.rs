@@ -1,4 +1,4 @@
-//! The clipboard: a thread with a connection of its own, which answers programs at any time.
+//! The clipboard: a thread with a separate connection, which answers programs at any time.
 
 mod owner;
 mod transfer;
@@ -19,13 +19,13 @@ use tokio::{
 use crate::{connection::Connection, display::Display, error::DisplayError, stream::wait};
 use owner::Owner;
 
-/// More text than this is neither read nor kept.
+/// Longer texts are neither read nor kept.
 const MAX_BYTES: usize = 16 << 20;
-/// Time for another program to hand over what it copied.
+/// Time limit for another program to send its text.
 const READ_DEADLINE: Duration = Duration::from_secs(2);
-/// Time for the thread to answer, which may have to finish another read first.
+/// Time limit for the thread, which may have to finish another read first.
 const THREAD_DEADLINE: Duration = Duration::from_secs(10);
-/// The thread looks after transfers that got stuck at least this often.
+/// How often the thread checks for stuck transfers.
 const IDLE: Duration = Duration::from_secs(5);
 
 impl Display {
@@ -41,17 +41,17 @@ impl Display {
 
 type Reply = oneshot::Sender<Result<String, DisplayError>>;
 
-/// A question to the thread: the new text, or none to read.
+/// A request to the thread: the new text, or none to read.
 struct Question {
     text: Option<String>,
     reply: Reply,
 }
 
-/// The handle to the thread, which ends when this is dropped.
+/// The handle to the thread. Dropping it ends the thread.
 pub(crate) struct ClipboardThread {
-    /// When full, callers wait for their turn.
+    /// When full, callers wait.
     questions: mpsc::Sender<Question>,
-    /// Rung after every question, and when the sender is gone.
+    /// Signalled after every request, and when the sender is dropped.
     bell: Arc<OwnedFd>,
 }
 
@@ -90,23 +90,23 @@ impl ClipboardThread {
 
 impl Drop for ClipboardThread {
     fn drop(&mut self) {
-        // Closes the channel before the bell wakes the thread.
+        // Close the channel before waking the thread.
         self.questions = mpsc::channel(1).0;
         ring(&self.bell);
     }
 }
 
 fn ring(bell: &OwnedFd) {
-    // Fails only if it rings already.
+    // Fails only if it is already signalled.
     let _ = rustix::io::write(bell, &1_u64.to_ne_bytes());
 }
 
-/// What runs in the thread.
+/// The state of the thread.
 struct Thread {
     display: String,
     inbox: mpsc::Receiver<Question>,
     bell: Arc<OwnedFd>,
-    /// Nothing after the connection broke, until the next question.
+    /// `None` after the connection broke, until the next request.
     owner: Option<Owner>,
 }
 
@@ -139,11 +139,11 @@ impl Thread {
     fn answer(&mut self, question: Question) {
         let mut answer = self.answer_once(question.text.as_deref());
         if let Err(DisplayError::Lost(_)) = answer {
-            // Any program can have the server cut our connection: the window is known to all.
+            // Any program can make the server close our connection, because the window is public.
             self.owner = None;
             answer = self.answer_once(question.text.as_deref());
         }
-        // A caller that is gone does not need it.
+        // The caller may be gone.
         let _ = question.reply.send(answer);
     }
 

@@ -1,4 +1,4 @@
-//! One connection to the X server: immune to grabs, remade when it breaks.
+//! A connection to the X server: immune to grabs, reconnected when it breaks.
 
 use std::{
     io,
@@ -21,7 +21,7 @@ use x11rb::{
 
 use crate::{atoms::Atoms, error::DisplayError, stream::DeadlineStream};
 
-/// A connection that server grabs do not stop. Dereferences to x11rb's.
+/// A connection that server grabs do not block. Dereferences to x11rb's connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
     x: RustConnection<DeadlineStream>,
@@ -33,9 +33,9 @@ pub(crate) struct Connection {
 impl Connection {
     pub(crate) fn open(display: &str) -> Result<Self, DisplayError> {
         let (x, screen) = DeadlineStream::connect(display)?;
-        // First of all: a grab that comes before this is on the server would catch us.
+        // Must be first: a grab that comes before this would block us.
         x.xtest_grab_control(true)?.check()?;
-        // These answer only those who have said which version they speak.
+        // These extensions require the client to announce its version first.
         let xfixes = x.xfixes_query_version(6, 0)?;
         let xkb = x.xkb_use_extension(1, 0)?;
         let atoms = Atoms::new(&x)?;
@@ -46,19 +46,19 @@ impl Connection {
         Ok(Self { x, root, atoms })
     }
 
-    /// The screen's size now.
+    /// The current screen size.
     pub(crate) fn size(&self) -> Result<(u16, u16), DisplayError> {
         let root = self.get_geometry(self.root)?.reply()?;
         Ok((root.width, root.height))
     }
 
-    /// Waits until the server has done all we asked for.
+    /// Waits until the server has processed all requests.
     pub(crate) fn round_trip(&self) -> Result<(), DisplayError> {
         self.get_input_focus()?.reply()?;
         Ok(())
     }
 
-    /// Throws away events nobody waits for, so that they do not pile up.
+    /// Drops pending events, so that they do not accumulate.
     pub(crate) fn drop_events(&self) -> Result<(), DisplayError> {
         while self.poll_for_event()?.is_some() {}
         Ok(())
@@ -79,12 +79,12 @@ impl AsFd for Connection {
     }
 }
 
-/// Keeps a connection and remakes it after it broke: any program on the display may have the
-/// server cut the connection of another.
+/// Keeps a connection and reconnects after it broke: any program on the display can make the server
+/// close another's connection.
 #[derive(Debug)]
 pub(crate) struct Line {
     display: String,
-    /// Nothing after it broke.
+    /// `None` after it broke.
     current: Mutex<Option<Arc<Connection>>>,
 }
 
@@ -94,13 +94,13 @@ impl Line {
         Ok(Self { display: display.to_owned(), current })
     }
 
-    /// A connection that worked a moment ago, and the screen's size.
+    /// A connection that was just tested, and the screen size.
     pub(crate) fn ready(&self) -> Result<(Arc<Connection>, (u16, u16)), DisplayError> {
         let mut current = self.current.lock();
         if let Some(connection) = current.take() {
             match connection.drop_events().and_then(|()| connection.size()) {
                 Ok(size) => return Ok((current.insert(connection).clone(), size)),
-                // One that hangs would make a new connection hang as well.
+                // If the server hangs, a new connection would hang as well.
                 Err(DisplayError::Lost(error)) if error.kind() != io::ErrorKind::TimedOut => {}
                 Err(error) => return Err(error),
             }

@@ -1,4 +1,4 @@
-//! The start of a desktop: its background, its window manager, its first window.
+//! The start of a desktop: background, window manager, first window.
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -23,18 +23,18 @@ use crate::{
     window::{class_of, client_list},
 };
 
-/// The arrow, and its mask, in X's font of cursors.
+/// The arrow and its mask in X's cursor font.
 const LEFT_PTR: u16 = 68;
-/// How far below its upper edge a window's bar of tabs or menus is.
+/// The distance from the top of a window to its tab or menu bar.
 const NEAR_TOP: u16 = 12;
 
 impl Display {
-    /// Fills the root window with one colour and gives it an arrow as pointer.
+    /// Fills the root window with one colour and sets an arrow as its pointer.
     pub async fn paint_root(&self, [red, green, blue]: [u8; 3]) -> Result<(), DisplayError> {
         let colour = u32::from_be_bytes([0, red, green, blue]);
         self.shared.background.store(colour, Ordering::Relaxed);
         block_in_place(|| {
-            // Of a pointer whose maker has disconnected, the server gives nobody a picture.
+            // The server returns no image for a cursor whose creator has disconnected.
             let (x, _) = self.query()?;
             let (font, cursor) = (x.generate_id()?, x.generate_id()?);
             x.open_font(font, b"cursor")?.ignore_error();
@@ -56,7 +56,7 @@ impl Display {
             let aux = ChangeWindowAttributesAux::new().background_pixel(colour);
             x.change_window_attributes(x.root, &aux)?.check()?;
             x.clear_area(false, x.root, 0, 0, 0, 0)?;
-            // A server without fonts keeps the pointer it has.
+            // A server without fonts keeps its current pointer.
             let aux = ChangeWindowAttributesAux::new().cursor(cursor);
             x.change_window_attributes(x.root, &aux)?.ignore_error();
             x.close_font(font)?.ignore_error();
@@ -64,16 +64,17 @@ impl Display {
         })
     }
 
-    /// Waits until a window manager is there.
+    /// Waits until a window manager runs.
     pub async fn wait_for_window_manager(&self, deadline: Instant) -> Result<(), DisplayError> {
         let mut wait = Wait::begin(&self.shared.name)?;
         wait.until("the start of a window manager", deadline, |wait| has_window_manager(&wait.x))
             .await
     }
 
-    /// Waits until a window of this class (the second part of its WM_CLASS, in any case) is managed,
-    /// mapped and painted: near its upper edge and in its middle it differs from the background
-    /// that [`Display::paint_root`] set.
+    /// Waits until a window of this class (the second part of its WM_CLASS, ignoring case) is
+    /// managed,
+    /// mapped and painted: it differs from the background set by [`Display::paint_root`], both near
+    /// its top and in its middle.
     pub async fn wait_until_painted(
         &self,
         class: &str,
@@ -85,8 +86,8 @@ impl Display {
         self.wait_until_lines(class, deadline, &other).await
     }
 
-    /// Waits until a window of this class shows more than one colour near its upper edge and in its
-    /// middle. A window that has only been filled does not.
+    /// Waits until a window of this class shows more than one colour, both near its top and in its
+    /// middle. A window that was only filled does not.
     pub async fn wait_until_drawn(
         &self,
         class: &str,
@@ -101,7 +102,7 @@ impl Display {
         self.wait_until_lines(class, deadline, &varied).await
     }
 
-    /// Waits until two lines of a window of this class are as they should be.
+    /// Waits until two lines of a window of this class satisfy `enough`.
     async fn wait_until_lines(
         &self,
         class: &str,
@@ -114,11 +115,10 @@ impl Display {
     }
 }
 
-/// Whether the pixels of a line, as blue, green, red and nothing, are as they should be.
+/// Whether the pixels of a line, as blue, green, red and padding, satisfy a condition.
 type Enough<'a> = dyn Fn(&[[u8; 4]]) -> bool + Send + Sync + 'a;
 
-/// A wait on a connection of its own, which is told of changes to the list of windows and to
-/// pixels.
+/// A wait on a separate connection that gets events for the window list and for damage.
 struct Wait {
     x: Arc<Connection>,
     events: Events,
@@ -139,7 +139,7 @@ impl Wait {
         })
     }
 
-    /// Returns when `happened` is true; asked again after every event.
+    /// Waits until `happened` is true. It is checked after every event.
     async fn until(
         &mut self,
         what: &str,
@@ -152,7 +152,7 @@ impl Wait {
                 return Ok(());
             }
             match self.events.next(deadline).await? {
-                // From here on, the next change of pixels makes the next event.
+                // From here on, the next change of pixels causes an event.
                 Some(Event::DamageNotify(_)) => {
                     self.x.damage_subtract(self.damage, x11rb::NONE, x11rb::NONE)?;
                 }
@@ -165,10 +165,10 @@ impl Wait {
         }
     }
 
-    /// Whether one of the windows of this class is painted.
+    /// Whether a window of this class is painted.
     fn is_painted(&mut self, class: &str, enough: &Enough<'_>) -> Result<bool, DisplayError> {
         for window in client_list(&self.x)? {
-            // Windows may go away at any moment, which is no reason to stop waiting.
+            // Windows may disappear at any moment; keep waiting.
             match window_is_painted(&self.x, window, class, enough) {
                 Ok(true) => return Ok(true),
                 Ok(false) | Err(DisplayError::Refused(_)) => {}
@@ -185,7 +185,7 @@ fn has_window_manager(x: &Connection) -> Result<bool, DisplayError> {
         let property = x.get_property(false, window, name, AtomEnum::WINDOW, 0, 1)?;
         match property.reply().map_err(DisplayError::from) {
             Ok(property) => Ok(property.value32().and_then(|mut ids| ids.next())),
-            // A window manager that is gone left the property behind, but not its window.
+            // A window manager that exited left the property behind, but not its window.
             Err(DisplayError::Refused(_)) => Ok(None),
             Err(error) => Err(error),
         }
@@ -214,7 +214,7 @@ fn window_is_painted(
     }
     let place = x.translate_coordinates(window, x.root, 0, 0)?.reply()?;
     let (width, height) = x.size()?;
-    // The part of the window's columns that is on the screen.
+    // The columns of the window that are on the screen.
     let left = place.dst_x.max(0);
     let right = i32::from(place.dst_x) + i32::from(geometry.width);
     let columns = right.min(width.into()) - i32::from(left);

@@ -19,35 +19,35 @@ use crate::{
 
 /// A session's display. Clones are cheap and share everything.
 ///
-/// Actions that change something on the screen run one after the other; pictures and questions are
-/// answered meanwhile. Dropping the future of an action stops it, and whatever it held is let go.
+/// Actions that change the screen run one after the other; pictures and queries run concurrently.
+/// Dropping the future of an action stops it and releases all keys and buttons it held.
 #[derive(Clone)]
 pub struct Display {
     pub(crate) shared: Arc<Shared>,
 }
 
-/// What all handles share.
+/// The state shared by all handles.
 pub(crate) struct Shared {
     pub(crate) name: String,
-    /// For input. Held for the whole of an action, so that two never mix.
+    /// For input. Locked for a whole action, so that two never mix.
     input: tokio::sync::Mutex<Line>,
-    /// For questions.
+    /// For queries.
     query: Line,
     pub(crate) clipboard: ClipboardThread,
     pub(crate) bus: Bus,
     pictures: AtomicU64,
     /// The colour behind all windows, 0xRRGGBB.
     pub(crate) background: AtomicU32,
-    /// The screen mode that the last resize made, to be removed by the next.
+    /// The screen mode created by the last resize; the next one removes it.
     pub(crate) own_mode: Mutex<Option<Mode>>,
-    /// Whose windows are; without it, windows are believed.
+    /// Identifies window owners; without it, `_NET_WM_PID` is trusted.
     pub(crate) owners: Mutex<Option<Owners>>,
 }
 
 impl Display {
     /// Connects to the X server `display`, for example `:1`.
     ///
-    /// From here on, a program that grabs the server does not stop this display.
+    /// From here on, a program that grabs the server does not block this display.
     pub fn connect(display: &str) -> Result<Self, DisplayError> {
         Ok(Self {
             shared: Arc::new(Shared {
@@ -64,30 +64,30 @@ impl Display {
         })
     }
 
-    /// The screen's size now, in pixels.
+    /// The current screen size, in pixels.
     pub async fn size(&self) -> Result<(u16, u16), DisplayError> {
         block_in_place(|| Ok(self.query()?.1))
     }
 
-    /// The right to send input, until it is dropped.
+    /// Locks the input until the result is dropped.
     pub(crate) async fn input(&self) -> Result<Input<'_>, DisplayError> {
         let line = self.shared.input.lock().await;
         let (connection, (width, height)) = block_in_place(|| line.ready())?;
         Ok(Input { connection, width, height, _turn: line })
     }
 
-    /// The connection for questions, with the screen's size. Does not wait for input.
+    /// The connection for queries, and the screen size. Does not wait for input.
     pub(crate) fn query(&self) -> Result<(Arc<Connection>, (u16, u16)), DisplayError> {
         self.shared.query.ready()
     }
 
-    /// A name for a new picture.
+    /// An id for a new picture.
     pub(crate) fn picture_id(&self) -> String {
         format!("shot-{}", self.shared.pictures.fetch_add(1, Ordering::Relaxed) + 1)
     }
 }
 
-/// One action's turn at the input.
+/// Exclusive use of the input for one action.
 pub(crate) struct Input<'a> {
     pub(crate) connection: Arc<Connection>,
     pub(crate) width: u16,
@@ -96,7 +96,7 @@ pub(crate) struct Input<'a> {
 }
 
 impl Input<'_> {
-    /// The point as X wants it, if it is on the screen.
+    /// Converts a point for X, if it is on the screen.
     pub(crate) fn point(&self, x: i32, y: i32) -> Result<(i16, i16), DisplayError> {
         let off = DisplayError::OffScreen { x, y, width: self.width, height: self.height };
         let inside =

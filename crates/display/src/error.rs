@@ -1,11 +1,11 @@
-//! What can go wrong on a display, and which public code each failure has.
+//! Errors of a display, and their public codes.
 
 use std::time::Duration;
 
 use helmdeck_wire::{ErrorBody, ErrorCode};
 use x11rb::errors::{ConnectError, ConnectionError, ReplyError, ReplyOrIdError};
 
-/// A failed action. The message says what is allowed.
+/// A failed action. The message states what is allowed.
 #[derive(Debug, thiserror::Error)]
 pub enum DisplayError {
     /// A point is off the screen.
@@ -23,10 +23,10 @@ pub enum DisplayError {
         /// The screen's size.
         height: u16,
     },
-    /// Only one of two coordinates was given, or an end of a drag is missing.
+    /// One of two coordinates is missing, or an end of a drag.
     #[error("{0}")]
     IncompletePoint(&'static str),
-    /// The region is empty or sticks out of the screen.
+    /// The region is empty or extends beyond the screen.
     #[error(
         "the region has no area or lies off the screen, which is {width}x{height}: \
          the corners must differ in x and y, with x from 0 to {width} and y from 0 to {height}"
@@ -37,25 +37,25 @@ pub enum DisplayError {
         /// The screen's size.
         height: u16,
     },
-    /// Scrolling by nothing.
-    #[error("amount is 0: expected 1 to 50 notches of the wheel")]
+    /// A scroll amount of zero.
+    #[error("amount is 0; use 1 to 50 wheel notches")]
     ZeroAmount,
-    /// A click with modifiers that names none.
+    /// A modifier click without modifiers.
     #[error("modifiers is empty: expected at least one of shift, ctrl, alt, super")]
     MissingModifiers,
     /// A key action without keys.
     #[error("keys is empty: expected a key such as Return or a chord such as ctrl+a")]
     MissingKeys,
-    /// A name that no key has.
+    /// An unknown key name.
     #[error(
         "{0:?} is not a key: expected X keysym names such as Return, Page_Up, F5 or a, joined by \
          + into chords such as ctrl+shift+t; use type for text"
     )]
     UnknownKey(String),
-    /// More than one chord cannot be held.
+    /// Several chords where one is allowed.
     #[error("hold_key holds one chord: {0:?} names several")]
     SeveralChords(String),
-    /// Typing nothing.
+    /// An empty text.
     #[error("text is empty: expected at least one character")]
     MissingText,
     /// A character without a key.
@@ -69,43 +69,43 @@ pub enum DisplayError {
         /// Its place in the text, from 0.
         at: usize,
     },
-    /// More text than one action may carry.
+    /// The text exceeds the limit of one action.
     #[error("the text is too long: expected at most {limit} {unit}")]
     TextTooLong {
         /// The most that is allowed.
         limit: usize,
-        /// Of what.
+        /// The unit of the limit.
         unit: &'static str,
     },
-    /// More characters are missing from the keyboard than it has room for.
+    /// The text needs more spare keys than the keyboard has.
     #[error("the keyboard has no free key to type {0:?} with")]
     NoFreeKey(String),
     /// No managed window has this id.
-    #[error("no window has the id {0}: expected an id that windows lists")]
+    #[error("no window has the id {0}; use an id listed by windows")]
     WindowNotFound(u32),
-    /// The window manager did not do as asked.
+    /// The window manager did not focus the window.
     #[error("the window manager did not focus window {0}")]
     FocusRefused(u32),
-    /// The screen cannot have this size.
+    /// An unsupported screen size.
     #[error("{width}x{height} is not a screen size: expected 320x200 to 7680x4320")]
     Geometry {
-        /// What was asked for.
+        /// The requested width.
         width: u32,
-        /// What was asked for.
+        /// The requested height.
         height: u32,
     },
-    /// Something did not happen in time.
+    /// A condition was not met in time.
     #[error("{what} did not happen within {waited:?}")]
     Timeout {
-        /// What was waited for.
+        /// The condition.
         what: String,
-        /// For how long.
+        /// How long it was waited for.
         waited: Duration,
     },
     /// The X server is gone or does not answer.
     #[error("the session's display is gone")]
     Lost(#[source] std::io::Error),
-    /// The X server lacks something we need.
+    /// The X server lacks a required feature.
     #[error("the X server lacks {0}")]
     Unsupported(&'static str),
     /// The X server refused a request.
@@ -117,7 +117,7 @@ pub enum DisplayError {
 }
 
 impl DisplayError {
-    /// The public code of this failure.
+    /// The public code of this error.
     pub fn code(&self) -> ErrorCode {
         // No `_` arm: a new variant must choose its public code.
         match self {

@@ -1,4 +1,4 @@
-//! Waiting for X events without blocking a thread, never past a deadline.
+//! Waits for X events without blocking a thread, and never past a deadline.
 
 use std::{
     os::fd::{AsFd, AsRawFd, RawFd},
@@ -16,13 +16,13 @@ use crate::{connection::Connection, error::DisplayError};
 
 /// The events of one connection.
 ///
-/// INVARIANT: while one waits, nobody else uses the connection; another reader would take the
+/// INVARIANT: during a wait, the connection is not used elsewhere; another reader would consume the
 /// bytes that wake us.
 pub(crate) struct Events {
     fd: AsyncFd<Socket>,
 }
 
-/// Keeps the connection alive for as long as its socket is watched.
+/// Keeps the connection alive while its socket is watched.
 struct Socket(Arc<Connection>);
 
 impl AsRawFd for Socket {
@@ -33,26 +33,27 @@ impl AsRawFd for Socket {
 
 impl Events {
     pub(crate) fn of(connection: &Arc<Connection>) -> Result<Self, DisplayError> {
-        // SAFETY: the socket keeps the connection, which has one file descriptor and closes it when
-        // dropped, for as long as the `AsyncFd` lives.
+        // SAFETY: the socket keeps the connection alive for as long as the `AsyncFd` lives. The
+        // connection
+        // has one file descriptor and closes it when dropped.
         let fd = unsafe {
             AsyncFd::register_with_interest(Socket(connection.clone()), Interest::READABLE)
         };
         Ok(Self { fd: fd.map_err(|error| DisplayError::Lost(error.into()))? })
     }
 
-    /// The next event, or nothing at the deadline.
+    /// The next event, or `None` at the deadline.
     pub(crate) async fn next(&self, deadline: Instant) -> Result<Option<Event>, DisplayError> {
         let connection = &self.fd.get_ref().0;
         connection.flush()?;
-        // A program that floods us with events neither moves the deadline nor starves other work.
+        // A flood of events neither extends the deadline nor starves other tasks.
         while Instant::now() < deadline {
             consume_budget().await;
             if let Some(event) = connection.poll_for_event()? {
                 return Ok(Some(event));
             }
             match timeout_at(deadline, self.fd.readable()).await {
-                // Cleared before we read again, so whatever arrives in between wakes us once more.
+                // Cleared before the next read, so that bytes that arrive in between wake us again.
                 Ok(ready) => ready.map_err(DisplayError::Lost)?.clear_ready(),
                 Err(_) => break,
             }

@@ -1,4 +1,4 @@
-//! Keys and buttons that an action holds. Whatever happens, they are let go.
+//! Keys and buttons held by an action. They are always released.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use x11rb::{
 
 use crate::{connection::Connection, error::DisplayError};
 
-/// Presses things, remembers them, and lets them go when dropped.
+/// Presses keys and buttons, and releases them when dropped.
 pub(crate) struct Held {
     connection: Arc<Connection>,
-    /// Newest last, which is let go first.
+    /// Newest last; released in reverse order.
     down: Vec<Pressed>,
 }
 
@@ -43,7 +43,7 @@ impl Held {
         self.send(KEY_RELEASE_EVENT, code)
     }
 
-    /// Presses a key and lets it go.
+    /// Presses and releases a key.
     pub(crate) fn tap_key(&mut self, code: Keycode) -> Result<(), DisplayError> {
         self.press_key(code)?;
         self.release_key(code)
@@ -59,7 +59,7 @@ impl Held {
         self.send(BUTTON_RELEASE_EVENT, button)
     }
 
-    /// Presses a button and lets it go.
+    /// Presses and releases a button.
     pub(crate) fn tap_button(&mut self, button: u8) -> Result<(), DisplayError> {
         self.press_button(button)?;
         self.release_button(button)
@@ -72,13 +72,13 @@ impl Held {
         Ok(())
     }
 
-    /// Lets everything go and waits until the server has done it.
+    /// Releases everything and waits until the server has processed it.
     pub(crate) fn finish(mut self) -> Result<(), DisplayError> {
         self.release_all()?;
         self.connection.round_trip()
     }
 
-    /// Leaves what is pressed as it is, for whoever lets it go later.
+    /// Leaves everything pressed; a later action releases it.
     pub(crate) fn keep(mut self) -> Result<(), DisplayError> {
         self.connection.round_trip()?;
         self.down.clear();
@@ -104,7 +104,7 @@ impl Held {
 impl Drop for Held {
     fn drop(&mut self) {
         if !self.down.is_empty() {
-            // If the connection is gone, so is the X server or what we held on it.
+            // If the connection is gone, the server has released everything or is gone, too.
             let _ = self.release_all().and_then(|()| Ok(self.connection.flush()?));
         }
     }

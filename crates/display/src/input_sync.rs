@@ -1,7 +1,7 @@
-//! Making sure that the program with the focus has read what we sent.
+//! Waits until the focused program has read our input.
 //!
-//! X events are ordered per program, so a program that answers a ping has read all that came
-//! before it. Programs that do not know pings are watched until they are quiet.
+//! X events are ordered per program, so a program that answers a ping has read all earlier events.
+//! Programs that do not support pings are watched until they are idle.
 
 use std::{sync::Arc, time::Duration};
 
@@ -25,18 +25,18 @@ use crate::{
     window::active_window,
 };
 
-/// A program that has never answered a ping for this long does not know pings after all.
+/// A program that has never answered within this time does not support pings.
 const FIRST_PING: Duration = Duration::from_secs(1);
-/// A program that is this late with its answer hangs.
+/// A program that answered before and is this late hangs.
 const NEXT_PING: Duration = Duration::from_secs(10);
-/// What a program that answered may still need, if it reads its keyboard by another connection.
+/// Extra time after an answer, for programs that read the keyboard on another connection.
 const AFTER_PING: Duration = Duration::from_millis(2);
 
-/// Listens for the answers to pings while it lives.
+/// Listens for answers to pings while it exists.
 pub(crate) struct InputSync {
     connection: Arc<Connection>,
     events: Events,
-    /// Tells the answer to this ping from those to earlier ones.
+    /// Distinguishes the answer to this ping from earlier ones.
     token: u32,
     /// The window that answered last, and the one that did not.
     answered: Option<Window>,
@@ -50,7 +50,7 @@ impl InputSync {
         Ok(Self { connection: connection.clone(), events, token: 0, answered: None, deaf: None })
     }
 
-    /// Returns when the active program has read everything sent so far.
+    /// Waits until the active program has read everything sent so far.
     pub(crate) async fn wait(&mut self) -> Result<(), DisplayError> {
         let Some(window) = block_in_place(|| active_window(&self.connection))? else {
             return process_idle::wait(&self.connection, None).await;
@@ -66,7 +66,7 @@ impl InputSync {
             return Ok(());
         }
         if known {
-            let what = "an answer of the program that has the keyboard".to_owned();
+            let what = "an answer of the focused program".to_owned();
             return Err(DisplayError::Timeout { what, waited: patience });
         }
         self.deaf = Some(window);
@@ -77,7 +77,7 @@ impl InputSync {
         let x = &self.connection;
         let protocols =
             x.get_property(false, window, x.atoms.WM_PROTOCOLS, AtomEnum::ATOM, 0, 64)?;
-        // The window may be gone by now, and then nobody answers.
+        // The window may be gone by now and cannot answer.
         let Ok(protocols) = protocols.reply() else { return Ok(false) };
         Ok(protocols.value32().is_some_and(|mut all| all.any(|p| p == x.atoms._NET_WM_PING)))
     }
@@ -105,13 +105,13 @@ impl InputSync {
 
 impl Drop for InputSync {
     fn drop(&mut self) {
-        // If this fails the connection is gone, and with it what it listened to.
+        // If this fails, the connection is gone together with its subscriptions.
         let _ = listen(&self.connection, EventMask::NO_EVENT)
             .and_then(|()| Ok(self.connection.flush()?));
     }
 }
 
-/// Which events of the root window we get; only while someone reads them, else they would pile up.
+/// Selects events of the root window; only while they are read, else they would accumulate.
 fn listen(connection: &Connection, mask: EventMask) -> Result<(), DisplayError> {
     let aux = ChangeWindowAttributesAux::new().event_mask(mask);
     connection.change_window_attributes(connection.root, &aux)?;

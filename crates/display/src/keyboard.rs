@@ -1,4 +1,4 @@
-//! The keyboard: typing any text, pressing keys and chords.
+//! The keyboard: typing text, pressing keys and chords.
 
 use std::{sync::Arc, time::Duration};
 
@@ -24,14 +24,15 @@ use crate::{
 const MAX_TEXT: usize = 100_000;
 /// Longest pause between characters.
 const MAX_DELAY: Duration = Duration::from_secs(1);
-/// A program that lags is waited for after this many strokes, so that text never piles up.
+/// After this many keys, typing waits for the program, so that text does not accumulate.
 const BURST: usize = 500;
 
 impl Display {
-    /// Types text into whatever has the focus.
+    /// Types text into the focused window.
     ///
-    /// Characters that no key makes are bound to spare keys for as long as they are needed; the
-    /// layout is the same afterwards, also if this is dropped halfway.
+    /// Characters without a key are bound to spare keys while they are needed. The layout is
+    /// restored
+    /// afterwards, even if the future is dropped.
     pub async fn type_text(&self, action: &Type) -> Result<Typed, DisplayError> {
         let symbols = symbols(&action.text)?;
         let delay = Duration::from_millis(action.delay_ms.into()).min(MAX_DELAY);
@@ -59,7 +60,7 @@ impl Display {
         Ok(Typed { ok: true, length: action.text.chars().count() })
     }
 
-    /// Presses keys and chords, one after the other.
+    /// Presses keys and chords in order.
     pub async fn key(&self, action: &Key) -> Result<Pressed, DisplayError> {
         let chords = keys::parse(&action.keys)?;
         let input = self.input().await?;
@@ -96,7 +97,7 @@ impl Display {
     }
 }
 
-/// The symbols to type, if every character has one.
+/// The key symbols of a text; an error if a character has none.
 fn symbols(text: &str) -> Result<Vec<u32>, DisplayError> {
     if text.is_empty() {
         return Err(DisplayError::MissingText);
@@ -112,7 +113,7 @@ fn symbols(text: &str) -> Result<Vec<u32>, DisplayError> {
             '\r' if matches!(chars.peek(), Some((_, '\n'))) => continue,
             '\n' => xkeysym::key::Return,
             '\t' => xkeysym::key::Tab,
-            // Code points that are no characters, now and forever.
+            // Code points that are permanently noncharacters.
             '\u{fdd0}'..='\u{fdef}' => return Err(DisplayError::UntypableText { code, at }),
             char if char.is_control() || code & 0xfffe == 0xfffe => {
                 return Err(DisplayError::UntypableText { code, at });
@@ -123,14 +124,14 @@ fn symbols(text: &str) -> Result<Vec<u32>, DisplayError> {
     Ok(symbols)
 }
 
-/// A part of a text for which one set of borrowed keys suffices.
+/// A part of a text that fits one set of spare keys.
 #[derive(Debug, PartialEq, Eq)]
 struct Run {
     bind: Vec<(Keycode, u32)>,
     strokes: Vec<Stroke>,
 }
 
-/// Cuts a text into as few runs as there are spare keys for.
+/// Splits a text into as few runs as the spare keys allow.
 fn runs(symbols: &[u32], keymap: &Keymap) -> Result<Vec<Run>, DisplayError> {
     let spare = keymap.spare();
     let mut runs = Vec::new();
@@ -166,7 +167,7 @@ fn no_free_key(symbol: u32) -> DisplayError {
     DisplayError::NoFreeKey(symbol.key_char().map_or_else(|| format!("{symbol:?}"), String::from))
 }
 
-/// Strikes keys one after the other.
+/// Presses and releases keys in order.
 fn strike(
     connection: &Arc<Connection>,
     shift: Keycode,
@@ -186,7 +187,7 @@ fn strike(
     held.finish()
 }
 
-/// How to press a chord; when keys had to be borrowed, after the program learnt of it.
+/// The keys of a chord. If spare keys are needed, waits until the program knows them.
 async fn strokes(
     keymap: &Keymap,
     borrowed: &mut SpareKeys,
@@ -212,7 +213,7 @@ async fn strokes(
     Ok(strokes)
 }
 
-/// Presses the keys of a chord, with Shift where a key needs it, and holds them.
+/// Presses and holds the keys of a chord, with Shift where needed.
 fn press(
     connection: &Arc<Connection>,
     keymap: &Keymap,

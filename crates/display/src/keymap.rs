@@ -1,4 +1,4 @@
-//! Which key makes which symbol, and keys that are free to borrow.
+//! Maps symbols to keys, and finds spare keys.
 
 use std::collections::HashMap;
 
@@ -10,10 +10,10 @@ use xkeysym::Keysym;
 
 use crate::{connection::Connection, error::DisplayError};
 
-/// With fewer empty keys than this, media keys are borrowed too.
+/// With fewer empty keys than this, media keys count as spare, too.
 const ENOUGH_SPARE: usize = 4;
 
-/// The keyboard's layout at one moment: what plain and shifted keys make.
+/// A snapshot of the keyboard layout: the symbols of plain and shifted keys.
 pub(crate) struct Keymap {
     keys: Vec<Key>,
     by_symbol: HashMap<u32, Stroke>,
@@ -27,7 +27,7 @@ struct Key {
     symbols: Vec<u32>,
 }
 
-/// How to make a symbol.
+/// How to type a symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stroke {
     pub(crate) code: Keycode,
@@ -63,7 +63,7 @@ impl Keymap {
         Self { keys, by_symbol, modifiers }
     }
 
-    /// How to make a symbol, if some key does.
+    /// How to type a symbol, if a key has it.
     pub(crate) fn find(&self, symbol: u32) -> Option<Stroke> {
         self.by_symbol.get(&plain(symbol)).copied()
     }
@@ -75,18 +75,18 @@ impl Keymap {
             .ok_or_else(|| DisplayError::NoFreeKey(format!("{:?}", Keysym::new(symbol))))
     }
 
-    /// The keys that are modifiers.
+    /// The modifier keys.
     pub(crate) fn modifiers(&self) -> &[Keycode] {
         &self.modifiers
     }
 
-    /// Keys that can be borrowed: empty ones, and media keys where there are hardly any.
+    /// Spare keys: empty ones, and media keys if there are too few.
     pub(crate) fn spare(&self) -> Vec<Keycode> {
         let free = |key: &&Key| !self.modifiers.contains(&key.code);
         let empty = |key: &&Key| key.symbols.iter().all(|symbol| *symbol == 0);
         let media = |key: &&Key| {
             let first = key.symbols.first().copied().unwrap_or_default();
-            // XF86 keys, and characters that a viewer's keyboard brought along.
+            // XF86 keys, and characters added by a viewer's keyboard.
             first >= 0x0100_0100 && !empty(key)
         };
         let codes = |kind: &dyn Fn(&&Key) -> bool| {
@@ -100,14 +100,14 @@ impl Keymap {
         spare
     }
 
-    /// The symbols of a key as they are now.
+    /// The current symbols of a key.
     pub(crate) fn symbols(&self, code: Keycode) -> Vec<u32> {
         let key = self.keys.iter().find(|key| key.code == code);
         key.map(|key| key.symbols.clone()).unwrap_or_default()
     }
 }
 
-/// The one symbol for a character: 0x01000000 + code point can also say what Latin-1 says.
+/// Normalizes a symbol: 0x01000000 + code point may also denote a Latin-1 character.
 fn plain(symbol: u32) -> u32 {
     match symbol {
         0x0100_0020..=0x0100_00ff => symbol - 0x0100_0000,
@@ -119,7 +119,7 @@ fn plain(symbol: u32) -> u32 {
     }
 }
 
-/// The symbol that stands for a character on every program's keyboard.
+/// The symbol of a character.
 pub(crate) fn symbol_of(char: char) -> u32 {
     match u32::from(char) {
         latin @ (0x20..=0x7e | 0xa0..=0xff) => latin,

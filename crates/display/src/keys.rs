@@ -1,4 +1,4 @@
-//! What keys are called: X keysym names and the names that models use. Pure.
+//! Key names: X keysym names, and the names that models use. Pure.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -6,10 +6,10 @@ use xkeysym::{Keysym, RawKeysym, key};
 
 use crate::error::DisplayError;
 
-/// More chords than this are not pressed by one action.
+/// Limit on chords in one action.
 const MAX_CHORDS: usize = 100;
 
-/// Names that are not X's own, in small letters.
+/// Names that X does not have, in lower case.
 const ALIASES: &[(&str, RawKeysym)] = &[
     ("ctrl", key::Control_L),
     ("control", key::Control_L),
@@ -77,11 +77,11 @@ const ALIASES: &[(&str, RawKeysym)] = &[
     ("browserrefresh", key::XF86_Refresh),
 ];
 
-/// Where X's keysyms have names: the old sets, and those of media keys.
+/// Ranges of named keysyms: the legacy sets, and media keys.
 const NAMED: [std::ops::RangeInclusive<RawKeysym>; 3] =
     [0x20..=0xffff, 0x1008_1000..=0x1008_13ff, 0x1008_fe00..=0x1008_ffff];
 
-/// X's names as X writes them, and in small letters.
+/// X's names in their own spelling and in lower case.
 static NAMES: LazyLock<HashMap<String, RawKeysym>> = LazyLock::new(|| {
     let mut names = HashMap::new();
     for symbol in NAMED.into_iter().flatten() {
@@ -105,10 +105,10 @@ impl Chord {
     }
 }
 
-/// Reads chords separated by white space; a chord is keys joined by `+`.
+/// Parses chords separated by white space; a chord is keys joined by `+`.
 ///
-/// With Ctrl, Alt or Super, a capital letter means the key and not Shift as well: models write
-/// `CTRL+C` for what people write as ctrl+c.
+/// With Ctrl, Alt or Super, a capital letter does not imply Shift: models write `CTRL+C` for
+/// ctrl+c.
 pub(crate) fn parse(keys: &str) -> Result<Vec<Chord>, DisplayError> {
     if keys == " " {
         return Ok(vec![Chord(vec![key::space])]);
@@ -143,12 +143,12 @@ fn chord(text: &str) -> Result<Chord, DisplayError> {
     Ok(Chord(symbols))
 }
 
-/// The names in a chord. A `+` where a name should be is the plus key; `U+20AC` is one name.
+/// The names in a chord. A `+` in place of a name is the plus key; `U+20AC` is one name.
 fn names(text: &str) -> Vec<&str> {
     let mut names = Vec::new();
     let mut rest = text;
     loop {
-        // A name has at least one character, so its end is looked for after the first.
+        // A name has at least one character, so search for its end after the first.
         let first = rest.chars().next().map_or(0, char::len_utf8);
         let start = if code_point(rest).is_some() { rest.len() } else { first };
         let end = rest.get(start..).and_then(|tail| tail.find('+')).map(|at| start + at);
@@ -185,7 +185,7 @@ fn symbol(name: &str) -> Option<RawKeysym> {
         .or_else(|| code_point(name).map(crate::keymap::symbol_of))
 }
 
-/// Reads `U+20AC` and `U20AC`.
+/// Parses `U+20AC` and `U20AC`.
 fn code_point(name: &str) -> Option<char> {
     let digits = name.strip_prefix(['U', 'u'])?;
     let digits = digits.strip_prefix('+').unwrap_or(digits);
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn the_names_of_anthropic_and_xdotool_are_known() {
+    fn anthropic_and_xdotool_key_names_are_known() {
         for (keys, expected) in [
             ("Return", vec![key::Return]),
             ("ctrl+a", vec![key::Control_L, key::a]),
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_names_of_openai_are_known() {
+    fn openai_key_names_are_known() {
         for (keys, expected) in [
             ("ENTER", vec![key::Return]),
             ("CTRL+C", vec![key::Control_L, key::c]),
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn the_names_of_gemini_are_known() {
+    fn gemini_key_names_are_known() {
         for (keys, expected) in [
             ("control+c", vec![key::Control_L, key::c]),
             ("enter", vec![key::Return]),
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_refused() {
+    fn unknown_keys_are_refused() {
         for keys in ["ctrl+", "hello", "ctrl+nothing", "U+", "U+D800", "U+0007", "ctrl+a+"] {
             assert!(matches!(parse(keys), Err(DisplayError::UnknownKey(_))), "{keys}");
         }

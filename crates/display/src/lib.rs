@@ -1,9 +1,9 @@
-//! Everything that touches a session's X server, in process: pointer, keyboard, pictures, windows,
-//! clipboard and the size of the screen.
+//! Everything that uses a session's X server, in process: pointer, keyboard, pictures, windows,
+//! clipboard and screen size.
 //!
-//! [`Display`] is the whole interface: its methods take an action of [`helmdeck_wire`] and give
-//! its reply; [`Display::subscribe`] lets somebody watch the screen. It needs a multi-threaded tokio
-//! runtime, because X requests block for microseconds and encoding a picture for milliseconds.
+//! [`Display`] is the whole interface: each method takes an action of [`helmdeck_wire`] and returns
+//! its reply; [`Display::subscribe`] watches the screen. It needs a multi-threaded tokio runtime,
+//! because X requests block for microseconds and encoding a picture for milliseconds.
 
 mod atoms;
 mod browser_window;

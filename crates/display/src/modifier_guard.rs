@@ -1,4 +1,4 @@
-//! A keyboard on which every key makes what is printed on it.
+//! Neutralizes modifiers and locks, so that every key produces its plain symbol.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use x11rb::{
 
 use crate::{connection::Connection, error::DisplayError, keymap::Keymap};
 
-/// The keyboard of whoever has the focus.
+/// The core keyboard.
 const KEYBOARD: ID = ID::USE_CORE_KBD;
 const NONE: u16 = 0;
 
-/// Caps Lock off, the first layout, no modifier held; dropped, all is as it was.
+/// Turns Caps Lock off, selects the first layout and releases modifiers. Restores all when dropped.
 pub(crate) struct ModifierGuard {
     connection: Arc<Connection>,
-    /// Modifiers and layout that were locked, if any were.
+    /// Previously locked modifiers and layout, if any.
     locked: Option<(u16, Group)>,
-    /// Modifier keys that were held.
+    /// Previously held modifier keys.
     released: Vec<Keycode>,
 }
 
@@ -37,7 +37,7 @@ impl ModifierGuard {
         let down = down.reply()?.keys;
         let mut neutral =
             Self { connection: connection.clone(), locked: None, released: Vec::new() };
-        // Num Lock stays: it changes only the keypad, which text does not use.
+        // Num Lock stays on: it affects only the keypad, which typing does not use.
         let locked = u16::from(state.locked_mods) & !u16::from(ModMask::M2);
         if locked != NONE || state.locked_group != Group::M1 {
             neutral.locked = Some((locked, state.locked_group));
@@ -53,7 +53,7 @@ impl ModifierGuard {
         Ok(neutral)
     }
 
-    /// Puts everything back and waits until the server has done so.
+    /// Restores everything and waits until the server has processed it.
     pub(crate) fn finish(mut self) -> Result<(), DisplayError> {
         if self.locked.is_some() || !self.released.is_empty() {
             self.restore()?;

@@ -1,6 +1,6 @@
-//! Whose a window is, told by the process that connected to the X server.
+//! The owner of a window, determined by the process connected to the X server.
 //!
-//! `_NET_WM_PID` is what a program says about itself, in numbers of its own process namespace, which
+//! `_NET_WM_PID` is set by the program itself and uses the numbers of its own PID namespace, which
 //! repeat across namespaces. The X server knows the process from the kernel (X-Resource extension).
 
 use std::sync::Arc;
@@ -27,14 +27,14 @@ pub enum Owner {
     Program(u32),
 }
 
-/// Maps a process, as the X server sees it, to an owner; `None` for a process that is gone.
+/// Maps a process id of the X server's namespace to an owner; `None` if the process is gone.
 pub type Owners = Arc<dyn Fn(u32) -> Option<Owner> + Send + Sync>;
 
-/// The answer to a question for a window's client.
+/// The reply with a window's client.
 pub(crate) type ClientIds<'a> = Cookie<'a, RustConnection<DeadlineStream>, QueryClientIdsReply>;
 
 impl Display {
-    /// From now on, windows are told apart by the process of their connection, not by what they say.
+    /// From now on, identifies windows by the process of their connection, not by `_NET_WM_PID`.
     pub fn identify_windows(&self, owners: Owners) {
         *self.shared.owners.lock() = Some(owners);
     }
@@ -44,7 +44,7 @@ impl Display {
     }
 }
 
-/// Asks which process a window's connection belongs to.
+/// Requests the process that a window's connection belongs to.
 pub(crate) fn ask(x: &Connection, window: Window) -> Result<ClientIds<'_>, DisplayError> {
     let spec = ClientIdSpec { client: window, mask: ClientIdMask::LOCAL_CLIENT_PID };
     Ok(x.res_query_client_ids(&[spec])?)

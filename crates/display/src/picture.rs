@@ -10,9 +10,9 @@ use helmdeck_wire::screen::Format;
 
 use crate::{error::DisplayError, segment::Region};
 
-/// Of a JPEG: text stays readable and files small.
+/// The default JPEG quality: text stays readable and files small.
 const JPEG_QUALITY: u8 = 80;
-/// Narrower pictures show nothing.
+/// Smaller widths are not useful.
 const MIN_WIDTH: u32 = 16;
 
 /// Pixels in rows from the top left, three bytes each: red, green, blue.
@@ -23,12 +23,12 @@ pub(crate) struct Pixels {
     pub(crate) rgb: Vec<u8>,
 }
 
-/// How pixels become bytes.
+/// How pixels are encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Coding {
     Png,
     Webp,
-    /// Of a quality from 1 to 100.
+    /// With a quality from 1 to 100.
     Jpeg(u8),
 }
 
@@ -42,18 +42,18 @@ impl From<Format> for Coding {
     }
 }
 
-/// The pointer as it looks and where it is.
+/// The image and position of the pointer.
 pub(crate) struct Cursor {
     /// Its top left corner on the screen.
     pub(crate) x: i32,
     pub(crate) y: i32,
     pub(crate) width: u16,
-    /// Rows of alpha, red, green and blue, the colours multiplied by alpha.
+    /// Rows of alpha, red, green and blue, with premultiplied alpha.
     pub(crate) argb: Vec<u32>,
 }
 
 impl Pixels {
-    /// From what the X server delivers: blue, green, red and one unused byte.
+    /// Converts the X server's format: blue, green, red and one unused byte.
     pub(crate) fn from_bgrx(width: u16, height: u16, bgrx: &[u8]) -> Self {
         let mut rgb = vec![0; bgrx.len() / 4 * 3];
         let (from, _) = bgrx.as_chunks::<4>();
@@ -87,7 +87,7 @@ impl Pixels {
         self.rgb.get_mut(at..at + 3)
     }
 
-    /// The same picture in another size.
+    /// The picture in another size.
     pub(crate) fn scaled(&self, width: u32, height: u32) -> Result<Cow<'_, Self>, DisplayError> {
         if (width, height) == (self.width, self.height) {
             return Ok(Cow::Borrowed(self));
@@ -102,7 +102,7 @@ impl Pixels {
         Ok(Cow::Owned(Self { width, height, rgb: to.into_vec() }))
     }
 
-    /// A part of the picture; what lies outside is not there.
+    /// A part of the picture, clipped to its bounds.
     pub(crate) fn cropped(&self, region: Region) -> Cow<'_, Self> {
         let (width, height) = (u32::from(region.width), u32::from(region.height));
         if (width, height) == (self.width, self.height) {
@@ -153,14 +153,15 @@ impl Pixels {
     }
 }
 
-/// The size at most `max_width` wide with the aspect kept, and picture pixels per pixel. Never larger.
+/// The size at most `max_width` wide with the same aspect ratio, and screen pixels per pixel.
+/// Never larger than the original.
 pub(crate) fn narrow(width: u32, height: u32, max_width: u32) -> (u32, u32, f64) {
     let to = max_width.max(MIN_WIDTH).min(width);
     let scale = f64::from(to) / f64::from(width.max(1));
     (to, ((f64::from(height) * scale).round() as u32).max(1), scale)
 }
 
-/// The largest size inside `fit` x `fit` with the aspect kept, and picture pixels per pixel.
+/// The largest size inside `fit` x `fit` with the same aspect ratio, and screen pixels per pixel.
 pub(crate) fn fit(width: u32, height: u32, fit: u32) -> (u32, u32, f64) {
     let scale = f64::from(fit) / f64::from(width.max(height).max(1));
     let side = |length: u32| ((f64::from(length) * scale).round() as u32).clamp(1, fit);
@@ -172,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_region_fits_the_square_in_its_own_shape() {
+    fn a_region_fits_the_square_and_keeps_its_aspect_ratio() {
         assert_eq!(fit(800, 600, 1024), (1024, 768, 1.28));
         assert_eq!(fit(1, 512, 1024), (2, 1024, 2.0));
         assert_eq!(fit(4000, 1, 1024), (1024, 1, 0.256));
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn blue_comes_first_from_the_server() {
+    fn server_pixels_are_bgrx() {
         let pixels = Pixels::from_bgrx(1, 1, &[3, 2, 1, 0]);
         assert_eq!(pixels.rgb, [1, 2, 3]);
     }

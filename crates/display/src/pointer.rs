@@ -20,24 +20,24 @@ use crate::{
     keymap::Keymap,
 };
 
-/// Between the clicks of a double click: programs take less for a bouncing button.
+/// Between the clicks of a double click. Programs ignore shorter gaps as a bouncing button.
 const CLICK_GAP: Duration = Duration::from_millis(10);
-/// Before modifiers are let go: Chromium asks for them when it comes to the event, not as of then.
+/// Before modifiers are released: Chromium reads them when it handles the click.
 const MODIFIER_REST: Duration = Duration::from_millis(20);
-/// How long a moved pointer is waited for, and how often to look.
+/// How long to wait for the pointer to arrive, and how often to check.
 const ARRIVAL: Duration = Duration::from_secs(1);
 const ARRIVAL_LOOK: Duration = Duration::from_millis(1);
-/// How long a window manager may take to look at a click.
+/// How long a window manager may take to handle a click.
 const RELEASE: Duration = Duration::from_secs(2);
-/// Between two steps of a drag, so that whatever is passed over can react.
+/// Between two steps of a drag, so that programs can react.
 const DRAG_STEP: Duration = Duration::from_millis(5);
 /// After the press and before the release of a drag.
 const DRAG_REST: Duration = Duration::from_millis(20);
-/// Steps of one leg of a drag; fewer when a path has many legs.
+/// Steps in one segment of a drag; fewer if a path has many segments.
 const STEPS_PER_LEG: usize = 15;
-/// Steps of a whole drag, as far as there are not more legs than this.
+/// Steps in a whole drag, unless it has more segments than this.
 const STEPS_PER_DRAG: usize = 300;
-/// More points than this are not a drag.
+/// Limit on the points of a path.
 const MAX_PATH: usize = 1000;
 
 impl Display {
@@ -62,7 +62,7 @@ impl Display {
         Ok(MultiClicked { ok: true, x, y, clicks: 3 })
     }
 
-    /// Clicks with keys held.
+    /// Clicks with modifiers held.
     pub async fn modifier_click(
         &self,
         action: &ModifierClick,
@@ -89,7 +89,7 @@ impl Display {
         Ok(Moved { ok: true, x, y })
     }
 
-    /// Presses a button, which stays down after this returns.
+    /// Presses a button and leaves it pressed.
     pub async fn mouse_down(&self, action: &MouseDown) -> Result<Clicked, DisplayError> {
         let button = action.button.number();
         self.button(action.x, action.y, button, |mut held| {
@@ -99,7 +99,7 @@ impl Display {
         .await
     }
 
-    /// Lets a button go.
+    /// Releases a button.
     pub async fn mouse_up(&self, action: &MouseUp) -> Result<Clicked, DisplayError> {
         let button = action.button.number();
         let done = self
@@ -156,7 +156,7 @@ impl Display {
         Ok(Dragged { ok: true, start_x, start_y, end_x, end_y })
     }
 
-    /// Turns the wheel.
+    /// Scrolls the wheel.
     pub async fn scroll(&self, action: &Scroll) -> Result<Scrolled, DisplayError> {
         let amount = action.amount.min(Scroll::MAX_AMOUNT);
         if amount == 0 {
@@ -190,15 +190,15 @@ impl Display {
         block_in_place(|| self.pointer())
     }
 
-    /// Where the pointer is, asked without a turn at the input.
+    /// The pointer's position, without waiting for the input lock.
     fn pointer(&self) -> Result<Point, DisplayError> {
         let (connection, _) = self.query()?;
         let pointer = connection.query_pointer(connection.root)?.reply()?;
         Ok(Point { x: Px(pointer.root_x.into()), y: Px(pointer.root_y.into()) })
     }
 
-    /// Waits until the pointer is there: a window manager that has yet to look at the last click
-    /// holds it. A program that puts it elsewhere is not waited for long.
+    /// Waits until the pointer has arrived: a window manager that has not handled the last click
+    /// blocks it. If a program moves the pointer elsewhere, the wait ends soon.
     async fn arrival(&self, at: Point) -> Result<(), DisplayError> {
         let deadline = Instant::now() + ARRIVAL;
         while block_in_place(|| self.pointer())? != at && Instant::now() < deadline {
@@ -207,9 +207,10 @@ impl Display {
         Ok(())
     }
 
-    /// Waits until the server has processed the release of a button. A window manager that has yet to
-    /// look at a press holds all pointer events after it, and they get the modifiers of when they are
-    /// processed: keys that come next would change what was clicked.
+    /// Waits until the server has processed the release of a button. While a window manager has not
+    /// handled a press, later pointer events are delayed, and they get the modifiers at the time
+    /// they
+    /// are processed. Without this wait, keys that follow would change the click.
     async fn released(&self, button: u8) -> Result<(), DisplayError> {
         let deadline = Instant::now() + RELEASE;
         while block_in_place(|| self.is_down(button))? && Instant::now() < deadline {
@@ -218,7 +219,7 @@ impl Display {
         Ok(())
     }
 
-    /// Whether a button is down, as far as the server knows of it.
+    /// Whether the server reports a button as pressed.
     fn is_down(&self, button: u8) -> Result<bool, DisplayError> {
         let (connection, _) = self.query()?;
         let mask = connection.query_pointer(connection.root)?.reply()?.mask;
@@ -260,7 +261,7 @@ impl Display {
         block_in_place(|| held.finish())
     }
 
-    /// Moves if asked to, then presses or releases.
+    /// Moves if requested, then presses or releases.
     async fn button(
         &self,
         x: Option<Px>,
@@ -285,7 +286,7 @@ impl Display {
     }
 }
 
-/// Gives the program time to see what was done while modifiers are held.
+/// Gives the program time to handle the click while modifiers are held.
 async fn rest(input: &Input<'_>, modifiers: &[Modifier]) -> Result<(), DisplayError> {
     if !modifiers.is_empty() {
         block_in_place(|| input.connection.round_trip())?;
@@ -328,7 +329,7 @@ fn optional_point(
     }
 }
 
-/// The points of a path with points in between.
+/// The points of a path with intermediate points.
 fn steps(path: &[(i16, i16)]) -> Vec<(i16, i16)> {
     let legs = path.len().saturating_sub(1).max(1);
     let per_leg = (STEPS_PER_DRAG / legs).clamp(1, STEPS_PER_LEG);
@@ -343,10 +344,10 @@ fn steps(path: &[(i16, i16)]) -> Vec<(i16, i16)> {
     steps
 }
 
-/// The `nth` of `count` steps from one coordinate to another; the last is the other itself.
+/// The `nth` of `count` steps from one coordinate to another; the last is the target itself.
 fn between(from: i16, to: i16, nth: usize, count: usize) -> i16 {
     let way = f64::from(to) - f64::from(from);
-    // Between two i16, so the cast is exact.
+    // The result lies between two i16 values, so the cast is exact.
     (f64::from(from) + way * nth as f64 / count as f64).round() as i16
 }
 
@@ -355,7 +356,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_drag_goes_in_steps_and_ends_where_it_should() {
+    fn a_drag_moves_in_steps_and_ends_at_its_target() {
         let way = steps(&[(0, 0), (150, 30)]);
         assert_eq!(way.len(), 1 + STEPS_PER_LEG);
         assert_eq!(way[1], (10, 2));

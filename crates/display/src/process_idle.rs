@@ -1,7 +1,8 @@
-//! Watching a program until it is quiet, for want of a better sign that it has read its events.
+//! Waits until a program is idle, when there is no better sign that it has read its events.
 //!
-//! The kernel wakes a program when the server writes events to it. If it sleeps, and has not been
-//! awake for some milliseconds while the server answered us, it has read them all.
+//! The kernel wakes a program when the server writes events to it. If the program sleeps, and has
+//! not
+//! been awake for some milliseconds while the server answered us, it has read them all.
 
 use std::{fs, sync::Arc, time::Duration};
 
@@ -16,17 +17,18 @@ use x11rb::protocol::{
 
 use crate::{connection::Connection, error::DisplayError};
 
-/// What a program is given whose process we do not see.
+/// The wait for a program whose process we cannot see.
 const UNSEEN: Duration = Duration::from_millis(30);
-/// Between two looks at a process.
+/// The interval between two checks of a process.
 const LOOK: Duration = Duration::from_millis(2);
-/// So many looks in a row must find the process asleep since the first of them.
+/// How many checks in a row must find the process continuously asleep.
 const LOOKS: u32 = 4;
-/// A program that is never quiet, because it shows a film or so, is not waited for longer. A terminal
-/// that looks for a font with the character it was just sent may well be busy for a second.
+/// Limit on waiting for a program that is never idle, for example while it plays a video. A
+/// terminal
+/// that searches a font for a new character may be busy for a second.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Returns when the program that made `window` has gone to sleep, or after a moment.
+/// Waits until the program that created `window` sleeps, or until the limit.
 pub(crate) async fn wait(
     connection: &Arc<Connection>,
     window: Option<Window>,
@@ -42,7 +44,7 @@ pub(crate) async fn wait(
     let deadline = Instant::now() + PATIENCE;
     let (mut last, mut looks) = (None, 0);
     while looks < LOOKS && Instant::now() < deadline {
-        // What the program asked the server before this is answered after this.
+        // Replies to earlier requests of the program are sent before this one.
         block_in_place(|| connection.round_trip())?;
         sleep(LOOK).await;
         let now = asleep_since(process).flatten();
@@ -52,7 +54,7 @@ pub(crate) async fn wait(
     Ok(())
 }
 
-/// The process at the other end of the connection that made a window.
+/// The process of the connection that created a window.
 fn process_of(x: &Connection, window: Window) -> Result<Option<u32>, DisplayError> {
     let ask = ClientIdSpec { client: window, mask: ClientIdMask::LOCAL_CLIENT_PID };
     match x.res_query_client_ids(&[ask])?.reply().map_err(DisplayError::from) {
@@ -62,7 +64,7 @@ fn process_of(x: &Connection, window: Window) -> Result<Option<u32>, DisplayErro
     }
 }
 
-/// How often the process has gone to sleep, or `Some(None)` if it is awake; nothing if it cannot be
+/// How often the process has gone to sleep; `Some(None)` if it is awake, `None` if it cannot be
 /// seen.
 fn asleep_since(process: u32) -> Option<Option<u64>> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
@@ -79,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_that_waits_is_asleep_and_one_that_is_not_there_cannot_be_seen() {
+    fn a_waiting_process_is_asleep_and_a_missing_one_is_not_seen() {
         let mut sleeper = std::process::Command::new("sleep").arg("10").spawn().unwrap();
         let deadline = std::time::Instant::now() + Duration::from_secs(5);
         while !matches!(asleep_since(sleeper.id()), Some(Some(_))) {

@@ -1,4 +1,4 @@
-//! Letting go whatever is held down when somebody else takes over.
+//! Releases everything that is held down when control changes.
 
 use tokio::task::block_in_place;
 use x11rb::{
@@ -11,7 +11,8 @@ use x11rb::{
 
 use crate::{Display, DisplayError};
 
-/// The first five buttons have a bit each; the thumb buttons have none, and are released anyway.
+/// The first five buttons have a mask bit each; the thumb buttons have none and are always
+/// released.
 const BUTTONS: [(u8, Option<KeyButMask>); 7] = [
     (1, Some(KeyButMask::BUTTON1)),
     (2, Some(KeyButMask::BUTTON2)),
@@ -23,7 +24,7 @@ const BUTTONS: [(u8, Option<KeyButMask>); 7] = [
 ];
 
 impl Display {
-    /// Lets go all keys and buttons that actions hold down. Waits for an action under way.
+    /// Releases all keys and buttons held by actions. Waits for an action in progress.
     pub async fn release_all(&self) -> Result<(), DisplayError> {
         let input = self.input().await?;
         block_in_place(|| {

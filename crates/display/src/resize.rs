@@ -1,4 +1,4 @@
-//! The size of the screen, changed while programs run.
+//! Changes the screen size while programs run.
 
 use std::sync::Arc;
 
@@ -20,11 +20,11 @@ use x11rb::{
 
 use crate::{connection::Connection, display::Display, error::DisplayError};
 
-/// Pixels per inch that the screen claims to have.
+/// The pixels per inch that the screen reports.
 const DPI: f64 = 96.0;
 
 impl Display {
-    /// Changes the size of the screen; programs are told and adapt.
+    /// Changes the screen size; programs are notified and adapt.
     pub async fn resize(&self, action: &Resize) -> Result<Resized, DisplayError> {
         let Resize { width, height } = *action;
         let geometry =
@@ -37,7 +37,7 @@ impl Display {
                 let made = resize(x, geometry)?;
                 let old = std::mem::replace(&mut *own_mode, made.mode);
                 if let Some(old) = old.filter(|old| Some(*old) != made.mode) {
-                    // It may be in use again by somebody else's doing, and then it stays.
+                    // Another program may use the mode again; then it stays.
                     x.randr_delete_output_mode(made.output, old)?.ignore_error();
                     x.randr_destroy_mode(old)?.ignore_error();
                 }
@@ -48,10 +48,10 @@ impl Display {
     }
 }
 
-/// What a resize leaves behind.
+/// The output and mode of a resize.
 struct Made {
     output: Output,
-    /// The mode it had to make.
+    /// The mode, if it was created.
     mode: Option<Mode>,
 }
 
@@ -61,7 +61,7 @@ fn resize(x: &Arc<Connection>, geometry: Geometry) -> Result<Made, DisplayError>
         return Err(DisplayError::Unsupported("a screen that can be resized"));
     };
     let (mode, made) = mode(x, &resources, output, geometry)?;
-    // Programs see the new screen or the old one, nothing in between.
+    // Programs see the old or the new screen, never an intermediate state.
     x.grab_server()?;
     let set = set_mode(x, &resources, (crtc, output, mode), geometry);
     x.ungrab_server()?;
@@ -70,7 +70,8 @@ fn resize(x: &Arc<Connection>, geometry: Geometry) -> Result<Made, DisplayError>
     Ok(Made { output, mode: made })
 }
 
-/// The output's mode of this size, made if there is none; the second is the mode if it was made.
+/// The output's mode of this size, created if necessary. The second value is the mode if it was
+/// created.
 fn mode(
     x: &Arc<Connection>,
     resources: &GetScreenResourcesCurrentReply,
@@ -121,7 +122,7 @@ fn set_mode(
             status => Err(DisplayError::Refused(format!("{status:?} for SetCrtcConfig"))),
         }
     };
-    // The screen can shrink only while nothing shows it.
+    // The screen can shrink only while no output shows it.
     configure(0, &[])?;
     let size = x
         .randr_set_screen_size(x.root, width, height, millimetres(width), millimetres(height))?

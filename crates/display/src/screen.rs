@@ -1,4 +1,4 @@
-//! Pictures of the screen: the frame bus takes them, here they are cut and encoded.
+//! Screenshots: the frame bus captures them; they are cropped and encoded here.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ use crate::{
 };
 
 impl Display {
-    /// A picture of the whole screen; `format` is used where the action does not name one.
+    /// A picture of the whole screen; `format` is the default if the action names none.
     pub async fn screenshot(
         &self,
         action: &Screenshot,
@@ -33,7 +33,7 @@ impl Display {
             if !action.cursor {
                 return shot.encoded(look);
             }
-            // Where it is now: a pointer that moves changes nothing on the screen.
+            // The current position: pointer moves do not count as changes of the screen.
             let mut pixels = shot.pixels().clone();
             if let Some(pointer) = self.query().and_then(|(x, _)| pointer(&x))? {
                 pixels.draw(&pointer);
@@ -43,7 +43,7 @@ impl Display {
         Ok(self.picture(region, size, format, bytes))
     }
 
-    /// A picture of a region, as large as fits inside 1024x1024.
+    /// A picture of a region, as large as fits into 1024x1024.
     pub async fn zoom(&self, action: &Zoom, format: Format) -> Result<Picture, DisplayError> {
         let format = action.format.unwrap_or(format);
         let shot = self.still().await?;
@@ -54,8 +54,9 @@ impl Display {
         Ok(self.picture(region, size, format, bytes))
     }
 
-    /// How many different colours these lines of the screen show, counted as far as `enough`. A window
-    /// that is mapped and not yet drawn has one or two.
+    /// The number of different colours in these lines of the screen, counted up to `enough`. A
+    /// window
+    /// that is mapped but not drawn has one or two.
     pub async fn colours(&self, lines: Range<u32>, enough: usize) -> Result<usize, DisplayError> {
         let shot = self.still().await?;
         let pixels = shot.pixels();
@@ -89,7 +90,7 @@ fn look(region: Region, (width, height, _): (u32, u32, f64), format: Format) -> 
     Look { region, width, height, coding: format.into(), pointer: false }
 }
 
-/// The region between two corners, whichever they are, if it lies on the screen.
+/// The region between two opposite corners, if it is on the screen.
 fn region(zoom: &Zoom, width: u16, height: u16) -> Option<Region> {
     let span = |one: i32, other: i32, limit: u16| {
         let (from, to) = (u16::try_from(one.min(other)).ok()?, u16::try_from(one.max(other)).ok()?);
@@ -100,11 +101,11 @@ fn region(zoom: &Zoom, width: u16, height: u16) -> Option<Region> {
     Some(Region { x, y, width, height })
 }
 
-/// The pointer as it looks now; none if the server shows none.
+/// The current pointer; `None` if the server shows none.
 pub(crate) fn pointer(connection: &Connection) -> Result<Option<Cursor>, DisplayError> {
     let image = match connection.xfixes_get_cursor_image()?.reply().map_err(DisplayError::from) {
         Ok(image) => image,
-        // Whoever made this pointer is gone, and the server shows it to nobody.
+        // The creator of this cursor is gone, and the server no longer returns its image.
         Err(DisplayError::Refused(_)) => return Ok(None),
         Err(error) => return Err(error),
     };

@@ -1,4 +1,4 @@
-//! Memory shared with the X server, into which it writes pixels.
+//! Shared memory into which the X server writes pixels.
 
 use std::{ffi::c_void, ptr::NonNull, sync::Arc};
 
@@ -26,13 +26,13 @@ pub(crate) struct Region {
 }
 
 impl Region {
-    /// How many bytes its pixels take.
+    /// The size of its pixels in bytes.
     fn bytes(self) -> usize {
         usize::from(self.width) * usize::from(self.height) * 4
     }
 }
 
-/// One piece of memory, mapped here and in the server.
+/// Memory mapped here and in the server.
 pub(crate) struct Segment {
     connection: Arc<Connection>,
     id: Seg,
@@ -40,7 +40,7 @@ pub(crate) struct Segment {
     size: usize,
 }
 
-// SAFETY: the memory belongs to this value alone and is reached through `&mut self` only.
+// SAFETY: the memory belongs to this value alone and is accessed only through `&mut self`.
 unsafe impl Send for Segment {}
 
 impl Segment {
@@ -50,7 +50,7 @@ impl Segment {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = rustix::fs::memfd_create("helmdeck-pixels", flags).map_err(lost)?;
         rustix::fs::ftruncate(&file, size as u64).map_err(lost)?;
-        // Nobody may take away pages that we have mapped.
+        // The mapped pages must not be removed by shrinking the file.
         rustix::fs::fcntl_add_seals(&file, SealFlags::SHRINK).map_err(lost)?;
         // SAFETY: a new mapping of a file that cannot shrink; nothing else knows its address.
         let memory = unsafe {
@@ -65,8 +65,9 @@ impl Segment {
         Ok(segment)
     }
 
-    /// Fills a segment with a region of the screen, making or growing it where needed, and hands
-    /// the pixels to `read`: four bytes each, blue, green, red and one unused.
+    /// Captures a region of the screen and passes its pixels to `read`: four bytes each, blue,
+    /// green,
+    /// red and one unused. Creates or grows the segment if necessary.
     pub(crate) fn capture<T>(
         slot: &mut Option<Self>,
         connection: &Arc<Connection>,
@@ -104,14 +105,14 @@ impl Segment {
 
 impl Drop for Segment {
     fn drop(&mut self) {
-        // Fails only with the connection, and then the server has let go by itself.
+        // Fails only with the connection; then the server has detached by itself.
         let _ = self.connection.shm_detach(self.id).map(|_| ());
         // SAFETY: mapped in `new` with this size, and nothing borrows from it any more.
         let _ = unsafe { rustix::mm::munmap(self.memory.as_ptr(), self.size) };
     }
 }
 
-/// We read one pixel layout, that of every screen with 24 bits of colour.
+/// Only one pixel layout is supported: that of screens with 24 bits of colour.
 fn depth_is_supported(connection: &Connection) -> Result<(), DisplayError> {
     let depth = connection.get_geometry(connection.root)?.reply()?.depth;
     let supported = depth == 24

@@ -1,4 +1,4 @@
-//! Spare keys that carry other symbols for a while.
+//! Binds spare keys to other symbols for a while.
 
 use std::sync::Arc;
 
@@ -10,16 +10,16 @@ use x11rb::{
 
 use crate::{connection::Connection, error::DisplayError, input_sync::InputSync, keymap::Keymap};
 
-/// Spare keys; dropped, they carry their own symbols again.
+/// Spare keys. Dropping this restores their symbols.
 ///
-/// A program looks a key up when it reads it, not when it was pressed. So keys change only when
-/// the program with the focus has read all that came before, and are pressed only when it knows
-/// of the change.
+/// A program looks a key up when it reads the event, not when the key was pressed. So keys are
+/// changed only after the focused program has read all earlier events, and pressed only after it
+/// knows the change.
 pub(crate) struct SpareKeys {
     connection: Arc<Connection>,
-    /// The keys that are borrowed, with their own symbols.
+    /// The changed keys, with their original symbols.
     own: Vec<(Keycode, Vec<u32>)>,
-    /// Made when first needed: text that the layout has does not need it.
+    /// Created when first needed: text that the layout covers does not need it.
     settle: Option<InputSync>,
 }
 
@@ -45,7 +45,7 @@ impl SpareKeys {
                 if !self.own.iter().any(|(own, _)| *own == code) {
                     self.own.push((code, keymap.symbols(code)));
                 }
-                // Twice, because a lone capital letter would be read as its small one with Shift.
+                // Set twice, because a lone capital letter would be read as lower case with Shift.
                 self.connection.change_keyboard_mapping(1, code, 2, &[symbol, symbol])?;
             }
             self.connection.round_trip()
@@ -53,7 +53,7 @@ impl SpareKeys {
         self.settle().await
     }
 
-    /// Returns when the program with the focus has read everything sent so far.
+    /// Waits until the focused program has read everything sent so far.
     pub(crate) async fn settle(&mut self) -> Result<(), DisplayError> {
         let settle = match self.settle.take() {
             Some(settle) => settle,
@@ -62,7 +62,7 @@ impl SpareKeys {
         self.settle.insert(settle).wait().await
     }
 
-    /// Gives the keys their own symbols again.
+    /// Restores the symbols of the keys.
     pub(crate) async fn finish(mut self) -> Result<(), DisplayError> {
         if self.own.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The socket to the X server. It never waits longer than a deadline, so neither does any request.
+//! The socket to the X server. Waits are limited by a deadline, and so is every request.
 
 use std::{
     io::{self, IoSlice},
@@ -22,7 +22,7 @@ const SERVER_DEADLINE: Duration = Duration::from_secs(5);
 pub(crate) struct DeadlineStream(DefaultStream);
 
 impl DeadlineStream {
-    /// Connects to `display` as far as the protocol's greeting; also gives the screen's number.
+    /// Connects to `display` and completes the handshake; also returns the screen's number.
     pub(crate) fn connect(display: &str) -> Result<(RustConnection<Self>, usize), ConnectError> {
         let parsed = parse_display(Some(display))?;
         let screen = usize::from(parsed.screen);

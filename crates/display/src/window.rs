@@ -1,4 +1,4 @@
-//! The windows on the desktop, as the window manager knows them.
+//! The windows of the desktop, as the window manager reports them.
 
 use std::time::Duration;
 
@@ -25,29 +25,29 @@ use crate::{
     stream::DeadlineStream,
 };
 
-/// More windows than this are not listed.
+/// Limit on listed windows.
 const MAX_WINDOWS: usize = 1024;
-/// Longest title and class, in characters: programs choose them freely.
+/// The longest title and class, in characters: programs choose them freely.
 const MAX_TITLE: usize = 1024;
 /// Time for the window manager to focus a window.
 const FOCUS_DEADLINE: Duration = Duration::from_secs(2);
-/// Time for the keyboard to follow, once the window manager says that a window is active.
+/// Time for the keyboard focus to follow, after the window manager reports a window as active.
 const KEYBOARD_DEADLINE: Duration = Duration::from_millis(300);
-/// What a request to change a window's state wants.
+/// `_NET_WM_STATE` action: add a state.
 const ADD_STATE: u32 = 1;
-/// Source of a request to focus: someone who uses the desktop, not the program itself.
+/// Source indication of a focus request: the user, not the program itself.
 const FROM_USER: u32 = 2;
 
 type Answer<'a, R> = Cookie<'a, RustConnection<DeadlineStream>, R>;
 
 impl Display {
-    /// The windows that the window manager manages, oldest first.
+    /// The managed windows, oldest first.
     pub async fn windows(&self, _: &ListWindows) -> Result<Windows, DisplayError> {
         block_in_place(|| {
             let (connection, _) = self.query()?;
             let active = active_window(&connection)?;
             let owners = self.owners();
-            // All questions go out before the first answer is awaited.
+            // All requests are sent before the first reply is awaited.
             let asked = client_list(&connection)?
                 .into_iter()
                 .take(MAX_WINDOWS)
@@ -66,8 +66,7 @@ impl Display {
         })
     }
 
-    /// Asks the window manager to give a window all the room there is. Whether it did shows in
-    /// [`Display::windows`].
+    /// Asks the window manager to maximize a window. [`Display::windows`] shows whether it did.
     pub async fn maximize(&self, id: helmdeck_wire::window::WindowId) -> Result<(), DisplayError> {
         let input = self.input().await?;
         let x = &input.connection;
@@ -80,7 +79,7 @@ impl Display {
         block_in_place(|| x.round_trip())
     }
 
-    /// Gives a window the keyboard, raises it, and restores it if it is minimised.
+    /// Focuses a window, raises it, and restores it if it is minimised.
     pub async fn focus(&self, action: &Focus) -> Result<Focused, DisplayError> {
         let window = action.window_id.0;
         let input = self.input().await?;
@@ -97,14 +96,14 @@ impl Display {
         if !watch.until(deadline, || Ok(active_window(x)? == Some(window))).await? {
             return Err(DisplayError::FocusRefused(window));
         }
-        // Some programs take the keyboard themselves, a little later or not at all.
+        // Some programs take the keyboard focus themselves, later or not at all.
         let deadline = Instant::now() + KEYBOARD_DEADLINE;
         watch.until(deadline, || has_keyboard(x, window)).await?;
         Ok(Focused { ok: true, window_id: action.window_id })
     }
 }
 
-/// Listens to what happens to a window and to the list of windows, while it lives.
+/// Listens to events of a window and of the window list while it exists.
 struct Watch<'a> {
     input: &'a Input<'a>,
     window: Window,
@@ -118,7 +117,7 @@ impl<'a> Watch<'a> {
         Ok(watch)
     }
 
-    /// Whether `happened` became true before the deadline; asked again after every event.
+    /// Whether `happened` became true before the deadline. It is checked after every event.
     async fn until(
         &self,
         deadline: Instant,
@@ -131,7 +130,7 @@ impl<'a> Watch<'a> {
             loop {
                 match self.events.next(deadline).await? {
                     None => return Ok(false),
-                    // A program that floods us with its events costs us nothing but reading them.
+                    // A flood of events costs only reading them.
                     Some(Event::PropertyNotify(event)) if event.atom != self.active() => {}
                     Some(_) => break,
                 }
@@ -147,7 +146,7 @@ impl<'a> Watch<'a> {
         let x = &self.input.connection;
         for (id, mask) in [(x.root, root), (self.window, window)] {
             let aux = ChangeWindowAttributesAux::new().event_mask(mask);
-            // A window that is gone by now makes an error that tells us nothing.
+            // The error for a window that is gone by now can be ignored.
             x.change_window_attributes(id, &aux)?.ignore_error();
         }
         Ok(())
@@ -156,12 +155,12 @@ impl<'a> Watch<'a> {
 
 impl Drop for Watch<'_> {
     fn drop(&mut self) {
-        // If this fails the connection is gone, and with it what it listened to.
+        // If this fails, the connection is gone together with its subscriptions.
         let _ = self.listen(EventMask::NO_EVENT, EventMask::NO_EVENT);
     }
 }
 
-/// All windows that the window manager manages.
+/// All managed windows.
 pub(crate) fn client_list(x: &Connection) -> Result<Vec<Window>, DisplayError> {
     let list = x.get_property(
         false,
@@ -174,17 +173,17 @@ pub(crate) fn client_list(x: &Connection) -> Result<Vec<Window>, DisplayError> {
     Ok(list.reply()?.value32().map(Iterator::collect).unwrap_or_default())
 }
 
-/// The window that the window manager says is active.
+/// The active window, as the window manager reports it.
 pub(crate) fn active_window(x: &Connection) -> Result<Option<Window>, DisplayError> {
     let active =
         x.get_property(false, x.root, x.atoms._NET_ACTIVE_WINDOW, AtomEnum::WINDOW, 0, 1)?;
     Ok(active.reply()?.value32().and_then(|mut ids| ids.next()).filter(|id| *id != 0))
 }
 
-/// Whether keys go to the window or to a part of it.
+/// Whether the window or a child of it has the keyboard focus.
 fn has_keyboard(x: &Connection, window: Window) -> Result<bool, DisplayError> {
     let mut at = x.get_input_focus()?.reply()?.focus;
-    // 0 and 1 mean nobody and the root window. Nobody nests windows deeper than this.
+    // 0 means no window, 1 the root window. The loop limits the nesting depth.
     for _ in 0..16 {
         if at == window {
             return Ok(true);
@@ -200,13 +199,13 @@ fn has_keyboard(x: &Connection, window: Window) -> Result<bool, DisplayError> {
     Ok(false)
 }
 
-/// The instance and class of a window, empty if it has none.
+/// The instance and class of a window; empty if it has none.
 pub(crate) fn class_of(reply: &GetPropertyReply) -> (String, String) {
     let mut parts = reply.value.split(|byte| *byte == 0).map(text);
     (parts.next().unwrap_or_default(), parts.next().unwrap_or_default())
 }
 
-/// All that we ask about one window.
+/// The pending requests about one window.
 struct Question<'a> {
     id: Window,
     title: Answer<'a, GetPropertyReply>,
@@ -240,14 +239,14 @@ impl<'a> Question<'a> {
         })
     }
 
-    /// What is known of the window; nothing if it is a panel or the desktop itself.
+    /// The description of the window; `None` for a panel or the desktop itself.
     fn answer(
         self,
         x: &Connection,
         active: Option<Window>,
         owners: Option<&Owners>,
     ) -> Result<Option<WindowFacts>, DisplayError> {
-        // Every answer is taken before the first error is looked at.
+        // Every reply is taken before the first error is handled.
         let title = self.title.reply();
         let old_title = self.old_title.reply();
         let class = self.class.reply();
@@ -295,12 +294,12 @@ impl<'a> Question<'a> {
     }
 }
 
-/// A program's text, cut to what is reasonable.
+/// A program's text, limited in length.
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim_end_matches('\0').chars().take(MAX_TITLE).collect()
 }
 
-/// Old programs write their titles in Latin-1.
+/// Old programs write titles in Latin-1.
 fn latin_or_utf8(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(_) => text(bytes),

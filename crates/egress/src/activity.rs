@@ -1,4 +1,4 @@
-//! Streams that note when bytes move, and the wait for a time when none do.
+//! Streams that record activity, and waits for inactivity.
 
 use std::{
     io,
@@ -18,14 +18,14 @@ use tokio::{
 
 use crate::Limits;
 
-/// When bytes last moved on any stream of one connection.
+/// When bytes last moved on any stream of a connection.
 #[derive(Debug)]
 pub(crate) struct Activity {
     began: Instant,
     /// Milliseconds after `began`.
     last: AtomicU64,
     tunnel: AtomicBool,
-    /// Whether one side of the tunnel has said that it sends no more.
+    /// Whether one side of the tunnel has closed its sending half.
     finished: AtomicBool,
 }
 
@@ -44,10 +44,10 @@ impl Activity {
         self.quiet_as(|_| limit, limit).await;
     }
 
-    /// Waits until the connection has been idle for as long as it may be.
+    /// Waits until the connection has reached its idle limit.
     pub(crate) async fn idle(&self, limits: &Limits) {
         let limit = |finished| if finished { limits.half_closed } else { limits.idle };
-        // Looks again after the shorter limit, which may have come into force.
+        // Checks again after the shorter limit, which may apply by then.
         self.quiet_as(limit, limits.half_closed).await;
     }
 
@@ -62,8 +62,8 @@ impl Activity {
         }
     }
 
-    /// Forgets which streams have ended. Before the tunnel, one of them only means that a server
-    /// has closed a connection that was kept.
+    /// Resets which streams have ended. Before the tunnel, an end only means that a server closed a
+    /// kept connection.
     pub(crate) fn begin_tunnel(&self) {
         self.finished.store(false, Ordering::Relaxed);
         self.tunnel.store(true, Ordering::Relaxed);
@@ -79,12 +79,12 @@ impl Activity {
     }
 }
 
-/// A stream that notes when bytes move.
+/// A stream that records when bytes move.
 #[derive(Debug)]
 pub(crate) struct Metered<S> {
     stream: S,
     activity: Arc<Activity>,
-    /// A byte that was read to see which protocol it begins.
+    /// A byte that was read to detect the protocol.
     unread: Option<u8>,
 }
 
@@ -93,7 +93,7 @@ impl<S> Metered<S> {
         Self { stream, activity: Arc::clone(activity), unread: None }
     }
 
-    /// Puts a byte back in front of what is still to be read.
+    /// Puts a byte back in front of the unread data.
     pub(crate) fn unread(self, byte: u8) -> Self {
         Self { unread: Some(byte), ..self }
     }

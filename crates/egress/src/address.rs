@@ -1,11 +1,12 @@
-//! IPv4 addresses inside IPv6 ones: which addresses a dialled one stands for.
+//! IPv4 addresses embedded in IPv6 addresses.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The addresses to judge in place of `address`: all of them must pass.
 ///
-/// Mostly one: the address itself, or the IPv4 address in it. A Teredo address holds two, of the
-/// relay's server and of the host behind it.
+/// Usually one: the address itself, or its embedded IPv4 address. A Teredo address contains two:
+/// the
+/// relay's server and the host behind it.
 pub(crate) fn judged(address: IpAddr) -> impl Iterator<Item = IpAddr> {
     let (first, second) = match address {
         IpAddr::V4(_) => (address, None),
@@ -18,12 +19,13 @@ fn inside(v6: Ipv6Addr) -> (IpAddr, Option<IpAddr>) {
     let [a, b, c, d, e, f, g, h] = v6.segments();
     let last = || IpAddr::V4(joined(g, h));
     match [a, b, c, d, e, f] {
-        // These two have rules of their own, which read better than those of 0.0.0.0/8.
+        // These two have separate rules, which give a better reason than 0.0.0.0/8.
         [0, 0, 0, 0, 0, 0] if g == 0 && h <= 1 => (v6.into(), None),
         // IPv4-compatible, IPv4-mapped, and IPv4-translated (RFC 2765).
         [0, 0, 0, 0, 0, 0 | 0xffff] | [0, 0, 0, 0, 0xffff, 0] => (last(), None),
-        // NAT64 (RFC 6052), and its local prefix (RFC 8215) in the usual layout; other layouts of
-        // the local prefix are not guessed, the block list has all of it.
+        // NAT64 (RFC 6052), and its local prefix (RFC 8215) in the usual layout. Other layouts of
+        // the
+        // local prefix are not parsed: the block list covers all of it.
         [0x64, 0xff9b, 0 | 1, 0, 0, 0] => (last(), None),
         // 6to4 (RFC 3056).
         [0x2002, high, low, ..] => (joined(high, low).into(), None),
@@ -46,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn the_address_inside_is_found_in_every_form() {
+    fn embedded_ipv4_addresses_are_found_in_every_form() {
         for form in [
             "10.1.2.3",
             "::ffff:10.1.2.3",
@@ -62,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn other_addresses_stand_for_themselves() {
+    fn other_addresses_are_judged_as_they_are() {
         for own in ["::", "::1", "2606:4700::1111", "64:ff9b:1:a01:2:300::", "2001:db8::1"] {
             assert_eq!(of(own), [own]);
         }

@@ -1,22 +1,22 @@
-//! Hosts that are dialled directly although there is a proxy to leave by.
+//! Hosts that are dialled directly even if the session has an upstream proxy.
 
 use std::str::FromStr;
 
 use crate::{Cidr, EgressError, Host};
 
-/// A host, or several, that a proxy is not asked for.
+/// A host or group of hosts that bypasses the proxy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Bypass {
     /// This name.
     Name(String),
-    /// Every name below this one, which is kept with a dot in front.
+    /// Every subdomain of this name, which is stored with a leading dot.
     Below(String),
-    /// Hosts that are written as an address in this range. Names are not resolved to find out.
+    /// Hosts written as an address in this range. Names are not resolved.
     Range(Cidr),
 }
 
 impl Bypass {
-    /// Whether it is about this host.
+    /// Whether it covers this host.
     pub(crate) fn covers(&self, host: &Host) -> bool {
         match (self, host) {
             (Self::Name(name), Host::Name(host)) => name == host,
@@ -32,7 +32,7 @@ impl FromStr for Bypass {
     type Err = EgressError;
 
     fn from_str(text: &str) -> Result<Self, EgressError> {
-        // Bounded, because it is a stranger's.
+        // Shortened, because the text comes from a client.
         let bad = || EgressError::BadBypass(text.chars().take(80).collect());
         if text.contains('/') {
             return text.parse().map(Self::Range).map_err(|_| bad());
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_suffixes_addresses_and_ranges_cover_what_they_say() {
+    fn bypasses_cover_names_suffixes_addresses_and_ranges() {
         let covers = |bypass: &str, host: &str| {
             bypass.parse::<Bypass>().unwrap().covers(&Host::parse(host).unwrap())
         };
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_host_is_refused_by_name() {
+    fn invalid_hosts_are_refused_and_quoted() {
         for text in ["", "*", "*.10.0.0.1", "http://a", "a:80", "10.0.0.0/33", "a b", "*.*.a"] {
             let refused = text.parse::<Bypass>().unwrap_err().to_string();
             assert!(refused.contains(text), "{refused}");

@@ -1,4 +1,4 @@
-//! Ranges of addresses, as written in an allowlist.
+//! Address ranges, as written in an allowlist.
 
 use std::{
     fmt,
@@ -10,7 +10,7 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
 use crate::EgressError;
 
-/// Bits in front of the IPv4 address in an IPv4-mapped one.
+/// The prefix length of IPv4-mapped addresses.
 const MAPPED_PREFIX: u8 = 96;
 
 /// A range of addresses of one family.
@@ -21,11 +21,12 @@ pub struct Cidr(
 );
 
 impl Cidr {
-    /// The range of every address that shares `prefix` bits with `address`, or `None` where the
-    /// family has fewer bits.
+    /// The range of all addresses that share `prefix` bits with `address`; `None` if the family has
+    /// fewer bits.
     pub fn new(address: IpAddr, prefix: u8) -> Option<Self> {
         let net = IpNet::new(address, prefix).ok()?.trunc();
-        // A range of IPv4-mapped addresses is a range of IPv4 addresses: that is how they are judged.
+        // A range of IPv4-mapped addresses becomes an IPv4 range, because that is how they are
+        // judged.
         match net.addr().to_canonical() {
             first @ IpAddr::V4(_) if net.addr().is_ipv6() && prefix >= MAPPED_PREFIX => {
                 IpNet::new(first, prefix - MAPPED_PREFIX).ok().map(Self)
@@ -34,13 +35,13 @@ impl Cidr {
         }
     }
 
-    /// Ranges separated by commas or spaces; an empty text is an empty list.
+    /// Parses ranges separated by commas or spaces; an empty text is an empty list.
     pub fn list(text: &str) -> Result<Vec<Self>, EgressError> {
         let parts = text.split(|c: char| c == ',' || c.is_whitespace());
         parts.filter(|part| !part.is_empty()).map(str::parse).collect()
     }
 
-    /// Whether the address lies in the range. Families never mix.
+    /// Whether the address is in the range. Families never mix.
     pub fn contains(&self, address: IpAddr) -> bool {
         self.0.contains(&address)
     }
@@ -63,8 +64,8 @@ impl Cidr {
 impl FromStr for Cidr {
     type Err = EgressError;
 
-    /// `10.1.0.0/16`, `fd00::/8`, or a single address. Addresses are read as everywhere else in the
-    /// product, by the standard library.
+    /// Parses `10.1.0.0/16`, `fd00::/8`, or a single address. Addresses are parsed by the standard
+    /// library, as everywhere else.
     fn from_str(text: &str) -> Result<Self, EgressError> {
         let (address, prefix) = match text.split_once('/') {
             Some((address, prefix)) => (address, Some(prefix)),
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_range_is_refused_by_name() {
+    fn invalid_ranges_are_refused_and_quoted() {
         for text in ["10.0.0.0/33", "::/129", "10.0.0/8", "example.com", "10.0.0.0/-1", "/8", "1"] {
             let refused = text.parse::<Cidr>().unwrap_err();
             assert!(refused.to_string().contains(text), "{refused}");

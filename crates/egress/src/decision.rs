@@ -1,61 +1,62 @@
-//! What became of each request for a connection, for counters and logs.
+//! The result of each connection request, for metrics and logs.
 
 use std::{fmt, net::IpAddr};
 
 use crate::{EgressError, Rule, Target};
 
-/// One request for a connection and what became of it. Holds no path and no query.
+/// A connection request and its result. Contains no path and no query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// The host that was asked for, in normal form.
+    /// The requested host, normalized.
     pub host: String,
-    /// The port that was asked for.
+    /// The requested port.
     pub port: u16,
-    /// The address that was dialled or refused, where there was one; of the proxy to leave by, if
-    /// the host was handed to it.
+    /// The address that was dialled or refused, if known. If the host was left to an upstream
+    /// proxy,
+    /// the proxy's address.
     pub address: Option<IpAddr>,
-    /// How it was asked for.
+    /// How the connection was requested.
     pub scheme: Scheme,
-    /// What became of it.
+    /// The result.
     pub verdict: Verdict,
 }
 
-/// How a connection was asked for.
+/// How a connection was requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
-    /// A plain HTTP request, forwarded.
+    /// A forwarded plain HTTP request.
     Http,
-    /// A tunnel by HTTP CONNECT.
+    /// A tunnel with HTTP CONNECT.
     Connect,
-    /// A tunnel by SOCKS5.
+    /// A tunnel with SOCKS5.
     Socks,
     /// By the server itself, without the proxy.
     Direct,
 }
 
-/// What became of a request for a connection.
+/// The result of a connection request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Allowed, and connected.
     Allowed,
     /// Refused by a rule.
     Denied(Rule),
-    /// Not refused, but not connected either.
+    /// Allowed, but the connection failed.
     Failed(Failure),
 }
 
-/// Why an allowed connection did not come about.
+/// Why an allowed connection failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
-    /// The target makes no sense.
+    /// The target is malformed.
     Malformed,
     /// The name has no address.
     Unresolved,
-    /// Nobody takes the connection.
+    /// The connection was refused or the host is unreachable.
     Unreachable,
-    /// Nobody answered in time.
+    /// There was no answer in time.
     Deadline,
-    /// The proxy to leave by did not give a connection, for this reason.
+    /// The upstream proxy did not connect, for this reason.
     Proxy(&'static str),
 }
 
@@ -64,7 +65,7 @@ impl Decision {
         Self::new(target, scheme, Some(address), Verdict::Allowed)
     }
 
-    pub(crate) fn of_error(target: &Target, scheme: Scheme, error: &EgressError) -> Self {
+    pub(crate) fn from_error(target: &Target, scheme: Scheme, error: &EgressError) -> Self {
         if let Some((rule, address)) = error.denial() {
             return Self::new(target, scheme, address, Verdict::Denied(rule));
         }

@@ -1,19 +1,20 @@
-//! Connecting to whichever of several checked addresses answers first.
+//! Connects to the first of several checked addresses that answers.
 
 use std::{io, net::SocketAddr, time::Duration};
 
 use tokio::{net::TcpStream, task::JoinSet, time::timeout};
 
-/// How long an address may keep the next one waiting.
+/// How long each address is tried alone before the next one.
 const HEAD_START: Duration = Duration::from_millis(250);
 
-/// Connects to the first of `addresses` that answers, each with a head start on the next. The
-/// caller sets the deadline.
+/// Connects to the first of `addresses` that answers; each has a head start over the next. The
+/// caller
+/// sets the deadline.
 ///
-/// The last failure is returned when all fail; without an address there is none.
+/// If all fail, returns the last failure; without addresses, returns `None`.
 pub(crate) async fn dial(addresses: &[SocketAddr]) -> Result<TcpStream, Option<Unreachable>> {
     let mut waiting = addresses.iter().copied();
-    // Dropped with this future, and with it every attempt that came second.
+    // Dropped with this future, together with all slower attempts.
     let mut attempts = JoinSet::new();
     let mut last = None;
     loop {
@@ -34,7 +35,7 @@ pub(crate) async fn dial(addresses: &[SocketAddr]) -> Result<TcpStream, Option<U
     }
 }
 
-/// An address and why it did not take the connection.
+/// An address and why the connection failed.
 pub(crate) struct Unreachable {
     pub(crate) address: SocketAddr,
     pub(crate) source: io::Error,
@@ -69,7 +70,7 @@ async fn first(
     match ended {
         Some(Ok(Ok(stream))) => Attempt::Connected(stream),
         Some(Ok(Err(failure))) => Attempt::Failed(failure),
-        // An attempt is never aborted while the set lives.
+        // Attempts are not aborted while the set exists.
         Some(Err(_)) => Attempt::Slow,
         None => Attempt::None,
     }

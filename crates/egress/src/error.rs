@@ -1,4 +1,4 @@
-//! Why a connection out could not be had.
+//! Errors of outgoing connections.
 
 use std::{io, net::IpAddr};
 
@@ -8,22 +8,22 @@ use crate::{Rule, ViaError};
 #[derive(Debug, thiserror::Error)]
 pub enum EgressError {
     /// An allowlist entry that is neither a range nor an address.
-    #[error("{0:?} is not a range of addresses: write 10.1.0.0/16 or a single address")]
+    #[error("{0:?} is not an address range; use a range such as 10.1.0.0/16 or a single address")]
     BadRange(String),
-    /// Something that cannot be dialled because of how it is written.
+    /// A malformed target.
     #[error("{text:?} cannot be dialled: {reason}")]
     BadTarget {
-        /// What was asked for.
+        /// The target as given.
         text: String,
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// The policy refuses.
+    /// The policy refuses the target.
     #[error("{rule}")]
     Denied {
         /// The rule that refuses.
         rule: Rule,
-        /// The address it refuses, where there is one already.
+        /// The refused address, if it is already known.
         address: Option<IpAddr>,
     },
     /// The name has no address.
@@ -32,12 +32,12 @@ pub enum EgressError {
     /// The name was not resolved in time.
     #[error("the name was not resolved in time")]
     ResolveDeadline,
-    /// None of the allowed addresses took the connection.
-    #[error("{address} does not take the connection")]
+    /// None of the allowed addresses accepted the connection.
+    #[error("could not connect to {address}")]
     Unreachable {
         /// The address that was tried last.
         address: IpAddr,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
@@ -47,28 +47,28 @@ pub enum EgressError {
         /// The address that was tried first.
         address: IpAddr,
     },
-    /// The connection broke before an answer came.
-    #[error("the connection broke before an answer came")]
+    /// The connection broke before the answer.
+    #[error("the connection was closed before the server answered")]
     Broken(#[source] hyper::Error),
-    /// The other side answered against the rules of HTTP.
-    #[error("the answer makes no sense: {0}")]
+    /// The server's answer violates HTTP.
+    #[error("the server's answer is invalid: {0}")]
     Nonsense(&'static str),
-    /// The other side took the request and then said nothing.
+    /// The server did not answer the request in time.
     #[error("the request was not answered in time")]
     AnswerDeadline,
-    /// A proxy to leave by that is not written as one. What was written may hold a secret.
+    /// A malformed proxy setting. It is not quoted, because it may contain a secret.
     #[error("{0}")]
     BadVia(&'static str),
-    /// A host to bypass such a proxy for that is none.
-    #[error("{0:?} is not a host: write a name, *.name, an address or a range such as 10.1.0.0/16")]
+    /// A malformed bypass entry.
+    #[error("{0:?} is not a host; use a name, *.name, an address or a range such as 10.1.0.0/16")]
     BadBypass(String),
-    /// The proxy that the session leaves by did not give a connection.
+    /// The session's upstream proxy did not connect.
     #[error(transparent)]
     Via(#[from] ViaError),
 }
 
 impl EgressError {
-    /// The rule that refuses, be it the target or the proxy to leave by, and the address.
+    /// The refusing rule and the address, for the target or the upstream proxy.
     pub(crate) fn denial(&self) -> Option<(Rule, Option<IpAddr>)> {
         match self {
             Self::Denied { rule, address } => Some((*rule, *address)),

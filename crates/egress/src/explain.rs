@@ -1,4 +1,4 @@
-//! What the proxy would do about a URL, without connecting.
+//! Explains what the proxy would do with a URL, without connecting.
 
 use std::{
     fmt,
@@ -7,19 +7,19 @@ use std::{
 
 use crate::{EgressError, Ground, Host, Limits, Policy, Resolve, Rule, Target, Via, gate};
 
-/// What the proxy would do about a target, address by address.
+/// What the proxy would do with a target, address by address.
 #[derive(Debug)]
 pub struct Explanation {
-    /// What would be dialled.
+    /// The target that would be dialled.
     pub target: Target,
-    /// Every address it stands for, with the verdict, or why there is none. A name that is handed
-    /// to another proxy has no address here.
+    /// Every address of the target with its verdict, or why there is none. A name that an upstream
+    /// proxy resolves has no address here.
     pub addresses: Result<Vec<Judged>, EgressError>,
-    /// The proxy that would be asked for the connection.
+    /// The upstream proxy that would be used.
     pub leaves_by: Option<Target>,
 }
 
-/// An address and what the policy says about it.
+/// An address and the policy's verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Judged {
     /// The address.
@@ -29,7 +29,7 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// The rule that refuses it, or the range of the allowlist that opens it.
+    /// The rule that refuses it, or the allowlisted range that opens it.
     pub fn reason(&self) -> Option<String> {
         match self.verdict {
             Ok(Ground::Public) => None,
@@ -40,7 +40,7 @@ impl Judged {
 }
 
 impl Explanation {
-    /// Whether a connection would be tried.
+    /// Whether a connection would be attempted.
     pub fn is_allowed(&self) -> bool {
         self.addresses.as_ref().is_ok_and(|found| {
             found.iter().any(|judged| judged.verdict.is_ok())
@@ -49,17 +49,17 @@ impl Explanation {
     }
 }
 
-/// Explains what the proxy would do about a URL, a host, or a host with its port, for a session that
-/// leaves by `via`.
+/// Explains what the proxy would do with a URL, a host, or a host and port, for a session with the
+/// upstream proxy `via`.
 ///
-/// Fails only where the text names nothing that could be dialled.
+/// Fails only if the text is not a valid target.
 pub async fn explain(
     text: &str,
     policy: &Policy,
     via: Option<&Via>,
     resolver: &dyn Resolve,
 ) -> Result<Explanation, EgressError> {
-    let target = Target::of_url(text)?;
+    let target = Target::from_url(text)?;
     let via = via.filter(|via| !via.bypasses(&target.host));
     let found = match (&target.host, via) {
         (Host::Name(name), Some(_)) => policy
@@ -77,7 +77,7 @@ pub async fn explain(
 }
 
 impl fmt::Display for Explanation {
-    /// One line per address, then the verdict and what can be done about it.
+    /// Writes one line per address, then the verdict and advice.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.target)?;
         let addresses = match &self.addresses {
@@ -96,10 +96,10 @@ impl fmt::Display for Explanation {
         }
         let refused = addresses.iter().find_map(|j| Some((j.address, j.verdict.err()?)));
         match (refused, &self.leaves_by) {
-            (None, Some(server)) => write!(f, "allowed, by the session's proxy at {server}"),
+            (None, Some(server)) => write!(f, "allowed, through the session's proxy at {server}"),
             (None, None) => write!(f, "allowed"),
             (Some(_), _) if self.is_allowed() => {
-                write!(f, "allowed, by the allowed addresses only")
+                write!(f, "allowed, through the allowed addresses only")
             }
             (Some((address, rule)), _) => write!(f, "denied\n{}", rule.advice(Some(address))),
         }

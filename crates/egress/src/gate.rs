@@ -1,4 +1,4 @@
-//! From a target to a connection: resolve once, judge every address, dial one that passed.
+//! Opens connections: resolves once, judges every address, dials one that passed.
 
 use std::{
     fmt, io,
@@ -14,27 +14,27 @@ use crate::{
     Via, ViaError, dial::dial,
 };
 
-/// Addresses of one name that are tried.
+/// Limit on addresses tried for one name.
 const MAX_ADDRESSES: usize = 16;
 
-/// How much and how long. The defaults are those of the product.
+/// Limits and timeouts. The defaults are those of the product.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Connections that one proxy serves at once; more are refused.
+    /// Limit on simultaneous connections of one proxy; further ones are refused.
     pub connections: usize,
-    /// For resolving a name.
+    /// Timeout for resolving a name.
     pub resolve: Duration,
-    /// For connecting to any of its addresses.
+    /// Timeout for connecting to any of its addresses.
     pub connect: Duration,
-    /// For a proxy that is left by to connect to its target.
+    /// Timeout for an upstream proxy to connect to its target.
     pub proxy: Duration,
-    /// For a client to say what it wants, from its first byte or its last answer.
+    /// Timeout for a client to send its request, from its first byte or its last answer.
     pub head: Duration,
-    /// For a server to begin its answer while no byte moves.
+    /// Timeout for a server to begin its answer while no byte moves.
     pub answer: Duration,
-    /// For a connection on which no byte moves.
+    /// Timeout for a connection on which no byte moves.
     pub idle: Duration,
-    /// For a connection on which no byte moves and one side has finished.
+    /// The same after one side has finished.
     pub half_closed: Duration,
 }
 
@@ -53,7 +53,7 @@ impl Default for Limits {
     }
 }
 
-/// The one place where connections out are made. Cheap to clone.
+/// The one place where outgoing connections are made. Cheap to clone.
 #[derive(Clone)]
 pub struct Gate {
     policy: Policy,
@@ -68,12 +68,12 @@ pub struct Gate {
 pub struct Dialled {
     /// The connection.
     pub stream: TcpStream,
-    /// The address that was judged, and dialled.
+    /// The address that was judged and dialled.
     pub address: IpAddr,
 }
 
 impl Gate {
-    /// A gate that resolves by the system and tells nobody.
+    /// A gate with the system's resolver and without an observer.
     pub fn new(policy: Policy) -> Self {
         Self {
             policy,
@@ -84,19 +84,19 @@ impl Gate {
         }
     }
 
-    /// Leaves by another proxy, if there is one.
+    /// Uses an upstream proxy, if given.
     #[must_use]
     pub fn leaving(self, via: Option<Via>) -> Self {
         Self { via: via.map(Arc::new), ..self }
     }
 
-    /// Resolves names by `resolver`.
+    /// Resolves names with `resolver`.
     #[must_use]
     pub fn with_resolver(self, resolver: impl Resolve) -> Self {
         Self { resolver: Arc::new(resolver), ..self }
     }
 
-    /// Hands each decision to `observer`, which must not block.
+    /// Reports each decision to `observer`, which must not block.
     #[must_use]
     pub fn with_observer(self, observer: impl Fn(Decision) + Send + Sync + 'static) -> Self {
         Self { observer: Arc::new(observer), ..self }
@@ -108,17 +108,17 @@ impl Gate {
         Self { limits, ..self }
     }
 
-    /// Connects to the target if the policy allows it, and reports what became of it.
+    /// Connects to the target if the policy allows it, and reports the decision.
     pub async fn open(&self, target: &Target, scheme: Scheme) -> Result<Dialled, EgressError> {
         let opened = self.judge_and_dial(target).await;
         (self.observer)(match &opened {
             Ok(dialled) => Decision::allowed(target, scheme, dialled.address),
-            Err(error) => Decision::of_error(target, scheme, error),
+            Err(error) => Decision::from_error(target, scheme, error),
         });
         opened
     }
 
-    /// Reports one more request on a connection that was opened for the same target.
+    /// Reports another request on a connection opened for the same target.
     pub(crate) fn reused(&self, target: &Target, scheme: Scheme, address: IpAddr) {
         (self.observer)(Decision::allowed(target, scheme, address));
     }
@@ -134,7 +134,8 @@ impl Gate {
         }
     }
 
-    /// Has a proxy connect to the target, which is judged as far as it can be without resolving it.
+    /// Connects through an upstream proxy. The target is judged as far as possible without
+    /// resolving it.
     async fn dial_by(&self, via: &Via, target: &Target) -> Result<Dialled, EgressError> {
         match &target.host {
             Host::Address(address) => drop(self.allowed(&[*address], target.port)?),
@@ -169,7 +170,7 @@ impl Gate {
         }
     }
 
-    /// The addresses that may be dialled; when none may, the reason of the first.
+    /// The addresses that may be dialled; if there are none, the reason for the first.
     fn allowed(&self, addresses: &[IpAddr], port: u16) -> Result<Vec<SocketAddr>, EgressError> {
         let mut allowed = Vec::new();
         let mut refusal = None;
@@ -190,7 +191,7 @@ impl Gate {
     }
 }
 
-/// The addresses a host stands for, in the form in which they are dialled.
+/// The addresses of a host, in the form in which they are dialled.
 pub(crate) async fn addresses(
     host: &Host,
     policy: &Policy,

@@ -1,4 +1,4 @@
-//! Which header fields pass through the proxy, and which end here.
+//! Removes header fields that must not pass through the proxy.
 
 use http::{
     HeaderMap, HeaderName, HeaderValue,
@@ -8,11 +8,10 @@ use http::{
     },
 };
 
-/// Says that an answer is the proxy's: `denied` by policy or `failed` otherwise.
+/// Marks answers of the proxy itself: `denied` by policy, or `failed`.
 pub(crate) const EGRESS: HeaderName = HeaderName::from_static("x-helmdeck-egress");
 
-/// Fields that describe one connection only (RFC 9110, 7.6.1), and those between a client and its
-/// proxy.
+/// Hop-by-hop fields (RFC 9110, 7.6.1), and those between a client and its proxy.
 const HOP_BY_HOP: [HeaderName; 9] = [
     CONNECTION,
     HeaderName::from_static("keep-alive"),
@@ -25,7 +24,7 @@ const HOP_BY_HOP: [HeaderName; 9] = [
     UPGRADE,
 ];
 
-/// Fields by which a server might take the session for somebody else behind us.
+/// Fields with which a client could claim to be a proxy for another client.
 const PROVENANCE: [HeaderName; 6] = [
     FORWARDED,
     VIA,
@@ -35,22 +34,22 @@ const PROVENANCE: [HeaderName; 6] = [
     HeaderName::from_static("x-real-ip"),
 ];
 
-/// The protocol that the sender wants to go on with, if any.
+/// The protocol that the sender wants to upgrade to, if any.
 pub(crate) fn upgrade(headers: &HeaderMap) -> Option<HeaderValue> {
     let asked = tokens(headers).any(|token| token.eq_ignore_ascii_case("upgrade"));
     headers.get(UPGRADE).filter(|_| asked).cloned()
 }
 
-/// Leaves what a server should see.
+/// Keeps only what a server should see.
 pub(crate) fn clean_request(headers: &mut HeaderMap) {
     let (chunked, upgrade) = (headers.contains_key(TRANSFER_ENCODING), upgrade(headers));
     clean(headers);
     for name in &PROVENANCE {
         headers.remove(name);
     }
-    // Answered here: the body is asked for as soon as the server takes it.
+    // Handled here: the client is asked for the body once the server accepts it.
     headers.remove(EXPECT);
-    // hyper sends the body of a GET only where a header says that there is one.
+    // hyper sends the body of a GET only if a header announces it.
     if chunked {
         headers.insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
         headers.remove(CONTENT_LENGTH);
@@ -58,11 +57,11 @@ pub(crate) fn clean_request(headers: &mut HeaderMap) {
     put_upgrade(headers, upgrade);
 }
 
-/// Leaves what a client should see.
+/// Keeps only what a client should see.
 pub(crate) fn clean_response(headers: &mut HeaderMap, switches: Switches) {
     let upgrade = upgrade(headers);
     clean(headers);
-    // Only answers of this proxy say so.
+    // Only this proxy may set it.
     headers.remove(EGRESS);
     if switches == Switches::Protocol {
         put_upgrade(headers, upgrade);
@@ -116,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_loses_what_is_between_client_and_proxy() {
+    fn fields_between_client_and_proxy_are_removed() {
         let mut fields = headers(&[
             ("connection", "close, X-Mine"),
             ("x-mine", "1"),
@@ -136,14 +135,14 @@ mod tests {
     }
 
     #[test]
-    fn a_site_cannot_pass_its_answer_off_as_the_proxys() {
+    fn a_site_cannot_forge_an_answer_of_the_proxy() {
         let mut fields = headers(&[("x-helmdeck-egress", "denied"), ("etag", "x")]);
         clean_response(&mut fields, Switches::Nothing);
         assert_eq!(names(&fields), ["etag"]);
     }
 
     #[test]
-    fn an_upgrade_that_was_asked_for_passes() {
+    fn a_requested_upgrade_passes() {
         let mut fields = headers(&[
             ("connection", "keep-alive, Upgrade, HTTP2-Settings"),
             ("upgrade", "websocket"),

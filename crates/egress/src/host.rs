@@ -1,7 +1,8 @@
-//! Hosts as clients spell them, in one normal form.
+//! Parses hosts and normalizes them.
 //!
-//! System resolvers take `127.1`, `0x7f000001` or `017700000001` for addresses. They are read here
-//! the same way, so that no spelling means one thing to the policy and another to the dialler.
+//! System resolvers accept `127.1`, `0x7f000001` or `017700000001` as addresses. They are parsed
+//! the
+//! same way here, so that no spelling means one thing to the policy and another when dialling.
 
 use std::{
     fmt,
@@ -17,14 +18,14 @@ const MAX_LABEL: usize = 63;
 /// A host to dial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Host {
-    /// An address, however it was spelled.
+    /// An address, in any spelling.
     Address(IpAddr),
-    /// A name: lower case, no dot at the end, letters of DNS only.
+    /// A name: lower case, without a trailing dot, with DNS characters only.
     Name(String),
 }
 
 impl Host {
-    /// Reads a host; IPv6 addresses may stand in brackets.
+    /// Parses a host; IPv6 addresses may be in brackets.
     pub fn parse(text: &str) -> Result<Self, EgressError> {
         let refuse = |reason| bad(text, reason);
         let unbracketed = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
@@ -44,7 +45,7 @@ impl Host {
                 "names have letters, digits, hyphens and dots; write others as xn--",
             ));
         }
-        // No top-level domain is a number, so this was meant as an address.
+        // No top-level domain is a number, so this must be an address.
         if name.rsplit('.').next().is_some_and(is_number) {
             let v4 = number_address(&name).ok_or_else(|| refuse("not an IPv4 address"))?;
             return Ok(Self::Address(v4.into()));
@@ -53,7 +54,7 @@ impl Host {
     }
 }
 
-/// A refusal that quotes at most as much as a name can be long.
+/// An error that quotes at most the length of a name.
 pub(crate) fn bad(text: &str, reason: &'static str) -> EgressError {
     EgressError::BadTarget { text: text.chars().take(MAX_NAME).collect(), reason }
 }
@@ -65,8 +66,8 @@ fn is_number(label: &str) -> bool {
     }
 }
 
-/// Reads an IPv4 address as `inet_aton` does: one to four parts, each decimal, octal after `0` or
-/// hexadecimal after `0x`, the last one filling all bytes that are left.
+/// Parses an IPv4 address like `inet_aton`: one to four parts, each decimal, octal with `0` or
+/// hexadecimal with `0x`; the last part fills the remaining bytes.
 fn number_address(text: &str) -> Option<Ipv4Addr> {
     let parts: Vec<u32> = text.split('.').map(number).collect::<Option<_>>()?;
     let (last, leading) = parts.split_last()?;
@@ -88,7 +89,7 @@ fn number(part: &str) -> Option<u32> {
         (None, Some(octal)) => (octal, 8),
         (None, None) => (part, 10),
     };
-    // `from_str_radix` would take a sign.
+    // `from_str_radix` would accept a sign.
     if !digits.bytes().all(|b| b.is_ascii_alphanumeric()) {
         return None;
     }
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_no_address_are_refused_and_never_resolved() {
+    fn numeric_hosts_that_are_not_addresses_are_refused() {
         for text in ["256.0.0.1", "1.2.3.4.5", "4294967296", "08.0.0.1", "1.2.3", "foo.1", "a.0x1"]
         {
             let host = Host::parse(text);
@@ -155,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn names_have_one_form() {
+    fn names_are_normalized() {
         for text in ["Example.COM", "example.com.", "example.com"] {
             assert_eq!(Host::parse(text).unwrap(), Host::Name("example.com".into()));
         }
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_host_is_refused() {
+    fn invalid_hosts_are_refused() {
         let long = "a".repeat(64);
         for text in [
             "",
@@ -194,7 +195,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_address_is_read_as_the_system_reads_it(
+        fn addresses_are_parsed_like_the_system_does(
             parts in prop::collection::vec(("0x|0|", any::<u32>(), 0..4_u32), 1..5)
         ) {
             let text: Vec<String> = parts.iter().map(|(kind, value, small)| {
@@ -206,7 +207,7 @@ mod tests {
                 }
             }).collect();
             let text = text.join(".");
-            // Where the system sees no address it would ask DNS; we refuse.
+            // Where the system sees no address, it would ask DNS; we refuse.
             if let Ok(Host::Address(ours)) = Host::parse(&text) {
                 let system = (text.as_str(), 0).to_socket_addrs().unwrap().next().unwrap();
                 prop_assert_eq!(ours, system.ip());

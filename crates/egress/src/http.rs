@@ -1,4 +1,4 @@
-//! The HTTP side of the proxy: requests in absolute form, and CONNECT.
+//! The HTTP side of the proxy: absolute-form requests, and CONNECT.
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
@@ -30,13 +30,13 @@ use crate::{
 /// The largest head of a request.
 const MAX_HEAD: usize = 64 << 10;
 const MAX_FIELDS: usize = 256;
-/// What is read of a refused body.
+/// How much of a refused body is read.
 const MAX_DRAIN: usize = 1 << 20;
 const DRAIN_DEADLINE: Duration = Duration::from_secs(1);
 
 type Answer = Either<Incoming, Full<Bytes>>;
 
-/// Serves a client until it leaves, tunnel included.
+/// Serves a client until it disconnects, including its tunnel.
 pub(crate) async fn serve(stream: Metered<Client>, gate: &Gate, activity: &Arc<Activity>) {
     let exchange = Arc::new(Exchange {
         gate: gate.clone(),
@@ -57,7 +57,7 @@ pub(crate) async fn serve(stream: Metered<Client>, gate: &Gate, activity: &Arc<A
         .auto_date_header(false)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
-    // A client that breaks off or talks nonsense has been answered by hyper where possible.
+    // hyper answers invalid requests where possible; nothing more to do.
     let served = connection.await;
     let tunnel = exchange.tunnel.lock().take();
     if let (Ok(()), Some(tunnel)) = (served, tunnel) {
@@ -65,13 +65,13 @@ pub(crate) async fn serve(stream: Metered<Client>, gate: &Gate, activity: &Arc<A
     }
 }
 
-/// The requests of one client connection, one after the other.
+/// The sequential requests of one client connection.
 struct Exchange {
     gate: Gate,
     activity: Arc<Activity>,
-    /// The connection that served the last request, for the next one to the same target.
+    /// The connection of the last request, kept for the next one to the same target.
     kept: Mutex<Option<Upstream>>,
-    /// What begins when HTTP has ended on this connection.
+    /// The tunnel that starts when HTTP ends on this connection.
     tunnel: Mutex<Option<Tunnel>>,
 }
 
@@ -116,7 +116,7 @@ impl Exchange {
         let copy = if upstream.is_used() { copy_of(&request) } else { None };
         let response = match self.answer_of(&mut upstream, request).await {
             Ok(response) => response,
-            // Servers close kept connections when they like, also while a request is under way.
+            // A server may close a kept connection at any time, even during a request.
             Err(Unanswered { error: EgressError::Broken(broken), unsent }) => {
                 let again = unsent.or(copy).ok_or(EgressError::Broken(broken))?;
                 upstream = self.fresh(upstream.target()).await?;
@@ -127,7 +127,7 @@ impl Exchange {
         self.pass_on(response, upstream, client)
     }
 
-    /// The kept connection, if it leads to the same target, or a new one.
+    /// The kept connection if it leads to the same target, or a new one.
     async fn upstream(&self, uri: &Uri) -> Result<Upstream, EgressError> {
         let target = forward_target(uri)?;
         let kept = self.kept.lock().take();
@@ -175,7 +175,7 @@ impl Exchange {
             *self.tunnel.lock() = Some(tunnel);
             Switches::Protocol
         } else {
-            // INVARIANT: the answer's body is read before the next request comes to replace this.
+            // INVARIANT: the response body is read before the next request replaces this.
             *self.kept.lock() = Some(upstream);
             Switches::Nothing
         };
@@ -188,11 +188,11 @@ impl Exchange {
 /// A request without an answer.
 struct Unanswered {
     error: EgressError,
-    /// The request again, if nothing of it was sent.
+    /// The request, if nothing of it was sent.
     unsent: Option<Request<Outgoing>>,
 }
 
-/// What the refusal calls the target: never the path or the query.
+/// The target as shown in a refusal: never with path or query.
 fn asked(uri: &Uri) -> String {
     let authority = uri.authority().map_or("", |authority| authority.as_str());
     authority.rsplit('@').next().unwrap_or_default().to_owned()
@@ -202,13 +202,13 @@ fn forward_target(uri: &Uri) -> Result<Target, EgressError> {
     let refuse = |reason| Err(host::bad(&asked(uri), reason));
     match uri.scheme() {
         Some(scheme) if *scheme == UriScheme::HTTP => Target::parse(&asked(uri), Some(80)),
-        Some(scheme) if *scheme == UriScheme::HTTPS => refuse("for https, ask with CONNECT"),
-        Some(_) => refuse("only http is forwarded; ask for others with CONNECT"),
-        None => refuse("this is a proxy: ask with a whole URL"),
+        Some(scheme) if *scheme == UriScheme::HTTPS => refuse("use CONNECT for https"),
+        Some(_) => refuse("only http is forwarded; use CONNECT for other protocols"),
+        None => refuse("this is a proxy; send an absolute URL"),
     }
 }
 
-/// The request as the server gets it.
+/// The request as sent to the server.
 fn outgoing(request: Request<Incoming>) -> Result<Request<Outgoing>, EgressError> {
     let (mut head, body) = request.into_parts();
     let host = HeaderValue::from_str(&asked(&head.uri));
@@ -220,9 +220,9 @@ fn outgoing(request: Request<Incoming>) -> Result<Request<Outgoing>, EgressError
     Ok(Request::from_parts(head, Either::Left(body)))
 }
 
-/// Reads a refused body up to a limit, so that its sender gets to read the refusal.
+/// Reads a refused body up to a limit, so that the client can read the refusal.
 async fn drain(request: Request<Incoming>) {
-    // Reading would ask this client to send what it has not begun to send.
+    // Reading would make this client send its body.
     if request.headers().contains_key(EXPECT) {
         return;
     }

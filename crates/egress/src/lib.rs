@@ -1,12 +1,15 @@
-//! The only way out of a sandbox: which addresses may be dialled, and the proxy that dials them.
+//! The only way out of a sandbox: the policy for addresses, and the proxy that dials them.
 //!
-//! [`Policy`] decides, without I/O. [`Gate`] resolves a name once, asks the policy about every
-//! address, and dials one that passed; nothing resolves again after that, so a name that changes
-//! its answer gains nothing. [`Proxy`] speaks HTTP, CONNECT and SOCKS5 with what comes in, in front
-//! of a gate: where a connection comes from says whose it is, no other proof is asked for.
+//! [`Policy`] decides, without I/O. [`Gate`] resolves a name once, judges every address, and dials
+//! one
+//! that passed. Nothing is resolved again after that, so DNS rebinding has no effect. [`Proxy`]
+//! serves
+//! HTTP, CONNECT and SOCKS5 in front of a gate. It needs no authentication: each session has a
+//! separate proxy.
 //!
-//! A gate may leave by another proxy, [`Via`]. That one resolves names, so their addresses are not
-//! judged here: only the proxy's own address, and targets that are written as addresses.
+//! A gate may use an upstream proxy, [`Via`], which resolves names. Then only the proxy's own
+//! address,
+//! and targets written as addresses, are judged here.
 
 mod activity;
 mod address;

@@ -1,4 +1,4 @@
-//! Connections to a port of this machine's loopback that was forwarded into a session.
+//! Connects to a port on this machine's loopback that is forwarded into a session.
 
 use std::{
     io,
@@ -10,10 +10,10 @@ use tokio::{net::TcpStream, time::timeout};
 
 use crate::dial::dial;
 
-/// Loopback answers at once, or its program does not accept.
+/// Loopback answers at once, unless the program does not accept.
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// Connects to a port of `localhost`, which programs take for either of two addresses.
+/// Connects to a port of `localhost`, over IPv4 or IPv6.
 pub async fn dial_loopback(port: u16) -> io::Result<TcpStream> {
     let addresses: [SocketAddr; 2] =
         [(Ipv4Addr::LOCALHOST, port).into(), (Ipv6Addr::LOCALHOST, port).into()];
@@ -33,9 +33,9 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_server_that_listens_on_either_address_of_localhost_is_found() {
+    async fn a_server_on_either_loopback_address_is_found() {
         for host in ["127.0.0.1", "::1"] {
-            // A machine without IPv6 has nothing to find there.
+            // Without IPv6 there is nothing to test.
             let Ok(listener) = TcpListener::bind((host, 0)).await else { continue };
             let address = listener.local_addr().unwrap();
             let stream = dial_loopback(address.port()).await.unwrap();

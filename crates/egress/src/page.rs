@@ -1,4 +1,4 @@
-//! What a client reads when it does not get its connection.
+//! The page that a client gets in place of a connection.
 
 use bytes::Bytes;
 use http::{
@@ -9,7 +9,7 @@ use http_body_util::Full;
 
 use crate::{EgressError, ViaError, headers};
 
-/// The answer to a connection over the limit, written without reading what it asked.
+/// The answer to a connection over the limit, sent without reading the request.
 pub(crate) const OVERLOADED: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
     content-type: text/plain; charset=utf-8\r\n\
     x-helmdeck-egress: failed\r\n\
@@ -17,7 +17,7 @@ pub(crate) const OVERLOADED: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
     content-length: 67\r\n\r\n\
     helmdeck: this session has too many connections open. Close some.\r\n";
 
-/// How a page is written.
+/// The format of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Html,
@@ -25,7 +25,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// HTML for whoever asks for it by name, which is browsers.
+    /// HTML if the client names it in `Accept`, as browsers do.
     pub(crate) fn wanted(headers: &HeaderMap) -> Self {
         let fields = headers.get_all(ACCEPT).into_iter().filter_map(|field| field.to_str().ok());
         let html = fields.flat_map(|field| field.split(',')).any(|kind| {
@@ -35,7 +35,7 @@ impl Format {
     }
 }
 
-/// The page that says why `asked` is not reached and what can be done about it.
+/// The page that explains why `asked` is not reachable, with advice.
 pub(crate) fn refusal(error: &EgressError, asked: &str, format: Format) -> Response<Full<Bytes>> {
     let status = status(error);
     let (title, advice) = match error {
@@ -81,7 +81,7 @@ fn status(error: &EgressError) -> StatusCode {
         | EgressError::BadBypass(_) => StatusCode::BAD_REQUEST,
         EgressError::Via(ViaError::Unreachable(cause)) => status(cause),
         EgressError::Via(ViaError::Deadline) => StatusCode::GATEWAY_TIMEOUT,
-        // Not 407: a browser would ask whoever watches for a password that is not theirs.
+        // Not 407: a browser would ask the viewer for a password.
         EgressError::Via(
             ViaError::Credentials(_)
             | ViaError::Refused(_)
@@ -99,7 +99,7 @@ fn status(error: &EgressError) -> StatusCode {
     }
 }
 
-/// The error and what caused it, as one sentence.
+/// The error and its causes, as one sentence.
 fn reason(error: &EgressError) -> String {
     let mut sentence = error.to_string();
     let mut cause = std::error::Error::source(error);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_cannot_be_made_to_hold_markup() {
+    fn markup_in_a_page_is_escaped() {
         let error = EgressError::BadTarget { text: "<script>".into(), reason: "it is not" };
         let page = html("t", "<img src=x>", &reason(&error), "");
         assert!(!page.contains("<script") && !page.contains("<img"), "{page}");

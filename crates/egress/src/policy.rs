@@ -1,4 +1,4 @@
-//! What may be dialled: a pure decision about a name, then about an address and a port.
+//! Decides what may be dialled: first by name, then by address and port. Pure.
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
@@ -7,10 +7,10 @@ use std::{
 
 use crate::{Cidr, Rule, address};
 
-/// The name under which a session asks for the machine's own loopback.
+/// The name by which a session reaches the machine's own loopback.
 pub const MACHINE_NAME: &str = "host.helmdeck.internal";
 
-/// Names under which clouds hand out credentials.
+/// Names of cloud metadata servers, which give out credentials.
 const METADATA_NAMES: [&str; 9] = [
     "metadata",
     "metadata.google.internal",
@@ -23,7 +23,7 @@ const METADATA_NAMES: [&str; 9] = [
     "metadata.packet.net",
 ];
 
-/// Closed unless the allowlist opens them. The first that fits gives the reason.
+/// Ranges closed by default. The first match gives the reason.
 const CLOSED: [(Cidr, &str); 26] = [
     (Cidr::v4([169, 254, 169, 254], 32), "the metadata server of most clouds"),
     (Cidr::v4([168, 63, 129, 16], 32), "the metadata server of Azure"),
@@ -49,7 +49,7 @@ const CLOSED: [(Cidr, &str); 26] = [
     (Cidr::v6([0x3fff, 0, 0], 20), "documentation"),
     (Cidr::v6([0xfc00, 0, 0], 7), "a private network"),
     (Cidr::v6([0xfe80, 0, 0], 10), "link-local"),
-    (Cidr::v6([0xfec0, 0, 0], 10), "a private network, of the old kind"),
+    (Cidr::v6([0xfec0, 0, 0], 10), "a private network (site-local, deprecated)"),
     (Cidr::v6([0xff00, 0, 0], 8), "multicast"),
 ];
 
@@ -62,7 +62,7 @@ pub enum Ground {
     Allowlisted(Cidr),
 }
 
-/// What may be dialled. A clone is cheap and means the same policy.
+/// The policy. Clones are cheap and equivalent.
 #[derive(Debug, Clone)]
 pub struct Policy {
     allowlist: Arc<[Cidr]>,
@@ -73,13 +73,13 @@ pub struct Policy {
 impl Policy {
     /// The default block list, with the ranges in `allowlist` opened.
     ///
-    /// `own` are the addresses that helmdeck itself listens on, wildcards included; they stay
-    /// closed whatever the allowlist says.
+    /// `own` are the addresses that helmdeck itself listens on, including wildcards. The allowlist
+    /// cannot open them.
     pub fn new(allowlist: impl Into<Arc<[Cidr]>>, own: impl Into<Arc<[SocketAddr]>>) -> Self {
         Self { allowlist: allowlist.into(), own: own.into(), is_this_machine }
     }
 
-    /// Judges a name in the normal form of [`Host`](crate::Host), before it is resolved.
+    /// Judges a normalized name (see [`Host`](crate::Host)) before it is resolved.
     pub fn judge_name(&self, name: &str) -> Result<(), Rule> {
         if name == "localhost" || name.ends_with(".localhost") {
             return Err(Rule::Localhost);
@@ -90,10 +90,11 @@ impl Policy {
         Ok(())
     }
 
-    /// Judges an address that is about to be dialled.
+    /// Judges an address before it is dialled.
     ///
-    /// An IPv6 address that carries an IPv4 one is judged as the latter, and never by an IPv6
-    /// range of the allowlist.
+    /// An IPv6 address with an embedded IPv4 address is judged as IPv4, and never by an IPv6 range
+    /// of
+    /// the allowlist.
     pub fn judge(&self, to: SocketAddr) -> Result<Ground, Rule> {
         let mut ground = Ground::Public;
         for address in address::judged(to.ip()) {
@@ -115,7 +116,7 @@ impl Policy {
         if let Some((range, what)) = CLOSED.iter().find(|(range, _)| range.contains(address)) {
             return Err(Rule::Range { range: *range, what });
         }
-        // Such a connection would not pass the firewall that stands before this machine.
+        // A connection from the machine to itself would bypass the firewall in front of it.
         if (self.is_this_machine)(address) {
             return Err(Rule::ThisMachine);
         }
@@ -123,7 +124,7 @@ impl Policy {
     }
 
     fn is_own(&self, address: IpAddr, port: u16) -> bool {
-        // The kernel takes a connection to no address for one to loopback.
+        // The kernel treats the unspecified address as loopback.
         let address = match address {
             IpAddr::V4(Ipv4Addr::UNSPECIFIED) => Ipv4Addr::LOCALHOST.into(),
             IpAddr::V6(Ipv6Addr::UNSPECIFIED) => Ipv6Addr::LOCALHOST.into(),
@@ -144,7 +145,7 @@ fn is_this_machine(address: IpAddr) -> bool {
         IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
-    // The source that the kernel picks for one of its own addresses is that address.
+    // For its own addresses, the kernel picks the same address as source.
     let source = UdpSocket::bind((any, 0))
         .and_then(|socket| socket.connect((address, 9)).and_then(|()| socket.local_addr()));
     source.is_ok_and(|source| source.ip() == address)

@@ -1,4 +1,4 @@
-//! The proxy of one session: accepts, tells protocols apart, bounds and ends connections.
+//! The proxy of one session: accepts connections, detects their protocol, and enforces limits.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -18,22 +18,22 @@ use crate::{
     http, page, socks,
 };
 
-/// Connections that are told that they are too many; more than these are closed unheard.
+/// Limit on rejected connections that get an answer; further ones are closed without one.
 const MAX_TURNED_AWAY: usize = 32;
 const TURN_AWAY_DEADLINE: Duration = Duration::from_secs(2);
-/// After a failure to accept, most likely for want of descriptors.
+/// Pause after a failure to accept, most likely caused by a lack of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// A program's bytes, whatever they travel on.
+/// A program's connection, over any transport.
 pub(crate) type Client = Box<dyn ByteStream>;
 
 /// Any stream of bytes.
 pub trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
 
-/// Where the connections of programs come from.
+/// A source of connections.
 pub trait Incoming: Send + 'static {
-    /// The next one. An error is not the end: it is asked again after a pause.
+    /// The next connection. After an error, it is called again after a pause.
     fn next(&mut self) -> impl Future<Output = io::Result<Box<dyn ByteStream>>> + Send;
 }
 
@@ -44,7 +44,7 @@ impl Incoming for UnixListener {
     }
 }
 
-/// A running proxy. When the last clone is dropped, it and all its connections end.
+/// A running proxy. Dropping the last clone ends it and all its connections.
 #[derive(Debug, Clone)]
 pub struct Proxy {
     permits: Arc<Semaphore>,
@@ -53,7 +53,7 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Serves every connection, each by what its first byte says it speaks.
+    /// Serves every connection; the first byte determines its protocol.
     ///
     /// Must be called on a tokio runtime.
     pub fn serve(incoming: impl Incoming, gate: Gate) -> Self {
@@ -63,7 +63,7 @@ impl Proxy {
         Self { permits, capacity, _task: Arc::new(AbortOnDropHandle::new(task)) }
     }
 
-    /// Connections that are open now.
+    /// The number of open connections.
     pub fn connections(&self) -> usize {
         self.capacity.saturating_sub(self.permits.available_permits())
     }
@@ -71,7 +71,7 @@ impl Proxy {
 
 async fn accept(mut incoming: impl Incoming, gate: Gate, permits: Arc<Semaphore>) {
     let turned_away = Arc::new(Semaphore::new(MAX_TURNED_AWAY));
-    // INVARIANT: every task of a connection is in here, or owned by one that is.
+    // INVARIANT: every task of a connection is in this set, or owned by one that is.
     let mut connections = JoinSet::new();
     loop {
         match incoming.next().await {
@@ -84,7 +84,7 @@ async fn accept(mut incoming: impl Incoming, gate: Gate, permits: Arc<Semaphore>
             }
             Err(error) => pause(&error).await,
         }
-        // What has ended is forgotten.
+        // Remove finished tasks.
         while connections.try_join_next().is_some() {}
     }
 }
@@ -114,7 +114,7 @@ async fn speak(stream: Client, gate: &Gate, activity: &Arc<Activity>) {
     }
 }
 
-/// Answers a connection over the limit, after the first bytes of what it asks.
+/// Answers a connection over the limit, after the first bytes of its request.
 async fn turn_away(mut stream: Client, _permit: OwnedSemaphorePermit) {
     let answering = async {
         let mut ignored = [0; 4096];

@@ -1,4 +1,4 @@
-//! From names to addresses, once per connection.
+//! Resolves names to addresses, once per connection.
 
 use std::{
     io,
@@ -9,20 +9,19 @@ use std::{
 use async_trait::async_trait;
 use tokio::sync::Semaphore;
 
-/// Lookups that may run at once. Each holds a thread until the system gives up on it.
+/// Limit on simultaneous lookups. Each occupies a thread until the system gives up.
 const MAX_LOOKUPS: usize = 16;
 
-/// Knows the addresses of names.
+/// Resolves names.
 #[async_trait]
 pub trait Resolve: Send + Sync + 'static {
-    /// Every address of a name, the best first. Dropping the future is safe; the caller sets the
-    /// deadline.
+    /// All addresses of a name, best first. Cancel-safe; the caller sets the deadline.
     async fn resolve(&self, name: &str) -> io::Result<Vec<IpAddr>>;
 }
 
-/// Asks the system, which reads `/etc/hosts` and asks DNS.
+/// Uses the system's resolver, which reads `/etc/hosts` and asks DNS.
 ///
-/// Meant to be one per session, so that none can use up the lookups of another.
+/// Use one per session, so that no session can exhaust the lookups of another.
 #[derive(Debug, Clone)]
 pub struct SystemResolver {
     lookups: Arc<Semaphore>,
@@ -40,7 +39,7 @@ impl Resolve for SystemResolver {
         let lookup = Arc::clone(&self.lookups).acquire_owned().await.map_err(io::Error::other)?;
         let name = name.to_owned();
         let looking = tokio::task::spawn_blocking(move || {
-            // Held by the thread: it goes on when the caller has long given up.
+            // Held by the thread, which continues after the caller gave up.
             let _lookup = lookup;
             Ok((name.as_str(), 0).to_socket_addrs()?.map(|found| found.ip()).collect())
         });
@@ -53,7 +52,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_system_knows_localhost_and_no_invalid_name() {
+    async fn the_system_resolves_localhost_and_refuses_invalid_names() {
         let resolver = SystemResolver::default();
         let found = resolver.resolve("localhost").await.unwrap();
         assert!(!found.is_empty() && found.iter().all(IpAddr::is_loopback), "{found:?}");

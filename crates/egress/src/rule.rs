@@ -1,4 +1,4 @@
-//! Why something is refused, and how an operator opens it.
+//! The reasons for a refusal, and how an operator opens an address.
 
 use std::{fmt, net::IpAddr};
 
@@ -9,28 +9,28 @@ const FORWARD: &str = "To reach a server on the machine's own loopback, forward 
     the session with \"forward\": [\"localhost:PORT\"], or POST /api/v1/sessions/{id}/forwards; \
     then open http://localhost:PORT.";
 
-/// Why something is refused.
+/// The reason for a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// The address lies in a range that is closed by default.
+    /// The address is in a range that is closed by default.
     Range {
         /// The range.
         range: Cidr,
         /// What such addresses are.
         what: &'static str,
     },
-    /// The address belongs to this machine, though it looks public.
+    /// The address belongs to this machine, although it looks public.
     ThisMachine,
-    /// helmdeck itself listens there. Nothing opens this.
+    /// helmdeck itself listens there. This cannot be opened.
     OwnListener,
-    /// The name of a cloud's metadata server. Nothing opens this.
+    /// The name of a cloud's metadata server. This cannot be opened.
     MetadataName,
-    /// `localhost`, asked of a proxy that runs outside the session.
+    /// `localhost`, requested from a proxy that runs outside the session.
     Localhost,
 }
 
 impl Rule {
-    /// What to do about it, in a sentence; `address` is the one that was refused.
+    /// Advice in one sentence; `address` is the refused one.
     pub fn advice(&self, address: Option<IpAddr>) -> String {
         match (self, address) {
             (Self::OwnListener, _) => "This cannot be opened.".to_owned(),
@@ -60,10 +60,12 @@ impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Range { range, what } => write!(f, "{range} is closed: {what}"),
-            Self::ThisMachine => f.write_str("the address is this machine's own"),
+            Self::ThisMachine => f.write_str("the address belongs to this machine"),
             Self::OwnListener => f.write_str("helmdeck itself listens there"),
-            Self::MetadataName => f.write_str("the name is that of a cloud's metadata server"),
-            Self::Localhost => f.write_str("localhost is the session's own, not the proxy's"),
+            Self::MetadataName => f.write_str("the name belongs to a cloud's metadata server"),
+            Self::Localhost => {
+                f.write_str("localhost means the session itself, which the proxy cannot reach")
+            }
         }
     }
 }

@@ -26,10 +26,10 @@ pub(crate) const VERSION_4: u8 = 4;
 pub(crate) const NO_AUTHENTICATION: u8 = 0;
 const NO_METHOD: u8 = 0xff;
 pub(crate) const CONNECT: u8 = 1;
-/// A SOCKS4 refusal, whole.
+/// A complete SOCKS4 refusal.
 const REFUSED_4: [u8; 8] = [0, 0x5b, 0, 0, 0, 0, 0, 0];
 
-/// What a SOCKS5 server answers to a request.
+/// The reply codes of SOCKS5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reply {
     Succeeded = 0,
@@ -42,13 +42,13 @@ enum Reply {
     AddressUnknown = 8,
 }
 
-/// Serves a client until it leaves, tunnel included.
+/// Serves a client until it disconnects, including its tunnel.
 pub(crate) async fn serve(mut stream: Metered<Client>, gate: &Gate, activity: &Arc<Activity>) {
     let asked = timeout(gate.limits().head, asked(&mut stream)).await;
     let target = match asked {
         Ok(Ok(Ok(target))) => target,
         Ok(Ok(Err(reply))) => return answer(&mut stream, reply).await,
-        // It broke off, or was too slow: nobody waits for an answer.
+        // The client disconnected or was too slow; no answer is needed.
         Ok(Err(_)) | Err(_) => return,
     };
     match gate.open(&target, Scheme::Socks).await {
@@ -61,12 +61,12 @@ pub(crate) async fn serve(mut stream: Metered<Client>, gate: &Gate, activity: &A
     }
 }
 
-/// Refuses a client that speaks the version before.
+/// Refuses a SOCKS4 client.
 pub(crate) async fn refuse_4(mut stream: Metered<Client>) {
     let _ = stream.write_all(&REFUSED_4).await;
 }
 
-/// The greeting and the request; what cannot be served is the inner error.
+/// Reads the greeting and the request; the inner error is for requests that cannot be served.
 async fn asked(stream: &mut Metered<Client>) -> io::Result<Result<Target, Reply>> {
     expect_version(stream).await?;
     let count = stream.read_u8().await?;
@@ -89,7 +89,7 @@ async fn asked(stream: &mut Metered<Client>) -> io::Result<Result<Target, Reply>
             Host::parse(&String::from_utf8_lossy(&name)).map_err(|_| Reply::Failure)
         }
         4 => Ok(Host::Address(IpAddr::V6(Ipv6Addr::from(stream.read_u128().await?)))),
-        // How long such an address is cannot be known, so nothing after it is read.
+        // The length of such an address is unknown, so nothing after it is read.
         _ => return Ok(Err(Reply::AddressUnknown)),
     };
     let port = stream.read_u16().await?;
@@ -107,8 +107,9 @@ async fn expect_version(stream: &mut Metered<Client>) -> io::Result<()> {
 }
 
 async fn answer(stream: &mut Metered<Client>, reply: Reply) {
-    // The address that we are bound to is nobody's business: all zero, which clients expect.
-    // A failure shows again when the tunnel is used, or the client has left.
+    // The bound address is not revealed: all zero, which clients expect. A write failure shows
+    // again
+    // when the tunnel is used.
     let _ = stream.write_all(&[VERSION, reply as u8, 0, 1, 0, 0, 0, 0, 0, 0]).await;
 }
 

@@ -1,20 +1,20 @@
-//! A host and a port, as found in a request line, an address bar or a command.
+//! A host and a port, from a request line, an address bar or a command.
 
 use std::fmt;
 
 use crate::{EgressError, Host, host::bad};
 
-/// What a client wants to reach.
+/// The target of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// The host.
     pub host: Host,
-    /// The port; every port is as good as any other.
+    /// The port; all ports are treated alike.
     pub port: u16,
 }
 
 impl Target {
-    /// Reads `host` or `host:port`; without a port in the text, `port` is used.
+    /// Parses `host` or `host:port`; `port` is the default.
     pub fn parse(text: &str, port: Option<u16>) -> Result<Self, EgressError> {
         let (host, written) = match text.rsplit_once(':') {
             // A colon inside brackets, or one of several, belongs to an IPv6 address.
@@ -31,8 +31,8 @@ impl Target {
         Ok(Self { host: Host::parse(host)?, port })
     }
 
-    /// Reads a URL, or what [`Target::parse`] reads with the port of HTTPS.
-    pub fn of_url(text: &str) -> Result<Self, EgressError> {
+    /// Parses a URL, or a target with the port of HTTPS as default.
+    pub fn from_url(text: &str) -> Result<Self, EgressError> {
         let (scheme, rest) = text.split_once("://").unwrap_or(("https", text));
         let port = match scheme.to_ascii_lowercase().as_str() {
             "http" | "ws" => Some(80),
@@ -42,7 +42,7 @@ impl Target {
             "git" => Some(9418),
             _ => None,
         };
-        // Browsers take a backslash for a slash.
+        // Browsers treat a backslash as a slash.
         let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
         let host = authority.rsplit('@').next().unwrap_or_default();
         Self::parse(host, port)
@@ -74,14 +74,14 @@ mod tests {
             ("::1", "[::1]:443"),
             ("ws://[::ffff:10.0.0.1]", "10.0.0.1:80"),
         ] {
-            assert_eq!(Target::of_url(text).unwrap().to_string(), target, "{text}");
+            assert_eq!(Target::from_url(text).unwrap().to_string(), target, "{text}");
         }
     }
 
     #[test]
-    fn what_names_no_port_or_a_wrong_one_is_refused() {
+    fn a_missing_or_invalid_port_is_refused() {
         for text in ["gopher://a", "a:", "a:65536", "a:+80", "a:80a", "http://", "[::1]:x", ":80"] {
-            assert!(Target::of_url(text).is_err(), "{text}");
+            assert!(Target::from_url(text).is_err(), "{text}");
         }
         assert!(Target::parse("example.com", None).is_err());
     }

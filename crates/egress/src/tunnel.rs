@@ -1,4 +1,4 @@
-//! Bytes both ways, until both sides have finished or either breaks.
+//! Copies bytes both ways until both sides have finished or one breaks.
 
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
@@ -12,12 +12,12 @@ use crate::{
     upstream::Upstream,
 };
 
-/// Bytes under way in each direction.
+/// The buffer for each direction.
 const BUFFER: usize = 32 << 10;
 
-/// A tunnel that begins as soon as HTTP has ended on the client's connection.
+/// A tunnel that starts when HTTP has ended on the client's connection.
 pub(crate) enum Tunnel {
-    /// To a connection of its own.
+    /// To a separate connection.
     Connect {
         /// The client's side.
         client: OnUpgrade,
@@ -30,13 +30,13 @@ pub(crate) enum Tunnel {
         client: OnUpgrade,
         /// The other side.
         upstream: OnUpgrade,
-        /// What still has to hand over the other side.
+        /// Keeps the connection that provides the other side.
         carrier: Upstream,
     },
 }
 
 impl Tunnel {
-    /// Carries bytes until the end. Who calls it watches for idleness.
+    /// Copies bytes until the end. The caller watches for idleness.
     pub(crate) async fn run(self, activity: &Activity) {
         match self {
             Self::Connect { client, mut upstream } => {
@@ -53,13 +53,13 @@ impl Tunnel {
     }
 }
 
-/// Carries bytes both ways; the end of one direction is passed on while the other goes on.
+/// Copies bytes both ways. The end of one direction is passed on while the other continues.
 pub(crate) async fn carry(
     one: &mut (impl AsyncRead + AsyncWrite + Unpin),
     other: &mut (impl AsyncRead + AsyncWrite + Unpin),
     activity: &Activity,
 ) {
     activity.begin_tunnel();
-    // A side that breaks off is how most tunnels end; dropping both tells the other.
+    // Most tunnels end with a broken connection; dropping both sides closes the other.
     let _ = copy_bidirectional_with_sizes(one, other, BUFFER, BUFFER).await;
 }

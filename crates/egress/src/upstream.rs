@@ -1,4 +1,4 @@
-//! HTTP connections to servers, each kept for the next request to the same target.
+//! HTTP connections to servers. Each is kept for the next request to the same target.
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
@@ -24,10 +24,10 @@ use crate::{
 /// The largest head of a response.
 const MAX_HEAD: usize = 64 << 10;
 const MAX_FIELDS: usize = 256;
-/// A kept connection is ready at once, or something of its last answer is still under way.
+/// A kept connection is ready at once, unless its last answer is still in progress.
 const READY_DEADLINE: Duration = Duration::from_millis(100);
 
-/// The body of a request: the client's, or none when it is sent again.
+/// The body of a request: the client's, or empty for a retry.
 pub(crate) type Outgoing = Either<Incoming, Empty<Bytes>>;
 
 /// A connection to a server. Dropping it closes the connection.
@@ -40,7 +40,7 @@ pub(crate) struct Upstream {
 }
 
 impl Upstream {
-    /// Begins to speak HTTP on a connection that was dialled for `target`.
+    /// Starts HTTP on a connection that was dialled for `target`.
     pub(crate) async fn begin(
         dialled: Dialled,
         target: Target,
@@ -52,10 +52,10 @@ impl Upstream {
             .max_headers(MAX_FIELDS)
             .max_buf_size(MAX_HEAD)
             .handshake(stream);
-        // Sends nothing yet, so it cannot wait.
+        // Sends nothing yet, so it does not wait.
         let (sender, connection) = handshake.await.map_err(EgressError::Broken)?;
         let driver = tokio::spawn(async move {
-            // Whoever waits for an answer learns of the failure too.
+            // The pending request reports the failure, too.
             let _ = connection.with_upgrades().await;
         });
         let driver = AbortOnDropHandle::new(driver);
@@ -66,7 +66,7 @@ impl Upstream {
         &self.target
     }
 
-    /// Whether it has carried a request before.
+    /// Whether it has served a request before.
     pub(crate) fn is_used(&self) -> bool {
         self.used
     }
@@ -81,7 +81,7 @@ impl Upstream {
             && matches!(timeout(READY_DEADLINE, self.sender.ready()).await, Ok(Ok(())))
     }
 
-    /// Sends a request; one that was not sent comes back with the error.
+    /// Sends a request. A request that was not sent is returned with the error.
     pub(crate) async fn send(
         &mut self,
         request: Request<Outgoing>,
@@ -91,7 +91,7 @@ impl Upstream {
     }
 }
 
-/// A copy of a request that may be sent twice, for a kept connection that closes under it.
+/// A copy of a request that may be retried, in case a kept connection closes.
 pub(crate) fn copy_of(request: &Request<Outgoing>) -> Option<Request<Outgoing>> {
     let safe = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     if !safe || !request.body().is_end_stream() {

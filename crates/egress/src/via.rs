@@ -1,4 +1,4 @@
-//! Another proxy to leave by: what it is, and how it is asked for a connection.
+//! An upstream proxy, and how to request a connection from it.
 
 mod connect;
 mod error;
@@ -15,7 +15,7 @@ pub use error::ViaError;
 /// The longest username or password that SOCKS5 can carry.
 const MAX_CREDENTIAL: usize = 255;
 
-/// A proxy to leave by.
+/// An upstream proxy.
 #[derive(Clone)]
 pub struct Via {
     protocol: Protocol,
@@ -24,7 +24,7 @@ pub struct Via {
     bypass: Vec<Bypass>,
 }
 
-/// What the proxy speaks.
+/// The protocol of the proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Protocol {
     /// HTTP CONNECT.
@@ -33,7 +33,7 @@ enum Protocol {
     Socks5,
 }
 
-/// Who to log in as.
+/// The login for the proxy.
 #[derive(Clone)]
 struct Credentials {
     username: String,
@@ -41,7 +41,7 @@ struct Credentials {
 }
 
 impl Via {
-    /// Reads `http://host:port` or `socks5://host:port`. An error never quotes what was read.
+    /// Parses `http://host:port` or `socks5://host:port`. Errors never quote the text.
     pub fn new(server: &str) -> Result<Self, EgressError> {
         let bad = EgressError::BadVia;
         let (protocol, authority) = match server.split_once("://") {
@@ -50,28 +50,28 @@ impl Via {
             _ => return Err(bad("expected http://host:port or socks5://host:port")),
         };
         if authority.contains('@') {
-            return Err(bad("has credentials in it: give them as username and password"));
+            return Err(bad("contains credentials; set username and password instead"));
         }
         let authority = authority.strip_suffix('/').unwrap_or(authority);
         let server = Target::parse(authority, None)
-            .map_err(|_| bad("expected a host and a port after the scheme, and nothing else"))?;
+            .map_err(|_| bad("expected only a host and a port after the scheme"))?;
         Ok(Self { protocol, server, credentials: None, bypass: Vec::new() })
     }
 
-    /// Logs in there.
+    /// Sets the login.
     pub fn logging_in(self, username: &str, password: &str) -> Result<Self, EgressError> {
         let bad = EgressError::BadVia;
         if username.is_empty() || username.len().max(password.len()) > MAX_CREDENTIAL {
-            return Err(bad("expected a username of 1 to 255 bytes, and no longer a password"));
+            return Err(bad("the username must have 1 to 255 bytes, and the password at most 255"));
         }
         if self.protocol == Protocol::Http && username.contains(':') {
-            return Err(bad("a colon in it would be taken for the beginning of the password"));
+            return Err(bad("the username must not contain a colon"));
         }
         let (username, password) = (username.to_owned(), password.to_owned());
         Ok(Self { credentials: Some(Credentials { username, password }), ..self })
     }
 
-    /// Leaves these hosts to be dialled directly.
+    /// Sets the hosts that are dialled directly.
     #[must_use]
     pub fn bypassing(self, bypass: Vec<Bypass>) -> Self {
         Self { bypass, ..self }
@@ -83,13 +83,13 @@ impl Via {
             || self.bypass.iter().any(|bypass| bypass.covers(host))
     }
 
-    /// Where it listens.
+    /// The proxy's address.
     pub(crate) fn server(&self) -> &Target {
         &self.server
     }
 
-    /// Asks for a connection to the target on one to the proxy, which then leads there. The caller
-    /// sets the deadline.
+    /// Requests a connection to the target over a connection to the proxy. The caller sets the
+    /// deadline.
     pub(crate) async fn ask(
         &self,
         stream: &mut TcpStream,

@@ -1,4 +1,4 @@
-//! Actions: each arrives as its wire type and leaves as its reply.
+//! Actions: each takes its wire type and returns its reply.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ impl Guest {
         self.screen()?.ok_or_else(no_screen)
     }
 
-    /// The same, or nothing if the session has none.
+    /// The same; `None` if the session has no screen.
     pub fn screen(&self) -> Result<Option<Display>, GuestError> {
         match self.attached() {
             Some(attached) => Ok(attached.display),
@@ -33,7 +33,7 @@ impl Guest {
         }
     }
 
-    /// What opens the screen's picture.
+    /// The passwords of the screen's RFB server.
     pub fn passwords(&self) -> Result<Passwords, GuestError> {
         match self.attached() {
             Some(attached) => attached.passwords(),
@@ -41,7 +41,7 @@ impl Guest {
         }
     }
 
-    /// The browser, by pages and elements.
+    /// The structured browser.
     pub fn browser(&self) -> Result<helmdeck_browser::Browser, GuestError> {
         match self.attached() {
             Some(attached) => Ok(attached.browser()?.structured),
@@ -57,7 +57,7 @@ impl Guest {
         }
     }
 
-    /// Lets the session's browser see the file that this address names, if it is one of the home.
+    /// Makes the file at this address visible to the session's browser, if it is in the home.
     pub fn hand_over_page(&self, url: Option<&str>) -> Result<(), GuestError> {
         match url {
             Some(url) if self.attached().is_none() => handover::page(url),
@@ -65,7 +65,7 @@ impl Guest {
         }
     }
 
-    /// Fails if programs, files and the screen's size are not the session's own.
+    /// Fails for an attached session, whose programs, files and screen size we do not manage.
     pub fn ensure_own(&self) -> Result<(), GuestError> {
         if self.attached().is_some() { Err(attached::refusal()) } else { Ok(()) }
     }
@@ -76,7 +76,7 @@ pub fn no_screen() -> GuestError {
     GuestError::Refused(ErrorBody::new(ErrorCode::NotDesktopMode, message))
 }
 
-/// Starts the agent's program.
+/// Starts a program of the agent.
 pub async fn launch(session: &Session, launch: Launch) -> Result<Launched, GuestError> {
     let Launch { command, args } = launch;
     let env: Vec<_> = session.agent_env.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
@@ -87,7 +87,8 @@ pub async fn launch(session: &Session, launch: Launch) -> Result<Launched, Guest
         Err(SpawnError::Io(error) | SpawnError::Cwd(error)) => {
             let body = match error.kind() {
                 std::io::ErrorKind::NotFound => {
-                    // No shell reads it: a line with arguments is the name of no program.
+                    // The command is not parsed by a shell, so a name with spaces is probably a
+                    // command line.
                     let spaced = command.contains(' ');
                     let hint = if spaced { "; arguments go in `args`" } else { "" };
                     ErrorBody::new(
@@ -108,7 +109,7 @@ pub async fn launch(session: &Session, launch: Launch) -> Result<Launched, Guest
     }
 }
 
-/// Lets time pass.
+/// Waits for some time.
 pub async fn wait(wait: Wait) -> Waited {
     tokio::time::sleep(wait.seconds.duration()).await;
     Waited { ok: true, seconds: wait.seconds }

@@ -1,8 +1,10 @@
-//! Tar archives from and to the server: files and folders, nothing else.
+//! Tar archives from and to the server: only files and folders.
 //!
-//! The `tar` crate reads and writes headers only. Files are made here, so that an archive has no say
-//! in where: no path leads out of the folder, and links and devices are left out both ways. What is
-//! unpacked is never larger than the archive; sparse files, which could be, are left out as well.
+//! The `tar` crate only reads and writes headers. Files are created here, so that an archive cannot
+//! choose their location: no path leads out of the folder, and links and devices are skipped both
+//! ways.
+//! The unpacked size never exceeds that of the archive; sparse files, which could, are skipped as
+//! well.
 
 use std::{
     fs::{self, DirBuilder, OpenOptions},
@@ -24,10 +26,10 @@ use tokio_util::io::SyncIoBridge;
 
 use crate::error::GuestError;
 
-/// What is read or written at once.
+/// How much is read or written at once.
 const PIECE: usize = 256 << 10;
 
-/// Unpacks an archive into a folder, before anything of the agent runs; `what` it is stands in errors.
+/// Unpacks an archive into a folder, before the agent runs anything; `what` names it in errors.
 pub async fn unpack<E>(
     into: &Path,
     mut pieces: impl Stream<Item = Result<Bytes, E>> + Unpin,
@@ -38,12 +40,12 @@ where
 {
     let (mut input, output) = duplex(PIECE);
     let into = into.to_owned();
-    // Ends when this future is dropped: there is nothing more to read then.
+    // Ends when this future is dropped, because its input ends.
     let extracting = spawn_blocking(move || extract(&into, SyncIoBridge::new(output)));
     let mut received = Ok(());
     while let Some(piece) = pieces.next().await {
         match piece {
-            // Who extracts says why nothing more is read.
+            // The extraction reports why it stopped reading.
             Ok(piece) if input.write_all(&piece).await.is_err() => break,
             Ok(_) => {}
             Err(error) => {
@@ -69,7 +71,7 @@ fn extract(into: &Path, archive: impl Read) -> io::Result<()> {
                 if let Some(folder) = path.parent() {
                     make_folder(folder, 0o777)?;
                 }
-                // Ours to write, whatever the archive says.
+                // We must be able to write it, whatever mode the archive gives.
                 let mut file = OpenOptions::new()
                     .write(true)
                     .create(true)
@@ -83,15 +85,15 @@ fn extract(into: &Path, archive: impl Read) -> io::Result<()> {
                     file.set_modified(modified)?;
                 }
             }
-            // A link could lead anywhere, a pipe makes readers wait.
+            // Links could lead anywhere, and pipes block readers.
             _ => {}
         }
     }
-    // Padding. Whoever sends it is told of an error if it is not read.
+    // Padding must be read, or the sender gets an error.
     io::copy(&mut archive.into_inner(), &mut io::sink()).map(drop)
 }
 
-/// Where an entry is unpacked to.
+/// The path an entry is unpacked to.
 fn beneath(folder: &Path, path: &Path) -> io::Result<PathBuf> {
     let mut parts = path.components().filter(|part| *part != Component::CurDir);
     if !parts.all(|part| matches!(part, Component::Normal(_))) {
@@ -101,27 +103,28 @@ fn beneath(folder: &Path, path: &Path) -> io::Result<PathBuf> {
     Ok(folder.join(path))
 }
 
-/// Makes a folder and those above it, unless they are there.
+/// Creates a folder and its parents, if they do not exist.
 fn make_folder(path: &Path, mode: u32) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(mode | 0o700).create(path)
 }
 
-/// Something to pack: a file or folder, and where it is.
+/// A file or folder to pack.
 pub struct Source {
-    /// The folder that its name begins in.
+    /// The base folder of its name.
     pub inside: PathBuf,
-    /// Its name in the archive, and from that folder on.
+    /// Its name in the archive, relative to the base folder.
     pub name: PathBuf,
 }
 
-/// Packs files and folders, less those whose name is left out. What cannot be read is not packed. An
-/// archive that is not complete breaks off.
+/// Packs files and folders, except excluded names. Unreadable files are skipped. An incomplete
+/// archive
+/// ends with an error.
 pub fn pack(
     sources: Vec<Source>,
     left_out: fn(&str) -> bool,
 ) -> impl Stream<Item = io::Result<Bytes>> {
     let (input, output) = duplex(PIECE);
-    // Ends when the stream is dropped: writing fails then.
+    // Ends when the stream is dropped, because writing fails.
     let packing = spawn_blocking(move || {
         let out = BufWriter::with_capacity(PIECE, SyncIoBridge::new(input));
         write(out, &sources, left_out)
@@ -146,7 +149,7 @@ fn write(out: impl Write, sources: &[Source], left_out: fn(&str) -> bool) -> io:
     archive.into_inner()?.flush()
 }
 
-/// Adds a file, or a folder and all that is in it.
+/// Adds a file, or a folder with its content.
 fn add(
     archive: &mut Builder<impl Write>,
     inside: &Path,
@@ -187,7 +190,7 @@ fn add_file(archive: &mut Builder<impl Write>, path: &Path, name: &Path) -> io::
     archive.append_data(&mut header, name, exactly(file, facts.len()))
 }
 
-/// As many bytes as the header says: a running browser's files change.
+/// Exactly as many bytes as the header states: files of a running browser change.
 fn exactly(content: impl Read, size: u64) -> impl Read {
     content.chain(io::repeat(0)).take(size)
 }
@@ -206,7 +209,7 @@ mod tests {
         header
     }
 
-    /// An archive with one entry whose name is written as it is.
+    /// An archive with one entry whose name is written unchanged.
     fn archive(kind: EntryType, name: &str, content: &[u8]) -> Vec<u8> {
         let mut header = entry(kind, content.len() as u64);
         header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
@@ -233,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn files_and_folders_come_back_with_content_mode_and_time() {
+    fn files_and_folders_keep_content_mode_and_time() {
         let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let long = format!("profile/{}/{}", "a".repeat(120), "b".repeat(120));
         fs::create_dir_all(from.path().join(&long)).unwrap();
@@ -258,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn links_pipes_devices_and_sparse_files_are_left_out_both_ways() {
+    fn links_pipes_devices_and_sparse_files_are_skipped_both_ways() {
         let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         fs::create_dir(from.path().join("profile")).unwrap();
         let inside = from.path().join("profile");
@@ -291,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_leads_out_is_refused_and_nothing_is_written() {
+    fn a_path_outside_the_folder_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let into = dir.path().join("into");
         fs::create_dir(&into).unwrap();
@@ -310,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_is_there_already_is_not_written_through() {
+    fn existing_links_are_not_followed() {
         let dir = tempfile::tempdir().unwrap();
         let (into, outside) = (dir.path().join("into"), dir.path().join("outside"));
         fs::create_dir(&into).unwrap();
@@ -322,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn an_archive_that_was_cut_inside_a_file_is_refused() {
+    fn a_truncated_archive_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let whole = archive(EntryType::Regular, "file", &[7; 5000]);
         assert!(extract(dir.path(), &whole[..3000]).is_err());
@@ -330,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_shrinks_while_it_is_packed_keeps_the_archive_whole() {
+    fn a_file_that_shrinks_while_packed_keeps_the_archive_valid() {
         struct Shrunk;
         impl Read for Shrunk {
             fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
@@ -346,7 +349,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_packed_into_a_stream_unpacks_from_it() {
+    async fn a_packed_stream_can_be_unpacked() {
         let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         fs::create_dir(from.path().join("profile")).unwrap();
         fs::write(from.path().join("profile/large"), vec![3; 3 * PIECE]).unwrap();
@@ -355,13 +358,13 @@ mod tests {
         unpack(to.path(), archive, "the profile").await.unwrap();
         assert_eq!(fs::read(to.path().join("profile/large")).unwrap(), vec![3; 3 * PIECE]);
 
-        let broken = [Ok(Bytes::from_static(&[0; 1024])), Err("the server broke off")];
+        let broken = [Ok(Bytes::from_static(&[0; 1024])), Err("the server disconnected")];
         let refused = unpack(to.path(), stream::iter(broken), "the profile").await.unwrap_err();
-        assert!(refused.to_string().contains("the server broke off"), "{refused}");
+        assert!(refused.to_string().contains("the server disconnected"), "{refused}");
     }
 
     #[test]
-    fn an_archive_that_an_earlier_guest_made_with_the_tar_program_unpacks() {
+    fn archives_of_the_tar_program_can_be_unpacked() {
         let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let long = format!("profile/{}", "a".repeat(120));
         fs::create_dir(from.path().join("profile")).unwrap();
@@ -370,7 +373,7 @@ mod tests {
         let mut tar = std::process::Command::new("tar");
         let tar = tar.arg("--directory").arg(from.path()).args(["--create", "profile"]);
         let archive = tar.output().unwrap().stdout;
-        // It is padded to ten kilobytes, which are all read.
+        // It is padded to ten kilobytes, all of which are read.
         let mut rest = archive.as_slice();
         assert_eq!(rest.len(), 10240);
         extract(to.path(), &mut rest).unwrap();
@@ -380,7 +383,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_archive_that_is_refused_is_told_and_not_read_to_its_end() {
+    async fn a_refused_archive_is_reported_without_reading_the_rest() {
         let dir = tempfile::tempdir().unwrap();
         let bad = Bytes::from(archive(EntryType::Regular, "../made", b"x"));
         let endless = stream::repeat_with(|| Ok::<_, io::Error>(Bytes::from_static(&[0; 512])));

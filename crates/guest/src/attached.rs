@@ -1,5 +1,6 @@
-//! A guest of somebody's own display or browser, outside any sandbox: it starts neither, and leaves
-//! both as they were.
+//! The guest of an attached display or browser, outside any sandbox. It starts neither, and leaves
+//! both
+//! as they were.
 
 use std::{io, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
@@ -27,16 +28,16 @@ use crate::{
     reports::Reports, rfb::Passwords, router, scraper, supervise,
 };
 
-/// A browser that runs answers at once.
+/// A running browser answers at once.
 const BROWSER_DEADLINE: Duration = Duration::from_secs(10);
-/// Between two tries to find a browser that went away.
+/// Pause between attempts to reach a browser that disconnected.
 const BROWSER_PAUSE: Duration = Duration::from_secs(1);
-/// How often to see whether the display is still there.
+/// How often to check that the display still exists.
 const DISPLAY_PAUSE: Duration = Duration::from_secs(2);
 /// Releasing keys is local work.
 const RELEASE_DEADLINE: Duration = Duration::from_secs(2);
 
-/// What was attached. A cheap handle.
+/// The attached display and browser. A cheap handle.
 #[derive(Clone)]
 pub struct Attached {
     /// The screen, if one was attached.
@@ -45,17 +46,17 @@ pub struct Attached {
     browser: Option<Reached>,
 }
 
-/// A browser that was attached.
+/// An attached browser.
 #[derive(Clone)]
 pub struct Reached {
     /// Its debugging protocol.
     pub current: Arc<Current>,
-    /// The same by pages and elements.
+    /// The structured browser.
     pub structured: helmdeck_browser::Browser,
 }
 
 impl Attached {
-    /// What opens the screen's picture.
+    /// The passwords of the screen's RFB server.
     pub fn passwords(&self) -> Result<Passwords, GuestError> {
         if self.display.is_none() {
             return Err(no_screen());
@@ -74,25 +75,25 @@ impl Attached {
     }
 }
 
-/// Why something is not done in an attached session.
+/// The refusal of an operation that attached sessions do not support.
 pub fn refusal() -> GuestError {
-    let message = "this session was attached by `helmdeck attach`: its programs, files and the size of \
-                   its screen are somebody's own";
+    let message = "this session was attached by `helmdeck attach`; its programs, files and screen \
+                   size are not managed by helmdeck";
     GuestError::Refused(ErrorBody::new(ErrorCode::SessionAttached, message))
 }
 
-/// The guest of what was attached. Dropping it lets go of all of it.
+/// The guest of an attached session. Dropping it disconnects from everything.
 pub struct Attachment {
     guest: Guest,
     /// Whether the display can be watched.
     pub live_view: bool,
     _tasks: JoinSet<()>,
-    /// After the tasks, which use it.
+    /// Dropped after the tasks, which use it.
     _place: PrivateDir,
 }
 
 impl Attachment {
-    /// Connects to the X display and to the browser at a debugging address, as far as they are given.
+    /// Connects to the X display and the browser, as far as they are given.
     pub async fn start(display: Option<&str>, cdp: Option<&str>) -> Result<Self, GuestError> {
         let place = PrivateDir::make().map_err(|e| GuestError::Io("private directory", e))?;
         let (log, mut tasks) = (Log::default(), JoinSet::new());
@@ -108,7 +109,7 @@ impl Attachment {
             let first = address.connect().await?;
             let current = Arc::new(Current::new());
             current.set(first.clone());
-            let structured = helmdeck_browser::Browser::of_somebody(current.clone());
+            let structured = helmdeck_browser::Browser::attached(current.clone());
             attached.browser = Some(Reached { current: current.clone(), structured });
             kept = Some((address, first, current));
         }
@@ -137,7 +138,7 @@ impl Attachment {
         Connections { guest: self.guest.clone() }
     }
 
-    /// Releases every key and button that actions hold, before the end.
+    /// Releases every key and button that actions hold.
     pub async fn release_all(&self) {
         if let Ok(display) = self.guest.display() {
             let _ = timeout(RELEASE_DEADLINE, display.release_all()).await;
@@ -152,22 +153,22 @@ pub struct Connections {
 }
 
 impl Connections {
-    /// Serves one connection until it ends, or becomes something else.
+    /// Serves one connection until it ends or is upgraded.
     pub async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
         let router = router::router(self.guest);
         let answer = service_fn(move |request: Request<Incoming>| {
             router.clone().oneshot(request.map(Body::new))
         });
         let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), answer);
-        // A server that hangs up is everyday life.
+        // Disconnects of the server are normal.
         let _ = connection.with_upgrades().await;
     }
 }
 
-/// Why a display cannot be attached: it was never there, so it is not lost.
+/// The error for a display that cannot be attached.
 fn no_display(name: &str, error: DisplayError) -> GuestError {
     let DisplayError::Lost(why) = error else { return error.into() };
-    // The library's own words are about a server that answered, or a name that is none.
+    // The library's message covers servers that answered, and invalid names.
     let said = match why.kind() {
         io::ErrorKind::Other => format!("the display {name} cannot be used: {why}"),
         _ => format!(
@@ -178,7 +179,7 @@ fn no_display(name: &str, error: DisplayError) -> GuestError {
     GuestError::Refused(ErrorBody::new(ErrorCode::DisplayLost, said))
 }
 
-/// Makes the display one that can be watched, if this machine has what that needs.
+/// Starts a live view of the display, if this machine has the required program.
 async fn watchable(
     display: &str,
     place: &Path,
@@ -195,7 +196,7 @@ async fn watchable(
             log.line("guest", scraper::MISSING);
             Ok(None)
         }
-        // A session without a live view is still a session.
+        // The session works without a live view.
         Err(error) => {
             log.line("guest", &format!("there is no live view: {}", with_causes(&error)));
             Ok(None)
@@ -203,7 +204,7 @@ async fn watchable(
     }
 }
 
-/// Tells when the display is gone for good.
+/// Reports when the display is gone.
 async fn watch_display(display: Display, reports: Reports, log: Log) {
     loop {
         sleep(DISPLAY_PAUSE).await;
@@ -215,7 +216,7 @@ async fn watch_display(display: Display, reports: Reports, log: Log) {
     }
 }
 
-/// Finds the browser again when it went away and came back.
+/// Reconnects to the browser after it disconnected.
 async fn keep_browser(
     address: Address,
     mut cdp: Cdp,
@@ -226,7 +227,7 @@ async fn keep_browser(
     loop {
         cdp.closed().await;
         current.clear();
-        log.line("guest", "the browser is gone; waiting for it to come back");
+        log.line("guest", "the browser disconnected; waiting for it to return");
         reports.tell(Progress::BrowserEnded("it closed the connection".to_owned()));
         cdp = loop {
             sleep(BROWSER_PAUSE).await;
@@ -240,7 +241,7 @@ async fn keep_browser(
     }
 }
 
-/// Where a browser answers.
+/// The debugging address of a browser.
 struct Address(Uri);
 
 impl Address {
@@ -249,10 +250,10 @@ impl Address {
             let message = format!("--cdp: {why}: expected http://host:port or ws://host:port/path");
             GuestError::Refused(ErrorBody::new(ErrorCode::InvalidInput, message))
         };
-        let uri: Uri = text.parse().map_err(|_| wrong("this is no address"))?;
+        let uri: Uri = text.parse().map_err(|_| wrong("this is not an address"))?;
         match (uri.scheme_str(), uri.authority()) {
             (Some("http" | "ws"), Some(authority)) if !authority.as_str().contains('@') => {}
-            _ => return Err(wrong("this is no address of a browser")),
+            _ => return Err(wrong("this is not the address of a browser")),
         }
         if uri.path().starts_with("/devtools/page/") {
             return Err(wrong("this is the address of a page, not of the browser"));
@@ -260,7 +261,7 @@ impl Address {
         Ok(Self(uri))
     }
 
-    /// Connects by number: browsers refuse to be called by names that anybody could have made.
+    /// Connects by IP address: browsers refuse host names, to prevent DNS rebinding.
     async fn connect(&self) -> Result<Cdp, GuestError> {
         let port = self.0.port_u16().unwrap_or(80);
         let host = self.0.host().unwrap_or_default().trim_matches(['[', ']']);
@@ -287,7 +288,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_browser_is_named_by_its_port_or_its_own_address() {
+    fn a_browser_is_given_by_port_or_address() {
         for good in ["http://127.0.0.1:9222", "ws://[::1]:1/devtools/browser/x", "http://desk"] {
             assert!(Address::parse(good).is_ok(), "{good}");
         }

@@ -1,4 +1,4 @@
-//! From an empty sandbox to a session, stage by stage.
+//! Starts a session in an empty sandbox, stage by stage.
 
 use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
@@ -39,11 +39,11 @@ use crate::{
     workspace, xvnc,
 };
 
-/// A cold start on a busy machine.
+/// Enough for a cold start on a busy machine.
 const PAINT_DEADLINE: Duration = Duration::from_secs(45);
 /// A server begins a session milliseconds after it started the sandbox.
 const BEGIN_DEADLINE: Duration = Duration::from_secs(600);
-/// Lines of the log that go with a failure.
+/// Lines of the log sent with a failure.
 const TAIL_LINES: usize = 30;
 
 /// A cheap handle to the guest's state.
@@ -57,9 +57,9 @@ pub struct Guest {
     pub measured: Measured,
     pub leaving: Leaving,
     pub panel: Panel,
-    /// Of the profile that was loaded, until the browser has them.
+    /// The cookies of the loaded profile, until the browser has them.
     pub cookies: Arc<Mutex<Option<serde_json::Value>>>,
-    /// Held for the server that comes after this one; nothing in here uses it.
+    /// Kept for the next server; not used by the guest.
     pub proxy: Arc<Mutex<Option<Proxy>>>,
     pub private: Private,
     pub frozen: Frozen,
@@ -73,28 +73,28 @@ enum State {
     Empty,
     Begun,
     Ready(Session),
-    /// Display or browser are somebody's own.
+    /// The display or browser is attached.
     Attached(Attached),
 }
 
-/// What a running session is made of.
+/// The parts of a running session.
 #[derive(Clone)]
 pub struct Session {
     /// The screen, if there is one.
     pub display: Option<Display>,
-    /// What opens its picture.
+    /// The passwords of its RFB server.
     pub passwords: Option<Passwords>,
     /// The browser's debugging pipe.
     pub cdp: Arc<Current>,
-    /// The browser, by pages and elements.
+    /// The structured browser.
     pub browser: helmdeck_browser::Browser,
-    /// Where programs are started.
+    /// The sandbox in which programs are started.
     pub nest: Nest,
-    /// Variables of the agent's own programs.
+    /// Environment variables of the agent's programs.
     pub agent_env: Arc<BTreeMap<String, String>>,
 }
 
-/// What the stages of a start leave behind.
+/// The processes that a start leaves running.
 struct Started {
     session: Session,
     xvnc: Option<Child>,
@@ -111,7 +111,7 @@ impl Guest {
         }
     }
 
-    /// What was attached, if that is what this guest is for.
+    /// What is attached, if this is the guest of an attached session.
     pub fn attached(&self) -> Option<Attached> {
         match &*self.state.lock() {
             State::Attached(attached) => Some(attached.clone()),
@@ -119,14 +119,14 @@ impl Guest {
         }
     }
 
-    /// A guest for what is somebody's own.
+    /// A guest for an attached display or browser.
     pub fn of(attached: Attached, log: Log) -> Self {
         let guest = Self { log, ..Self::default() };
         *guest.state.lock() = State::Attached(attached);
         guest
     }
 
-    /// Fails if it has begun.
+    /// Fails if a session has begun.
     pub fn ensure_empty(&self) -> Result<(), GuestError> {
         match &*self.state.lock() {
             State::Empty => Ok(()),
@@ -134,7 +134,7 @@ impl Guest {
         }
     }
 
-    /// Ends the guest if no server makes it a session; it may have died in between.
+    /// Ends the guest if no server begins a session; the server may have died.
     pub async fn end_unless_begun(self) {
         tokio::time::sleep(BEGIN_DEADLINE).await;
         if matches!(*self.state.lock(), State::Empty) {
@@ -142,7 +142,7 @@ impl Guest {
         }
     }
 
-    /// Becomes a session; the reports tell how it goes.
+    /// Begins a session; the reports show its progress.
     pub fn begin(&self, mut begin: Begin) -> Result<(), GuestError> {
         begin.workspace_bytes = begin.workspace_bytes.filter(|_| workspace::is_on_disk());
         {
@@ -157,7 +157,7 @@ impl Guest {
         self.frozen.prepare(&begin);
         let (reports, activity) = (self.reports.clone(), self.activity.clone());
         let alone = orphan_timeout::must_end(begin.alone, reports, activity, self.log.clone());
-        // The guest's end is the sandbox's.
+        // The sandbox ends with the guest.
         tokio::spawn(async {
             alone.await;
             std::process::exit(0)
@@ -171,8 +171,8 @@ impl Guest {
 
     async fn start(self, begin: Begin) {
         if let Err(error) = self.egress.listen().await {
-            // A session without a way out is still a session.
-            self.log.line("guest", &format!("nothing can get out: {error}"));
+            // The session works without network access.
+            self.log.line("guest", &format!("there is no network access: {error}"));
         }
         let mut stage = Stage::Sandbox;
         let folders = nest::make_folders().and_then(|()| workspace::make_folders(&begin));
@@ -192,12 +192,12 @@ impl Guest {
         }
     }
 
-    /// From ready to the end of the guest.
+    /// Runs from ready until the guest ends.
     async fn live(self, begin: Begin, started: Started) {
         let Started { session, xvnc, browser } = started;
         let (reports, log, nest) = (self.reports.clone(), self.log.clone(), session.nest.clone());
         if let Err(error) = passthrough::listen(session.cdp.clone(), log.clone()) {
-            log.line("guest", &format!("browsers of the agent's stay unseen: {error}"));
+            log.line("guest", &format!("browsers started by the agent are not followed: {error}"));
         }
         tokio::spawn(handover::tidy());
         tokio::spawn(self.execs.clone().forget_old());
@@ -246,7 +246,7 @@ impl Guest {
             self.reports.tell(Progress::Done(Stage::Desktop));
             Ok::<_, GuestError>(nest)
         };
-        // Chromium starts meanwhile; its window comes when there is a window manager.
+        // Chromium starts meanwhile; its window appears once there is a window manager.
         let cookies = self.cookies.lock().take();
         let browser = Browser::start(begin, cookies, namespace, self.log.clone());
         let (nest, browser) = tokio::try_join!(desktop, browser)?;
@@ -287,8 +287,8 @@ impl Guest {
     async fn start_nest(&self, begin: &Begin) -> Result<Nest, GuestError> {
         let (log, reports) = (self.log.clone(), self.reports.clone());
         let wrapper = passthrough::arguments(begin.browser_passthrough).unwrap_or_else(|error| {
-            // A session whose agent's browsers are not seen is still a session.
-            log.line("guest", &format!("browsers of the agent's stay unseen: {error}"));
+            // The session works without following the agent's browsers.
+            log.line("guest", &format!("browsers started by the agent are not followed: {error}"));
             String::new()
         });
         let spec = nest::agent(begin, &wrapper);
@@ -301,7 +301,7 @@ impl Guest {
     }
 }
 
-/// The browser by pages and elements. Zone and language are its own, by environment and arguments.
+/// The structured browser. Its time zone and language are set by environment and arguments.
 async fn structured(cdp: &Arc<Current>, begin: &Begin) -> helmdeck_browser::Browser {
     let (timezone, locale) = (begin.timezone.clone(), begin.locale.clone());
     let own = Emulation { timezone, locale, ..Emulation::default() };

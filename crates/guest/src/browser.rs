@@ -1,4 +1,4 @@
-//! Chromium, with its own sandbox on, spoken to over a pipe that no other program can reach.
+//! Chromium with its own sandbox, controlled over a pipe that no other program can reach.
 
 use std::{fs, io, os::fd::OwnedFd, path::Path, process::Stdio, sync::Arc, time::Duration};
 
@@ -28,26 +28,28 @@ use crate::{
     profile,
 };
 
-/// A cold start on a busy machine.
+/// Enough for a cold start on a busy machine.
 const START_DEADLINE: Duration = Duration::from_secs(45);
-/// How long the window manager may take over the browser's window, and how often to look.
+/// How long to wait for the window manager to manage the browser's window, and how often to check.
 const PRESENT_DEADLINE: Duration = Duration::from_secs(20);
-/// Tabs, buttons and letters have more colours than this.
+/// A drawn browser window has more colours than this.
 const DRAWN: usize = 16;
 const PRESENT_PAUSE: Duration = Duration::from_millis(10);
-/// A browser knows its processes by heart.
+/// Limit on asking the browser for its process id.
 const PROCESS_DEADLINE: Duration = Duration::from_secs(5);
 /// Where the browser keeps its profile.
 pub const PROFILE: &str = "/home/browser/.config/chromium";
-/// What one run of the browser leaves there for the next: with process numbers of a namespace that is
-/// gone, it would take another process for the old browser.
+/// Files that a browser leaves for the next run. Their process ids belong to a namespace that is
+/// gone,
+/// so the next browser could take another process for the old browser.
 const SINGLETON: [&str; 3] = ["SingletonLock", "SingletonSocket", "SingletonCookie"];
-/// What Chromium shows as its window's class.
+/// The class of Chromium's windows.
 pub const WINDOW_CLASS: &str = "chromium";
 
-/// Background work that a session does not want, and nothing that weakens the browser. What has no
-/// switch is turned off by the policy in `/etc/chromium`. Accounts and component updates have neither,
-/// and are looked for on the session's own loopback, where nothing answers.
+/// Turns off background activity that a session does not need; nothing here weakens the browser.
+/// Settings without a switch are in the policy in `/etc/chromium`. Accounts and component updates
+/// have
+/// neither, so their addresses point to the session's own loopback, where nothing answers.
 const QUIET: &str = "--no-first-run --no-default-browser-check --password-store=basic \
     --disable-background-networking --disable-component-update --disable-sync \
     --disable-breakpad --disable-crash-reporter --disable-domain-reliability --no-pings \
@@ -58,23 +60,26 @@ const QUIET: &str = "--no-first-run --no-default-browser-check --password-store=
     --disable-features=OptimizationHints,OptimizationGuideModelDownloading,\
 NetworkTimeServiceQuerying,MediaRouter,Translate,AutofillServerCommunication";
 
-/// A mouse that can hover and point precisely. Chromium finds none among the devices of Xvnc or of a
-/// headless screen, and pages would leave out their hover styles.
+/// A mouse that can hover and point precisely. Chromium detects none with Xvnc or without a screen,
+/// and
+/// pages would omit their hover styles.
 const MOUSE: &str = "--blink-settings=primaryHoverType=2,availableHoverTypes=2,\
 primaryPointerType=4,availablePointerTypes=4";
-/// `navigator.webdriver` is false, although the browser is driven.
+/// Makes `navigator.webdriver` false, although the browser is automated.
 const NOT_ANNOUNCED: &str = "--disable-blink-features=AutomationControlled";
-/// Chromium says its version at once.
+/// Limit on asking Chromium for its version.
 const VERSION_DEADLINE: Duration = Duration::from_secs(20);
 
-/// A page takes input from when it can be asked, not only after it was painted: what is clicked before
-/// is lost otherwise, and nobody is told.
+/// Makes a page accept input as soon as it can be reached, and not only after its first paint.
+/// Earlier
+/// clicks would be lost without an error.
 pub const EARLY_INPUT: &str = "--allow-pre-commit-input";
 
-/// Settings of a new profile: what is typed in the address bar is nobody's business before Enter.
+/// Settings of a new profile: nothing typed into the address bar is sent before Enter.
 ///
-/// Windows have the window manager's frame. Left to itself, Chromium looks for a manager when it
-/// starts, and so had one frame in a new desktop and another after a restart.
+/// Windows use the window manager's frame. By default Chromium decides by whether a manager runs
+/// when it
+/// starts, so the frame could differ after a restart.
 const PREFERENCES: &str =
     r#"{"search": {"suggest_enabled": false}, "browser": {"custom_chrome_frame": false}}"#;
 
@@ -91,7 +96,7 @@ struct Process {
     id: u32,
 }
 
-/// The browser: the one that runs, and where whoever talks to it finds the one of the moment.
+/// The running browser, and the handle through which clients find the current one.
 pub struct Browser {
     current: Arc<Current>,
     launched: Launched,
@@ -99,7 +104,7 @@ pub struct Browser {
     log: Log,
 }
 
-/// A browser that runs, in a nested sandbox that ends with it.
+/// A running browser, in a nested sandbox that ends with it.
 pub struct Launched {
     pub nest: Nest,
     pub process: Spawned,
@@ -119,17 +124,18 @@ impl Browser {
         Ok(Self { current, launched, namespace, log })
     }
 
-    /// Starts Chromium again in the place of the one that has ended.
+    /// Starts Chromium again after it ended.
     pub async fn restart(&mut self, begin: &Begin) -> Result<(), GuestError> {
         self.launched = launch(begin, &self.current, None, &self.namespace, &self.log).await?;
         Ok(())
     }
 
-    /// Makes its window fill the screen and gives it the keyboard, as a person would expect of a
-    /// browser that just opened. It may have been mapped before the window manager was there, or have
-    /// forgotten its place when it was killed.
+    /// Maximizes its window and focuses it, as a person expects of a new browser. The window may
+    /// have
+    /// been mapped before the window manager started, or may have lost its position in a crash.
     ///
-    /// `keyboard` is whether it gets that, too: one that keeps ending would take it from others.
+    /// `keyboard` states whether it gets the focus: a browser that keeps ending would take it from
+    /// others.
     pub async fn present(&self, display: &Display, keyboard: bool) -> Result<(), GuestError> {
         let cdp =
             self.current.own(Duration::ZERO).await.map_err(|_| GuestError::Ended("chromium"))?;
@@ -139,12 +145,12 @@ impl Browser {
         }
     }
 
-    /// Where its debugging pipe is found, also after a restart.
+    /// The handle to its debugging pipe, valid across restarts.
     pub fn current(&self) -> Arc<Current> {
         self.current.clone()
     }
 
-    /// There is none for so long, because the last one ended like that. Returns when it is over.
+    /// Marks the browser as absent for some time because of how it ended. Returns after that time.
     pub async fn pause(&self, how: &str, pause: Duration) {
         let next = Instant::now() + pause;
         self.current.pause(Absence { how: how.to_owned(), next: next.into() });
@@ -152,18 +158,19 @@ impl Browser {
         self.current.clear();
     }
 
-    /// Waits for its end, and says how it ended.
+    /// Waits until it ends, and returns how it ended.
     pub async fn ended(&mut self) -> String {
         let how = (&mut self.launched.process.ended).await;
         self.current.clear();
-        // Whatever it has left running goes with it.
+        // Its remaining processes end with it.
         self.launched.nest.end().await;
         how.unwrap_or_else(|_| "with the nested sandbox".to_owned())
     }
 }
 
-/// Starts a browser that a person has for themselves, in a nested sandbox that nothing leaves: agents can
-/// read the session's log, so what this browser writes is not in it.
+/// Starts the browser of a private sign-in, in an isolated nested sandbox. Its output is not
+/// logged,
+/// because agents can read the session's log.
 pub async fn launch_private(
     begin: &Begin,
     current: &Current,
@@ -186,7 +193,7 @@ pub async fn launch_private(
     }
 }
 
-/// Makes a nested sandbox and starts Chromium there.
+/// Creates a nested sandbox and starts Chromium there.
 async fn launch(
     begin: &Begin,
     current: &Current,
@@ -195,7 +202,7 @@ async fn launch(
     log: &Log,
 ) -> Result<Launched, GuestError> {
     for left in SINGLETON {
-        // Mostly there is nothing.
+        // Usually there is none.
         let _ = fs::remove_file(Path::new(PROFILE).join(left));
     }
     let ended = log.clone();
@@ -234,7 +241,7 @@ async fn start(
     Ok(process)
 }
 
-/// Starts Chromium, and waits until it answers.
+/// Starts Chromium and waits until it answers.
 async fn connect(nest: &Nest, begin: &Begin) -> Result<(Spawned, Cdp), GuestError> {
     let pipes = |e: io::Error| GuestError::Io("pipe of the browser", e);
     let (their_input, our_output) = std::io::pipe().map_err(pipes)?;
@@ -260,7 +267,7 @@ async fn connect(nest: &Nest, begin: &Begin) -> Result<(Spawned, Cdp), GuestErro
     Ok((process, cdp))
 }
 
-/// Writes the settings of a profile that does not exist yet.
+/// Writes the settings of a new profile.
 fn write_preferences() -> io::Result<()> {
     let path = Path::new(PROFILE).join("Default/Preferences");
     if path.exists() {
@@ -299,7 +306,7 @@ fn arguments(begin: &Begin) -> Vec<String> {
         Mode::Desktop => {
             args.extend(["--start-maximized", "--window-position=0,0"].map(str::to_owned));
             args.push("--force-renderer-accessibility".into());
-            // It does not end with its last window; the session opens another. This is a kind of
+            // Keeps the browser running without a window; the session opens another. This counts as
             // background mode, which no policy may turn off.
             args.push("--keep-alive-for-test".into());
         }
@@ -308,7 +315,7 @@ fn arguments(begin: &Begin) -> Vec<String> {
     args
 }
 
-/// Chromium's version, which a headless one needs to look like any other.
+/// Chromium's version, which a headless browser needs for its user agent.
 async fn version() -> Result<String, GuestError> {
     let mut command = Command::new("chromium");
     command.arg("--product-version").stdin(Stdio::null()).kill_on_drop(true);
@@ -322,7 +329,7 @@ async fn version() -> Result<String, GuestError> {
     Ok(String::from_utf8_lossy(&said.stdout).trim().to_owned())
 }
 
-/// The user agent of a Chromium of this version that has a screen: only the major number counts.
+/// The user agent of a Chromium of this version with a screen: only the major version appears.
 fn user_agent(version: &str) -> String {
     let major = version.split('.').next().unwrap_or_default();
     format!(
@@ -331,7 +338,7 @@ fn user_agent(version: &str) -> String {
     )
 }
 
-/// A browser's process, as programs inside see it; nothing if it does not say.
+/// A browser's process id inside the sandbox; `None` if it does not report it.
 pub async fn process(cdp: &Cdp) -> Option<u32> {
     let method = "SystemInfo.getProcessInfo";
     let processes = cdp.call::<Processes>(None, method, json!({}), PROCESS_DEADLINE).await.ok()?;
@@ -344,7 +351,7 @@ async fn present(display: &Display, keyboard: bool) -> Result<(), GuestError> {
     loop {
         let (screen_width, _) = display.size().await?;
         let windows = display.windows(&ListWindows {}).await?.windows;
-        // The agent's programs may show browsers of their own.
+        // The agent's programs may show other browsers.
         let browser =
             windows.iter().find(|w| w.browser && w.class.eq_ignore_ascii_case(WINDOW_CLASS));
         let id = browser.and_then(|window| window.id.parse().ok()).map(WindowId);
@@ -352,7 +359,7 @@ async fn present(display: &Display, keyboard: bool) -> Result<(), GuestError> {
             let maximized = window.width == u32::from(screen_width);
             let focused = window.focused || !keyboard;
             let placed = maximized && focused;
-            // Without its frame, which is there before it is drawn.
+            // Excludes the frame, which appears before the content is drawn.
             let top = window.y.max(0).unsigned_abs();
             let lines = top..top + window.height;
             if placed && display.colours(lines, DRAWN).await? == DRAWN {
@@ -362,7 +369,7 @@ async fn present(display: &Display, keyboard: bool) -> Result<(), GuestError> {
                 display.maximize(window_id).await?;
             }
             if !focused {
-                // Refused by a window manager that is still busy; it is asked again.
+                // A busy window manager may refuse; the request is repeated.
                 let _ = display.focus(&Focus { window_id }).await;
             }
         }

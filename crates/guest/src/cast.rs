@@ -1,13 +1,14 @@
-//! The browser's page as pictures for somebody outside, and their input.
+//! Casts of the browser's page for a viewer, and the viewer's input.
 
-use helmdeck_browser::{Browser, Hands, Said, SignIn};
+use helmdeck_browser::{Browser, Said, SignIn, ViewerInput};
 use helmdeck_link::cast::{Message, Receiver, send};
 use helmdeck_wire::cast::{CastMessage, CastRequest, CastView, ViewStatus};
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// Shows the browser until either side ends. A viewer that is slow misses pictures, here. While a
-/// person signs in privately, their own viewers see that, and others see nothing.
+/// Casts until either side ends. A slow viewer misses pictures. During a private sign-in, the
+/// person's own
+/// viewers see the private browser, and others see nothing.
 pub async fn serve(
     browser: &Browser,
     key: &str,
@@ -15,15 +16,15 @@ pub async fn serve(
     stream: impl AsyncRead + AsyncWrite,
 ) {
     let (from_server, mut to_server) = tokio::io::split(stream);
-    let (view, hands) = (Mutex::new(view), Mutex::new(None::<Hands>));
+    let (view, input) = (Mutex::new(view), Mutex::new(None::<ViewerInput>));
     let up = async {
         let mut messages = Receiver::new(from_server);
         while let Some(asked) = messages.next().await.and_then(|message| message.asked()) {
             if let CastRequest::View(change) = &asked {
                 view.lock().change(change.clone());
             }
-            if let Some(hands) = &mut *hands.lock() {
-                hands.ask(asked);
+            if let Some(input) = &mut *input.lock() {
+                input.ask(asked);
             }
         }
     };
@@ -35,12 +36,12 @@ pub async fn serve(
             let wanted = view.lock().clone();
             let (mut screen, fresh) = match &sign_in {
                 None => browser.cast(wanted, sent),
-                // Tabs of one browser are unknown to the other.
+                // Tab ids are valid in one browser only.
                 Some(SignIn { key: theirs, browser, .. }) if theirs == key => {
                     browser.cast(CastView { tab: None, ..wanted }, sent)
                 }
                 Some(SignIn { by, .. }) => {
-                    hands.lock().take();
+                    input.lock().take();
                     for told in closed(by) {
                         if send(&mut to_server, &Message::telling(&told)).await.is_err() {
                             return;
@@ -52,7 +53,7 @@ pub async fn serve(
                     }
                 }
             };
-            *hands.lock() = Some(fresh);
+            *input.lock() = Some(fresh);
             loop {
                 let message = tokio::select! {
                     biased;
@@ -78,9 +79,9 @@ pub async fn serve(
     }
 }
 
-/// What viewers are told while another signs in privately.
+/// The messages for other viewers during a private sign-in.
 fn closed(by: &str) -> [CastMessage; 3] {
-    let reason = format!("{by} signs in privately");
+    let reason = format!("{by} is signing in privately");
     let status = ViewStatus::Private.because(reason);
     [CastMessage::Dialog(None), CastMessage::Tabs(Vec::new()), CastMessage::Status(status)]
 }

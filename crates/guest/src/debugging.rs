@@ -1,4 +1,4 @@
-//! The browser's debugging protocol for somebody outside: Playwright, Puppeteer, any client.
+//! The browser's debugging protocol for outside clients: Playwright, Puppeteer and others.
 
 use std::{
     sync::Arc,
@@ -17,19 +17,19 @@ use tokio::{
 
 use crate::{error::GuestError, handover, nest::HOME, transfers};
 
-/// A browser that has died is back within this, or not at all.
+/// Long enough for a browser to restart.
 const OPEN_DEADLINE: Duration = Duration::from_secs(25);
 
-/// A client's share of the browser of the moment.
+/// Opens a client's share of the current browser.
 pub async fn open(browser: &Current, whose: &OneClient) -> Result<(Cdp, Client), GuestError> {
     let unavailable = |error: CdpError| {
-        let message = format!("the browser cannot be reached now: {}", with_causes(&error));
+        let message = format!("the browser is not reachable now: {}", with_causes(&error));
         GuestError::Refused(ErrorBody::new(ErrorCode::CdpUnavailable, message))
     };
     let cdp = browser.get(OPEN_DEADLINE).await.map_err(|error| match browser.absence() {
         Some(Absence { how, next }) => {
             let seconds = next.saturating_duration_since(Instant::now()).as_secs() + 1;
-            let message = format!("the browser ended ({how}); it is started again in {seconds} s");
+            let message = format!("the browser ended ({how}); it restarts in {seconds} s");
             GuestError::Refused(ErrorBody::new(ErrorCode::CdpUnavailable, message))
         }
         None => unavailable(error),
@@ -38,8 +38,9 @@ pub async fn open(browser: &Current, whose: &OneClient) -> Result<(Cdp, Client),
     Ok((cdp, client))
 }
 
-/// Says again where downloads go: with a client goes what it said of them. Those of a browser that is
-/// not our own go where it likes.
+/// Restores the download folder, because a client's setting ends with the client. Other browsers
+/// than
+/// our own decide themselves.
 pub async fn tidy_up(browser: &Cdp, own: bool) {
     let params = if own {
         let downloads = format!("{HOME}/Downloads");
@@ -52,8 +53,9 @@ pub async fn tidy_up(browser: &Cdp, own: bool) {
     let _ = browser.call::<IgnoredAny>(None, method, params, OPEN_DEADLINE).await;
 }
 
-/// Passes messages both ways until either side ends. `incoming` is where downloads of a browser of the
-/// session's own arrive; in another, files are those of its own machine.
+/// Passes messages both ways until either side ends. `incoming` is the download folder of the
+/// session's
+/// own browser; in other browsers, files belong to their own machine.
 pub async fn serve(
     client: &Client,
     incoming: Option<Arc<Incoming>>,

@@ -19,26 +19,27 @@ use crate::{
     reports::Reports,
 };
 
-/// The bus takes 10 ms on an idle machine.
+/// The bus starts in 10 ms on an idle machine.
 const BUS_DEADLINE: Duration = Duration::from_secs(10);
-/// Whoever is told where a window is gets to know it this often at most.
+/// The shortest interval between two reports of a window's position.
 const FOLLOW_PAUSE: Duration = Duration::from_millis(500);
-/// A browser that is away is waited for so long, and then again.
+/// How long one attempt waits for a browser.
 const FOLLOW_DEADLINE: Duration = Duration::from_secs(60);
-/// Without it, Chromium asks for a bus again and again.
+/// Without a bus, Chromium keeps asking for one.
 const BROWSER_BUS: &str = "<busconfig><type>session</type><auth>EXTERNAL</auth>\
     <listen>unix:path=/run/user/1000/bus</listen>\
     <policy context=\"default\"><allow send_destination=\"*\"/><allow receive_sender=\"*\"/>\
     <allow own=\"*\"/></policy></busconfig>";
-/// Room that maximised windows leave for the panel.
+/// Space that maximised windows leave for the panel.
 const PANEL_HEIGHT: u32 = 28;
-/// The desktop's own parts need not be in the accessibility tree, and start faster without it.
+/// The desktop's own programs need no accessibility tree, and start faster without it.
 const NO_BRIDGE: &[(&str, &str)] = &[("NO_AT_BRIDGE", "1")];
 /// The colour behind all windows.
 pub const BACKGROUND: [u8; 3] = [0x1d, 0x27, 0x33];
 
-/// What xterm and its kin look like, unless their command line says otherwise; and that they do not
-/// sleep for seconds, keys unread, until a busy window manager has placed them.
+/// Defaults for xterm and similar programs. They must not wait for seconds, with unread keys, until
+/// a busy
+/// window manager has placed them.
 const X_DEFAULTS: &str = "XTerm*faceName: DejaVu Sans Mono\n\
     XTerm*faceSize: 11\n\
     XTerm*foreground: #e6e6e6\n\
@@ -51,7 +52,7 @@ pub fn write_settings() -> io::Result<()> {
     let dir = Path::new(HOME).join(".config/xfce4/xfconf/xfce-perchannel-xml");
     fs::create_dir_all(&dir)?;
     fs::write(Path::new(HOME).join(".Xdefaults"), X_DEFAULTS)?;
-    // The margin is there before the panel is, so that no window moves when it appears.
+    // The margin is set before the panel starts, so that no window moves when it appears.
     fs::write(dir.join("xfwm4.xml"), xfwm4_settings())?;
     fs::write(dir.join("xfce4-panel.xml"), panel_settings())
 }
@@ -61,7 +62,7 @@ pub async fn start_bus(nest: &Nest) -> Result<(), GuestError> {
     start_bus_with(nest, "--session".to_owned()).await
 }
 
-/// Starts a bus for the session's browser, which finds nobody there: it starts no services.
+/// Starts a bus without services for the session's browser.
 pub async fn start_browser_bus(nest: &Nest) -> Result<(), GuestError> {
     let config = format!("{BROWSER_HOME}/bus.conf");
     fs::write(&config, BROWSER_BUS).map_err(|e| GuestError::Io("settings of the bus", e))?;
@@ -93,15 +94,16 @@ async fn start_bus_with(nest: &Nest, config: String) -> Result<(), GuestError> {
     }
 }
 
-/// Starts the window manager. Whether it is ready shows on the display.
+/// Starts the window manager. The display shows when it is ready.
 pub async fn start_window_manager(nest: &Nest) -> Result<(), GuestError> {
     let args = vec!["--compositor=off".to_owned()];
     let start = Start { program: "xfwm4", args, env: NO_BRIDGE, ..Start::default() };
     nest.require(start).await.map(|_| ())
 }
 
-/// Starts what a desktop has besides, when everything else is ready. A failure here is a line in
-/// the log, not the end of the session.
+/// Starts optional parts of a desktop, when everything else is ready. A failure is logged and does
+/// not
+/// end the session.
 pub async fn start_extras(nest: &Nest, log: &Log) {
     let launcher = Start {
         program: "/usr/libexec/at-spi-bus-launcher",
@@ -179,18 +181,18 @@ fn channel(name: &str, properties: &str) -> String {
     )
 }
 
-/// Tells where the window of the browser of the moment is, for the life of the guest.
+/// Reports the position of the current browser's window, for the life of the guest.
 pub async fn follow_browser(display: Display, current: Arc<Current>, reports: Reports) {
     loop {
         if let Ok(mut windows) = display.follow_browser() {
             while follow_one(&mut windows, &current, &reports).await.is_ok() {}
         }
-        // Any program on the display may have had the server cut our connection.
+        // A program on the display may have made the server close our connection.
         sleep(FOLLOW_PAUSE).await;
     }
 }
 
-/// Tells where the window of one browser is, while that is the one of the moment.
+/// Reports the position of one browser's window, while it is the current browser.
 async fn follow_one(
     windows: &mut BrowserWindows,
     current: &Current,
@@ -198,7 +200,7 @@ async fn follow_one(
 ) -> Result<(), DisplayError> {
     let Ok(cdp) = current.get(Duration::ZERO).await else {
         reports.tell_window(None);
-        // One that does not come in this time is waited for again.
+        // On a timeout, the caller waits again.
         let _ = current.get(FOLLOW_DEADLINE).await;
         windows.forget();
         return Ok(());

@@ -1,7 +1,9 @@
-//! The way out: programs connect to a port inside, and the server takes each connection over.
+//! Egress: programs connect to a port inside the sandbox, and the server takes over each
+//! connection.
 //!
-//! The sandbox has no route. Nothing is decided here; the server's proxy speaks with the program
-//! and dials what the policy allows, or carries the bytes of a forwarded port.
+//! The sandbox has no route. The guest decides nothing: the server's proxy speaks with the program
+//! and
+//! dials what the policy allows, or carries the bytes of a forwarded port.
 
 use std::{collections::VecDeque, io, net::Ipv4Addr, pin::pin, sync::Arc, time::Duration};
 
@@ -14,14 +16,15 @@ use tokio::{
     time::{Instant, sleep, timeout, timeout_at},
 };
 
-/// Where programs inside find the proxy, as they write it.
+/// The address of the proxy inside the sandbox.
 pub const PROXY: &str = "http://127.0.0.1:3128";
-/// The server takes a connection over in microseconds, unless it is being restarted.
+/// The server takes over a connection in microseconds, unless it is restarting.
 const HAND_OVER_DEADLINE: Duration = Duration::from_secs(10);
-/// More connections than this wait in the kernel's queue, for each port. The server turns some away
-/// sooner, and says why.
+/// Limit on connections for each port; further ones wait in the kernel's queue. The server has a
+/// lower
+/// limit and answers with a reason.
 const MAX_CONNECTIONS: usize = 512;
-/// After a failure to accept, most likely for want of descriptors.
+/// Pause after a failure to accept, most likely caused by a lack of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 const NO_SERVER: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\n\
@@ -29,22 +32,23 @@ const NO_SERVER: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: tex
 
 /// A program's connection.
 pub struct Client {
-    /// Its bytes.
+    /// Its byte stream.
     pub stream: TcpStream,
-    /// The forwarded port that it connected to; none if it wants the proxy.
+    /// The forwarded port it connected to; `None` for the proxy.
     pub forwarded_port: Option<u16>,
-    /// Its place among all connections, until it ends.
+    /// Counts it as open.
     _place: OwnedSemaphorePermit,
 }
 
-/// How long a program may go on sending after the server has said its last word.
+/// How long a program may continue sending after the server has finished.
 const LAST_WORDS: Duration = Duration::from_secs(2);
-/// What is under way at once in either direction.
+/// The buffer for each direction.
 const BUFFER: usize = 64 << 10;
 
 impl Client {
-    /// Carries bytes between the program and the server. Ends soon after the server does: a program
-    /// that never closes its side keeps no place.
+    /// Copies bytes between the program and the server. Ends soon after the server's side, so that
+    /// a
+    /// program that never closes its side does not occupy a connection.
     pub async fn relay(mut self, server: impl AsyncRead + AsyncWrite) {
         let (from_program, mut to_program) = self.stream.split();
         let (from_server, mut to_server) = tokio::io::split(server);
@@ -57,7 +61,7 @@ impl Client {
             to_program.shutdown().await
         };
         let (mut up, mut down) = (pin!(up), pin!(down));
-        // A side that breaks ends both: the other would wait for nothing.
+        // If one side breaks, both end.
         tokio::select! {
             sent = &mut up => {
                 if sent.is_ok() {
@@ -73,7 +77,7 @@ impl Client {
     }
 }
 
-/// Brings programs that want out and offers of the server together.
+/// Matches programs' connections with offers of the server.
 #[derive(Clone, Default)]
 pub struct Egress {
     offers: Arc<Mutex<VecDeque<oneshot::Sender<Client>>>>,
@@ -93,14 +97,14 @@ impl Egress {
         given.await.ok()
     }
 
-    /// Listens for programs that want the proxy, for the life of the guest.
+    /// Listens for proxy connections, for the life of the guest.
     pub async fn listen(&self) -> io::Result<()> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, PROXY_PORT)).await?;
         tokio::spawn(self.clone().accept(listener, None));
         Ok(())
     }
 
-    /// Hands over every connection to the listener, until the future is dropped.
+    /// Hands over every connection of the listener, until the future is dropped.
     pub async fn accept(self, listener: TcpListener, forwarded_port: Option<u16>) {
         let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
         loop {
@@ -122,12 +126,12 @@ impl Egress {
             while let Some(offer) = self.next_offer() {
                 match offer.send(client) {
                     Ok(()) => return,
-                    // The server withdrew this one.
+                    // The server withdrew this offer.
                     Err(back) => client = back,
                 }
             }
             if timeout_at(deadline, self.offered.notified()).await.is_err() {
-                // What a program speaks on a forwarded port is not known.
+                // On a forwarded port the protocol is unknown, so no error page is sent.
                 if client.forwarded_port.is_none() {
                     let _ = client.stream.write_all(NO_SERVER).await;
                 }
@@ -163,7 +167,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_program_that_never_closes_its_side_loses_its_place_when_the_server_does() {
+    async fn a_connection_ends_soon_after_the_server_closes_it() {
         let (mut program, client) = connected().await;
         program.write_all(b"half a request").await.unwrap();
         let (mut server, ours) = duplex(1 << 10);
@@ -180,11 +184,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_program_that_breaks_off_ends_the_connection_to_the_server() {
+    async fn a_reset_by_the_program_ends_the_connection_to_the_server() {
         let (program, client) = connected().await;
         let (mut server, ours) = duplex(1 << 10);
         let relay = tokio::spawn(client.relay(ours));
-        // Closed like this, it is a reset and not an end.
+        // This closes with a reset.
         rustix::net::sockopt::set_socket_linger(&program, Some(Duration::ZERO)).unwrap();
         drop(program);
         timeout(Duration::from_secs(30), relay).await.expect("it ends").unwrap();
@@ -194,7 +198,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_program_that_has_said_all_still_hears_the_answer() {
+    async fn a_half_closed_program_still_gets_the_answer() {
         let (mut program, client) = connected().await;
         let (mut server, ours) = duplex(1 << 10);
         let relay = tokio::spawn(client.relay(ours));

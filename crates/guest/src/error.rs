@@ -1,4 +1,4 @@
-//! Why the guest could not do what was asked.
+//! Errors of the guest.
 
 use std::io;
 
@@ -9,59 +9,59 @@ use helmdeck_wire::{ErrorBody, ErrorCode};
 /// A failure inside the sandbox.
 #[derive(Debug, thiserror::Error)]
 pub enum GuestError {
-    /// A program of the session itself could not be started.
+    /// A program of the session could not be started.
     #[error("{program} cannot be started: {source}")]
     Spawn {
-        /// Which program.
+        /// The program.
         program: String,
-        /// Why not.
+        /// The cause.
         #[source]
         source: io::Error,
     },
     /// A program of the session ended while it was starting.
     #[error("{0} ended before it was ready")]
     Ended(&'static str),
-    /// A program of the session is not ready in time.
+    /// A program of the session was not ready in time.
     #[error("{program} is not ready after {seconds} s")]
     NotReady {
-        /// Which program.
+        /// The program.
         program: &'static str,
-        /// How long was waited.
+        /// The time waited.
         seconds: u64,
     },
     /// The nested sandbox is gone.
     #[error("the nested sandbox is gone")]
     NestGone,
-    /// A file or socket failed.
+    /// An operation on a file or socket failed.
     #[error("{0}: {1}")]
     Io(&'static str, #[source] io::Error),
-    /// The X server refused or is gone.
+    /// An error of the display.
     #[error(transparent)]
     Display(#[from] DisplayError),
-    /// The structured browser could not.
+    /// An error of the browser.
     #[error(transparent)]
     Browser(#[from] BrowserError),
-    /// The browser does not load an extension.
+    /// The browser refused an extension.
     #[error("extension {name:?} cannot be loaded: {reason}")]
     Extension {
-        /// Which one.
+        /// The extension.
         name: String,
-        /// The browser's words.
+        /// The browser's message.
         reason: String,
     },
     /// The session has begun already.
-    #[error("the session has begun already")]
+    #[error("the session has already begun")]
     BegunAlready,
     /// The session is not ready for actions.
     #[error("the session is not ready")]
     NotBegun,
-    /// The agent asked for something that is not possible.
+    /// A request of the agent was refused.
     #[error("{0}")]
     Refused(ErrorBody),
 }
 
 impl GuestError {
-    /// What the caller is told.
+    /// The error as the caller receives it.
     pub fn body(self) -> ErrorBody {
         let code = match &self {
             Self::Display(_) | Self::Browser(_) | Self::Refused(_) => return self.into_refusal(),

@@ -1,5 +1,6 @@
-//! Commands of callers. The guest owns them: they go on when the server goes, and the next one finds them
-//! here.
+//! Commands of callers. The guest owns them: they continue when the server stops, and the next
+//! server
+//! finds them here.
 
 mod command;
 mod output;
@@ -27,16 +28,16 @@ pub use routes::routes;
 
 use crate::{begin::Guest, error::GuestError};
 
-/// The most commands that run at once.
+/// Limit on running commands.
 const MAX_RUNNING: usize = 32;
-/// The most terminals that are open at once.
+/// Limit on open terminals.
 const MAX_TERMINALS: usize = 16;
-/// How many commands that have ended are remembered, and for how long.
+/// How many ended commands are kept, and for how long.
 const MAX_KEPT: usize = 32;
 const KEPT_FOR: Duration = Duration::from_secs(600);
-/// What may be kept of the output of all commands together, in megabytes.
+/// Limit on the kept output of all commands, in megabytes.
 const OUTPUT_BUDGET_MB: usize = 256;
-/// A command that is killed has ended by then.
+/// A killed command has ended within this time.
 const END_DEADLINE: Duration = Duration::from_secs(12);
 
 /// All commands of the session.
@@ -62,12 +63,12 @@ impl Default for Execs {
 }
 
 impl Guest {
-    /// Starts a command. It goes on until it ends or is killed.
+    /// Starts a command. It runs until it ends or is killed.
     pub async fn start_exec(&self, exec: Exec) -> Result<ExecId, GuestError> {
         let session = self.session()?;
         let executing = self.activity.execute(&self.reports);
         let place = self.execs.running.clone().try_acquire_owned();
-        let place = place.map_err(|_| full(&format!("{MAX_RUNNING} commands run")))?;
+        let place = place.map_err(|_| full(&format!("{MAX_RUNNING} commands are running")))?;
         let budget = self.execs.reserve(exec.max_output_bytes)?;
         let id = new_id()?;
         let (limit, timeout) = (exec.max_output_bytes, exec.timeout());
@@ -85,15 +86,15 @@ impl Guest {
         Ok(id)
     }
 
-    /// A command, once it has ended or after this time.
+    /// The state of a command, once it has ended or after this time.
     pub async fn exec(&self, id: &ExecId, wait: Duration) -> Result<ExecState, GuestError> {
         let command = self.execs.get(id)?;
-        // One that is not over by then still runs.
+        // On a timeout, it is still running.
         let _ = timeout(wait, command.over()).await;
         Ok(command.state(true))
     }
 
-    /// Kills a command with everything it started, also if it has ended and left something.
+    /// Kills a command and all processes it started, including those left after its end.
     pub async fn kill_exec(&self, id: &ExecId) -> Result<(), GuestError> {
         let command = self.execs.get(id)?;
         command.kill(Killed::Asked);
@@ -104,12 +105,12 @@ impl Guest {
 }
 
 impl Execs {
-    /// The commands that run, and the last that ended.
+    /// The running commands, and the last ones that ended.
     pub fn list(&self) -> ExecList {
         ExecList { execs: self.all.lock().iter().map(|command| command.summary()).collect() }
     }
 
-    /// One of them.
+    /// Finds a command.
     pub fn get(&self, id: &ExecId) -> Result<Arc<Command>, GuestError> {
         let found = self.all.lock().iter().find(|command| command.id() == id).cloned();
         found.ok_or_else(|| {
@@ -122,14 +123,14 @@ impl Execs {
         })
     }
 
-    /// Those that run.
+    /// The running commands.
     pub fn running(&self) -> Vec<Arc<Command>> {
         self.all.lock().iter().filter(|command| command.is_running()).cloned().collect()
     }
 
-    /// Sets memory aside for the output of one more, taking it from commands that have ended if need be.
+    /// Reserves memory for the output of a command, dropping ended commands if necessary.
     fn reserve(&self, bytes: u32) -> Result<OwnedSemaphorePermit, GuestError> {
-        // Two streams of so many bytes.
+        // Two streams of this many bytes, in kilobytes.
         let wanted = bytes.div_ceil(512);
         loop {
             if let Ok(budget) = self.budget.clone().try_acquire_many_owned(wanted) {
@@ -137,7 +138,7 @@ impl Execs {
             }
             let mut all = self.all.lock();
             let Some(oldest) = all.iter().position(|command| !command.is_running()) else {
-                let why = format!("the commands that run keep {OUTPUT_BUDGET_MB} MB of output");
+                let why = format!("running commands keep {OUTPUT_BUDGET_MB} MB of output");
                 return Err(full(&why));
             };
             all.remove(oldest);
@@ -155,7 +156,7 @@ impl Execs {
         });
     }
 
-    /// Forgets commands that ended long ago, for the life of the guest.
+    /// Drops commands that ended long ago, for the life of the guest.
     pub async fn forget_old(self) {
         loop {
             sleep(KEPT_FOR / 10).await;
@@ -171,6 +172,6 @@ fn new_id() -> Result<ExecId, GuestError> {
 }
 
 fn full(why: &str) -> GuestError {
-    let message = format!("{why}, and more is not possible: wait for one to end, or end one");
+    let message = format!("{why}, which is the limit; wait until one ends, or end one");
     GuestError::Refused(ErrorBody::new(ErrorCode::Overloaded, message))
 }

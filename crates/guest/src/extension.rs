@@ -1,5 +1,5 @@
-//! Extensions of the browser: unpacked where the browser's sandbox can only read them, and loaded over
-//! the debugging pipe, which says what is wrong with one where a command line would show a dialog.
+//! Browser extensions: unpacked where the browser's sandbox can only read them, and loaded over the
+//! debugging pipe, which returns errors where a command line would show a dialog.
 
 use std::{fs, path::Path, time::Duration};
 
@@ -13,14 +13,14 @@ use tokio::task::block_in_place;
 
 use crate::{archive, error::GuestError};
 
-/// Where they are out here: the nested sandbox has another `/tmp`.
+/// Their folder outside the nested sandbox, which has another `/tmp`.
 pub const OUTSIDE: &str = "/tmp/helmdeck-extensions";
-/// Where they are in there. Chromium makes an extension's id of its path, so it stays the same.
+/// Their folder inside. It is constant, because Chromium derives an extension's id from its path.
 pub const INSIDE: &str = "/opt/extensions";
-/// A large one on a busy machine.
+/// Enough for a large extension on a busy machine.
 const LOAD_DEADLINE: Duration = Duration::from_secs(30);
 
-/// Unpacks an extension. Nothing of the agent runs yet.
+/// Unpacks an extension, before the agent runs anything.
 pub async fn unpack<E>(
     name: &ExtensionName,
     pieces: impl Stream<Item = Result<Bytes, E>> + Unpin,
@@ -34,7 +34,7 @@ where
     archive::unpack(&folder, pieces, "the extension").await
 }
 
-/// Has a browser that just started load them. It forgets them when it ends.
+/// Loads the extensions into a browser that just started. The browser forgets them when it ends.
 pub async fn load(cdp: &Cdp, extensions: &[ExtensionName]) -> Result<(), GuestError> {
     for name in extensions {
         let params = json!({ "path": format!("{INSIDE}/{}", name.as_str()) });

@@ -1,7 +1,8 @@
 //! Files of the session's home, which the agent's programs write at the same time.
 //!
-//! Whatever they do with links, nothing outside the home is opened: the kernel resolves every path
-//! beneath it (`RESOLVE_BENEATH`), and what is made is made by name in a folder that is open.
+//! Nothing outside the home is ever opened, whatever links programs create: the kernel resolves
+//! every
+//! path beneath it (`RESOLVE_BENEATH`), and new files are created by name in an open folder.
 
 use std::{
     fs::File,
@@ -28,15 +29,15 @@ use tokio::task::block_in_place;
 
 use crate::{error::GuestError, nest::HOME};
 
-/// What is listed of a folder; nobody reads more.
+/// Limit on listed entries of a folder.
 const MAX_ENTRIES: usize = 10_000;
 
-/// Programs that rename things all the time do not keep us for ever.
+/// Limit on retries while programs rename files.
 const TRIES: usize = 100;
-/// What is read at once.
+/// How much is read at once.
 const PIECE: usize = 256 << 10;
 
-/// What a folder holds.
+/// Lists a folder.
 pub fn list(path: &HomePath) -> Result<FileList, GuestError> {
     let refused = |errno| refusal(errno, path);
     let folder = open(path.as_str(), OFlags::RDONLY | OFlags::DIRECTORY).map_err(refused)?;
@@ -51,7 +52,7 @@ pub fn list(path: &HomePath) -> Result<FileList, GuestError> {
             truncated = true;
             break;
         }
-        // One that is gone by now is not there.
+        // Entries that are gone by now are skipped.
         if let Ok(facts) = statat(&folder, found.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
             entries.push(entry(found.file_name().to_string_lossy().into_owned(), &facts));
         }
@@ -70,16 +71,16 @@ fn entry(name: String, facts: &Stat) -> FileEntry {
         _ => FileKind::Other,
     };
     let size = if kind == FileKind::File { u64::try_from(facts.st_size).unwrap_or(0) } else { 0 };
-    // A program may have set any time; one that has no date is shown as the beginning of time.
+    // Programs may set any time; one without a date is shown as the epoch.
     let modified_at =
         OffsetDateTime::from_unix_timestamp(facts.st_mtime).unwrap_or(OffsetDateTime::UNIX_EPOCH);
     FileEntry { name, kind, size, modified_at }
 }
 
-/// A file to read, and how many bytes it has.
+/// Opens a file to read, and returns its size.
 pub fn read(path: &HomePath) -> Result<(File, u64), GuestError> {
     let refused = |errno| refusal(errno, path);
-    // A pipe that nobody writes to must not make us wait.
+    // Opening a pipe without a writer must not block.
     let file = open(path.as_str(), OFlags::RDONLY | OFlags::NONBLOCK).map_err(refused)?;
     let facts = fstat(&file).map_err(refused)?;
     if FileType::from_raw_mode(facts.st_mode) != FileType::RegularFile {
@@ -88,12 +89,12 @@ pub fn read(path: &HomePath) -> Result<(File, u64), GuestError> {
     Ok((file.into(), u64::try_from(facts.st_size).unwrap_or(0)))
 }
 
-/// Goes to a byte of a file.
+/// Seeks to a byte of a file.
 pub fn skip(file: &mut File, first: u64) -> Result<(), GuestError> {
     file.seek(SeekFrom::Start(first)).map(|_| ()).map_err(|e| GuestError::Io("the file", e))
 }
 
-/// The bytes of a file from where it is, piece by piece. One that shrinks meanwhile breaks off.
+/// Streams a file from its current position. Ends with an error if the file shrinks meanwhile.
 pub fn pieces(file: File, size: u64) -> impl Stream<Item = io::Result<Bytes>> {
     stream::try_unfold((file, size), async |(mut file, left)| {
         if left == 0 {
@@ -109,8 +110,8 @@ pub fn pieces(file: File, size: u64) -> impl Stream<Item = io::Result<Bytes>> {
     })
 }
 
-/// Writes what comes to a file, whole or not at all. Takes all that comes also if it cannot be
-/// kept: whoever sends does not read our answer before.
+/// Writes a stream to a file, completely or not at all. Reads the whole stream even after an error,
+/// because the sender does not read our answer before.
 pub async fn store<E>(
     target: OneFile,
     mut pieces: impl Stream<Item = Result<Bytes, E>> + Unpin,
@@ -130,7 +131,7 @@ where
     block_in_place(|| upload?.finish())
 }
 
-/// A file that is being written, under a name of its own until it is complete.
+/// A file being written, under a temporary name until it is complete.
 struct Upload {
     target: OneFile,
     folder: OwnedFd,
@@ -141,7 +142,7 @@ struct Upload {
 }
 
 impl Upload {
-    /// Begins a file, making the folders it shall be in.
+    /// Starts a file and creates its folders.
     fn begin(target: OneFile) -> Result<Self, GuestError> {
         let refused = |errno| refusal(errno, &target.path);
         let Some((folder, _)) = target.path.split() else { return Err(refused(Errno::ISDIR)) };
@@ -161,7 +162,7 @@ impl Upload {
         self.file.write_all(bytes).map_err(|error| refusal(errno(error), &self.target.path))
     }
 
-    /// Gives the file its name.
+    /// Renames the file to its final name.
     fn finish(mut self) -> Result<FileStored, GuestError> {
         let path = &self.target.path;
         let (_, name) = path.split().ok_or_else(|| refusal(Errno::ISDIR, path))?;
@@ -181,7 +182,7 @@ impl Drop for Upload {
     }
 }
 
-/// Opens a folder beneath the home, making what is missing on the way.
+/// Opens a folder beneath the home, creating missing ones.
 fn make_folders(path: &str) -> Result<OwnedFd, Errno> {
     let mut folder = open("", OFlags::RDONLY | OFlags::DIRECTORY)?;
     let mut here = String::new();
@@ -196,7 +197,7 @@ fn make_folders(path: &str) -> Result<OwnedFd, Errno> {
     Ok(folder)
 }
 
-/// Opens something beneath the home. Links may lead around in it, and not out.
+/// Opens a path beneath the home. Links may point within the home, but not out of it.
 pub fn open(path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
     let folder = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let home = openat(rustix::fs::CWD, HOME, folder, Mode::empty())?;
@@ -206,7 +207,7 @@ pub fn open(path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
     let mut opened = Err(Errno::AGAIN);
     for _ in 0..TRIES {
         opened = openat2(home.as_fd(), path, flags, Mode::empty(), resolve);
-        // Something was renamed meanwhile, and the kernel could not be sure.
+        // A rename during the resolution made the kernel give up.
         if !matches!(opened, Err(Errno::AGAIN | Errno::INTR)) {
             break;
         }
@@ -220,24 +221,24 @@ pub fn refusal(errno: Errno, path: &HomePath) -> GuestError {
         Errno::NOENT => (ErrorCode::FileNotFound, format!("{shown} does not exist in the session")),
         Errno::EXIST => (
             ErrorCode::FileExists,
-            format!("{shown} exists already: choose another name, or send replace=true"),
+            format!("{shown} already exists; choose another name, or send replace=true"),
         ),
         Errno::XDEV => (ErrorCode::InvalidPath, format!("{shown} leads out of the session's home")),
         Errno::LOOP | Errno::NAMETOOLONG | Errno::INVAL | Errno::ILSEQ => {
             (ErrorCode::InvalidPath, format!("{shown} cannot be opened: {errno}"))
         }
         Errno::ISDIR | Errno::NXIO => (ErrorCode::NotAFile, format!("{shown} is not a file")),
-        Errno::NOTDIR => (ErrorCode::NotAFile, format!("{shown}: not a folder")),
+        Errno::NOTDIR => (ErrorCode::NotAFile, format!("{shown} is not a folder")),
         Errno::AGAIN => {
             (ErrorCode::FileDenied, format!("{shown} is in use by a program of the session"))
         }
         Errno::ACCESS | Errno::PERM => (
             ErrorCode::FileDenied,
-            format!("{shown} may not be opened: a program of the session set its permissions so"),
+            format!("{shown} cannot be opened: its permissions do not allow it"),
         ),
         Errno::NOSPC | Errno::DQUOT => (
             ErrorCode::SessionDiskFull,
-            "the session's disk is full: remove files there and try again".to_owned(),
+            "the session's disk is full; remove files and try again".to_owned(),
         ),
         other => return GuestError::Io("a file of the home", other.into()),
     };

@@ -1,4 +1,4 @@
-//! Ports of the session's loopback that the server forwards.
+//! Ports on the session's loopback that the server forwards.
 
 use std::{
     collections::BTreeMap,
@@ -16,17 +16,17 @@ use tokio::{
 
 use crate::{egress::Egress, error::GuestError};
 
-/// Connections that wait to be accepted.
+/// Connections that may wait to be accepted.
 const BACKLOG: u32 = 128;
 
-/// The ports that are listened on.
+/// The open ports.
 #[derive(Clone, Default)]
 pub struct Forwards {
     open: Arc<Mutex<BTreeMap<u16, Vec<JoinHandle<()>>>>>,
 }
 
 impl Forwards {
-    /// Listens on these ports and no longer on others. If one is taken, those before it are open.
+    /// Listens on exactly these ports. If one is in use, those before it stay open.
     pub async fn set(&self, wanted: &ForwardedPorts, egress: &Egress) -> Result<(), GuestError> {
         let mut open = self.open.lock().await;
         let closed = open.extract_if(.., |port, _| !wanted.ports.contains(port));
@@ -47,7 +47,7 @@ impl Forwards {
     }
 }
 
-/// Both addresses that `localhost` may mean; IPv6 only where the sandbox has it.
+/// Both loopback addresses; IPv6 only if the sandbox has it.
 fn bind(port: u16) -> io::Result<Vec<TcpListener>> {
     let v4 = TcpSocket::new_v4()?;
     let mut listeners = vec![listen(v4, (Ipv4Addr::LOCALHOST, port).into())?];
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn connections_to_a_forwarded_port_are_handed_over_with_its_number() {
+    async fn connections_to_a_forwarded_port_carry_its_number() {
         let (forwards, egress, port) = (Forwards::default(), Egress::default(), free_port());
         forwards.set(&ForwardedPorts { ports: vec![port] }, &egress).await.unwrap();
         // The same list again changes nothing.
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_port_that_a_program_has_is_refused_by_name() {
+    async fn a_port_in_use_is_refused_with_its_number() {
         let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = taken.local_addr().unwrap().port();
         let wanted = ForwardedPorts { ports: vec![port] };

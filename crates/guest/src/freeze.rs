@@ -1,7 +1,8 @@
-//! Stops the agent's programs while a person has control, for sessions that ask for it.
+//! Stops the agent's programs while a person has control, if the session requests it.
 //!
-//! By signals and not by a control group: the desktop's own programs share the sandbox with the agent's,
-//! and must go on. Nobody is left inside who could wake the others.
+//! Uses signals, not a control group: the desktop's own programs share the sandbox with the agent's
+//! and
+//! must continue. No program is left running that could resume the others.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,7 +20,7 @@ use tokio::{sync::Mutex, task::block_in_place, time::sleep};
 
 use crate::nest::Nest;
 
-/// Programs that start others while they are stopped are looked for so often, and no more.
+/// How often to search for programs that were started while others were being stopped.
 const ROUNDS: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -31,12 +32,12 @@ pub struct Frozen {
 }
 
 impl Frozen {
-    /// Keeps what the session asks for.
+    /// Stores what the session requests.
     pub fn prepare(&self, begin: &Begin) {
         self.wanted.store(begin.freeze_on_takeover, Ordering::Relaxed);
     }
 
-    /// Stops all programs that run now, if the session asks for it. Those that are started later run.
+    /// Stops all programs that run now, if the session requests it. Later ones are not stopped.
     pub async fn freeze(&self, nest: &Nest) {
         let mut stopped = self.stopped.lock().await;
         if !self.wanted.load(Ordering::Relaxed) || stopped.is_some() {
@@ -55,7 +56,7 @@ impl Frozen {
         }
     }
 
-    /// Lets those go on that were stopped.
+    /// Resumes the stopped programs.
     pub async fn thaw(&self) {
         if let Some(stopped) = self.stopped.lock().await.take() {
             signal(stopped, Signal::CONT);
@@ -65,24 +66,24 @@ impl Frozen {
 
 fn signal(pids: impl IntoIterator<Item = i32>, signal: Signal) {
     for pid in pids.into_iter().filter_map(Pid::from_raw) {
-        // One that has ended meanwhile needs none.
+        // A process that has ended needs no signal.
         let _ = kill_process(pid, signal);
     }
 }
 
-/// A process, with its numbers out here and in its sandbox.
+/// A process, with its ids outside and inside its sandbox.
 #[derive(Debug, Clone, Copy)]
 pub struct Process {
     pub pid: i32,
     pub inside: u32,
     pub parent: i32,
-    /// A program that the agent stopped itself stays so.
+    /// Programs that the agent stopped itself stay stopped.
     pub is_stopped: bool,
-    /// It only waits for its parent to notice.
+    /// It is a zombie.
     pub has_ended: bool,
 }
 
-/// All that run.
+/// All processes.
 pub fn processes() -> Vec<Process> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
@@ -98,13 +99,13 @@ fn read(pid: i32, status: &str) -> Option<Process> {
         inside: field("NSpid")?.split_whitespace().next_back()?.parse().ok()?,
         parent: field("PPid")?.trim().parse().ok()?,
         is_stopped: field("State")?.starts_with('T'),
-        // Its first thread may have ended before others.
+        // The main thread may have ended before others.
         has_ended: field("State")?.starts_with(['Z', 'X'])
             && field("Threads").is_none_or(|threads| matches!(threads.trim(), "0" | "1")),
     })
 }
 
-/// The processes below one of them, itself left out.
+/// The descendants of a process.
 pub fn below(all: &[Process], top: i32) -> BTreeSet<i32> {
     let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
     for process in all {
@@ -120,7 +121,7 @@ pub fn below(all: &[Process], top: i32) -> BTreeSet<i32> {
     found
 }
 
-/// The programs below the sandbox's first process that are neither ours nor the desktop's.
+/// The programs below the sandbox's first process, except ours and the desktop's.
 fn programs(all: &[Process], leader: i32, desktop: &BTreeSet<u32>) -> Vec<i32> {
     let mut children: BTreeMap<i32, Vec<Process>> = BTreeMap::new();
     for process in all {
@@ -133,7 +134,7 @@ fn programs(all: &[Process], leader: i32, desktop: &BTreeSet<u32>) -> Vec<i32> {
                 continue;
             }
             parents.push(process.pid);
-            // The second process is ours, and starts programs.
+            // Process 2 is ours and starts programs.
             if process.inside > 2 && !process.is_stopped {
                 found.push(process.pid);
             }
@@ -151,20 +152,20 @@ mod tests {
     }
 
     #[test]
-    fn all_programs_are_stopped_but_ours_and_the_desktops() {
+    fn all_programs_except_ours_and_the_desktops_are_stopped() {
         let stopped = Process { is_stopped: true, ..process(109, 9, 102) };
         let all = [
             process(100, 1, 50),
             process(102, 2, 100),
-            // The window manager and what it started.
+            // The window manager and its child.
             process(103, 3, 102),
             process(104, 4, 103),
-            // A program, its child, and one that left its parent.
+            // A program, its child, and a process that left its parent.
             process(105, 5, 102),
             process(106, 6, 105),
             process(107, 7, 100),
             stopped,
-            // Another sandbox, with the same numbers inside.
+            // Another sandbox, with the same ids inside.
             process(200, 1, 50),
             process(205, 5, 200),
         ];
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_is_read_with_its_number_inside() {
+    fn a_process_has_its_id_inside_the_sandbox() {
         let status = "Name:\tsh\nState:\tT (stopped)\nPPid:\t7\nNSpid:\t12\t3\n";
         let read = read(12, status).unwrap();
         assert_eq!((read.inside, read.parent, read.is_stopped), (3, 7, true));

@@ -1,9 +1,12 @@
-//! Files of the home that the browser is to use: an upload, a page at a `file:` address.
+//! Hands files of the home over to the browser: for an upload, or a page at a `file:` address.
 //!
-//! The browser does not see the agent's home. A file that is handed over is linked into the folder that
-//! the browser has in the home's place, under the same path, so addresses and names stay as they are.
-//! Paths are resolved beneath the home like those of `files.rs`, by the guest: no link that a program
-//! put there leads the browser to files of its own.
+//! The browser does not see the agent's home. A file is handed over by linking it into the folder
+//! that
+//! the browser sees as the home, under the same path, so that addresses and names stay the same.
+//! The
+//! guest resolves paths beneath the home, like `files.rs`: no link created by a program can lead
+//! the
+//! browser to files outside the home.
 
 use std::{
     fs, io,
@@ -29,16 +32,16 @@ use crate::{
     nest::{HANDED_OVER, HOME, is_mount, is_shared},
 };
 
-/// A page comes with the files beside and below it, but not with more than this.
+/// Limit on files beside and below a page that are handed over with it.
 const MAX_FILES: usize = 1000;
-/// How far below.
+/// Limit on the depth of those files.
 const MAX_DEPTH: usize = 8;
-/// How often files that were changed or removed since are looked for.
+/// How often changed or removed files are cleaned up.
 const TIDY_PAUSE: Duration = Duration::from_secs(2);
-/// A longer message of the debugging protocol names no file.
+/// Longer messages of the debugging protocol are not searched for files.
 const MAX_MESSAGE: usize = 1 << 20;
 
-/// A pipe that nobody writes to must not make us wait.
+/// Opening a pipe without a writer must not block.
 const LOOK: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK);
 
 /// Hands one file over.
@@ -46,7 +49,7 @@ pub fn file(path: &HomePath) -> Result<(), GuestError> {
     block_in_place(|| link(path.as_str())).map_err(|errno| files::refusal(errno, path))
 }
 
-/// Hands a page over, with what is beside and below it, if the address is of a file in the home.
+/// Hands over a page with the files beside and below it, if the address is a file in the home.
 pub fn page(url: &str) -> Result<(), GuestError> {
     let Some(path) = path_in_home(url) else { return Ok(()) };
     block_in_place(|| {
@@ -64,8 +67,8 @@ pub fn page(url: &str) -> Result<(), GuestError> {
     })
 }
 
-/// Hands over what a message of the debugging protocol names. What cannot be is left for the browser to
-/// refuse.
+/// Hands over the files named in a message of the debugging protocol. For other files, the browser
+/// reports the error.
 pub fn named_in(message: &str) {
     let names_files = message.contains("\"files\"") || message.contains("file:");
     if !names_files || message.len() > MAX_MESSAGE {
@@ -85,7 +88,7 @@ pub fn named_in(message: &str) {
     }
 }
 
-/// A field may take a whole folder.
+/// A file input may take a whole folder.
 fn page_or_file(path: &HomePath) -> Result<(), GuestError> {
     match file(path) {
         Err(_) => page(&format!("file://{HOME}/{path}")),
@@ -93,8 +96,9 @@ fn page_or_file(path: &HomePath) -> Result<(), GuestError> {
     }
 }
 
-/// Forgets files that were removed from the home, for the life of the guest: they would take up room.
-/// Those that were replaced are handed over anew.
+/// Removes the links of files that were removed from the home, for the life of the guest, to free
+/// their
+/// space. Replaced files are linked again.
 pub async fn tidy() {
     loop {
         sleep(TIDY_PAUSE).await;
@@ -108,10 +112,10 @@ fn tidy_folder(folder: &Path, inside: &str) {
         let path = if inside.is_empty() { name } else { format!("{inside}/{name}") };
         let Ok(facts) = entry.metadata() else { continue };
         if facts.is_dir() {
-            // Others are mounted over these.
+            // Shared folders are mounted over these.
             if !is_mount(&path) {
                 tidy_folder(&entry.path(), &path);
-                // Only if it is empty.
+                // Succeeds only if it is empty.
                 let _ = fs::remove_dir(entry.path());
             }
         } else if facts.nlink() == 1 {
@@ -121,7 +125,7 @@ fn tidy_folder(folder: &Path, inside: &str) {
     }
 }
 
-/// Links the files of a folder and of those below, nearest first. Hidden ones are left out.
+/// Links the files of a folder and its subfolders, nearest first. Hidden files are skipped.
 fn hand_over_folder(folder: &str) {
     let mut folders = vec![folder.to_owned()];
     let mut left = MAX_FILES;
@@ -155,7 +159,7 @@ fn hand_over_folder(folder: &str) {
 /// Links one file of the home to where the browser sees it.
 fn link(path: &str) -> Result<(), Errno> {
     if is_shared(path) {
-        // The browser sees it anyway, and follows no links there.
+        // The browser sees shared folders anyway, and follows no links there.
         return files::open(path, LOOK | OFlags::NOFOLLOW).map(|_| ());
     }
     let file = files::open(path, LOOK)?;
@@ -175,13 +179,13 @@ fn link(path: &str) -> Result<(), Errno> {
     link_opened(&file, &target)
 }
 
-/// By the descriptor, so that it is the file that was looked at.
+/// Links by descriptor, so that it is the checked file.
 fn link_opened(file: &OwnedFd, target: &Path) -> Result<(), Errno> {
     let opened = format!("/proc/self/fd/{}", file.as_raw_fd());
     linkat(CWD, opened, CWD, target, AtFlags::SYMLINK_FOLLOW)
 }
 
-/// The folder where the browser sees a folder of the home; made if it is not there.
+/// The browser's counterpart of a folder of the home; created if necessary.
 fn target_folder(folder: &str) -> io::Result<PathBuf> {
     let mut target = PathBuf::from(HANDED_OVER);
     for name in folder.split('/').filter(|name| !name.is_empty()) {
@@ -198,7 +202,7 @@ fn target_folder(folder: &str) -> io::Result<PathBuf> {
     Ok(target)
 }
 
-/// What a `file:` address names beneath the home, outside of what the browser sees anyway.
+/// The path of a `file:` address relative to the home, outside the shared folders.
 fn path_in_home(url: &str) -> Option<HomePath> {
     let (scheme, rest) = url.trim().split_once(':')?;
     if !scheme.eq_ignore_ascii_case("file") {
@@ -215,7 +219,7 @@ fn path_in_home(url: &str) -> Option<HomePath> {
     (!is_shared(path.as_str())).then_some(path)
 }
 
-/// Without percent signs; nothing if that is no text.
+/// Decodes percent escapes; `None` if the result is not UTF-8.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -239,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_address_in_the_home_names_a_file_of_it() {
+    fn file_addresses_in_the_home_map_to_paths() {
         for (url, path) in [
             ("file:///home/agent/a.html", "a.html"),
             ("FILE:///home/agent/a%20b/c.html?x#y", "a b/c.html"),

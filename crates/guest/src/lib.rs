@@ -1,7 +1,8 @@
-//! Our process inside a sandbox.
+//! The guest: our process inside a sandbox.
 //!
-//! The guest starts the X server beside itself, and everything else in two nested sandboxes; it answers
-//! the server on the one socket it was given.
+//! The guest starts the X server beside itself, and everything else in two nested sandboxes. It
+//! serves
+//! the server's requests on one inherited socket.
 //!
 //! ```text
 //! outer sandbox            guest ── Xvnc
@@ -10,7 +11,7 @@
 //! browser's sandbox        └─ nest ── the session's own Chromium
 //! ```
 //!
-//! Outside any sandbox it can also be the guest of somebody's own display or browser: [`Attachment`].
+//! Outside any sandbox, it can also serve an attached display or browser: [`Attachment`].
 
 mod act;
 mod archive;
@@ -65,10 +66,10 @@ pub use passthrough::{open_page, run_wrapper};
 /// Serves the socket `listen_fd` until the sandbox ends.
 pub fn run(listen_fd: RawFd) -> io::Result<()> {
     helmdeck_spawn::close_inherited(Some(listen_fd))?;
-    // SAFETY: the runtime passed this descriptor for us alone to own.
+    // SAFETY: the runtime passed this descriptor, and only we own it.
     let listener = unsafe { OwnedFd::from_raw_fd(listen_fd) };
     helmdeck_spawn::set_cloexec(&listener)?;
-    // Before there are threads, as namespaces need.
+    // Namespaces must be entered before there are threads.
     let unlinked = network::enter()?;
     let listener = UnixListener::from(listener);
     listener.set_nonblocking(true)?;

@@ -1,4 +1,4 @@
-//! The session's log: the last words of every program of the session, kept in memory.
+//! The session's log: the latest output of all programs of the session, kept in memory.
 
 use std::{collections::VecDeque, io::Write, os::fd::OwnedFd, sync::Arc, time::Instant};
 
@@ -8,13 +8,13 @@ use tokio::{
     net::unix::pipe,
 };
 
-/// What is kept; older lines go first.
+/// Limit on the kept log; older lines are dropped first.
 const MAX_BYTES: usize = 512 << 10;
-/// What goes to standard error as well, a file outside that survives us; then no more.
+/// Limit on what is also written to standard error, a file outside that outlives us.
 const MAX_OUTSIDE: usize = 1 << 20;
-/// The most that goes with a report; the link takes no longer ones.
+/// Limit on the part sent with a report; the link accepts no longer ones.
 const MAX_TAIL: usize = 64 << 10;
-/// A longer line is cut.
+/// Longer lines are cut.
 const MAX_LINE: u64 = 4096;
 
 /// A cheap handle to the log.
@@ -38,14 +38,14 @@ impl Default for Log {
 }
 
 impl Log {
-    /// Adds a line, with the time since the guest's start and the name of who said it.
+    /// Adds a line, with the time since the guest's start and the name of its source.
     pub fn line(&self, who: &str, text: &str) {
         let text: String = text.trim_end().chars().take(MAX_LINE as usize).collect();
         let line = format!("{:9.3} {who}: {text}", self.began.elapsed().as_secs_f64());
         let mut kept = self.lines.lock();
         if kept.outside < MAX_OUTSIDE {
             kept.outside += line.len();
-            // The file may be on a full disk, which is no reason to stop.
+            // The file may be on a full disk; continue anyway.
             let _ = writeln!(std::io::stderr(), "{line}");
         }
         kept.bytes += line.len();
@@ -56,7 +56,7 @@ impl Log {
         }
     }
 
-    /// All that is kept, oldest first.
+    /// The whole log, oldest line first.
     pub fn text(&self) -> String {
         let kept = self.lines.lock();
         kept.lines.iter().fold(String::with_capacity(kept.bytes), |all, line| all + line + "\n")
@@ -75,8 +75,9 @@ impl Log {
         newest.into_iter().rev().fold(String::new(), |all, line| all + line + "\n")
     }
 
-    /// A pipe for a program's output; what is written there becomes lines under its name. The
-    /// reading ends when the last program that has it does.
+    /// Creates a pipe for a program's output, which is logged under its name. Reading ends when the
+    /// last
+    /// process has closed the pipe.
     pub fn pipe(&self, who: &str) -> std::io::Result<OwnedFd> {
         let (reader, writer) = std::io::pipe()?;
         let reader = OwnedFd::from(reader);
@@ -86,7 +87,7 @@ impl Log {
         Ok(writer.into())
     }
 
-    /// Goes on reading a pipe of a program's output; what is written there becomes lines under its name.
+    /// Continues to read a program's output, and logs it under its name.
     pub fn take(&self, who: &str, reader: pipe::Receiver) {
         tokio::spawn(self.clone().read_lines(who.to_owned(), reader));
     }
@@ -109,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn old_lines_make_room_for_new_ones() {
+    fn old_lines_are_dropped_for_new_ones() {
         let log = Log::default();
         for n in 0..10_000 {
             log.line("test", &format!("{n} {}", "x".repeat(100)));

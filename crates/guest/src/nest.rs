@@ -1,8 +1,9 @@
-//! Nested sandboxes: programs inside have their own processes, mounts, `/tmp` and `/dev`, and share the
-//! loopback network and the X socket with their neighbours.
+//! Nested sandboxes: their programs have separate processes, mounts, `/tmp` and `/dev`, and share
+//! the
+//! loopback network and the X socket with the other nested sandbox.
 //!
-//! A session has two: the agent's programs run in one, the session's own browser in the other
-//! (`nest/kinds.rs`). A small process of ours inside starts programs on request.
+//! A session has two: one for the agent's programs, one for the session's own browser
+//! (`nest/kinds.rs`). In each, a small process of ours starts programs on request.
 
 mod control;
 mod inside;
@@ -33,15 +34,15 @@ use crate::{error::GuestError, log::Log};
 
 /// The home of the agent's programs.
 pub const HOME: &str = "/home/agent";
-/// Where the session bus lives.
+/// The directory of the session bus.
 pub const RUNTIME_DIR: &str = "/run/user/1000";
 
-/// Our own program. In nested sandboxes it is a link to the second process, which is the nest.
+/// Our own program. In nested sandboxes it is a link to process 2, which is the nest.
 const PROGRAM: &str = "/opt/helmdeck/helmdeck";
 
-/// What a nested sandbox is given.
+/// The configuration of a nested sandbox.
 pub struct NestSpec {
-    /// What it is called in the log.
+    /// Its name in the log.
     pub name: &'static str,
     /// Whether programs inside may use the X server.
     pub with_display: bool,
@@ -49,13 +50,13 @@ pub struct NestSpec {
     pub tmp_bytes: u64,
     /// The size of `/dev/shm`.
     pub shm_bytes: u64,
-    /// What its programs add to their score when memory runs out: the highest is killed first.
+    /// The OOM score adjustment of its programs: the highest is killed first.
     pub oom_score: u32,
-    /// The most processes and threads inside.
+    /// Limit on processes and threads inside.
     pub pids: u64,
     /// The environment of every program inside.
     pub env: BTreeMap<String, String>,
-    /// Its folders: arguments for bubblewrap, none of which holds a space.
+    /// Its folders: bubblewrap arguments, none of which contains a space.
     pub mounts: String,
 }
 
@@ -65,13 +66,13 @@ pub struct Nest {
     control: Arc<control::Control>,
     leader: Arc<Leader>,
     env: Arc<BTreeMap<String, String>>,
-    /// What the session cannot do without, by the number inside.
+    /// Processes that the session needs, by their ids inside.
     required: Arc<Mutex<BTreeSet<u32>>>,
     log: Log,
 }
 
 impl Nest {
-    /// Starts the nested sandbox. `on_end` runs once, when it is over.
+    /// Starts the nested sandbox. `on_end` runs once, when it has ended.
     pub fn start(
         spec: NestSpec,
         log: Log,
@@ -80,7 +81,7 @@ impl Nest {
         let (ours, theirs) = control::pair().map_err(|e| GuestError::Io("control socket", e))?;
         let mut command = Command::new("bwrap");
         helmdeck_spawn::inherit_nothing(&mut command);
-        // Counted in the nested user namespace, so a fork bomb there leaves the guest room to act.
+        // Counted in the nested user namespace, so that a fork bomb there does not block the guest.
         helmdeck_spawn::limit_processes(&mut command, spec.pids);
         helmdeck_spawn::be_ordinary(&mut command);
         let filter =
@@ -92,7 +93,7 @@ impl Nest {
         let theirs = helmdeck_spawn::keep_fd(&mut command, theirs);
         command.args(arguments(&spec).split_whitespace());
         command.args(["--seccomp", &filter.to_string(), "--info-fd", &told.to_string()]);
-        // By its descriptor: a mount would show programs inside where on the host it is.
+        // By descriptor: a mount would reveal its path on the host.
         let program = File::open(PROGRAM).map_err(|e| GuestError::Io("program of the nest", e))?;
         let program = helmdeck_spawn::keep_fd(&mut command, program.into());
         command.args([&format!("/proc/self/fd/{program}"), "nest", "--name", spec.name]);
@@ -109,8 +110,9 @@ impl Nest {
         Ok(Self { control, leader, env, required: Arc::default(), log })
     }
 
-    /// Lets nothing be run or loaded from places that it shares with others. Call it before anything
-    /// runs inside.
+    /// Forbids running or loading anything from folders shared with others. Call it before anything
+    /// runs
+    /// inside.
     pub async fn restrict(&self) -> Result<(), GuestError> {
         if !self.control.ready().await {
             return Err(GuestError::NestGone);
@@ -123,7 +125,7 @@ impl Nest {
         block_in_place(restrict).map_err(|e| GuestError::Io("mounts of the nested sandbox", e))
     }
 
-    /// Mounts a directory that it has where its programs find it. Call it before any of them runs.
+    /// Mounts one of its directories where its programs expect it. Call it before any program runs.
     pub async fn mount(&self, layer: &Layer) -> Result<(), GuestError> {
         if !self.control.ready().await {
             return Err(GuestError::NestGone);
@@ -135,17 +137,17 @@ impl Nest {
         block_in_place(mount).map_err(|e| GuestError::Io("mounts of the nested sandbox", e))
     }
 
-    /// The number of its process namespace, which no other has while it lives.
+    /// The id of its process namespace, which is unique while it exists.
     pub fn process_namespace(&self) -> u64 {
         self.leader.namespace
     }
 
-    /// The first process, as it is seen out here.
+    /// The id of its first process, outside the sandbox.
     pub fn leader_pid(&self) -> i32 {
         self.leader.pid
     }
 
-    /// The programs that the session cannot do without, by their numbers inside.
+    /// The processes that the session needs, by their ids inside.
     pub fn required(&self) -> BTreeSet<u32> {
         self.required.lock().clone()
     }
@@ -155,7 +157,7 @@ impl Nest {
         self.leader.end().await;
     }
 
-    /// Starts a program inside; its output goes to the log under its name.
+    /// Starts a program inside; its output is logged under its name.
     pub async fn spawn(&self, start: Start<'_>) -> Result<Spawned, SpawnError> {
         let output = self.log.pipe(start.program)?;
         let mut descriptors = start.descriptors;
@@ -168,7 +170,8 @@ impl Nest {
         self.control.spawn(program, descriptors).await
     }
 
-    /// Starts a program inside just so; its environment comes on top of the session's own.
+    /// Starts a program inside without further setup; its environment is added to the session's
+    /// own.
     pub async fn spawn_as(
         &self,
         mut program: Program,
@@ -179,7 +182,7 @@ impl Nest {
         self.control.spawn(Program { env, ..program }, descriptors).await
     }
 
-    /// Starts a program that the session cannot do without.
+    /// Starts a program that the session needs.
     pub async fn require(&self, start: Start<'_>) -> Result<Spawned, GuestError> {
         let program = start.program.to_owned();
         match self.spawn(start).await {
@@ -202,13 +205,13 @@ pub struct Start<'a> {
     pub program: &'a str,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Variables besides the session's own.
+    /// Additional environment variables.
     pub env: &'a [(&'a str, &'a str)],
-    /// Descriptors it inherits, under the given numbers.
+    /// Descriptors it inherits, with their numbers.
     pub descriptors: Vec<(OwnedFd, i32)>,
 }
 
-/// bubblewrap's arguments. None of them holds a space.
+/// bubblewrap's arguments. None of them contains a space.
 fn arguments(spec: &NestSpec) -> String {
     let (shm, tmp, mounts) = (spec.shm_bytes, spec.tmp_bytes, &spec.mounts);
     let display = if spec.with_display { "--ro-bind /tmp/.X11-unix /tmp/.X11-unix" } else { "" };
@@ -225,8 +228,9 @@ fn arguments(spec: &NestSpec) -> String {
     )
 }
 
-/// Starts `command` on a thread that lives as long as it does, because a child that shall die with
-/// its parent dies with the thread that started it.
+/// Starts `command` on a thread that lives as long as the command, because a child with a
+/// parent-death
+/// signal dies with the thread that started it.
 fn start_and_wait(
     mut command: Command,
     on_end: impl FnOnce() + Send + 'static,
@@ -234,7 +238,7 @@ fn start_and_wait(
     let (started, result) = std::sync::mpsc::sync_channel(1);
     let wait = move || {
         let child = command.spawn();
-        // Our copies of the descriptors must go, or the other end never sees them close.
+        // Close our copies of the descriptors, or the other end would never see them close.
         drop(command);
         match child {
             Ok(mut child) => {

@@ -1,8 +1,10 @@
-//! The session's network: loopback, and a link that is up and leads nowhere.
+//! The session's network: loopback, and a link that is up but leads nowhere.
 //!
-//! Chromium tells pages that they are offline while loopback is all there is, so a session has one
-//! more interface with an address. Its other end is in the same namespace and has none: there is no
-//! route out, and the only way out stays the proxy.
+//! With loopback alone, Chromium reports pages as offline, so a session has one more interface with
+//! an
+//! address. Its other end is in the same namespace and has no address: there is no route, and the
+//! proxy
+//! stays the only way out.
 
 use std::{fs, io, net::Ipv4Addr};
 
@@ -12,10 +14,10 @@ use rustix::{
     thread::{UnshareFlags, unshare_unsafe},
 };
 
-/// What the link is called, and its other end.
+/// The names of the link and its other end.
 const LINK: (&str, u32) = ("eth0", 2);
 const OTHER_END: (&str, u32) = ("eth0-peer", 3);
-/// An address of the range for documentation: no network uses it.
+/// An address from the documentation range, which no network uses.
 const ADDRESS: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
 /// The index of loopback in every new namespace.
 const LOOPBACK: u32 = 1;
@@ -36,8 +38,9 @@ const IFA_ADDRESS: u16 = 1;
 const IFA_LOCAL: u16 = 2;
 const NESTED: u16 = 1 << 15;
 
-/// Gives the calling process, which has one thread, a network of its own, and returns what is wrong
-/// with it, if anything is. No capability is left afterwards.
+/// Gives the calling process, which must have one thread, a separate network. Returns a description
+/// of
+/// the problem if the link could not be created. No capability remains afterwards.
 pub fn enter() -> io::Result<Option<String>> {
     let (user, group) = (getuid().as_raw(), getgid().as_raw());
     // SAFETY: the process has one thread, and descriptors are not unshared.
@@ -49,11 +52,11 @@ pub fn enter() -> io::Result<Option<String>> {
     let linked = make_link();
     helmdeck_spawn::drop_capabilities()?;
     Ok(linked.err().map(|error| {
-        format!("pages are told that they are offline: no veth link could be made: {error}")
+        format!("pages see the browser as offline, because no veth link could be created: {error}")
     }))
 }
 
-/// Makes the link, both ends of which are up.
+/// Creates the link and brings both ends up.
 fn make_link() -> io::Result<()> {
     ask(RTM_NEWLINK, REQUEST_ACK | CREATE_NEW, &new_link())?;
     raise(OTHER_END.1)?;
@@ -61,12 +64,12 @@ fn make_link() -> io::Result<()> {
     ask(RTM_NEWADDR, REQUEST_ACK | CREATE_NEW, &address())
 }
 
-/// Turns a link on.
+/// Brings a link up.
 fn raise(index: u32) -> io::Result<()> {
     ask(RTM_NEWLINK, REQUEST_ACK, &link(index, IFF_UP))
 }
 
-/// Asks the kernel for one thing, and waits for its answer, which is immediate.
+/// Sends one request to the kernel, and waits for the answer, which is immediate.
 fn ask(kind: u16, flags: u16, body: &[u8]) -> io::Result<()> {
     let family = AddressFamily::NETLINK;
     // Without a protocol: NETLINK_ROUTE is 0.
@@ -75,7 +78,7 @@ fn ask(kind: u16, flags: u16, body: &[u8]) -> io::Result<()> {
     let mut message = length.to_ne_bytes().to_vec();
     message.extend(kind.to_ne_bytes());
     message.extend(flags.to_ne_bytes());
-    // Sequence number and sender, which matter to who has several.
+    // Sequence number and sender, which are needed only with several requests.
     message.extend([0; 8]);
     message.extend(body);
     send(&socket, &message, SendFlags::empty())?;
@@ -84,18 +87,18 @@ fn ask(kind: u16, flags: u16, body: &[u8]) -> io::Result<()> {
     match refusal(answer.get(..answered).unwrap_or_default()) {
         Some(0) => Ok(()),
         Some(error) => Err(io::Error::from_raw_os_error(error)),
-        None => Err(io::Error::other("the kernel's answer makes no sense")),
+        None => Err(io::Error::other("the kernel's answer is invalid")),
     }
 }
 
-/// The error number in an answer; 0 if all is well.
+/// The error number in an answer; 0 on success.
 fn refusal(answer: &[u8]) -> Option<i32> {
     let kind = u16::from_ne_bytes(answer.get(4..6)?.try_into().ok()?);
     let error = i32::from_ne_bytes(answer.get(16..20)?.try_into().ok()?);
     (kind == NLMSG_ERROR).then_some(-error)
 }
 
-/// What names a link and turns on its flags: `struct ifinfomsg`.
+/// Identifies a link and sets its flags: `struct ifinfomsg`.
 fn link(index: u32, flags: u32) -> Vec<u8> {
     let mut message = vec![0; 4];
     message.extend(index.to_ne_bytes());
@@ -104,7 +107,7 @@ fn link(index: u32, flags: u32) -> Vec<u8> {
     message
 }
 
-/// A new link and its other end. Neither can be up before both are there.
+/// A new link and its other end. Neither can be up before both exist.
 fn new_link() -> Vec<u8> {
     let named = |(name, index): (&str, u32)| {
         let mut message = link(index, 0);
@@ -129,7 +132,7 @@ fn address() -> Vec<u8> {
     message
 }
 
-/// A value with its kind and length, padded to four bytes.
+/// A value with its type and length, padded to four bytes.
 fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     // No value here is longer than a hundred bytes.
     let length = u16::try_from(4 + value.len()).unwrap_or(u16::MAX);

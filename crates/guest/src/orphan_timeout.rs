@@ -1,4 +1,4 @@
-//! A guest without a server ends itself at the session's limits, or when it has been alone too long.
+//! Ends a guest without a server at the session's limits, or when it was orphaned too long.
 
 use std::{
     sync::{
@@ -14,15 +14,15 @@ use tokio::time::{Instant, sleep};
 
 use crate::{log::Log, reports::Reports};
 
-/// How often to look; limits are exact to a second.
+/// How often to check; limits are exact to a second.
 const TICK: Duration = Duration::from_millis(500);
 
-/// Counts actions, and knows when the last one was.
+/// Counts actions, and records the time of the last one.
 #[derive(Clone)]
 pub struct Activity {
     last: Arc<Mutex<Instant>>,
     actions: Arc<AtomicU64>,
-    /// Commands of callers that run.
+    /// The number of running commands.
     executing: Arc<Mutex<usize>>,
 }
 
@@ -33,7 +33,7 @@ impl Default for Activity {
     }
 }
 
-/// Keeps the session from being idle, until dropped.
+/// Keeps the session from being idle until dropped.
 pub struct Executing {
     activity: Activity,
     reports: Reports,
@@ -51,18 +51,18 @@ impl Drop for Executing {
 }
 
 impl Activity {
-    /// An action begins or ends.
+    /// Records the start or end of an action.
     pub fn touch(&self) {
         *self.last.lock() = Instant::now();
     }
 
-    /// An action begins.
+    /// Counts an action.
     pub fn count(&self) {
         self.actions.fetch_add(1, Ordering::Relaxed);
         self.touch();
     }
 
-    /// A command begins, which is an action.
+    /// Records the start of a command, which counts as an action.
     pub fn execute(&self, reports: &Reports) -> Executing {
         self.count();
         let mut executing = self.executing.lock();
@@ -73,19 +73,20 @@ impl Activity {
         Executing { activity: self.clone(), reports: reports.clone() }
     }
 
-    /// When it was last used: now, while commands run.
+    /// The time of the last use: now, while commands run.
     fn last(&self) -> Instant {
         if *self.executing.lock() > 0 { Instant::now() } else { *self.last.lock() }
     }
 
-    /// Actions so far.
+    /// The number of actions so far.
     pub fn actions(&self) -> u64 {
         self.actions.load(Ordering::Relaxed)
     }
 }
 
-/// Returns when the guest must end, for a reason it names. While a server watches, that is never:
-/// the server decides.
+/// Waits until the guest must end, and logs the reason. Never returns while a server watches,
+/// because
+/// then the server decides.
 pub async fn must_end(alone: Alone, reports: Reports, activity: Activity, log: Log) {
     let began = Instant::now();
     loop {
@@ -93,7 +94,7 @@ pub async fn must_end(alone: Alone, reports: Reports, activity: Activity, log: L
         let Some(since) = reports.alone_since() else { continue };
         let passed = |from: Instant, limit: u64| from.elapsed() >= Duration::from_millis(limit);
         let reason = if alone.wall_clock_ms.is_some_and(|limit| passed(began, limit)) {
-            "the session's time is over"
+            "the session reached its time limit"
         } else if alone.idle_ms.is_some_and(|limit| passed(activity.last().max(since), limit)) {
             "the session was idle"
         } else if passed(since, alone.server_gone_ms) {
@@ -111,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_session_is_used_while_a_command_runs() {
+    fn a_session_is_not_idle_while_a_command_runs() {
         let (activity, reports) = (Activity::default(), Reports::default());
         let began = activity.last();
         let (one, two) = (activity.execute(&reports), activity.execute(&reports));

@@ -1,4 +1,4 @@
-//! Whose a window is: maps processes as the X server sees them to the session's sandboxes.
+//! Maps processes as the X server sees them to window owners.
 
 use std::{
     fs,
@@ -11,17 +11,17 @@ use std::{
 
 use helmdeck_display::{Owner, Owners};
 
-/// The process namespace of the session's browser of the moment; 0 while there is none.
+/// The process namespace of the session's current browser; 0 without one.
 #[derive(Clone, Default)]
 pub struct BrowserNamespace(Arc<AtomicU64>);
 
 impl BrowserNamespace {
-    /// The browser runs in this namespace from now on.
+    /// Sets the namespace in which the browser runs.
     pub fn set(&self, namespace: u64) {
         self.0.store(namespace, Ordering::Release);
     }
 
-    /// For the display, to tell windows apart by.
+    /// The mapping for the display.
     pub fn owners(&self) -> Owners {
         let browser = self.0.clone();
         Arc::new(move |pid| {
@@ -35,8 +35,9 @@ impl BrowserNamespace {
     }
 }
 
-/// A process's number in the nested sandbox: the second in the list that begins with ours. One that
-/// runs in a further namespace has more, which other programs do not see.
+/// A process's id in the nested sandbox: the second in the list that begins with ours. A process in
+/// a
+/// further namespace has more ids, which other programs do not see.
 fn number_inside(status: &str) -> Option<u32> {
     let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
     numbers.split_whitespace().nth(1)?.parse().ok()
@@ -47,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_has_the_number_that_other_programs_of_the_session_see() {
+    fn a_program_has_its_id_in_the_nested_sandbox() {
         assert_eq!(number_inside("Name:\tx\nNSpid:\t310\t17\nThreads:\t1\n"), Some(17));
         assert_eq!(number_inside("NSpid:\t310\t17\t2\n"), Some(17));
         assert_eq!(number_inside("NSpid:\t310\n"), None);

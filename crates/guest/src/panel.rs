@@ -8,22 +8,22 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-/// Half a second on a busy machine with two cores. A panel that takes longer is not waited for.
+/// It takes half a second on a busy machine with two cores. After this, screenshots do not wait.
 const DEADLINE: Duration = Duration::from_secs(5);
 /// The second part of its windows' WM_CLASS.
 const WINDOW_CLASS: &str = "xfce4-panel";
 
-/// Whether the panel is being drawn for the first time. Not before [`Panel::begin`].
+/// Whether the panel is being drawn for the first time. False before [`Panel::begin`].
 #[derive(Clone, Default)]
 pub struct Panel {
     drawing: Arc<watch::Sender<bool>>,
 }
 
-/// The panel is drawn, or not waited for any longer, when this is dropped.
+/// Dropping this means that the panel is drawn, or no longer waited for.
 pub struct Drawing(Arc<watch::Sender<bool>>);
 
 impl Panel {
-    /// From now on, screenshots wait.
+    /// Makes screenshots wait from now on.
     pub fn begin(&self) -> Drawing {
         self.drawing.send_replace(true);
         Drawing(self.drawing.clone())
@@ -37,9 +37,9 @@ impl Panel {
 }
 
 impl Drawing {
-    /// Waits until the panel shows, but not for long.
+    /// Waits until the panel is drawn, up to a limit.
     pub async fn watch(self, display: Display) {
-        // A session without a panel is still a session.
+        // The session works without a panel.
         let _ = display.wait_until_drawn(WINDOW_CLASS, Instant::now() + DEADLINE).await;
     }
 }

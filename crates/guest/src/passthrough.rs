@@ -1,10 +1,14 @@
-//! What the agent's programs want of a browser: a page in the session's own, or a browser beside it,
-//! which is the browser of the session while it has a page.
+//! Browsers for the agent's programs: opens pages in the session's own browser, or makes another
+//! browser
+//! the session's current one while it has a page.
 //!
-//! In the browser's places the agent's programs find a wrapper of ours (`passthrough/places.rs`). It asks
-//! the guest to open a page (`passthrough/page.rs`), or tells it of a browser and becomes that
-//! (`passthrough/wrapper.rs`). Nothing that arrives here is trusted: of a browser only its port counts, on
-//! the loopback that guest and nest share.
+//! At the usual paths of a browser, the agent's programs find a wrapper (`passthrough/places.rs`).
+//! It asks
+//! the guest to open a page (`passthrough/page.rs`), or reports a browser to the guest and becomes
+//! it
+//! (`passthrough/wrapper.rs`). Nothing received here is trusted: only a browser's port is used, on
+//! the
+//! loopback shared by guest and nest.
 
 mod page;
 mod places;
@@ -27,27 +31,27 @@ use crate::log::Log;
 pub use places::{ENVIRONMENT, arguments};
 pub use wrapper::{open_page, run as run_wrapper};
 
-/// Where wrappers find the guest: beside the session bus.
+/// The socket on which wrappers reach the guest, beside the session bus.
 const SOCKET: &str = "/run/user/1000/helmdeck-browsers";
-/// What the guest answers to a wrapper.
+/// The guest's answer to a wrapper.
 const SEEN: &[u8] = b"seen\n";
-/// More browsers than this at once start unseen.
+/// Limit on followed browsers; further ones are not followed.
 const MAX_BROWSERS: usize = 8;
-/// A wrapper says less than this at once.
+/// Limit on a wrapper's message.
 const MAX_LINE: u64 = 32 << 10;
-/// A wrapper says who it is at once.
+/// A wrapper sends its first message at once.
 const HELLO_DEADLINE: Duration = Duration::from_secs(5);
 /// A browser has its port by then, or never.
 const PORT_DEADLINE: Duration = Duration::from_secs(90);
-/// A browser that has a port answers there by then, even one that starts on a busy machine.
+/// A browser with a port answers by then, even one that starts on a busy machine.
 const REACH_DEADLINE: Duration = Duration::from_secs(45);
-/// One attempt to reach it, and the pause before the next.
+/// Limit on one attempt to connect, and the pause before the next.
 const ATTEMPT_DEADLINE: Duration = Duration::from_secs(10);
 const ATTEMPT_PAUSE: Duration = Duration::from_millis(100);
-/// After a failure to accept, most likely for want of descriptors.
+/// Pause after a failure to accept, most likely caused by a lack of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// A wrapper's first words.
+/// A wrapper's first message.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum First {
@@ -59,15 +63,15 @@ enum First {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Hello {
-    /// The browser's number, as programs inside see it.
+    /// The browser's process id inside the sandbox.
     pid: u32,
-    /// What it was called as.
+    /// The name it was called by.
     name: String,
-    /// Whether it has no window.
+    /// Whether it is headless.
     headless: bool,
 }
 
-/// What is said once the browser has a port.
+/// Sent once the browser has a port.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Listening {
@@ -94,7 +98,7 @@ pub fn listen(current: Arc<Current>, log: Log) -> io::Result<()> {
                 continue;
             };
             let Ok(place) = places.clone().try_acquire_owned() else {
-                log.line("guest", "too many browsers of the agent's at once: one stays unseen");
+                log.line("guest", "too many browsers started by the agent; one is not followed");
                 continue;
             };
             let (current, log) = (current.clone(), log.clone());
@@ -107,7 +111,7 @@ pub fn listen(current: Arc<Current>, log: Log) -> io::Result<()> {
     Ok(())
 }
 
-/// From a wrapper's first words to the end of its browser.
+/// Follows a browser from its wrapper's first message to its end.
 async fn follow(stream: UnixStream, current: &Current, log: &Log) -> Option<()> {
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::new(reader);
@@ -122,9 +126,9 @@ async fn follow(stream: UnixStream, current: &Current, log: &Log) -> Option<()> 
     };
     timeout(HELLO_DEADLINE, writer.write_all(SEEN)).await.ok()?.ok()?;
     let found: Listening = timeout(PORT_DEADLINE, message(&mut reader)).await.ok()??;
-    log.line("guest", &format!("{who} was started by a program of the agent's"));
+    log.line("guest", &format!("{who} was started by the agent"));
     let how = tokio::select! {
-        // The browser itself holds the other end, and says nothing.
+        // The browser holds the other end and sends nothing.
         _ = reader.read_u8() => "has ended",
         () = show(found.port, current) => "does not answer",
     };
@@ -132,21 +136,21 @@ async fn follow(stream: UnixStream, current: &Current, log: &Log) -> Option<()> 
     Some(())
 }
 
-/// A line of JSON.
+/// Reads a line of JSON.
 async fn message<T: DeserializeOwned>(reader: &mut (impl AsyncBufRead + Unpin)) -> Option<T> {
     let mut line = Vec::new();
     reader.take(MAX_LINE).read_until(b'\n', &mut line).await.ok()?;
     serde_json::from_slice(&line).ok()
 }
 
-/// Has a browser among those of the session while it has a tab, until it cannot be reached any more.
+/// Adds a browser to the session's while it has a tab, until it is no longer reachable.
 async fn show(port: NonZeroU16, current: &Current) {
     let address = format!("http://127.0.0.1:{port}");
     while let Some(cdp) = reach(&address).await {
         let shown = Shown { current, cdp };
         if let Ok(mut tabs) = AnyTab::of(&shown.cdp, ATTEMPT_DEADLINE).await {
             while let Some(any) = tabs.next().await {
-                // One that lives on without a page is nothing to look at or to use.
+                // A browser without a page is of no use.
                 if any {
                     current.add(shown.cdp.clone());
                 } else {
@@ -170,7 +174,7 @@ async fn reach(address: &str) -> Option<Cdp> {
     None
 }
 
-/// A browser among those of the session, until dropped.
+/// A browser added to the session's, until dropped.
 struct Shown<'a> {
     current: &'a Current,
     cdp: Cdp,

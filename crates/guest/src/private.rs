@@ -1,5 +1,5 @@
-//! Private sign-in: a browser that a person has for themselves. It has no window on the session's
-//! screen, no extension, and no connection that agents or clients of the debugging protocol can reach.
+//! Private sign-in: a private browser for one person. It has no window on the session's screen, no
+//! extension, and no connection that agents or debugging clients can reach.
 
 use std::{sync::Arc, time::Duration};
 
@@ -25,39 +25,39 @@ use crate::{
     nest::Nest,
 };
 
-/// A browser that is asked to end does so at once; else it is killed.
+/// A browser ends at once when asked to; otherwise it is killed.
 const END_DEADLINE: Duration = Duration::from_secs(5);
 const ASK_DEADLINE: Duration = Duration::from_secs(10);
 
-/// What is known of private sign-in.
+/// The state of private sign-in.
 #[derive(Clone, Default)]
 pub struct Private {
-    /// What the session was begun with.
+    /// The parameters of the session.
     begin: Arc<Mutex<Option<Begin>>>,
-    /// One start or end at a time.
+    /// Locked during a start or end, so that they do not overlap.
     open: Arc<tokio::sync::Mutex<Option<Open>>>,
 }
 
-/// A private browser that runs.
+/// A running private browser.
 struct Open {
     key: String,
     by: String,
     current: Arc<Current>,
     nest: Nest,
     browser: Browser,
-    /// Where the agent was.
+    /// The agent's tab.
     tab: TabId,
 }
 
 impl Private {
-    /// Keeps what browsers of this session are started with.
+    /// Stores the parameters with which browsers of this session are started.
     pub fn prepare(&self, begin: &Begin) {
         *self.begin.lock() = Some(begin.clone());
     }
 }
 
 impl Guest {
-    /// Gives a person a browser for themselves, at the page where the agent is.
+    /// Starts a private browser at the agent's current page.
     pub async fn start_private(&self, wanted: StartPrivate) -> Result<(), GuestError> {
         let StartPrivate { key, by } = wanted;
         let session = self.session()?;
@@ -81,7 +81,7 @@ impl Guest {
         let browser = Browser::private_to(Arc::clone(&current), own, emulated);
         let arrived = async {
             browser.arrive(carried, None).await?;
-            // Nothing leaves it by a file.
+            // Downloads are denied.
             let deny = json!({ "behavior": "deny" });
             let method = "Browser.setDownloadBehavior";
             let denied = cdp.call::<IgnoredAny>(None, method, deny, ASK_DEADLINE).await;
@@ -103,7 +103,7 @@ impl Guest {
         Ok(())
     }
 
-    /// Ends it. With `keep`, the agent's tab goes where the person was, signed in.
+    /// Ends a private sign-in. With `keep`, the agent's tab opens the person's page, signed in.
     pub async fn end_private(&self, wanted: EndPrivate) -> Result<PrivateEnded, GuestError> {
         let mut open = self.private.open.lock().await;
         let Some(ended) = open.take() else { return Ok(PrivateEnded::default()) };
@@ -121,7 +121,7 @@ impl Guest {
         Ok(PrivateEnded { url })
     }
 
-    /// Control changed hands: nobody else's private browser stays.
+    /// Control changed: ends private sign-ins of other people.
     pub async fn end_private_of_others(&self, key: Option<&str>) {
         let open = self.private.open.lock().await;
         let others = open.as_ref().is_some_and(|open| Some(open.key.as_str()) != key);
@@ -135,7 +135,7 @@ impl Guest {
         }
     }
 
-    /// The browser ended by itself: nothing is left of what was in it.
+    /// Handles the end of the browser; everything in it is lost.
     async fn private_browser_ended(&self, cdp: &Cdp) {
         let mut open = self.private.open.lock().await;
         let Some(ended) = open.take_if(|open| open.current.is_own(cdp)) else { return };
@@ -148,7 +148,7 @@ impl Guest {
     }
 }
 
-/// Ends a private browser, and all that it kept with it.
+/// Ends a private browser, which deletes all its data.
 async fn end_browser(current: &Current, nest: &Nest) {
     if let Ok(cdp) = current.own(Duration::ZERO).await {
         let _ = cdp.call::<IgnoredAny>(None, "Browser.close", json!({}), END_DEADLINE).await;
@@ -159,6 +159,6 @@ async fn end_browser(current: &Current, nest: &Nest) {
 }
 
 fn taken(by: &str) -> GuestError {
-    let message = format!("{by} signs in privately in this session: wait until that ends");
+    let message = format!("{by} is signing in privately in this session; wait until that ends");
     GuestError::Refused(ErrorBody::new(ErrorCode::Private, message))
 }

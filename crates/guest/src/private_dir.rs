@@ -1,4 +1,4 @@
-//! A directory of our own for as long as we run, outside any sandbox.
+//! A temporary directory for this process, outside any sandbox.
 
 use std::{
     fs::{self, DirBuilder, File},
@@ -12,19 +12,19 @@ use rustix::{
     process::{Pid, getuid, test_kill_process},
 };
 
-/// What its name begins with, before our process number.
+/// The prefix of its name; our process id follows.
 const PREFIX: &str = "helmdeck-attach-";
 
-/// A directory that only this user may enter; removed with everything in it when this is dropped.
+/// A directory that only this user may enter. Dropping this removes it with its content.
 pub struct PrivateDir {
     path: PathBuf,
-    /// Locked: who finds the directory unlocked and its process gone may remove it.
+    /// Locked: a directory may be removed only if it is unlocked and its process is gone.
     _lock: File,
 }
 
 impl PrivateDir {
-    /// Makes one where this user keeps what does not outlive a login, else among temporary files.
-    /// What earlier ones left there is removed.
+    /// Creates it in the user's runtime directory, else among temporary files. Removes leftovers of
+    /// earlier processes.
     pub fn make() -> io::Result<Self> {
         let own = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
         let base = own.filter(|dir| dir.is_dir()).unwrap_or_else(std::env::temp_dir);
@@ -34,7 +34,7 @@ impl PrivateDir {
     fn make_in(base: &Path) -> io::Result<Self> {
         remove_stale(base);
         let path = base.join(format!("{PREFIX}{}", std::process::id()));
-        // Of an earlier process with our number, if it is there.
+        // Left by an earlier process with our id, if it exists.
         let _ = fs::remove_dir_all(&path);
         DirBuilder::new().mode(0o700).create(&path)?;
         let lock = File::open(&path)?;
@@ -63,14 +63,15 @@ fn remove_stale(base: &Path) {
     }
 }
 
-/// Whether a directory was made here by a process that is gone.
+/// Whether a directory was created by a process that is gone.
 fn is_stale(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let number = name.strip_prefix(PREFIX).and_then(|number| number.parse().ok());
     let Some(pid) = number.and_then(Pid::from_raw) else { return false };
     let ours = fs::symlink_metadata(path)
         .is_ok_and(|facts| facts.is_dir() && facts.uid() == getuid().as_raw());
-    // A process of another sandbox may share the directory and not our numbers: it has the lock.
+    // A process of another sandbox may share the directory but not our process ids: it holds the
+    // lock.
     let unlocked = || {
         let dir = File::open(path);
         dir.is_ok_and(|dir| flock(&dir, FlockOperation::NonBlockingLockExclusive).is_ok())
@@ -83,10 +84,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_killed_process_left_is_removed_and_nothing_else() {
+    fn only_directories_of_killed_processes_are_removed() {
         let base = std::env::temp_dir().join(format!("helmdeck-place-{}", std::process::id()));
         fs::create_dir(&base).unwrap();
-        // Numbers of processes end far below.
+        // Process ids are far below this.
         let stale = base.join(format!("{PREFIX}2000000000"));
         let foreign = base.join(format!("{PREFIX}of-others"));
         let busy = base.join(format!("{PREFIX}2000000001"));

@@ -1,7 +1,8 @@
-//! The browser's profile, in and out: what makes it signed in, less what it can fetch again.
+//! Loads and saves the browser's profile: what keeps it signed in, without caches.
 //!
-//! Cookies are also kept in a file of ours: the browser writes its own only now and then, and those
-//! that end with it never. The agent's programs reach neither.
+//! Cookies are also kept in a separate file: the browser writes its own only now and then, and
+//! never its
+//! session cookies. The agent's programs can reach neither.
 
 use std::{
     fs, io,
@@ -26,14 +27,14 @@ use crate::{
     nest::BROWSER_HOME,
 };
 
-/// From the browser's home on.
+/// Relative to the browser's home.
 const PROFILE: &str = ".config/chromium";
 /// The name of the file with all cookies, in the archive.
 const COOKIES: &str = "helmdeck-cookies.json";
-/// Where it is made: nested sandboxes have another `/tmp`.
+/// Where it is created: nested sandboxes have another `/tmp`.
 const OURS: &str = "/tmp/helmdeck-profile";
-/// What the browser can fetch or make again, and what belongs to one run of it: by its whole name, by
-/// the beginning of the name, and by a part of it.
+/// Excluded files: caches, and files that belong to one run. By full name, by prefix, and by
+/// substring.
 const LEFT_OUT: [&str; 7] = [
     "DevToolsActivePort",
     "Crash Reports",
@@ -46,13 +47,13 @@ const LEFT_OUT: [&str; 7] = [
 const LEFT_OUT_BEGINNINGS: [&str; 4] =
     ["Singleton", "BrowserMetrics", "Safe Browsing", "optimization_guide"];
 const LEFT_OUT_PART: &str = "Cache";
-/// The browser answers at once, and writes what it has before it ends.
+/// The browser answers at once, and flushes its data before it ends.
 const CALL_DEADLINE: Duration = Duration::from_secs(3);
 const CLOSE_DEADLINE: Duration = Duration::from_secs(5);
 /// Browsers keep a few thousand cookies of a few kilobytes.
 const MAX_COOKIES: u64 = 64 << 20;
 
-/// Whether the browser is wanted again when it ends.
+/// Whether the browser is to stay closed after it ends.
 #[derive(Clone, Default)]
 pub struct Leaving {
     set: Arc<AtomicBool>,
@@ -60,12 +61,12 @@ pub struct Leaving {
 }
 
 impl Leaving {
-    /// Whether it is not.
+    /// Whether it is to stay closed.
     pub fn is_set(&self) -> bool {
         self.set.load(Ordering::Acquire)
     }
 
-    /// It has ended and stays so.
+    /// Marks it as ended for good.
     pub fn gone(&self) {
         self.gone.notify_one();
     }
@@ -77,8 +78,9 @@ fn is_left_out(name: &str) -> bool {
         || name.contains(LEFT_OUT_PART)
 }
 
-/// Unpacks a profile into the browser's home, and gives the cookies that are to be restored. Nothing of the
-/// agent runs yet.
+/// Unpacks a profile into the browser's home, and returns the cookies to restore. Called before the
+/// agent
+/// runs anything.
 pub async fn load<E>(
     pieces: impl Stream<Item = Result<Bytes, E>> + Unpin,
 ) -> Result<Option<Value>, GuestError>
@@ -89,7 +91,7 @@ where
     Ok(block_in_place(|| take_cookies(&Path::new(BROWSER_HOME).join(COOKIES))))
 }
 
-/// The cookies in a file of the archive, which is removed.
+/// Reads the cookie file of the archive and removes it.
 fn take_cookies(path: &Path) -> Option<Value> {
     let facts = fs::symlink_metadata(path).ok()?;
     let sane = facts.is_file() && facts.len() <= MAX_COOKIES;
@@ -98,28 +100,28 @@ fn take_cookies(path: &Path) -> Option<Value> {
     serde_json::from_str(&text?).ok()
 }
 
-/// Gives the browser its cookies back. Without them it is signed out here and there, and works.
+/// Restores the browser's cookies. If this fails, the browser works but may be signed out.
 pub async fn restore_cookies(cdp: &Cdp, cookies: Value) {
     let set = async |cookies: Value| {
         let params = json!({ "cookies": cookies });
         cdp.call::<IgnoredAny>(None, "Storage.setCookies", params, CALL_DEADLINE).await
     };
     if let Err(CdpError::Refused { .. }) = set(cookies.clone()).await {
-        // One that cannot be set keeps the others out.
+        // One invalid cookie makes the whole call fail, so they are set one by one.
         for cookie in cookies.as_array().into_iter().flatten() {
             let _ = set(json!([cookie])).await;
         }
     }
 }
 
-/// Packs the profile; with `last`, of a browser that is closed and stays so.
+/// Packs the profile; with `last`, the browser is closed first and stays closed.
 pub async fn save(
     current: &Current,
     leaving: &Leaving,
     last: bool,
 ) -> Result<impl Stream<Item = io::Result<Bytes>> + use<>, GuestError> {
     if last {
-        // Also one that is about to be started again is not any more.
+        // Also prevents a restart that is about to happen.
         leaving.set.store(true, Ordering::Release);
     }
     if let Ok(cdp) = current.own(CALL_DEADLINE).await {
@@ -127,7 +129,7 @@ pub async fn save(
         if last {
             let closing = json!({});
             let _ = cdp.call::<IgnoredAny>(None, "Browser.close", closing, CALL_DEADLINE).await;
-            // One that hangs is packed as it is.
+            // A browser that hangs is packed as it is.
             let _ = timeout(CLOSE_DEADLINE, leaving.gone.notified()).await;
         }
     }
@@ -144,7 +146,7 @@ async fn keep_cookies(cdp: &Cdp) -> Result<(), CdpError> {
         *cookie = settable(cookie.take());
     }
     let text = Value::from(std::mem::take(cookies)).to_string();
-    // Without it, the browser's own file is what is kept.
+    // If this fails, the browser's own cookie file is kept.
     let _ = block_in_place(|| {
         fs::create_dir_all(OURS)?;
         fs::write(Path::new(OURS).join(COOKIES), text)
@@ -152,7 +154,7 @@ async fn keep_cookies(cdp: &Cdp) -> Result<(), CdpError> {
     Ok(())
 }
 
-/// A cookie as it is set, from what is said of it.
+/// Converts a reported cookie to the format for setting it.
 fn settable(mut cookie: Value) -> Value {
     let Some(facts) = cookie.as_object_mut() else { return cookie };
     for only_said in ["size", "partitionKeyOpaque"] {
@@ -163,7 +165,7 @@ fn settable(mut cookie: Value) -> Value {
     }
     let text = |name: &str| facts.get(name).and_then(Value::as_str).unwrap_or_default();
     if !text("domain").starts_with('.') {
-        // One host's alone; with a domain it would be that of all hosts below, too.
+        // A host-only cookie. With a domain, it would also apply to subdomains.
         let scheme =
             if facts.get("secure").is_some_and(|it| it == true) { "https" } else { "http" };
         let url = format!("{scheme}://{}{}", text("domain"), text("path"));
@@ -178,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn caches_and_what_belongs_to_one_run_are_left_out() {
+    fn caches_and_per_run_files_are_excluded() {
         for name in ["Cache", "GPUCache", "Code Cache", "SingletonLock", "Crashpad", "lockfile"] {
             assert!(is_left_out(name), "{name}");
         }
@@ -188,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_is_set_for_whom_it_was() {
+    fn a_cookie_is_set_for_its_original_hosts() {
         let said = json!({
             "name": "a", "value": "1", "domain": "x.example", "path": "/p", "secure": true,
             "session": true, "expires": -1, "size": 2,

@@ -1,5 +1,4 @@
-//! What the guest has to tell the server: kept from the beginning, so that a server that comes later
-//! hears it too.
+//! Reports to the server. All are kept, so that a later server gets them, too.
 
 use std::{convert::Infallible, sync::Arc};
 
@@ -9,7 +8,7 @@ use helmdeck_wire::{guest::Progress, window::BrowserWindow};
 use parking_lot::Mutex;
 use tokio::{sync::watch, time::Instant};
 
-/// More reports than this are not kept; a session makes a handful.
+/// Limit on kept reports; a session makes a handful.
 const MAX_REPORTS: usize = 1000;
 
 /// A cheap handle to the reports.
@@ -20,20 +19,20 @@ pub struct Reports {
 
 struct Shared {
     reports: Mutex<Vec<Progress>>,
-    /// How many there are; readers wait on it.
+    /// Their number; readers wait on it.
     count: watch::Sender<usize>,
-    /// Where the browser's window is. Only the last word counts; none if there was none.
+    /// The latest position of the browser's window; `None` before the first.
     window: watch::Sender<Option<Progress>>,
-    /// The same of whether there is a browser.
+    /// The latest state of the browser.
     browser: watch::Sender<Option<Progress>>,
-    /// The same of whether commands of callers run.
+    /// Whether commands are running.
     executing: watch::Sender<Option<Progress>>,
     readers: Mutex<Readers>,
 }
 
 struct Readers {
     now: usize,
-    /// Since when there are none.
+    /// Since when there is no reader.
     alone_since: Instant,
 }
 
@@ -54,14 +53,14 @@ impl Default for Reports {
 }
 
 impl Reports {
-    /// Tells everybody who reads, and will read.
+    /// Sends a report to all present and future readers.
     pub fn tell(&self, report: Progress) {
         if matches!(report, Progress::BrowserEnded(_) | Progress::BrowserBack) {
             self.shared.browser.send_replace(Some(report));
             return;
         }
         let mut reports = self.shared.reports.lock();
-        // Events may be many; what ends a session is always told.
+        // Events are limited in number; reports that end a session are always kept.
         let event = matches!(report, Progress::Event(_));
         if reports.len() < MAX_REPORTS || !event {
             reports.push(report);
@@ -69,23 +68,23 @@ impl Reports {
         }
     }
 
-    /// Tells where the browser's window is now.
+    /// Reports the current position of the browser's window.
     pub fn tell_window(&self, window: Option<BrowserWindow>) {
         self.shared.window.send_replace(Some(Progress::BrowserWindow(window)));
     }
 
-    /// Tells whether commands of callers run.
+    /// Reports whether commands are running.
     pub fn tell_executing(&self, executing: bool) {
         self.shared.executing.send_replace(Some(Progress::Executing(executing)));
     }
 
-    /// Since when nobody reads, if nobody does.
+    /// Since when there is no reader; `None` if there is one.
     pub fn alone_since(&self) -> Option<Instant> {
         let readers = self.shared.readers.lock();
         (readers.now == 0).then_some(readers.alone_since)
     }
 
-    /// All reports as lines of JSON: those that were, and those to come.
+    /// All past and future reports as lines of JSON.
     pub fn lines(&self) -> impl Stream<Item = Result<Bytes, Infallible>> + Send + use<> {
         self.shared.readers.lock().now += 1;
         let (count, mut window) = (self.shared.count.subscribe(), self.shared.window.subscribe());
@@ -105,7 +104,7 @@ impl Reports {
     }
 }
 
-/// One who reads; counted for as long as it lives.
+/// A reader; counted while it exists.
 struct Reader {
     reports: Reports,
     count: watch::Receiver<usize>,

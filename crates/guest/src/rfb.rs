@@ -1,7 +1,8 @@
-//! The X server's picture: who may see it, and the handshake with the X server.
+//! RFB access to the X server: passwords, and the handshake.
 //!
-//! The X server knows two passwords. Whoever comes with the second can only look: it neither takes
-//! their input nor sends them the clipboard. The relay filters too; this is the second lock.
+//! The X server has two passwords. With the second, a client can only view: the X server ignores
+//! its input
+//! and hides the clipboard. The relay filters as well; this is the second barrier.
 
 use std::{
     fs::OpenOptions,
@@ -25,18 +26,18 @@ use tokio::{
 
 use crate::error::GuestError;
 
-/// Where a session's X server shows its picture; what the agent runs does not see this directory.
+/// The directory of the X server's socket; the agent's programs do not see it.
 pub const PLACE: &str = "/run/helmdeck";
-/// Its socket there.
+/// The name of its socket.
 const SOCKET: &str = "rfb.sock";
-/// Where it reads the passwords.
+/// The name of its password file.
 const PASSWORD_FILE: &str = "rfb.passwd";
 /// The handshake is local work.
 const HANDSHAKE_DEADLINE: Duration = Duration::from_secs(4);
 
 const VERSION: &[u8; 12] = b"RFB 003.008\n";
 const VNC_AUTH: u8 = 2;
-/// What the file is "encrypted" with, everywhere: it hides passwords from the eye only.
+/// The well-known key with which the password file is obfuscated.
 const FILE_KEY: [u8; 8] = [23, 82, 107, 6, 35, 78, 88, 7];
 
 /// A password: the protocol uses eight bytes.
@@ -51,29 +52,29 @@ pub struct Passwords {
 }
 
 impl Passwords {
-    /// New ones, for an X server that shows its picture in this directory.
+    /// Generates passwords for an X server with its socket in this directory.
     pub fn generate(place: &Path) -> Result<Self, GuestError> {
         let random = || {
             let mut password = [0; 8];
             getrandom::fill(&mut password)
                 .map_err(|e| GuestError::Io("no randomness", io::Error::other(e)))?;
-            // Zero ends a password.
+            // A zero byte would end the password.
             Ok::<_, GuestError>(password.map(|byte| byte.max(1)))
         };
         Ok(Self { place: place.into(), control: random()?, view: random()? })
     }
 
-    /// Where the X server shows its picture.
+    /// The path of the X server's socket.
     pub fn socket(&self) -> PathBuf {
         self.place.join(SOCKET)
     }
 
-    /// Where it reads the passwords.
+    /// The path of its password file.
     pub fn file(&self) -> PathBuf {
         self.place.join(PASSWORD_FILE)
     }
 
-    /// Writes them where the X server reads them.
+    /// Writes the password file.
     pub fn write(&self) -> io::Result<()> {
         let mut file = OpenOptions::new()
             .write(true)
@@ -85,7 +86,7 @@ impl Passwords {
         file.write_all(&encrypt(FILE_KEY, self.view))
     }
 
-    /// The picture for somebody of this role, from their `ClientInit` on.
+    /// Opens an RFB connection for this role, starting with its `ClientInit`.
     pub async fn open(&self, role: Role) -> Result<UnixStream, GuestError> {
         let password = match role {
             Role::Control => self.control,
@@ -109,7 +110,7 @@ async fn log_in(stream: &mut UnixStream, password: Password) -> io::Result<()> {
     let mut kinds = vec![0; usize::from(stream.read_u8().await?)];
     stream.read_exact(&mut kinds).await?;
     if !kinds.contains(&VNC_AUTH) {
-        return Err(io::Error::other("it does not ask for a password"));
+        return Err(io::Error::other("it does not require a password"));
     }
     stream.write_u8(VNC_AUTH).await?;
     let (mut first, mut second) = ([0; 8], [0; 8]);
@@ -123,7 +124,7 @@ async fn log_in(stream: &mut UnixStream, password: Password) -> io::Result<()> {
     }
 }
 
-/// DES as VNC uses it: with the bits of every byte of the key in reverse.
+/// DES as VNC uses it: with reversed bits in every byte of the key.
 fn encrypt(key: [u8; 8], block: [u8; 8]) -> [u8; 8] {
     let cipher = Des::new(&key.map(u8::reverse_bits).into());
     let mut block = Block::<Des>::from(block);
@@ -136,8 +137,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_password_is_hidden_as_other_programs_hide_it() {
-        // What `vncpasswd -f` writes for "password".
+    fn passwords_are_stored_in_the_standard_format() {
+        // The output of `vncpasswd -f` for "password".
         let hidden = [0xdb, 0xd8, 0x3c, 0xfd, 0x72, 0x7a, 0x14, 0x58];
         assert_eq!(encrypt(FILE_KEY, *b"password"), hidden);
     }

@@ -1,4 +1,4 @@
-//! What the guest answers: path → action. Nothing is decided here.
+//! The guest's routes: maps paths to actions. Nothing is decided here.
 
 use axum::{
     Json, Router,
@@ -53,7 +53,7 @@ use crate::{
 /// The largest request: a long text to type, or a clipboard.
 const MAX_BODY: usize = 32 << 20;
 
-/// What is copied at once for a program that talks to the network; less costs throughput.
+/// The buffer for network connections of programs; a smaller one costs throughput.
 const RELAY: usize = 64 << 10;
 
 /// Routes actions to the display's methods: `Action => method as how_to_answer`.
@@ -80,7 +80,7 @@ macro_rules! on_browser {
     };
 }
 
-/// Who wants to see.
+/// The role of a viewer.
 #[derive(serde::Deserialize)]
 struct View {
     role: Role,
@@ -136,7 +136,7 @@ pub fn router(guest: Guest) -> Router {
         ImportState => import_state as Json,
         Emulate => emulate as Json,
     );
-    // Only actions count as activity: looking at the log or asking who it is keeps nobody awake.
+    // Only actions count as activity: reading the log or the version does not.
     let actions = router.route_layer(from_fn_with_state(guest.clone(), count));
     let routes = actions
         .route(route::HELLO, get(hello))
@@ -186,7 +186,7 @@ async fn watch(State(guest): State<Guest>) -> Body {
     Body::from_stream(guest.reports.lines())
 }
 
-/// Answers when a program inside wants out, and then is that program's connection.
+/// Answers when a program opens an outgoing connection, and then carries that connection.
 async fn tunnel(State(guest): State<Guest>, mut request: Request) -> Result<Response, GuestError> {
     let upgrade = hyper::upgrade::on(&mut request);
     let client = guest.egress.next_client().await.ok_or(GuestError::NotBegun)?;
@@ -204,7 +204,7 @@ async fn tunnel(State(guest): State<Guest>, mut request: Request) -> Result<Resp
     Ok(response)
 }
 
-/// The ports that are forwarded from now on; those of an attached machine are not ours to take.
+/// Sets the forwarded ports. Not available in attached sessions.
 async fn set_forwards(
     State(guest): State<Guest>,
     Json(wanted): Json<ForwardedPorts>,
@@ -213,7 +213,7 @@ async fn set_forwards(
     guest.forwards.set(&wanted, &guest.egress).await
 }
 
-/// The X server's picture, for somebody of the role in the query.
+/// An RFB stream of the X server, for the role in the query.
 async fn view(
     State(guest): State<Guest>,
     Query(view): Query<View>,
@@ -231,7 +231,7 @@ async fn view(
     Ok((StatusCode::SWITCHING_PROTOCOLS, headers).into_response())
 }
 
-/// Small pictures of the session, whenever it changes.
+/// A stream of thumbnails, sent when the session changes.
 async fn frames(
     State(guest): State<Guest>,
     Query(wanted): Query<Frames>,
@@ -248,7 +248,7 @@ async fn frames(
     Ok((StatusCode::SWITCHING_PROTOCOLS, headers).into_response())
 }
 
-/// The browser's debugging protocol, for one client of its own.
+/// The browser's debugging protocol for one client.
 async fn cdp(
     State(guest): State<Guest>,
     Query(whose): Query<OneClient>,
@@ -264,7 +264,7 @@ async fn cdp(
             debugging::serve(&client, incoming, TokioIo::new(upgraded)).await;
         }
         drop(client);
-        // One that the agent started has said itself where downloads go.
+        // The program that started a browser chose its download folder.
         if current.is_own(&browser) {
             debugging::tidy_up(&browser, sandboxed).await;
         }
@@ -273,7 +273,7 @@ async fn cdp(
     Ok((StatusCode::SWITCHING_PROTOCOLS, headers).into_response())
 }
 
-/// The browser's page as pictures, for one viewer.
+/// A cast of the browser's page for one viewer.
 async fn show(
     State(guest): State<Guest>,
     Query(view): Query<CastView>,
@@ -309,14 +309,14 @@ async fn release_all(
     if to_person && let Ok(session) = guest.session() {
         guest.frozen.freeze(&session.nest).await;
     }
-    // Without a screen, nothing is held down but in the browser, by viewers who let go themselves.
+    // Without a screen, only viewers of the browser hold keys, and they release them themselves.
     match guest.display() {
         Ok(display) => Ok(display.release_all().await?),
         Err(_) => Ok(()),
     }
 }
 
-/// Goes on when the server goes: half a private sign-in would lock everybody out.
+/// Runs to completion when the server disconnects: a partial private sign-in would block everyone.
 async fn start_private(
     State(guest): State<Guest>,
     Json(wanted): Json<StartPrivate>,
@@ -373,14 +373,14 @@ async fn write_file(
     Ok(Json(stored?))
 }
 
-/// Only before the browser starts: later it would overwrite what the browser has open.
+/// Only before the browser starts: later it would overwrite open files.
 async fn load_profile(State(guest): State<Guest>, body: Body) -> Result<(), GuestError> {
     guest.ensure_empty()?;
     *guest.cookies.lock() = profile::load(body.into_data_stream()).await?;
     Ok(())
 }
 
-/// Only before the browser starts, too: it would see half of it.
+/// Only before the browser starts: later it could see a partial extension.
 async fn load_extension(
     State(guest): State<Guest>,
     Query(extension): Query<OneExtension>,
@@ -402,7 +402,7 @@ async fn log(State(guest): State<Guest>) -> String {
     guest.log.text()
 }
 
-/// A picture of the whole desktop, with its panel.
+/// A screenshot of the whole desktop, including its panel.
 async fn screenshot(
     State(guest): State<Guest>,
     Json(action): Json<Screenshot>,
@@ -418,7 +418,7 @@ async fn launch(
     Ok(Json(act::launch(&guest.session()?, launch).await?))
 }
 
-/// The size of somebody's own screen is theirs to choose.
+/// The screen size of an attached display is not changed.
 async fn resize(
     State(guest): State<Guest>,
     Json(resize): Json<Resize>,
@@ -427,7 +427,7 @@ async fn resize(
     Ok(Json(guest.display()?.resize(&resize).await?))
 }
 
-/// In whose hands the browser is for this call.
+/// On whose behalf this call uses the browser.
 fn hands(headers: &HeaderMap) -> Hands {
     let named = headers.get(route::HANDS).and_then(|hands| hands.to_str().ok());
     Hands::named(named.unwrap_or_default())
@@ -451,7 +451,7 @@ async fn tabs(
     Ok(Json(guest.browser()?.in_hands(hands(&headers)).tabs(&tabs).await?))
 }
 
-/// Files come from the home, which only sessions of the server's own have.
+/// Files come from the home, which attached sessions do not have.
 async fn upload(
     State(guest): State<Guest>,
     Json(upload): Json<UploadFiles>,
@@ -467,7 +467,7 @@ async fn wait(Json(wait): Json<Wait>) -> Json<Waited> {
     Json(act::wait(wait).await)
 }
 
-/// A reply whose body is not JSON, with its facts as headers.
+/// A reply whose body is not JSON, with metadata in headers.
 fn bytes(reply: impl BytesReply) -> Response {
     let (media_type, facts) = (reply.media_type(), reply.facts());
     let mut response = reply.into_bytes().into_response();
@@ -483,7 +483,7 @@ fn bytes(reply: impl BytesReply) -> Response {
 
 impl IntoResponse for GuestError {
     fn into_response(self) -> Response {
-        // The link looks at the body; the status only tells answers from refusals.
+        // The link reads the body; the status only separates errors from replies.
         (StatusCode::UNPROCESSABLE_ENTITY, Json(self.body())).into_response()
     }
 }

@@ -1,5 +1,5 @@
-//! The picture of a display that is somebody's own: TigerVNC's scraping server, on a unix socket and
-//! no port at all.
+//! The live view of an attached display: TigerVNC's scraping server, on a unix socket and without a
+//! port.
 
 use std::{
     fs, io,
@@ -16,18 +16,18 @@ use tokio::{
 
 use crate::{error::GuestError, log::Log, rfb::Passwords};
 
-/// Debian's name first: there, the other is a script that would leave us.
+/// Debian's name first: there, the other is a script that would detach from us.
 const PROGRAMS: [&str; 2] = ["X0tigervnc", "x0vncserver"];
-/// What to install, for people.
+/// The hint for people about what to install.
 pub const MISSING: &str = "the live view of an attached display needs TigerVNC's X0tigervnc on the \
     machine that attached it (Debian: tigervnc-scraping-server); screenshots and actions work";
-/// It takes 50 ms on an idle machine.
+/// It starts in 50 ms on an idle machine.
 const START_DEADLINE: Duration = Duration::from_secs(20);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Before one that ended is started again.
+/// Pause before it is restarted.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// A running server; it ends with this.
+/// A running server. Dropping this ends it.
 struct Scraper {
     process: OwnedFd,
     ended: oneshot::Receiver<()>,
@@ -35,13 +35,14 @@ struct Scraper {
 
 impl Drop for Scraper {
     fn drop(&mut self) {
-        // Fails only if it has ended.
+        // Fails only if it has already ended.
         let _ = pidfd_send_signal(&self.process, Signal::KILL);
     }
 }
 
-/// Shows the display to those who know `passwords`, until what is returned is dropped. Nothing if
-/// this machine has no such program.
+/// Serves the display to clients that know `passwords`, until the result is dropped. `None` if this
+/// machine
+/// has no such program.
 pub async fn start(
     display: &str,
     passwords: &Passwords,
@@ -55,10 +56,10 @@ pub async fn start(
         loop {
             if let Some(scraper) = &mut running {
                 let _ = (&mut scraper.ended).await;
-                log.line("guest", "the server of the live view ended; starting it again");
+                log.line("guest", "the live view's server ended; restarting it");
             }
             sleep(PAUSE).await;
-            // With the display, it fails until somebody notices that.
+            // If the display is gone, this fails until that is noticed.
             running = begin(&display, &passwords, &log).await.ok().flatten();
         }
     }))
@@ -70,7 +71,7 @@ async fn begin(
     log: &Log,
 ) -> Result<Option<Scraper>, GuestError> {
     let failed = |e: io::Error| GuestError::Io("server of the live view", e);
-    // One that was killed leaves its socket.
+    // A killed server leaves its socket behind.
     let _ = fs::remove_file(passwords.socket());
     for program in PROGRAMS {
         let output = log.pipe(program).map_err(failed)?;
@@ -79,7 +80,7 @@ async fn begin(
         command.args(["-display", display, "-rfbport", "-1", "-rfbunixmode", "0600"]);
         command.arg("-rfbunixpath").arg(passwords.socket());
         command.args(["-SecurityTypes", "VncAuth", "-PasswordFile"]).arg(passwords.file());
-        // The size of the screen is its owner's to choose.
+        // The screen size must not be changed.
         command.args(["-AlwaysShared", "-AcceptSetDesktopSize=0", "-Log", "*:stderr:0"]);
         command.args(["-desktop", "helmdeck"]).stdin(Stdio::null());
         command.stderr(output.try_clone().map_err(failed)?).stdout(output);
@@ -98,7 +99,7 @@ async fn begin(
     Ok(None)
 }
 
-/// Waits until it has made its socket; connecting would be a viewer that it complains of.
+/// Waits until its socket exists; connecting would log a failed viewer.
 async fn ready(scraper: &mut Scraper, passwords: &Passwords) -> Result<(), GuestError> {
     let deadline = Instant::now() + START_DEADLINE;
     loop {
@@ -109,7 +110,7 @@ async fn ready(scraper: &mut Scraper, passwords: &Passwords) -> Result<(), Guest
         }
         tokio::select! {
             _ = &mut scraper.ended => return Err(GuestError::Ended("X0tigervnc")),
-            // It listens a moment after.
+            // It listens a moment after creating the socket.
             () = sleep(LOOK_EVERY) => {}
         }
         if made {
@@ -118,14 +119,15 @@ async fn ready(scraper: &mut Scraper, passwords: &Passwords) -> Result<(), Guest
     }
 }
 
-/// Starts it on a thread that lives as long as it does: what shall die with its parent dies with the
-/// thread that started it.
+/// Starts it on a thread that lives as long as the server, because a child with a parent-death
+/// signal dies
+/// with the thread that started it.
 async fn spawn(mut command: Command) -> io::Result<Scraper> {
     let (started, result) = oneshot::channel();
     let (over, ended) = oneshot::channel();
     let wait = move || {
         let child = command.spawn();
-        // Our copies of its output must go, or its end would not be seen.
+        // Close our copies of its output, or its end would not be noticed.
         drop(command);
         match child {
             Ok(mut child) => {

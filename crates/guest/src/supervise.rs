@@ -1,4 +1,4 @@
-//! What happens when a part of a running session ends.
+//! Reacts when a part of a running session ends.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,27 +19,27 @@ use tokio::{
 
 use crate::{browser::Browser, error::GuestError, log::Log, profile::Leaving, reports::Reports};
 
-/// Without a screen, Chromium is brought back this often before the session is given up.
+/// How often Chromium is restarted in a headless session before the session ends.
 const MAX_TRIES: u32 = 3;
-/// The pause before the second try; it doubles with each further one.
+/// The pause before the second restart; it doubles each time.
 const BACK_OFF: Duration = Duration::from_millis(500);
-/// The same on a desktop, which is worth keeping without a browser, and the longest pause there.
+/// The same for a desktop, which is useful without a browser, and the longest pause there.
 const DESKTOP_BACK_OFF: Duration = Duration::from_secs(1);
 const DESKTOP_PAUSE: Duration = Duration::from_secs(30);
-/// A browser that lived this long has earned its tries anew.
+/// After running this long, a browser gets all its restarts again.
 const STABLE: Duration = Duration::from_secs(60);
-/// The browser knows its tabs by heart; a browser that is being started is waited for again.
+/// How long one attempt waits for a browser.
 const LOOK: Duration = Duration::from_secs(30);
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
-/// Lines of the log that go with a loss.
+/// Lines of the log sent with a loss.
 const TAIL_LINES: usize = 200;
 
-/// Tells the server that a part is gone for good.
+/// Reports that a part is gone for good.
 pub fn tell_lost(part: Part, reports: &Reports, log: &Log) {
     reports.tell(Progress::Lost { part, log_tail: log.tail(TAIL_LINES) });
 }
 
-/// Watches the X server, without which there is no session.
+/// Watches the X server; the session ends with it.
 pub async fn watch_display(mut xvnc: Child, reports: Reports, log: Log) {
     let how = match xvnc.wait().await {
         Ok(status) => status.to_string(),
@@ -49,14 +49,14 @@ pub async fn watch_display(mut xvnc: Child, reports: Reports, log: Log) {
     tell_lost(Part::Display, &reports, &log);
 }
 
-/// What a browser is started with again.
+/// What is needed to restart a browser.
 pub struct Parts {
     pub display: Option<Display>,
     pub begin: Begin,
     pub leaving: Leaving,
 }
 
-/// The pause before Chromium is tried again after so many tries; nothing if it is not any more.
+/// The pause before the next restart; `None` if there is none.
 fn pause(tries: u32, desktop: bool) -> Option<Duration> {
     let doubled = |first: Duration| match tries {
         0 => Duration::ZERO,
@@ -68,7 +68,7 @@ fn pause(tries: u32, desktop: bool) -> Option<Duration> {
     (tries < MAX_TRIES).then(|| doubled(BACK_OFF))
 }
 
-/// How Chromium ended, and when the next is tried.
+/// The report of how Chromium ended and when it is restarted.
 fn told(how: &str, pause: Duration) -> Progress {
     if pause.is_zero() {
         return Progress::BrowserEnded(how.to_owned());
@@ -78,8 +78,9 @@ fn told(how: &str, pause: Duration) -> Progress {
     Progress::BrowserEnded(next)
 }
 
-/// Opens a tab whenever the session's own browser has none left, so that there is always a window to
-/// look at. Ends when the browser is closed for good.
+/// Opens a tab whenever the session's own browser has none, so that there is always a window. Ends
+/// when the
+/// browser is closed for good.
 pub async fn keep_a_tab(current: Arc<Current>, leaving: Leaving) {
     while !leaving.is_set() {
         let Ok(cdp) = current.own(LOOK).await else { continue };
@@ -88,18 +89,19 @@ pub async fn keep_a_tab(current: Arc<Current>, leaving: Leaving) {
                 if !any && !leaving.is_set() {
                     let params = json!({ "url": "about:blank" });
                     let method = "Target.createTarget";
-                    // Fails with the browser only.
+                    // Fails only with the browser.
                     let _ = cdp.call::<IgnoredAny>(None, method, params, LOOK).await;
                 }
             }
         }
-        // One that told too much is looked at again; the next browser takes its time.
+        // After lost events, start over; the next browser may take some time.
         sleep(LOOK_AGAIN).await;
     }
 }
 
-/// Brings Chromium back when it ends, unless it was closed for good: without a screen a few times, on
-/// a desktop as often as it takes.
+/// Restarts Chromium when it ends, unless it was closed for good: a limited number of times without
+/// a
+/// screen, without limit on a desktop.
 pub async fn keep_browser(mut browser: Browser, parts: Parts, reports: Reports, log: Log) {
     let Parts { display, begin, leaving } = parts;
     let mut tries = 0;
@@ -139,7 +141,7 @@ pub async fn keep_browser(mut browser: Browser, parts: Parts, reports: Reports, 
         if let Some(display) = &display {
             match browser.present(display, tries == 1).await {
                 Ok(()) => {}
-                // Its end is what is told next.
+                // The next iteration reports its end.
                 Err(GuestError::Ended(_)) => continue,
                 Err(error) => log.line("guest", &with_causes(&error)),
             }
@@ -154,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_desktop_is_never_given_up_and_a_headless_session_is() {
+    fn only_headless_sessions_end_after_repeated_browser_failures() {
         let seconds = |tries| pause(tries, true).map(|pause| pause.as_secs());
         let pauses = [0, 1, 2, 3, 4, 5, 6, 7, u32::MAX].map(seconds);
         assert_eq!(pauses, [0, 1, 2, 4, 8, 16, 30, 30, 30].map(Some));

@@ -1,4 +1,4 @@
-//! Small pictures of the session for somebody outside, whenever what they show changes.
+//! Thumbnails of the session, sent when it changes.
 
 use bytes::Bytes;
 use helmdeck_browser::ThumbnailCast;
@@ -11,14 +11,14 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::{begin::Guest, error::GuestError};
 
-/// What they are pictures of.
+/// The source of the thumbnails.
 pub enum Pictures {
     Screen(helmdeck_display::Frames),
     Page(Box<ThumbnailCast>),
 }
 
 impl Guest {
-    /// The screen as pictures; without one, the page in the browser.
+    /// Pictures of the screen; without a screen, of the browser's page.
     pub async fn pictures(&self, wanted: Frames) -> Result<Pictures, GuestError> {
         let Frames { width, fps, quality } = wanted;
         if let Some(display) = self.screen()? {
@@ -39,7 +39,7 @@ impl Guest {
 }
 
 impl Pictures {
-    /// The next one, a JPEG; `None` when the screen is gone. A browser that is gone comes back.
+    /// The next JPEG; `None` when the screen is gone. For a browser that ended, waits for the next.
     async fn next(&mut self) -> Option<Bytes> {
         match self {
             Self::Screen(frames) => frames.next().await.ok().map(|frame| frame.jpeg),
@@ -48,7 +48,8 @@ impl Pictures {
     }
 }
 
-/// Sends pictures until the other side goes or the screen is gone. One that is slow misses some.
+/// Sends pictures until the other side disconnects or the screen is gone. A slow receiver misses
+/// some.
 pub async fn send(mut pictures: Pictures, stream: impl AsyncRead + AsyncWrite) {
     let (mut from_server, mut to_server) = tokio::io::split(stream);
     let sending = async {
@@ -63,7 +64,7 @@ pub async fn send(mut pictures: Pictures, stream: impl AsyncRead + AsyncWrite) {
     };
     tokio::select! {
         () = sending => {}
-        // The server sends nothing; its end is noticed also while the picture is still.
+        // The server sends nothing; this detects its end even while the picture is unchanged.
         _ = from_server.read_u8() => {}
     }
 }

@@ -1,4 +1,4 @@
-//! Files that clients of the debugging protocol download and upload, in a session of the server's own.
+//! Downloads and uploads of debugging clients, in sessions that are not attached.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -14,17 +14,17 @@ use tokio::task::block_in_place;
 
 use crate::{files, nest::HOME};
 
-/// The protocol's number for what could not be done.
+/// The protocol's error code for failed calls.
 const SERVER_ERROR: i64 = -32000;
-/// More downloads than these at once arrive under their numbers.
+/// Limit on simultaneous downloads; further ones keep their numbers as names.
 const MOST_AT_ONCE: usize = 1000;
-/// Longer messages speak of no download.
+/// Longer messages are not about downloads.
 const MAX_EVENT: usize = 64 << 10;
 
 /// The downloads of one client.
 pub struct Downloads {
     incoming: Arc<Incoming>,
-    /// Names by number.
+    /// Suggested names by number.
     begun: VecDeque<(String, String)>,
 }
 
@@ -36,13 +36,14 @@ struct Begun {
 }
 
 impl Downloads {
-    /// Those that arrive there.
+    /// Downloads that arrive in this folder.
     pub fn new(incoming: Arc<Incoming>) -> Self {
         Self { incoming, begun: VecDeque::new() }
     }
 
-    /// The message in whose place another goes to the client, if it says that a download is complete:
-    /// the file has its name by then, and the new message says which.
+    /// Replaces the message that a download is complete. The file has its final name by then, and
+    /// the new
+    /// message contains it.
     pub fn settled(&mut self, message: &str) -> Option<String> {
         if message.len() > MAX_EVENT || !message.contains("\"Browser.download") {
             return None;
@@ -77,8 +78,9 @@ impl Downloads {
     }
 }
 
-/// The answer to a client that wants to upload a file which is not in the session. Chromium would take
-/// the path as it is, and send an empty file.
+/// The error for a client that uploads a file which is not in the session. Chromium would accept
+/// the path
+/// and send an empty file.
 pub fn refused_upload(text: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Upload {
@@ -100,7 +102,7 @@ pub fn refused_upload(text: &str) -> Option<String> {
     Some(refusal(Some(message.id), message.session_id.as_deref(), SERVER_ERROR, &why))
 }
 
-/// Why a path is not that of a file or folder in the home.
+/// Why a path is not a file or folder in the home.
 fn missing(path: &str) -> Option<String> {
     let Some(inside) = path.strip_prefix(HOME).and_then(|rest| rest.strip_prefix('/')) else {
         return Some(format!("not below {HOME}, the session's home"));
@@ -122,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_upload_of_a_file_that_is_not_in_the_session_is_refused() {
+    fn uploads_of_files_outside_the_session_are_refused() {
         let ask = |files: &str| {
             let text = format!(
                 r#"{{"id":7,"sessionId":"S","method":"DOM.setFileInputFiles","params":{{"files":{files}}}}}"#

@@ -1,7 +1,8 @@
-//! Measures what the agent's programs use, and kills the largest when it is too much.
+//! Measures the memory of the agent's programs, and kills the largest if it exceeds the limit.
 //!
-//! For machines without control groups, which do this better: a fast enough program wins against
-//! anybody who looks once a second.
+//! For machines without control groups, which are more reliable: a fast program can exceed the
+//! limit
+//! between two checks.
 
 use std::{fs, sync::Arc, time::Duration};
 
@@ -11,17 +12,17 @@ use tokio::time::sleep;
 
 use crate::log::Log;
 
-/// How often to look.
+/// How often to check.
 const TICK: Duration = Duration::from_secs(1);
 
-/// What the agent's programs use together.
+/// The usage of all the agent's programs together.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Usage {
     pub memory_bytes: u64,
     pub pids: u64,
 }
 
-/// The last measurement; none where nobody measures.
+/// The last measurement; `None` if nothing is measured.
 pub type Measured = Arc<Mutex<Option<Usage>>>;
 
 /// Watches for the life of the guest.
@@ -58,7 +59,7 @@ fn programs() -> Vec<Program> {
     entries.filter_map(|entry| program(entry.file_name().to_str()?.parse().ok()?)).collect()
 }
 
-/// A process of the nested sandbox: one that has a number there as well as here.
+/// A process of the nested sandbox: it has a process id there as well as here.
 fn program(pid: i32) -> Option<Program> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let field =
@@ -77,7 +78,7 @@ fn proportional(pid: i32) -> Option<u64> {
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? << 10)
 }
 
-/// What Chromium's sandboxed processes let us see.
+/// What can be measured of Chromium's sandboxed processes.
 fn private(pid: i32) -> Option<u64> {
     let pages = fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
     let mut pages = pages.split_whitespace().skip(1).map_while(|word| word.parse::<u64>().ok());

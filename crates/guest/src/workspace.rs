@@ -1,8 +1,11 @@
-//! `/workspace` of the agent's programs: a directory on the host's disk, or a part of the home.
+//! `/workspace` of the agent's programs: a directory on the host's disk, or in memory.
 //!
-//! On the disk it is a directory that the runtime gives the outer sandbox. In the agent's sandbox it is
-//! an overlay of that directory with nothing below it: of a plain bind, programs could read where on the
-//! host it is. Nothing limits its size but the guest, which looks and kills what writes too much.
+//! On disk, it is a directory that the runtime gives to the outer sandbox. In the agent's sandbox
+//! it is an
+//! overlay of that directory without lower content, because a plain bind mount would reveal its
+//! path on the
+//! host. Only the guest limits its size: it measures the directory, and kills programs that write
+//! too much.
 
 mod measure;
 mod writers;
@@ -26,29 +29,29 @@ use crate::{
     nest::Nest,
 };
 
-/// The directory on the disk, in the outer sandbox.
+/// The directory on disk, in the outer sandbox.
 const DISK: &str = "/run/helmdeck/workspace";
-/// The same in the agent's, until it is mounted.
+/// The same in the agent's sandbox, until it is mounted.
 const HIDDEN: &str = "/run/workspace";
-/// In memory, it is beside the home.
+/// The directory in memory, beside the home.
 const IN_MEMORY: &str = "/home/workspace";
-/// The layers of the overlay: what programs write, what it needs itself, and nothing.
+/// The layers of the overlay: the programs' files, its work directory, and an empty one.
 const UPPER: &str = "up";
 const LAYERS: [&str; 3] = [UPPER, "work", "low"];
 
-/// How often to look whether the disk fills.
+/// How often to check whether the disk fills.
 const TICK: Duration = Duration::from_secs(1);
-/// How often to measure a directory on a disk that does not fill.
+/// How often to measure the directory while the disk does not fill.
 const AT_LEAST: Duration = Duration::from_secs(30);
-/// Of the time, so much at most is spent with measuring: one part in twenty.
+/// Limit on the time spent measuring: one part in this many.
 const SHARE: u32 = 20;
 
-/// Whether the runtime could give it a directory on the disk.
+/// Whether the runtime provided a directory on disk.
 pub fn is_on_disk() -> bool {
     fs::exists(DISK).unwrap_or(false)
 }
 
-/// Makes the directories that it is made of, before any program runs.
+/// Creates its directories, before any program runs.
 pub fn make_folders(begin: &Begin) -> io::Result<()> {
     if begin.workspace_bytes.is_none() {
         return fs::create_dir_all(IN_MEMORY);
@@ -56,7 +59,7 @@ pub fn make_folders(begin: &Begin) -> io::Result<()> {
     LAYERS.iter().try_for_each(|layer| fs::create_dir_all(format!("{DISK}/{layer}")))
 }
 
-/// What bubblewrap must be told for the agent's sandbox.
+/// The bubblewrap arguments for the agent's sandbox.
 pub fn arguments(begin: &Begin) -> String {
     match begin.workspace_bytes {
         Some(_) => format!("--dir {WORKSPACE} --bind {DISK} {HIDDEN}"),
@@ -64,7 +67,7 @@ pub fn arguments(begin: &Begin) -> String {
     }
 }
 
-/// Mounts it, if it is on the disk; before any program of the agent's runs.
+/// Mounts it if it is on disk, before any program of the agent runs.
 pub async fn mount(nest: &Nest, begin: &Begin, log: &Log) {
     if begin.workspace_bytes.is_none() {
         return;
@@ -74,17 +77,17 @@ pub async fn mount(nest: &Nest, begin: &Begin, log: &Log) {
     let layer = Layer {
         hidden: text(HIDDEN.to_owned()),
         place: text(WORKSPACE.to_owned()),
-        // It is gone with the session, so nothing has to be safe on the disk.
+        // It is deleted with the session, so nothing has to be synced to disk.
         options: text(format!("lowerdir={low},upperdir={upper},workdir={work},userxattr,volatile")),
         upper: text(upper),
     };
     if let Err(error) = nest.mount(&layer).await {
-        // A session in which nothing can be built is still a session.
+        // The session works without a writable workspace.
         log.line("guest", &format!("{WORKSPACE} cannot be written to: {error}"));
     }
 }
 
-/// Watches what it holds, for the life of the guest.
+/// Watches its size, for the life of the guest.
 pub async fn watch(limit: u64, nest: Nest, execs: Execs, log: Log) {
     let mut gauge = Gauge::default();
     loop {
@@ -105,12 +108,12 @@ pub async fn watch(limit: u64, nest: Nest, execs: Execs, log: Log) {
     }
 }
 
-/// Bytes that are in use on a file system.
+/// Bytes in use on a file system.
 fn taken(disk: &StatVfs) -> u64 {
     disk.f_blocks.saturating_sub(disk.f_bfree).saturating_mul(disk.f_frsize)
 }
 
-/// Kills the programs that have a file open there to write, and the whole command of each.
+/// Kills programs that have a file open there for writing, with their whole command.
 fn stop_writers(used: u64, limit: u64, nest: &Nest, execs: &Execs, log: &Log) {
     let megabytes = |bytes: u64| bytes >> 20;
     let message = format!(
@@ -131,7 +134,7 @@ fn stop_writers(used: u64, limit: u64, nest: &Nest, execs: &Execs, log: &Log) {
             }
             None => {
                 if let Some(pid) = Pid::from_raw(pid) {
-                    // One that has ended meanwhile needs none.
+                    // A process that has ended needs no signal.
                     let _ = kill_process(pid, Signal::KILL);
                 }
             }
@@ -139,7 +142,7 @@ fn stop_writers(used: u64, limit: u64, nest: &Nest, execs: &Execs, log: &Log) {
     }
 }
 
-/// When to measure again: pure, with time and numbers passed in.
+/// Decides when to measure again. Pure: time and numbers are passed in.
 #[derive(Default)]
 struct Gauge {
     last: Option<Last>,
@@ -147,14 +150,14 @@ struct Gauge {
 
 struct Last {
     used: u64,
-    /// Bytes in use on the whole disk then.
+    /// Bytes in use on the whole disk at that time.
     taken: u64,
     at: Instant,
     took: Duration,
 }
 
 impl Gauge {
-    /// Whether it may hold more than `limit` by now. What is written there is taken from the disk.
+    /// Whether the directory may exceed `limit` by now, judging by the usage of the disk.
     fn is_due(&self, taken: u64, limit: u64, now: Instant) -> bool {
         let Some(last) = &self.last else { return true };
         let passed = now.duration_since(last.at);
@@ -176,7 +179,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_directory_is_measured_when_its_disk_fills_and_now_and_then() {
+    async fn a_directory_is_measured_when_its_disk_fills_and_periodically() {
         let start = Instant::now();
         let at = |seconds: u64| start + Duration::from_secs(seconds);
         let mut gauge = Gauge::default();

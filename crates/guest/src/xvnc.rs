@@ -1,4 +1,4 @@
-//! The X server: TigerVNC's, with its picture on a unix socket and no port at all.
+//! The X server: TigerVNC's, with RFB on a unix socket and without a port.
 
 use std::{io, process::Stdio, time::Duration};
 
@@ -14,11 +14,12 @@ use crate::{error::GuestError, log::Log, rfb};
 
 /// The display of every session, as agents expect it.
 pub const DISPLAY: &str = ":99";
-/// It takes 30 ms on an idle machine.
+/// It starts in 30 ms on an idle machine.
 const START_DEADLINE: Duration = Duration::from_secs(20);
 
-/// Starts the X server, which shows its picture to those who know `passwords`, and waits until it
-/// accepts clients.
+/// Starts the X server, which serves RFB clients that know `passwords`, and waits until it accepts
+/// X
+/// clients.
 pub async fn start(
     geometry: Geometry,
     passwords: &rfb::Passwords,
@@ -30,7 +31,7 @@ pub async fn start(
     let output = log.pipe("xvnc").map_err(pipes)?;
     let mut command = Command::new("Xtigervnc");
     helmdeck_spawn::inherit_nothing(command.as_std_mut());
-    // Any program on the display can have it connect out to a viewer, past all passwords.
+    // Any program on the display can make it connect to a viewer, bypassing all passwords.
     helmdeck_spawn::without_network(command.as_std_mut());
     let written = helmdeck_spawn::keep_fd(command.as_std_mut(), written.into());
     command.arg(DISPLAY).args(["-displayfd", &written.to_string()]);
@@ -38,7 +39,7 @@ pub async fn start(
     command.args(["-rfbport", "-1", "-rfbunixmode", "0600", "-rfbunixpath"]);
     command.arg(passwords.socket());
     command.args(["-SecurityTypes", "VncAuth", "-PasswordFile"]).arg(passwords.file());
-    // Its log is the session's; figures of every viewer's encoding do not belong there.
+    // Its output goes to the session's log, so statistics of viewers are turned off.
     command.args(["-AlwaysShared", "-Log", "*:stderr:10"]);
     // No abstract socket, no TCP, no remote reconfiguration, and a third of the memory.
     command.args(["-nolisten", "local", "-nolisten", "tcp", "-AllowOverride", ""]);
@@ -46,7 +47,7 @@ pub async fn start(
     command.stdin(Stdio::null()).stderr(output.try_clone().map_err(pipes)?).stdout(output);
     command.kill_on_drop(true);
     let spawned = command.spawn();
-    // Our end of the pipe must go, or its closing would never be seen.
+    // Close our end of the pipe, or its closing would never be noticed.
     drop(command);
     let child =
         spawned.map_err(|source| GuestError::Spawn { program: "Xtigervnc".into(), source })?;
@@ -54,7 +55,7 @@ pub async fn start(
     let ready = std::os::fd::OwnedFd::from(ready);
     rustix::io::ioctl_fionbio(&ready, true).map_err(|e| pipes(e.into()))?;
     let ready = pipe::Receiver::from_owned_fd(ready).map_err(pipes)?;
-    // To the end of the line: the server dies if the pipe closes while it writes.
+    // Read the whole line: the server dies if the pipe closes while it writes.
     let mut line = String::new();
     match timeout(START_DEADLINE, BufReader::new(ready).read_line(&mut line)).await {
         Ok(Ok(1..)) => Ok(child),

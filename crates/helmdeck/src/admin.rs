@@ -1,20 +1,20 @@
-//! `helmdeck admin`: the account that logs in.
+//! `helmdeck admin`: the admin account.
 
 use std::error::Error;
 
 use helmdeck_server::{Config, admin};
 use secrecy::ExposeSecret;
 
-/// What to do about the account.
+/// What to do with the account.
 #[derive(clap::Subcommand)]
 pub enum Action {
-    /// Make the account if there is none, and print `name<TAB>password`.
+    /// Create the account if there is none, and print `name<TAB>password`.
     Init,
-    /// Give the account a new password, and print `name<TAB>password`.
+    /// Reset the account's password, and print `name<TAB>password`.
     ResetPassword,
 }
 
-/// Prints the login if one was made; nothing otherwise.
+/// Prints the login if one was created, otherwise nothing.
 pub fn run(config: &Config, action: &Action) -> Result<(), Box<dyn Error>> {
     let made =
         tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {

@@ -1,7 +1,7 @@
-//! `helmdeck attach`: somebody's own display or browser as a session of a server.
+//! `helmdeck attach`: attaches your own display or browser to a server as a session.
 //!
-//! This process is the guest. It connects out, keeps a few connections open for the server to take,
-//! and comes back under the same id when the server was away.
+//! This process is the guest. It connects to the server, keeps a few connections open for it, and
+//! resumes the session under the same id after the server was unreachable.
 
 mod streams;
 
@@ -30,62 +30,62 @@ use tokio_tungstenite::tungstenite::{
 use crate::remote::{NoSocket, Remote, Socket};
 use streams::Streams;
 
-/// A server that says nothing for this long is gone: it sends a ping every few seconds.
+/// A server that is silent for this long is gone: it sends a ping every few seconds.
 const SILENCE: Duration = Duration::from_secs(20);
-/// Between two tries to reach a server that is away; it doubles up to the second.
+/// Pause between attempts to reach the server. It doubles up to the second value.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(5));
-/// How long the server may take to say goodbye.
+/// How long the server may take to confirm the goodbye.
 const GOODBYE_DEADLINE: Duration = Duration::from_secs(3);
-/// The close code of a session that is over.
+/// Close code of an ended session.
 const SESSION_OVER: u16 = 4000;
 
-/// What is attached, and to which server.
+/// What to attach, and to which server.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The X display, for example :0; else the one of DISPLAY, unless --cdp is given.
+    /// X display, for example :0. Defaults to DISPLAY, unless --cdp is given.
     #[arg(long, value_name = "DISPLAY")]
     display: Option<String>,
-    /// A browser's debugging port, http://host:port, or its own address, ws://host:port/…
+    /// Debugging port of a browser, http://host:port, or its WebSocket address, ws://host:port/…
     #[arg(long, value_name = "URL")]
     cdp: Option<String>,
     /// A name for people.
     #[arg(long, value_name = "TEXT", default_value = "")]
     label: String,
-    /// The server; else the one of these settings.
+    /// Address of the server. Defaults to the one in the settings.
     #[arg(long, value_name = "URL", env = "HELMDECK_URL")]
     url: Option<String>,
-    /// A token for the server; else one is made with this machine's secret.
+    /// Token for the server. By default, one is created with this machine's secret.
     #[arg(long, value_name = "TOKEN", env = "HELMDECK_TOKEN", hide_env_values = true)]
     token: Option<SecretString>,
 }
 
-/// How a time with a server ended.
+/// How a connection to the server ended.
 enum Ended {
-    /// The session is over, and why.
+    /// The session has ended, with the reason.
     Session(String),
-    /// The server is away.
+    /// The server is unreachable.
     Server(String),
-    /// Somebody here wants it to end.
+    /// Stopped by a signal here.
     Here,
 }
 
-/// How it came to a good end.
+/// How the program ended successfully.
 enum Done {
-    /// Somebody asked the server for it; in the server's words.
+    /// Ended on the server, with the server's message.
     Asked(String),
-    /// Somebody here asked, and the server knows.
+    /// Stopped here, and the server was notified.
     Told,
-    /// Somebody here asked while the server was away.
+    /// Stopped here while the server was unreachable.
     Untold,
 }
 
-/// Serves until the session is over or somebody stops it.
+/// Serves until the session ends or the program is stopped.
 pub fn run(config: &Config, args: Args) -> Result<(), Box<dyn Error>> {
     let server = Arc::new(Remote::new(config, args.url.as_deref(), args.token.as_ref())?);
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let done = runtime.block_on(serve(server, args));
-    // What still waits for the X server is not waited for.
+    // Do not wait for pending X requests.
     runtime.shutdown_background();
     done
 }
@@ -115,16 +115,16 @@ async fn serve(server: Arc<Remote>, args: Args) -> Result<(), Box<dyn Error>> {
     guest.release_all().await;
     match done? {
         Done::Asked(why) => say(&format!("{why}; {left}")),
-        Done::Told => say(&format!("The session is ended; {left}")),
+        Done::Told => say(&format!("The session has ended; {left}")),
         Done::Untold if visit.announced => {
-            say(&format!("The server is away, and ends the session by itself; {left}"));
+            say(&format!("The server is unreachable and will end the session by itself; {left}"));
         }
         Done::Untold => {}
     }
     Ok(())
 }
 
-/// A failure without the code, which is for programs.
+/// The message of an error, without its code.
 fn in_words(error: GuestError) -> String {
     match error {
         GuestError::Refused(body) => body.message,
@@ -132,21 +132,21 @@ fn in_words(error: GuestError) -> String {
     }
 }
 
-/// What is left behind, and how.
+/// Describes what is left unchanged.
 fn as_it_was(attached: &Attached) -> String {
     let browser = |place: &String| format!("the browser at {place}");
     match (&attached.display, &attached.cdp) {
         (Some(display), Some(place)) => {
-            format!("display {display} and {} are as they were", browser(place))
+            format!("display {display} and {} are unchanged", browser(place))
         }
-        (Some(display), None) => format!("display {display} is as it was"),
+        (Some(display), None) => format!("display {display} is unchanged"),
         (None, place) => {
-            format!("{} is as it was", place.as_ref().map(browser).unwrap_or_default())
+            format!("{} is unchanged", place.as_ref().map(browser).unwrap_or_default())
         }
     }
 }
 
-/// The display that is meant, if one is.
+/// The selected display, if any.
 fn display_of(args: &Args) -> Result<Option<String>, Box<dyn Error>> {
     let from_env = || std::env::var("DISPLAY").ok().filter(|name| !name.is_empty());
     let named = match (&args.display, &args.cdp) {
@@ -157,18 +157,18 @@ fn display_of(args: &Args) -> Result<Option<String>, Box<dyn Error>> {
                 .ok_or("nothing to attach: give --display :N or --cdp URL, or set DISPLAY")?,
         ),
     };
-    // A number alone is as good.
+    // Accept a number alone.
     let number = |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit());
     Ok(named.map(|name| if number(&name) { format!(":{name}") } else { name }))
 }
 
-/// Host and port of an address: its path may be a secret.
+/// Host and port of an address. Its path may be secret.
 fn place_of(address: &str) -> String {
     let uri = address.parse::<Uri>().unwrap_or_default();
     uri.authority().map(ToString::to_string).unwrap_or_default()
 }
 
-/// A guest on its way to a server, and back to it.
+/// A guest and its connection to a server.
 struct Visit<'a> {
     server: Arc<Remote>,
     guest: &'a Attachment,
@@ -177,7 +177,7 @@ struct Visit<'a> {
 }
 
 impl Visit<'_> {
-    /// Is there for the server, however often that goes away, until `stop`.
+    /// Stays connected to the server, reconnecting as needed, until `stop`.
     async fn keep(&mut self, stop: impl Future<Output = ()>) -> Result<Done, Box<dyn Error>> {
         let mut stop = std::pin::pin!(stop);
         let mut pause = PAUSES.0;
@@ -193,7 +193,7 @@ impl Visit<'_> {
                         () = &mut stop => Ended::Here,
                     };
                     match ended {
-                        // As somebody asked the server.
+                        // Ended by a request to the server.
                         Ended::Session(why) if why.ends_with(EndReason::Requested.as_str()) => {
                             return Ok(Done::Asked(why));
                         }
@@ -209,7 +209,7 @@ impl Visit<'_> {
                     }
                 }
                 Err(NoSocket::Refused(status, why)) if status < 500 => return Err(why.into()),
-                // Whoever has never been there has a wrong address, or a server to start.
+                // If the first connection fails, the address is wrong or the server does not run.
                 Err(error) if self.hello.secret.is_none() => return Err(error.into()),
                 Err(error) => error.to_string(),
             };
@@ -228,12 +228,12 @@ impl Visit<'_> {
 
     /// Attaches, and serves until the connection ends.
     async fn attend(&mut self, socket: &mut Socket) -> Result<Ended, Box<dyn Error>> {
-        let away = || Ok(Ended::Server("the server is away".to_owned()));
+        let away = || Ok(Ended::Server("the server is unreachable".to_owned()));
         let hello = Message::text(serde_json::to_string(&self.hello)?);
         if !matches!(timeout(SILENCE, socket.send(hello)).await, Ok(Ok(()))) {
             return away();
         }
-        // Ends, with all connections, when this function does.
+        // Dropped with this function, which closes all connections.
         let mut streams = None;
         loop {
             let Ok(Some(Ok(message))) = timeout(SILENCE, socket.next()).await else {
@@ -261,7 +261,7 @@ impl Visit<'_> {
                 AttachReply::Ready => {
                     let Some((_, url)) = &streams else { continue };
                     if self.announced {
-                        say(&format!("connected again; watch it at {url}"));
+                        say(&format!("reconnected; watch it at {url}"));
                     } else {
                         say(&format!("watch it at {url}; Ctrl-C ends the session"));
                     }
@@ -278,18 +278,18 @@ impl Visit<'_> {
     }
 }
 
-/// The server may have room a moment later, or notice that we are not connected any more.
+/// Errors that may go away: the server is full, or has not noticed our disconnect yet.
 fn may_pass(code: ErrorCode) -> bool {
     use ErrorCode as E;
     matches!(code, E::CapacityReached | E::QuotaReached | E::AlreadyAttached)
 }
 
-/// Tells whoever started us; that nobody reads it is no reason to stop.
+/// Prints a line. Write errors are ignored.
 fn say(line: &str) {
     let _ = writeln!(std::io::stdout(), "{line}");
 }
 
-/// Tells the server that the session shall end, and waits until it knows; whether it does.
+/// Tells the server to end the session. Returns whether it confirmed.
 async fn say_goodbye(mut socket: Socket) -> bool {
     let frame = CloseFrame { code: CloseCode::Normal, reason: GOODBYE.into() };
     let said = async {
@@ -305,14 +305,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_is_named() {
+    fn the_goodbye_names_what_is_left_unchanged() {
         let left = |display: Option<&str>, cdp: Option<&str>| {
             let (display, cdp) = (display.map(Into::into), cdp.map(Into::into));
             as_it_was(&Attached { display, cdp, live_view: false })
         };
-        assert_eq!(left(Some(":0"), None), "display :0 is as it was");
-        assert_eq!(left(None, Some("a:1")), "the browser at a:1 is as it was");
-        let both = "display :0 and the browser at a:1 are as they were";
+        assert_eq!(left(Some(":0"), None), "display :0 is unchanged");
+        assert_eq!(left(None, Some("a:1")), "the browser at a:1 is unchanged");
+        let both = "display :0 and the browser at a:1 are unchanged";
         assert_eq!(left(Some(":0"), Some("a:1")), both);
     }
 }

@@ -1,8 +1,8 @@
-//! `helmdeck cdp`: a session's browser at a port of this machine, as if it ran here.
+//! `helmdeck cdp`: serves a session's browser at a local port, as if it ran here.
 //!
-//! Clients that know only a host and a port find what Chromium's own debugging port has. Files are this
-//! machine's: a download is put into the folder that the client named before the client hears that it
-//! is complete, and files that the client names for an upload are brought into the session first.
+//! Clients that know only host and port find the same endpoints as on Chromium's own debugging
+//! port. Files are local: a download is copied to the folder that the client named before the
+//! client is notified, and files for an upload are copied into the session first.
 
 mod files;
 mod port;
@@ -23,29 +23,29 @@ use crate::remote::Remote;
 use files::Files;
 use port::Port;
 
-/// Which browser, and where.
+/// Which browser, and where to serve it.
 #[derive(clap::Args)]
 pub struct Args {
     /// The session's id.
     session: String,
-    /// The port on 127.0.0.1; 0 for any that is free.
+    /// Port on 127.0.0.1; 0 for any free port.
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     port: u16,
-    /// The server; else the one of these settings.
+    /// Address of the server. Defaults to the one in the settings.
     #[arg(long, value_name = "URL", env = "HELMDECK_URL")]
     url: Option<String>,
-    /// A token for the server; else one is made with this machine's secret.
+    /// Token for the server. By default, one is created with this machine's secret.
     #[arg(long, value_name = "TOKEN", env = "HELMDECK_TOKEN", hide_env_values = true)]
     token: Option<SecretString>,
 }
 
-/// Serves clients until somebody stops it or the session is over.
+/// Serves clients until the program is stopped or the session ends.
 pub fn run(config: &Config, args: Args) -> Result<(), Box<dyn Error>> {
     let server = Arc::new(Remote::new(config, args.url.as_deref(), args.token.as_ref())?);
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let done = runtime.block_on(serve(server, args));
-    // A file that is being read must not keep us.
+    // Do not wait for files that are being read.
     runtime.shutdown_background();
     done
 }
@@ -58,11 +58,11 @@ async fn serve(server: Arc<Remote>, args: Args) -> Result<(), Box<dyn Error>> {
     let number = listener.local_addr()?.port();
     let (over, mut is_over) = watch::channel(None);
     let port = Port::new(server, files, args.session, number, over);
-    // A session that is not there, or not ours, is known at once.
+    // Fail at once if the session does not exist or belongs to another owner.
     port.version().await.map_err(|error| error.to_string())?;
     println!(
         "The browser is at http://127.0.0.1:{number}, for example: \
-         chromium.connectOverCDP('http://127.0.0.1:{number}'); Ctrl-C ends it"
+         chromium.connectOverCDP('http://127.0.0.1:{number}'); press Ctrl-C to stop"
     );
     tokio::select! {
         served = port.serve(listener) => served,

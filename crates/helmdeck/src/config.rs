@@ -10,17 +10,17 @@ pub struct Args {
     /// Print one value only: addr, data_dir, run_dir or admin_username.
     #[arg(long, value_name = "NAME")]
     get: Option<String>,
-    /// Print the settings that the running server has other values of, one per line.
+    /// Print settings that differ from those of the running server, one per line.
     #[arg(long, conflicts_with = "get")]
     changes: bool,
 }
 
-/// Prints the settings, secrets as dots.
+/// Prints the settings, with masked secrets.
 pub fn run(config: &Config, args: &Args) -> Result<(), Box<dyn Error>> {
     if args.changes {
         let changes = config.changes();
-        let changes =
-            changes.map_err(|error| format!("no server left its settings here: {error}"))?;
+        let changes = changes
+            .map_err(|error| format!("the settings of the running server are unknown: {error}"))?;
         for change in changes {
             println!("{change}");
         }
@@ -34,7 +34,7 @@ pub fn run(config: &Config, args: &Args) -> Result<(), Box<dyn Error>> {
         Some("admin_username") => println!("{}", config.admin_username),
         Some(other) => {
             let names = "addr, data_dir, run_dir or admin_username";
-            return Err(format!("{other:?} cannot be shown alone: expected {names}").into());
+            return Err(format!("{other:?} cannot be printed separately: expected {names}").into());
         }
     }
     Ok(())

@@ -1,7 +1,8 @@
-//! `helmdeck doctor`: what this machine needs, one line each, with the command that helps.
+//! `helmdeck doctor`: checks this machine's requirements, one line each, with the command to fix
+//! it.
 //!
-//! Each requirement is tried rather than looked up where trying is cheap. Nothing is changed:
-//! files and control groups made on the way are removed again.
+//! Each requirement is tried out if that is cheap. Nothing is changed: temporary files and control
+//! groups are removed.
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
@@ -16,23 +17,23 @@ mod namespaces;
 mod places;
 mod programs;
 
-/// Whether a requirement is met.
+/// Result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Ok,
-    /// Sessions run, but with something less.
+    /// Sessions run with restrictions.
     Warn,
     /// Sessions do not run.
     Missing,
 }
 
-/// One requirement and how this machine meets it.
+/// One requirement and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Finding {
     verdict: Verdict,
     what: String,
     detail: String,
-    /// A command, or what to do in a few words. Empty when nothing is to be done.
+    /// A command or a short instruction. Empty if nothing needs to be done.
     fix: String,
 }
 
@@ -52,8 +53,8 @@ impl Finding {
     }
 }
 
-/// Checks everything for a server with these settings and prints it. Fails if anything that
-/// sessions cannot do without is missing.
+/// Checks everything for a server with these settings and prints the results. Fails if a hard
+/// requirement is missing.
 pub fn run(addr: SocketAddr, data_dir: &Path, run_dir: &Path) -> ExitCode {
     let mut findings = programs::check();
     findings.extend(namespaces::check());
@@ -62,7 +63,7 @@ pub fn run(addr: SocketAddr, data_dir: &Path, run_dir: &Path) -> ExitCode {
     findings.extend(places::check(addr, data_dir, run_dir));
 
     let colour = if io::stdout().is_terminal() { Colour::Yes } else { Colour::No };
-    // A reader that went away, such as `head`, is no fault of the machine.
+    // A closed pipe, such as `head`, is not an error.
     let _ = write!(io::stdout(), "{}", Sheet { findings: &findings, colour });
     if findings.iter().any(|finding| finding.verdict == Verdict::Missing) {
         ExitCode::FAILURE
@@ -77,7 +78,7 @@ enum Colour {
     No,
 }
 
-/// The findings as a person reads them.
+/// Formats the findings for people.
 struct Sheet<'a> {
     findings: &'a [Finding],
     colour: Colour,
@@ -102,14 +103,14 @@ impl fmt::Display for Sheet<'_> {
         }
         let count = |wanted| self.findings.iter().filter(|f| f.verdict == wanted).count();
         match (count(Verdict::Missing), count(Verdict::Warn)) {
-            (0, 0) => writeln!(f, "Everything is there."),
-            (0, warnings) => writeln!(f, "Sessions can run; {warnings} to look at."),
-            (missing, _) => writeln!(f, "{missing} missing; with that fixed, sessions can run."),
+            (0, 0) => writeln!(f, "All requirements are met."),
+            (0, warnings) => writeln!(f, "Sessions can run; warnings: {warnings}."),
+            (missing, _) => writeln!(f, "Requirements missing: {missing}. Sessions cannot run."),
         }
     }
 }
 
-/// A command that needs root, as the person at hand would type it.
+/// A command that needs root, as the current user types it.
 fn as_root(command: &str) -> String {
     if rustix::process::geteuid().is_root() {
         command.to_owned()
@@ -139,7 +140,7 @@ mod tests {
             "ok       bubblewrap              0.8.0\n\
              warn     memory                  1 GB free; fix: close something\n\
              MISSING  Chromium                not found; fix: apt-get install chromium\n\
-             1 missing; with that fixed, sessions can run.\n"
+             Requirements missing: 1. Sessions cannot run.\n"
         );
     }
 

@@ -1,4 +1,4 @@
-//! `helmdeck egress`: what sessions may reach, and why.
+//! `helmdeck egress`: tests what sessions may reach.
 
 use std::{error::Error, process::ExitCode};
 
@@ -15,27 +15,27 @@ use crate::{
     rest,
 };
 
-/// What to ask about.
+/// What to test.
 #[derive(clap::Subcommand)]
 pub enum Action {
-    /// Say what the running server would do about a URL, address by address, without connecting.
-    /// Where no server runs, say what one with these settings would do.
+    /// Test whether sessions of the running server may reach a URL, for each address, without
+    /// connecting. If no server runs, use the settings of this command.
     Test {
         /// A URL, a host, or host:port.
         target: String,
-        /// A session, whose proxy is taken into account.
+        /// A session whose proxy is taken into account.
         #[arg(long, value_name = "ID")]
         session: Option<String>,
-        /// The server; else the one of these settings.
+        /// Address of the server. Defaults to the one in the settings.
         #[arg(long, value_name = "URL", env = "HELMDECK_URL")]
         url: Option<String>,
-        /// A token for the server; else one is made with this machine's secret.
+        /// Token for the server. By default, one is created with this machine's secret.
         #[arg(long, value_name = "TOKEN", env = "HELMDECK_TOKEN", hide_env_values = true)]
         token: Option<SecretString>,
     },
 }
 
-/// Prints the explanation; succeeds if a connection would be tried.
+/// Prints the explanation. Succeeds if a connection would be attempted.
 pub fn run(config: &Config, action: Action) -> Result<ExitCode, Box<dyn Error>> {
     let Action::Test { target, session, url, token } = action;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -51,11 +51,9 @@ pub fn run(config: &Config, action: Action) -> Result<ExitCode, Box<dyn Error>> 
             println!("{}", tested.explanation);
             tested.allowed
         }
-        // A server or session that was named is meant, and no other.
+        // Fall back only if neither a server nor a session was named.
         Err(NoSocket::Unreachable(why)) if !named => {
-            eprintln!(
-                "helmdeck: no server answers ({why}); judged by the settings of this command"
-            );
+            eprintln!("helmdeck: no server answers ({why}); using the settings of this command");
             let policy = Policy::new(config.egress_allowlist.clone(), vec![config.addr]);
             let resolver = SystemResolver::default();
             let explained = runtime.block_on(explain(&target, &policy, None, &resolver))?;

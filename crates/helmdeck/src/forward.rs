@@ -1,7 +1,7 @@
-//! `helmdeck forward`: a port of this machine inside a session.
+//! `helmdeck forward`: opens a local port inside a session.
 //!
-//! The server announces each connection on one WebSocket; for each, this program connects to the
-//! port here and brings the bytes on a WebSocket of their own.
+//! The server announces each connection on one WebSocket. For each, this program connects to the
+//! local port and carries the bytes over a separate WebSocket.
 
 mod stream;
 
@@ -21,39 +21,39 @@ use tokio_tungstenite::tungstenite::Message;
 
 use crate::remote::{NoSocket, Remote, Socket};
 
-/// A server that says nothing for this long is gone: it sends a ping every few seconds.
+/// A server that is silent for this long is gone: it sends a ping every few seconds.
 const SILENCE: Duration = Duration::from_secs(20);
-/// Between two tries to reach a server that is away; it doubles up to the second.
+/// Pause between attempts to reach the server. It doubles up to the second value.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(5));
-/// Close codes after which trying again makes no sense.
+/// Close codes after which a retry is pointless.
 const FINAL: [u16; 3] = [4000, 4001, 4020];
-/// What a server says while it still has the connection before.
+/// The server's status while it still has the previous connection.
 const CONFLICT: u16 = 409;
 
-/// What is forwarded, and to which session.
+/// What to forward, and to which session.
 #[derive(clap::Args)]
 pub struct Args {
     /// The session's id.
     session: String,
-    /// The port here: 5173, or 3000:5173 to open it as port 3000 inside.
+    /// Local port: 5173, or 3000:5173 to open it as port 3000 inside.
     port: ForwardRule,
-    /// The server; else the one of these settings.
+    /// Address of the server. Defaults to the one in the settings.
     #[arg(long, value_name = "URL", env = "HELMDECK_URL")]
     url: Option<String>,
-    /// A token for the server; else one is made with this machine's secret.
+    /// Token for the server. By default, one is created with this machine's secret.
     #[arg(long, value_name = "TOKEN", env = "HELMDECK_TOKEN", hide_env_values = true)]
     token: Option<SecretString>,
 }
 
-/// Why a time with a server ended.
+/// Why a connection to the server ended.
 enum Ended {
-    /// For good, in the server's words.
+    /// Permanently, with the server's message.
     Session(String),
-    /// The server is away, and may come back.
+    /// The server is unreachable and may return.
     Away,
 }
 
-/// A forward on its way to a server, and back to it.
+/// A forward and its connection to the server.
 struct Forwarding {
     server: Arc<Remote>,
     rule: ForwardRule,
@@ -61,7 +61,7 @@ struct Forwarding {
     path: String,
 }
 
-/// Forwards until somebody stops it or the session is over.
+/// Forwards until the program is stopped or the session ends.
 pub fn run(config: &Config, args: Args) -> Result<(), Box<dyn Error>> {
     let server = Arc::new(Remote::new(config, args.url.as_deref(), args.token.as_ref())?);
     let ForwardRule { port, .. } = args.port;
@@ -80,7 +80,7 @@ pub fn run(config: &Config, args: Args) -> Result<(), Box<dyn Error>> {
 }
 
 impl Forwarding {
-    /// Is there for the server, however often that goes away.
+    /// Stays connected to the server, reconnecting as needed.
     async fn keep(&self) -> Result<(), Box<dyn Error>> {
         let (mut opened, mut pause) = (false, PAUSES.0);
         loop {
@@ -91,7 +91,7 @@ impl Forwarding {
                     (opened, pause) = (true, PAUSES.0);
                     match ended {
                         Ended::Session(why) => return Err(why.into()),
-                        Ended::Away => "the server is away".to_owned(),
+                        Ended::Away => "the server is unreachable".to_owned(),
                     }
                 }
                 Err(NoSocket::Refused(CONFLICT, why)) if opened => why,
@@ -105,7 +105,7 @@ impl Forwarding {
         }
     }
 
-    /// Brings every connection that is announced, until the WebSocket ends.
+    /// Opens every announced connection, until the WebSocket ends.
     async fn attend(&self, mut socket: Socket, again: bool) -> Ended {
         // They end with this function.
         let mut connections = JoinSet::new();
@@ -128,7 +128,7 @@ impl Forwarding {
                     let path = format!("{}/{name}", self.path);
                     connections.spawn(bring(server, path, to));
                 }
-                // A newer server may have more to say.
+                // Unknown messages of a newer server.
                 Err(_) => {}
             }
         }
@@ -141,14 +141,14 @@ impl Forwarding {
         } else {
             println!(
                 "http://localhost:{port} in session {session} is localhost:{to} of this machine; \
-                 Ctrl-C ends it"
+                 press Ctrl-C to stop"
             );
         }
     }
 }
 
-/// Connects to the port here and to the server, and carries bytes between both. A port that does not
-/// answer is a connection that ends at once.
+/// Connects the local port with the server. If the port does not answer, the connection ends at
+/// once.
 async fn bring(server: Arc<Remote>, path: String, to: u16) {
     let local = dial_loopback(to).await;
     let Ok(request) = server.request(&path) else { return };

@@ -1,4 +1,4 @@
-//! `helmdeck login` and `helmdeck logout`: remember a server and a token for it.
+//! `helmdeck login` and `helmdeck logout`: store a server address and a token.
 
 use std::{
     error::Error,
@@ -21,7 +21,7 @@ use crate::{
     rest::{DEADLINE, ask},
 };
 
-/// Which server, and how.
+/// Which server, and how to log in.
 #[derive(clap::Args)]
 pub struct Args {
     /// The server, such as http://localhost:3000.
@@ -35,14 +35,14 @@ pub struct Args {
     username: String,
 }
 
-/// A server and a token for it.
+/// A server and its token.
 #[derive(Deserialize)]
 pub struct Remembered {
     pub url: String,
     pub token: SecretString,
 }
 
-/// Logs in and remembers it.
+/// Logs in and stores the login.
 pub fn run(config: &Config, args: &Args) -> Result<(), Box<dyn Error>> {
     let url = args.url.trim_end_matches('/');
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -67,7 +67,7 @@ pub fn run(config: &Config, args: &Args) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Forgets the server and its token.
+/// Deletes the stored login.
 pub fn forget() -> Result<(), Box<dyn Error>> {
     match fs::remove_file(path()?) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
@@ -75,7 +75,7 @@ pub fn forget() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// What was remembered, if anything was.
+/// The stored login, if there is one.
 pub fn remembered() -> Result<Option<Remembered>, Box<dyn Error>> {
     let Ok(path) = path() else { return Ok(None) };
     match fs::read(&path) {
@@ -87,12 +87,12 @@ pub fn remembered() -> Result<Option<Remembered>, Box<dyn Error>> {
     }
 }
 
-/// Whether two addresses are of one server.
+/// Whether two addresses belong to the same server.
 pub fn same_server(one: &str, other: &str) -> bool {
     one.trim_end_matches('/').eq_ignore_ascii_case(other.trim_end_matches('/'))
 }
 
-/// For this user's eyes only.
+/// Stores the login, readable by this user only.
 fn remember(url: &str, token: &str) -> Result<(), Box<dyn Error>> {
     #[derive(Serialize)]
     struct Written<'a> {
@@ -117,9 +117,7 @@ fn path() -> Result<PathBuf, Box<dyn Error>> {
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
     let dir =
         absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")));
-    Ok(dir
-        .ok_or("HOME is not set: there is no place to remember a login")?
-        .join("helmdeck/login.json"))
+    Ok(dir.ok_or("HOME is not set: the login cannot be stored")?.join("helmdeck/login.json"))
 }
 
 fn ask_password(username: &str, url: &str) -> Result<SecretString, Box<dyn Error>> {

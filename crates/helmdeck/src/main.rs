@@ -1,4 +1,4 @@
-//! The `helmdeck` program: one command per role, each in a file of its name.
+//! The `helmdeck` program: one file per command.
 
 mod admin;
 mod attach;
@@ -30,14 +30,14 @@ use clap::{CommandFactory, Parser, Subcommand};
 use helmdeck_server::Config;
 use helmdeck_wire::error::with_causes;
 
-/// What a shell says of a program that it cannot start.
+/// Exit code of shells for a program that cannot be started.
 const NOT_STARTED: u8 = 127;
 
 /// The computer for AI agents that people can watch.
 #[derive(Parser)]
 #[command(version, about, arg_required_else_help = true)]
 struct Cli {
-    /// The settings file; else HELMDECK_CONFIG, else helmdeck.toml in the data directory.
+    /// Settings file. Defaults to HELMDECK_CONFIG, then to helmdeck.toml in the data directory.
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
     #[command(subcommand)]
@@ -46,45 +46,45 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run the server in the foreground; Ctrl-C ends it with its sessions.
+    /// Run the server in the foreground; Ctrl-C stops it and its sessions.
     Serve,
-    /// Check that this machine has what sessions need, and say how to get what is missing.
+    /// Check that this machine meets the requirements of sessions, and show how to fix problems.
     Doctor,
-    /// Show the settings in effect, and where each comes from.
+    /// Show the settings in effect, and where each one comes from.
     Config(config::Args),
     /// Print a token for a client.
     Token(token::Args),
-    /// Show a session's desktop to a VNC program, through a port that serves it once.
+    /// Serve a session's desktop to one VNC program, on a local port.
     Vnc(vnc::Args),
-    /// Give programs on this machine a session's browser at a local port, as if it ran here: files
-    /// that they download and upload are this machine's.
+    /// Serve a session's browser on a local port, as if it ran here, with local downloads and
+    /// uploads.
     Cdp(cdp::Args),
-    /// Make a display or a browser that runs already a session of a server; Ctrl-C ends the session
-    /// and leaves both as they were.
+    /// Attach a running display or browser to a server as a session. Ctrl-C ends the session and
+    /// leaves both unchanged.
     Attach(attach::Args),
-    /// Open a port of this machine inside a session: http://localhost:PORT there is the server that
-    /// runs here. Ctrl-C ends it.
+    /// Open a local port inside a session: http://localhost:PORT there reaches the server that runs
+    /// here. Ctrl-C ends it.
     Forward(forward::Args),
     /// Create, list, show, end and open sessions, and run programs in them.
     #[command(subcommand)]
     Session(session::Action),
-    /// List what the server can do.
+    /// List the server's tools.
     Tools(tools::ListArgs),
     /// Call a tool: helmdeck call desktop.click session_id=ID x=10 y=20
     Call(tools::CallArgs),
-    /// Log in to a server, and remember it for the other commands.
+    /// Log in to a server, for use by the other commands.
     Login(login::Args),
-    /// Forget the server of `helmdeck login`.
+    /// Delete the stored login.
     Logout,
     /// Print a completion script for a shell: eval "$(helmdeck completion bash)"
     Completion {
         /// The shell.
         shell: clap_complete::Shell,
     },
-    /// Look after the admin account.
+    /// Manage the admin account.
     #[command(subcommand)]
     Admin(admin::Action),
-    /// Ask what sessions may reach on the network.
+    /// Test what sessions may reach on the network.
     #[command(subcommand)]
     Egress(egress::Action),
     /// Run inside a sandbox; started by the server.
@@ -108,7 +108,7 @@ enum Command {
     /// Run inside a nested sandbox; started by the guest.
     #[command(hide = true)]
     Nest {
-        /// What the process list shows it by.
+        /// Name in the process list.
         #[arg(long)]
         name: String,
         #[arg(long)]
@@ -133,19 +133,19 @@ fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
     let load = || {
         read().inspect(|config| {
             for warning in &config.warnings {
-                // That nobody reads it is no reason to stop.
+                // Write errors are ignored.
                 let _ = writeln!(stderr(), "helmdeck: {warning}");
             }
         })
     };
     match cli.command {
         Command::Serve => {
-            // Before anything is opened.
+            // Before any descriptor is opened.
             helmdeck_spawn::close_inherited(None)?;
-            // Before there are threads, so that all of them have it.
+            // Before there are threads, so that all of them inherit it.
             helmdeck_spawn::be_prompt();
             helmdeck_spawn::raise_descriptors();
-            // Its log has the warnings.
+            // The log contains the warnings.
             serve::run(read()?)?;
         }
         Command::Doctor => {
@@ -187,7 +187,7 @@ fn not_started(error: &std::io::Error) -> ExitCode {
     ExitCode::from(NOT_STARTED)
 }
 
-/// The environment, less what is not text: none of our settings is.
+/// The environment, without values that are not UTF-8. No setting needs those.
 fn environment() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))

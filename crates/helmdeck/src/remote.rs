@@ -1,4 +1,4 @@
-//! WebSockets to a server, this machine's or another, for the commands that need one.
+//! WebSocket connections to a server.
 
 use std::{error::Error, fmt, time::Duration};
 
@@ -15,36 +15,36 @@ use tokio_tungstenite::{
     tungstenite::{Error as WsError, client::IntoClientRequest, protocol::WebSocketConfig},
 };
 
-/// The server is near, or not there.
+/// Deadline to connect.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(20);
-/// A token of our own is for one connection; this is how long that may last.
+/// Lifetime of our own tokens, each for one connection.
 const TOKEN_LIFE: Duration = Duration::from_secs(24 * 3600);
 
 /// An open WebSocket.
 pub type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
-/// A server and the right to call it.
+/// A server and the credentials for it.
 pub struct Remote {
-    /// Host, port and what a proxy in front may want.
+    /// Host, port, and path prefix of a proxy.
     place: String,
     right: Right,
 }
 
 enum Right {
     Given(SecretString),
-    /// Tokens are made with this machine's secret.
+    /// Tokens are created with this machine's secret.
     Own {
         signer: Box<Signer>,
         subject: String,
     },
 }
 
-/// Why there is no connection.
+/// Why a connection failed.
 #[derive(Debug)]
 pub enum NoSocket {
-    /// The server answered, and the answer is no.
+    /// The server refused.
     Refused(u16, String),
-    /// It did not answer.
+    /// The server did not answer.
     Unreachable(String),
 }
 
@@ -60,7 +60,7 @@ impl fmt::Display for NoSocket {
 impl Error for NoSocket {}
 
 impl Remote {
-    /// The server at `url`, else the one of these settings; with `token`, else one of our own.
+    /// The server at `url`, else the one in the settings; with `token`, else our own.
     pub fn new(
         config: &Config,
         url: Option<&str>,
@@ -68,7 +68,7 @@ impl Remote {
     ) -> Result<Self, Box<dyn Error>> {
         let base = url.map_or_else(|| format!("http://{}", config.addr), str::to_owned);
         let Some(place) = base.trim_end_matches('/').strip_prefix("http://") else {
-            return Err(format!("{base}: expected an address that begins with http://").into());
+            return Err(format!("{base}: expected an address that starts with http://").into());
         };
         let right = match token {
             Some(token) => Right::Given(token.clone()),
@@ -85,7 +85,7 @@ impl Remote {
         format!("http://{}", self.place)
     }
 
-    /// What asks for a WebSocket at this path.
+    /// The request for a WebSocket at this path.
     pub fn request(&self, path: &str) -> Result<Request<()>, NoSocket> {
         let failed = |error: &dyn Error| NoSocket::Unreachable(error.to_string());
         let request = format!("ws://{}{path}", self.place).into_client_request();
@@ -94,7 +94,7 @@ impl Remote {
             Right::Given(token) => format!("Bearer {}", token.expose_secret()),
             Right::Own { signer, subject } => {
                 let scopes = ["admin".to_owned()];
-                // Whoever can read the server's secret and starts a command is a person.
+                // A user who can read the server's secret counts as a person.
                 let (human, label) = (true, Some("helmdeck"));
                 let grant = Grant { subject, label, human, scopes: &scopes, ttl: TOKEN_LIFE };
                 let minted = signer.mint(&grant).map_err(|e| failed(&e))?;
@@ -111,7 +111,7 @@ impl Remote {
         self.connect_with(request, None).await
     }
 
-    /// The same, for messages up to that size.
+    /// The same, for messages up to this size.
     pub async fn connect_large(
         &self,
         request: Request<()>,
@@ -129,7 +129,7 @@ impl Remote {
         config: Option<WebSocketConfig>,
     ) -> Result<Socket, NoSocket> {
         let place = &self.place;
-        // A click is a small packet that must not wait for another.
+        // A click is a small packet that must not be delayed.
         let connecting = connect_async_with_config(request, config, true);
         let opened = timeout(CONNECT_DEADLINE, connecting).await;
         let late = |_| NoSocket::Unreachable(format!("http://{place} does not answer"));

@@ -1,4 +1,4 @@
-//! Calls to a server's REST API, for the commands that need one.
+//! Calls to a server's REST API.
 
 use std::{error::Error, time::Duration};
 
@@ -12,28 +12,28 @@ use tokio::{net::TcpStream, time::timeout};
 
 use crate::remote::{NoSocket, Remote};
 
-/// What the server does for a command takes a moment.
+/// Deadline of a call.
 pub const DEADLINE: Duration = Duration::from_secs(30);
-/// The largest answer: a picture or a document.
+/// Maximum size of a response, such as a picture or a document.
 const MAX_ANSWER: usize = 256 << 20;
 
-/// A successful answer.
+/// A successful response.
 pub struct Answer {
-    /// What is said about it.
+    /// Headers.
     pub headers: HeaderMap,
-    /// What it is.
+    /// Body.
     pub body: Bytes,
 }
 
 impl Answer {
-    /// Its media type, without parameters.
+    /// Media type without parameters.
     pub fn media_type(&self) -> &str {
         let kind = self.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim()
     }
 }
 
-/// Posts a body and reads the answer.
+/// Posts a body and parses the response.
 pub async fn post<T: DeserializeOwned>(
     server: &Remote,
     path: &str,
@@ -45,7 +45,7 @@ pub async fn post<T: DeserializeOwned>(
     serde_json::from_slice(&answer.body).map_err(|e| failed(&e))
 }
 
-/// Sends a request and waits for its answer.
+/// Sends a request and waits for the response.
 pub async fn ask(
     server: &Remote,
     method: Method,
@@ -89,7 +89,7 @@ async fn send(
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
         .await
         .map_err(|e| failed(&e))?;
-    // Ends with the answer.
+    // Ends with the response.
     tokio::spawn(connection);
     let (head, body) = sender.send_request(request).await.map_err(|e| failed(&e))?.into_parts();
     let body = Limited::new(body, MAX_ANSWER).collect().await.map_err(|e| failed(&*e))?;

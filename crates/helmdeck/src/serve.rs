@@ -1,4 +1,4 @@
-//! `helmdeck serve`: the control plane in the foreground.
+//! `helmdeck serve`: runs the server in the foreground.
 
 use std::{
     error::Error,
@@ -28,7 +28,7 @@ pub fn run(config: Config) -> Result<(), Box<dyn Error>> {
     })
 }
 
-/// Tells a person at the terminal what they need; a log file never sees a password.
+/// Prints what a person at the terminal needs. A log file never gets a password.
 fn announce(started: Started) {
     let at_terminal = stderr().is_terminal();
     if at_terminal {
@@ -38,20 +38,24 @@ fn announce(started: Started) {
         Some(admin) if at_terminal => {
             let password = admin.password.expose_secret();
             say(&format!("login: {}  password: {password}", admin.username));
-            say("The password is shown once; `helmdeck admin reset-password` makes another.");
+            say(
+                "The password is shown only once; `helmdeck admin reset-password` creates a new one.",
+            );
         }
-        Some(_) => say("An admin was made; `helmdeck admin reset-password` shows a password."),
+        Some(_) => {
+            say("An admin was created; `helmdeck admin reset-password` sets and prints a password.")
+        }
         None => {}
     }
 }
 
-/// Writes a line to standard error, which may be on a full disk: no reason not to serve.
+/// Prints to standard error. A full disk must not stop the server.
 fn say(line: &str) {
     let _ = writeln!(stderr(), "{line}");
 }
 
-/// A person's Ctrl-C ends the sessions too; a service manager's SIGTERM leaves them to the next
-/// server, which may be an upgrade.
+/// Ctrl-C ends the sessions, too. SIGTERM of a service manager leaves them to the next server,
+/// which may be an upgrade.
 async fn asked_to_stop(mut interrupt: Signal, mut terminate: Signal) -> Shutdown {
     tokio::select! {
         _ = interrupt.recv() => Shutdown::EndSessions,

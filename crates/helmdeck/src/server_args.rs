@@ -1,4 +1,4 @@
-//! Which server a command talks to: options, variables, or what `helmdeck login` remembered.
+//! Selects the server of a command: options, variables, or the login of `helmdeck login`.
 
 use std::error::Error;
 
@@ -7,20 +7,20 @@ use secrecy::SecretString;
 
 use crate::{login, remote::Remote};
 
-/// The options that say which server.
+/// Options that select the server.
 #[derive(clap::Args)]
 pub struct ServerArgs {
-    /// The server; else the one of `helmdeck login`, else the one of this machine.
+    /// Address of the server. Defaults to the one of `helmdeck login`, then to this machine's.
     #[arg(long, value_name = "URL", env = "HELMDECK_URL")]
     url: Option<String>,
-    /// A token for the server; else the one of `helmdeck login`, else one is made with this
-    /// machine's secret.
+    /// Token for the server. Defaults to the one of `helmdeck login`; otherwise one is created with
+    /// this machine's secret.
     #[arg(long, value_name = "TOKEN", env = "HELMDECK_TOKEN", hide_env_values = true)]
     token: Option<SecretString>,
 }
 
 impl ServerArgs {
-    /// The server and the right to call it.
+    /// The server and its credentials.
     pub fn remote(&self, config: &Config) -> Result<Remote, Box<dyn Error>> {
         let (mut url, mut token) = (self.url.clone(), self.token.clone());
         if let Some(known) = login::remembered()? {

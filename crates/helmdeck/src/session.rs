@@ -16,7 +16,7 @@ use crate::{
     tools::{call_tool, print_json, typed},
 };
 
-/// What is done with sessions.
+/// What to do with sessions.
 #[derive(clap::Subcommand)]
 pub enum Action {
     /// Create a session and print its id when it is ready.
@@ -25,25 +25,25 @@ pub enum Action {
     List(ListArgs),
     /// Show one session.
     Show(OneArgs),
-    /// End a session. Nothing is left of it.
+    /// End a session and remove everything of it.
     End(OneArgs),
-    /// Run a program in a session; its output and exit code are those of this command.
+    /// Run a program in a session. Output and exit code are those of the program.
     Exec(ExecArgs),
-    /// Open the page of a session in this machine's browser.
+    /// Open the page of a session in the default browser.
     Open(OneArgs),
-    /// The same as `helmdeck forward`.
+    /// Alias of `helmdeck forward`.
     Forward(forward::Args),
 }
 
 #[derive(clap::Args)]
 pub struct CreateArgs {
-    /// A whole desktop that people can watch, instead of a headless browser.
+    /// Create a desktop that people can watch, instead of a headless browser.
     #[arg(long)]
     desktop: bool,
     /// A name for people.
     #[arg(long)]
     label: Option<String>,
-    /// The page that the browser opens first.
+    /// Page that the browser opens first.
     #[arg(long, value_name = "URL")]
     start_url: Option<String>,
     /// Other fields of the session, such as timeout_seconds=600.
@@ -58,7 +58,7 @@ pub struct CreateArgs {
 
 #[derive(clap::Args)]
 pub struct ListArgs {
-    /// Those that have ended.
+    /// List ended sessions.
     #[arg(long)]
     ended: bool,
     /// Print JSON.
@@ -80,10 +80,10 @@ pub struct OneArgs {
 pub struct ExecArgs {
     /// The session's id.
     session: String,
-    /// Seconds after which the program and all that it started is killed.
+    /// Seconds after which the program and everything it started are killed.
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
-    /// The directory to run it in.
+    /// Working directory.
     #[arg(long, value_name = "DIR")]
     cwd: Option<String>,
     /// Print the result as JSON.
@@ -96,7 +96,7 @@ pub struct ExecArgs {
     command: Vec<String>,
 }
 
-/// Does it.
+/// Runs the command.
 pub fn run(config: &Config, action: Action) -> Result<ExitCode, Box<dyn Error>> {
     match action {
         Action::Create(args) => create(config, &args)?,
@@ -198,7 +198,7 @@ fn exec(config: &Config, args: &ExecArgs) -> Result<ExitCode, Box<dyn Error>> {
         return Ok(ExitCode::from(124));
     }
     let Some(code) = result.get("exit_code").and_then(Value::as_i64) else {
-        eprintln!("helmdeck: the program was ended by {}", text(&result, "signal"));
+        eprintln!("helmdeck: the program was killed by {}", text(&result, "signal"));
         return Ok(ExitCode::FAILURE);
     };
     Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)))
@@ -216,7 +216,7 @@ fn open(config: &Config, args: &OneArgs) -> Result<(), Box<dyn Error>> {
         .stderr(Stdio::null())
         .spawn();
     if opened.is_err() {
-        eprintln!("helmdeck: no program opens pages here; open the address yourself");
+        eprintln!("helmdeck: found no program to open pages; open the address yourself");
     }
     Ok(())
 }

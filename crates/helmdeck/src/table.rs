@@ -1,4 +1,4 @@
-//! Tables for people.
+//! Tables for terminals.
 
 use std::{
     error::Error,
@@ -16,12 +16,12 @@ impl<const N: usize> Table<N> {
         Self { rows: vec![headings.map(str::to_owned)] }
     }
 
-    /// One more row.
+    /// Adds a row.
     pub fn row(&mut self, cells: [String; N]) {
         self.rows.push(cells);
     }
 
-    /// Prints it. A reader that has seen enough is no failure.
+    /// Prints the table. A closed pipe is not an error.
     pub fn print(&self) -> Result<(), Box<dyn Error>> {
         match stdout().write_all(self.text().as_bytes()) {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),

@@ -1,4 +1,4 @@
-//! `helmdeck token`: a token, and nothing else, on standard output.
+//! `helmdeck token`: prints a token, and nothing else, to standard output.
 
 use std::{error::Error, time::Duration};
 
@@ -9,26 +9,26 @@ use helmdeck_server::{
 use helmdeck_store::Store;
 use helmdeck_wire::error::with_causes;
 
-/// What an agent needs: its own sessions, and all it can do in them.
+/// Default scopes for agents: their own sessions, and all actions in them.
 const DEFAULT_SCOPES: &str = "sessions:*";
 const MAX_LABEL: usize = 100;
 
-/// Whom the token is for.
+/// Who the token is for.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Who will use it; sessions belong to this name.
+    /// Subject of the token. Sessions belong to it.
     #[arg(long, value_name = "NAME")]
     sub: String,
-    /// What it allows: admin, sessions:read, sessions:write, sessions:act, sessions:*, metrics:read.
+    /// Scopes: admin, sessions:read, sessions:write, sessions:act, sessions:*, metrics:read.
     #[arg(long, value_name = "A,B", value_delimiter = ',', default_value = DEFAULT_SCOPES, value_parser = scope)]
     scopes: Vec<String>,
-    /// A label for the action log, for example the program's name.
+    /// Label for the action log, for example the program's name.
     #[arg(long, value_name = "TEXT", value_parser = label)]
     label: Option<String>,
-    /// For a person, not an agent: it may take control from other people by force.
+    /// For a person, not an agent: it can take control from other people by force.
     #[arg(long)]
     human: bool,
-    /// How long it is valid: 90s, 30m, 12h, 7d.
+    /// Lifetime: 90s, 30m, 12h, 7d.
     #[arg(long, value_name = "TIME", default_value = "12h", value_parser = duration)]
     ttl: Duration,
 }
@@ -46,14 +46,14 @@ pub fn run(config: &Config, args: &Args) -> Result<(), Box<dyn Error>> {
         store.add_token(&info, info.created_at).await
     });
     if let Err(error) = listed {
-        // It is good all the same; it can only not be listed.
+        // The token is valid, but not listed.
         eprintln!("helmdeck: the token is not listed: {}", with_causes(&error));
     }
     println!("{token}");
     Ok(())
 }
 
-/// A scope that some operation asks for, or a whole family of them.
+/// A scope that an operation requires, or a family of scopes.
 fn scope(text: &str) -> Result<String, String> {
     let known = Scope::REGISTRY.map(|(scope, _)| scope.as_str());
     let family = text.strip_suffix(":*").unwrap_or(text);
@@ -63,7 +63,7 @@ fn scope(text: &str) -> Result<String, String> {
     if known.iter().any(named) {
         return Ok(text.to_owned());
     }
-    Err(format!("there is no scope {text:?}: expected {} or sessions:*", known.join(", ")))
+    Err(format!("{text:?} is not a scope: expected {} or sessions:*", known.join(", ")))
 }
 
 fn label(text: &str) -> Result<String, String> {
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scope_that_no_operation_asks_for_is_refused() {
+    fn an_unknown_scope_is_refused() {
         for known in
             ["admin", "sessions:read", "sessions:act", "sessions:*", "sessions", "metrics:*"]
         {

@@ -1,4 +1,4 @@
-//! `helmdeck tools` and `helmdeck call`: what a server can do, and having it done.
+//! `helmdeck tools` and `helmdeck call`: list and call the server's tools.
 
 use std::{
     error::Error,
@@ -22,34 +22,34 @@ use crate::{
     table::Table,
 };
 
-/// The longest that a tool may take: the longest program that a session runs, and a little more.
+/// Deadline of a call: slightly more than the longest program in a session.
 const CALL_DEADLINE: Duration = Duration::from_secs(3700);
 
-/// Which tools are listed, and how.
+/// Which tools to list, and how.
 #[derive(clap::Args)]
 pub struct ListArgs {
-    /// Only tools whose name or description holds these words.
+    /// Only tools whose name or description contains these words.
     #[arg(long, value_name = "WORDS")]
     search: Option<String>,
-    /// Print JSON, with the schemas of arguments and answers.
+    /// Print JSON, with the schemas of arguments and replies.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     server: ServerArgs,
 }
 
-/// Which tool is called, with what.
+/// Which tool to call, and its arguments.
 #[derive(clap::Args)]
 pub struct CallArgs {
-    /// The tool, such as desktop.click; `helmdeck tools` lists them.
+    /// The tool, such as desktop.click; `helmdeck tools` lists all tools.
     tool: String,
-    /// Its arguments. Values are text, numbers or JSON, as the tool wants them.
+    /// Arguments. Values are text, numbers or JSON, depending on the tool.
     #[arg(value_name = "KEY=VALUE")]
     args: Vec<String>,
     /// Read all arguments as one JSON object from this file; `-` for standard input.
     #[arg(long, value_name = "FILE", conflicts_with = "args")]
     json: Option<PathBuf>,
-    /// Write the answer to this file instead of standard output.
+    /// Write the reply to this file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -102,7 +102,7 @@ pub fn call(config: &Config, args: &CallArgs) -> Result<(), Box<dyn Error>> {
     show(&answer, args.output.as_ref())
 }
 
-/// Has a tool called and waits for its answer.
+/// Calls a tool and waits for the reply.
 pub fn call_tool(
     server: &Remote,
     tool: &str,
@@ -113,7 +113,7 @@ pub fn call_tool(
     Ok(block_on(ask(server, Method::POST, &path, body, CALL_DEADLINE))??)
 }
 
-/// Arguments as the tool's schema wants them.
+/// Converts arguments according to the tool's schema.
 pub fn typed(
     server: &Remote,
     tool: &str,
@@ -125,7 +125,7 @@ pub fn typed(
     let known = list.tools.into_iter().find_map(|it| it.input_schema);
     let Some(schema) = known else {
         return Err(format!(
-            "there is no tool {tool:?}, or your token does not allow it: `helmdeck tools` lists them"
+            "the tool {tool:?} does not exist, or your token does not allow it: see `helmdeck tools`"
         )
         .into());
     };
@@ -140,7 +140,7 @@ pub fn typed(
     Ok(object)
 }
 
-/// Prints an answer, or writes it to a file.
+/// Prints a reply, or writes it to a file.
 pub fn show(answer: &Answer, output: Option<&PathBuf>) -> Result<(), Box<dyn Error>> {
     if let Some(file) = output {
         fs::write(file, &answer.body).map_err(|error| format!("{}: {error}", file.display()))?;
@@ -151,7 +151,7 @@ pub fn show(answer: &Answer, output: Option<&PathBuf>) -> Result<(), Box<dyn Err
         "application/json" => print_json(&answer.body),
         kind if !kind.starts_with("text/") && !kind.is_empty() && stdout().is_terminal() => {
             Err(format!(
-                "the answer is {} bytes of {kind}: write it to a file with --output FILE",
+                "the reply is {} bytes of {kind}: write it to a file with --output FILE",
                 answer.body.len()
             )
             .into())
@@ -160,7 +160,7 @@ pub fn show(answer: &Answer, output: Option<&PathBuf>) -> Result<(), Box<dyn Err
     }
 }
 
-/// Prints JSON for people and programs alike.
+/// Pretty-prints JSON.
 pub fn print_json(text: &[u8]) -> Result<(), Box<dyn Error>> {
     let value: Value = serde_json::from_slice(text)?;
     println!("{}", serde_json::to_string_pretty(&value)?);
@@ -177,7 +177,7 @@ fn read_object(file: &PathBuf) -> Result<Map<String, Value>, Box<dyn Error>> {
     Ok(serde_json::from_str(&text).map_err(|error| format!("expected a JSON object: {error}"))?)
 }
 
-/// A text as a part of an address.
+/// Percent-encodes a text for a URL.
 pub fn escape(text: &str) -> String {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
     text.bytes()
@@ -185,7 +185,7 @@ pub fn escape(text: &str) -> String {
         .collect()
 }
 
-/// Waits for the answer of a server.
+/// Waits for the server's reply.
 pub fn block_on<T>(work: impl Future<Output = T>) -> std::io::Result<T> {
     Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work))
 }

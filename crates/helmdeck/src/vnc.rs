@@ -1,4 +1,4 @@
-//! `helmdeck vnc`: a session's desktop for any VNC program, through a port that serves it once.
+//! `helmdeck vnc`: serves a session's desktop to one VNC program on a local port.
 
 use std::{error::Error, net::Ipv4Addr, time::Duration};
 
@@ -15,30 +15,30 @@ use tokio_tungstenite::tungstenite::Message;
 
 use crate::remote::Remote;
 
-/// How long the port waits for its one program.
+/// How long the port waits for a program.
 const WAIT: Duration = Duration::from_secs(300);
 const CHUNK: usize = 64 << 10;
 
-/// What is shown, and to whom.
+/// What to serve, and how.
 #[derive(clap::Args)]
 pub struct Args {
     /// The session's id.
     session: String,
-    /// Also take control: mouse and keyboard of the VNC program reach the session.
+    /// Also take control: the VNC program's mouse and keyboard reach the session.
     #[arg(long)]
     control: bool,
-    /// The port on 127.0.0.1; 0 for any that is free.
+    /// Port on 127.0.0.1; 0 for any free port.
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     port: u16,
-    /// The server; else the one of these settings.
+    /// Address of the server. Defaults to the one in the settings.
     #[arg(long, value_name = "URL", env = "HELMDECK_URL")]
     url: Option<String>,
-    /// A token for the server; else one is made with this machine's secret.
+    /// Token for the server. By default, one is created with this machine's secret.
     #[arg(long, value_name = "TOKEN", env = "HELMDECK_TOKEN", hide_env_values = true)]
     token: Option<SecretString>,
 }
 
-/// Serves one VNC program, and returns when it is done.
+/// Serves one VNC program, and returns when it disconnects.
 pub fn run(config: &Config, args: &Args) -> Result<(), Box<dyn Error>> {
     let server = Remote::new(config, args.url.as_deref(), args.token.as_ref())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -50,7 +50,7 @@ async fn serve(server: &Remote, args: &Args) -> Result<(), Box<dyn Error>> {
     let take = if args.control { "&take=true" } else { "" };
     let path = format!("/api/v1/sessions/{}/vnc?role={}{take}", args.session, role.as_str());
     let request = server.request(&path)?;
-    // Whether the session can be watched is known before a program is asked for.
+    // Check that the session can be watched before asking for a program.
     let probe = format!("/api/v1/sessions/{}/vnc?role={}", args.session, role.as_str());
     server.connect(server.request(&probe)?).await?.close(None).await?;
 

@@ -1,11 +1,11 @@
-//! The messages of [`crate::route::CAST`]: the length of a message as four bytes, the highest first,
-//! then a byte that says what it is, then the message.
+//! The messages of [`crate::route::CAST`]: a big-endian length of four bytes, a type byte, and the
+//! content.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use helmdeck_wire::cast::{CastMessage, CastRequest};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// No picture is larger; whoever sends more is broken or hostile.
+/// Limit on a message. A peer that sends more is broken or hostile.
 const MAX_MESSAGE: usize = 16 << 20;
 const HEAD: usize = 5;
 const PICTURE: u8 = 0;
@@ -21,17 +21,17 @@ pub enum Message {
 }
 
 impl Message {
-    /// What the server has to say; our own words always have a form in JSON.
+    /// A request to the guest. Our own types can always be serialized.
     pub fn asking(asked: &CastRequest) -> Self {
         Self::Words(serde_json::to_vec(asked).unwrap_or_default().into())
     }
 
-    /// What the guest has to say.
+    /// A message of the guest.
     pub fn telling(told: &CastMessage) -> Self {
         Self::Words(serde_json::to_vec(told).unwrap_or_default().into())
     }
 
-    /// What the guest is asked, if it is that.
+    /// The request in this message, if it is one.
     pub fn asked(&self) -> Option<CastRequest> {
         match self {
             Self::Words(words) => serde_json::from_slice(words).ok(),
@@ -49,23 +49,23 @@ pub async fn send(to: &mut (impl AsyncWrite + Unpin), message: &Message) -> std:
     let mut head = BytesMut::with_capacity(HEAD);
     head.put_u32(u32::try_from(body.len()).unwrap_or(u32::MAX));
     head.put_u8(kind);
-    // Both at once where the system can.
+    // Both in one write where the system supports it.
     to.write_all_buf(&mut head.freeze().chain(body.clone())).await
 }
 
-/// Reads messages one after the other.
+/// Reads messages in order.
 pub struct Receiver<R> {
     from: R,
     received: BytesMut,
 }
 
 impl<R: AsyncRead + Unpin> Receiver<R> {
-    /// Reads from there.
+    /// Reads from this stream.
     pub fn new(from: R) -> Self {
         Self { from, received: BytesMut::new() }
     }
 
-    /// The next message; none when the other side is gone, or makes no sense. Cancel-safe.
+    /// The next message; `None` when the other side is gone or sends invalid data. Cancel-safe.
     pub async fn next(&mut self) -> Option<Message> {
         loop {
             if let Some([a, b, c, d, kind]) = self.received.first_chunk::<HEAD>().copied() {
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn messages_arrive_as_they_were_sent_and_nonsense_ends_it() {
+    async fn messages_arrive_unchanged_and_invalid_data_ends_the_stream() {
         let (mut ours, theirs) = tokio::io::duplex(7);
         let mut receiver = Receiver::new(theirs);
         let messages = [

@@ -30,38 +30,38 @@ use tokio::{
 
 use crate::{FrameStream, LinkError, ProgressStream, Reply, route};
 
-/// The largest answer: a 7680×4320 picture fits.
+/// The largest answer; enough for a 7680×4320 picture.
 const MAX_REPLY: usize = 128 << 20;
 /// Opening a connection is local work; a guest that needs longer is stuck.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(5);
-/// A browser that is being started again is waited for.
+/// Long enough for a restarting browser.
 const BROWSER_DEADLINE: Duration = Duration::from_secs(30);
-/// A browser is started or ended, and what sites have stored is carried over.
+/// Long enough to start or stop a browser and carry over its site storage.
 const PRIVATE_DEADLINE: Duration = Duration::from_secs(120);
-/// More idle connections than this are closed instead of kept.
+/// Limit on kept idle connections.
 const MAX_IDLE: usize = 8;
 
-/// Any stream of bytes to a guest.
+/// Any byte stream to a guest.
 pub trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
 
 /// Opens new connections to one guest.
 #[async_trait]
 pub trait Connect: Send + Sync + 'static {
-    /// A fresh stream to the guest.
+    /// A new stream to the guest.
     async fn connect(&self) -> std::io::Result<Box<dyn ByteStream>>;
 }
 
-/// What goes to the guest: JSON, or a file in pieces.
+/// The body of a request to the guest: JSON, or a streamed file.
 pub type Outgoing = UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>;
 /// One connection to the guest.
 pub(crate) type Connection = SendRequest<Outgoing>;
 
-/// The connection of a program inside.
+/// The connection of a program in the sandbox.
 pub struct Tunnel {
-    /// Its bytes.
+    /// Its byte stream.
     pub stream: Box<dyn ByteStream>,
-    /// The forwarded port that it connected to; none if it wants the proxy.
+    /// The forwarded port the program connected to; `None` for the proxy.
     pub forwarded_port: Option<u16>,
 }
 
@@ -75,29 +75,29 @@ pub struct Link {
 
 struct Shared {
     connect: Box<dyn Connect>,
-    /// Connections that have answered their last call and wait for the next.
+    /// Connections that wait for their next call.
     idle: Mutex<Vec<Connection>>,
 }
 
 impl Link {
-    /// A link that opens its connections with `connect`, when they are needed.
+    /// A link that opens connections with `connect` when needed.
     pub fn new(connect: impl Connect) -> Self {
         let shared = Shared { connect: Box::new(connect), idle: Mutex::default() };
         Self { shared: Arc::new(shared) }
     }
 
-    /// Asks the guest who it is, waiting until it answers.
+    /// Asks the guest for its version, waiting until it answers.
     pub async fn hello(&self, deadline: Duration) -> Result<Hello, LinkError> {
         let reply = self.call(get(route::HELLO)?, deadline).await?;
         parsed(&reply.body)
     }
 
-    /// Makes the guest a session; [`Self::watch`] tells how it goes.
+    /// Starts a session in the guest; [`Self::watch`] reports its progress.
     pub async fn begin(&self, begin: &Begin, deadline: Duration) -> Result<(), LinkError> {
         self.call(post(route::BEGIN, begin)?, deadline).await.map(|_| ())
     }
 
-    /// The guest's reports from the beginning on. The stream ends when the guest does.
+    /// The guest's reports since its start. The stream ends with the guest.
     pub async fn watch(&self) -> Result<ProgressStream, LinkError> {
         let mut connection = within(CONNECT_DEADLINE, self.open()).await?;
         let send = connection.send_request(get(route::WATCH)?);
@@ -105,8 +105,7 @@ impl Link {
         Ok(ProgressStream::new(connection, response.await?.into_body()))
     }
 
-    /// Asks the guest to do something. With hands off, only as far as that touches nothing that a
-    /// person has in theirs.
+    /// Asks the guest to perform an action. With [`Hands::Off`], the action only reads.
     pub async fn act(
         &self,
         action: &ActionCall,
@@ -118,8 +117,8 @@ impl Link {
         self.call(request, deadline).await
     }
 
-    /// Waits until a program inside wants out, and returns its bytes. There is no deadline: a
-    /// session may never want out. Dropping the future withdraws the offer.
+    /// Waits for a program's outgoing connection and returns it. There is no deadline, because a
+    /// session may never open one. Dropping the future withdraws the offer.
     pub async fn tunnel(&self) -> Result<Tunnel, LinkError> {
         let (stream, headers) = self.switch(route::TUNNEL, route::TUNNEL_PROTOCOL).await?;
         let port = headers.get(route::FORWARDED_PORT).map(HeaderValue::to_str);
@@ -131,18 +130,18 @@ impl Link {
         Ok(Tunnel { stream, forwarded_port })
     }
 
-    /// Has the guest listen on these ports, and on no others.
+    /// Makes the guest listen on exactly these ports.
     pub async fn set_forwards(&self, forwards: &ForwardedPorts) -> Result<(), LinkError> {
         self.call(post(route::FORWARDS, forwards)?, CONNECT_DEADLINE).await.map(|_| ())
     }
 
-    /// The X server's picture for somebody of this role.
+    /// Opens an RFB stream of the X server for a role.
     pub async fn rfb(&self, role: Role) -> Result<Box<dyn ByteStream>, LinkError> {
         let path = format!("{}?role={}", route::RFB, role.as_str());
         within(CONNECT_DEADLINE, self.upgrade(&path, route::RFB_PROTOCOL)).await
     }
 
-    /// The screen as small pictures, whenever it changes.
+    /// Opens a stream of thumbnails, sent when the screen changes.
     pub async fn frames(&self, wanted: Frames) -> Result<FrameStream, LinkError> {
         let Frames { width, fps, quality } = wanted;
         let path = format!("{}?width={width}&fps={fps}&quality={quality}", route::FRAMES);
@@ -150,13 +149,13 @@ impl Link {
         Ok(FrameStream::new(within(CONNECT_DEADLINE, stream).await?))
     }
 
-    /// The browser's debugging protocol, for one client.
+    /// Opens the browser's debugging protocol for one client.
     pub async fn cdp(&self, client: &OneClient) -> Result<Box<dyn ByteStream>, LinkError> {
         let path = address(route::CDP, client)?;
         within(BROWSER_DEADLINE, self.upgrade(&path, route::CDP_PROTOCOL)).await
     }
 
-    /// The browser's page as pictures, for one viewer: [`crate::cast`] reads and writes them.
+    /// Opens a cast of the browser for one viewer; see [`crate::cast`].
     pub async fn cast(
         &self,
         view: &CastView,
@@ -166,19 +165,19 @@ impl Link {
         within(CONNECT_DEADLINE, self.upgrade(&path, route::CAST_PROTOCOL)).await
     }
 
-    /// Gives a person a browser for themselves.
+    /// Starts a private sign-in.
     pub async fn start_private(&self, wanted: &StartPrivate) -> Result<(), LinkError> {
         self.call(post(route::PRIVATE, wanted)?, PRIVATE_DEADLINE).await.map(|_| ())
     }
 
-    /// Ends that.
+    /// Ends a private sign-in.
     pub async fn end_private(&self, wanted: &EndPrivate) -> Result<PrivateEnded, LinkError> {
         let reply = self.call(post(route::END_PRIVATE, wanted)?, PRIVATE_DEADLINE).await?;
         parsed(&reply.body)
     }
 
-    /// Control changed hands: all keys and buttons are let go, and what clients of the debugging
-    /// protocol have set in a person's way is undone while a person drives.
+    /// Control changed: releases all keys and buttons. While a person has control, settings of
+    /// debugging clients that interfere are undone.
     pub async fn release_all(&self, handed_over: HandedOver) -> Result<(), LinkError> {
         self.call(post(route::RELEASE_ALL, &handed_over)?, CONNECT_DEADLINE).await.map(|_| ())
     }
@@ -191,7 +190,7 @@ impl Link {
         self.switch(path, protocol).await.map(|(stream, _)| stream)
     }
 
-    /// A connection that becomes something else than HTTP, and what the answer says about it.
+    /// Upgrades a connection to another protocol; also returns the headers of the answer.
     async fn switch(
         &self,
         path: &str,
@@ -237,7 +236,7 @@ impl Link {
         .await
     }
 
-    /// An idle connection that is still alive, or a new one.
+    /// An idle connection that is still open, or a new one.
     async fn connection(&self) -> Result<Connection, LinkError> {
         while let Some(mut idle) = self.take_idle() {
             if idle.ready().await.is_ok() {
@@ -263,7 +262,7 @@ impl Link {
         let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
             .await
             .map_err(LinkError::Broken)?;
-        // Ends by itself when `sender` is dropped or the guest hangs up.
+        // Ends when `sender` is dropped or the guest closes the connection.
         tokio::spawn(connection.with_upgrades());
         Ok(sender)
     }
@@ -287,7 +286,7 @@ pub(crate) async fn collect(body: Incoming) -> Result<Bytes, LinkError> {
     match Limited::new(body, MAX_REPLY).collect().await {
         Ok(collected) => Ok(collected.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => {
-            let message = "the answer is larger than 128 MB: ask for less";
+            let message = "the answer is larger than 128 MB; request less";
             Err(LinkError::Refused(ErrorBody::new(ErrorCode::PayloadTooLarge, message)))
         }
         Err(error) => Err(LinkError::Nonsense(error.to_string())),

@@ -1,5 +1,5 @@
-//! Commands of a session, and the messages of [`route::EXEC_OUTPUT`] and [`route::TERMINAL`]: the length
-//! of a message as four bytes, the highest first, then a byte that says what it is, then the message.
+//! Commands of a session, and the messages of [`route::EXEC_OUTPUT`] and [`route::TERMINAL`]: a
+//! big-endian length of four bytes, a type byte, and the content.
 
 use std::time::Duration;
 
@@ -18,14 +18,14 @@ use crate::{
 
 /// fork and exec take milliseconds; the guest waits ten seconds for them.
 const START_DEADLINE: Duration = Duration::from_secs(15);
-/// The guest looks for processes to kill no longer than ten seconds.
+/// The guest searches for processes to kill for at most ten seconds.
 const KILL_DEADLINE: Duration = Duration::from_secs(20);
-/// What the guest knows, it says at once.
+/// The guest answers these at once.
 const ASK_DEADLINE: Duration = Duration::from_secs(10);
-/// The largest message; what is written at once is smaller.
+/// The largest message; single writes are smaller.
 const MAX_MESSAGE: usize = 1 << 20;
 const HEAD: usize = 5;
-/// A number of bytes before those that follow it.
+/// The size of a byte count before the bytes.
 const COUNT: usize = 8;
 
 const STDOUT: u8 = 0;
@@ -37,22 +37,22 @@ const RESIZED: u8 = 4;
 /// One message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Message {
-    /// Down: what a command or a terminal wrote to its standard output.
+    /// From the guest: standard output of a command or terminal.
     Stdout(Piece),
-    /// Down: what a command wrote to its standard error.
+    /// From the guest: standard error of a command.
     Stderr(Piece),
-    /// Down, at last: how it ended, without its output.
+    /// From the guest, last: how the command ended, without its output.
     Ended(ExecState),
-    /// Up: what is typed into a terminal.
+    /// To the guest: input typed into a terminal.
     Typed(Bytes),
-    /// Up: the new size of a terminal.
+    /// To the guest: the new size of a terminal.
     Resized(TerminalSize),
 }
 
-/// Bytes that were written, and how many before them were not kept.
+/// Output bytes, and how many before them were dropped.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Piece {
-    /// How many bytes are missing before these.
+    /// The number of dropped bytes before these.
     pub left_out: u64,
     /// The bytes.
     pub bytes: Bytes,
@@ -74,23 +74,23 @@ pub async fn send(to: &mut (impl AsyncWrite + Unpin), message: Message) -> std::
     if let Some(count) = count {
         head.put_u64(count);
     }
-    // Both at once where the system can.
+    // Both in one write where the system supports it.
     to.write_all_buf(&mut head.freeze().chain(body)).await
 }
 
-/// Reads messages one after the other.
+/// Reads messages in order.
 pub struct Receiver<R> {
     from: R,
     received: BytesMut,
 }
 
 impl<R: AsyncRead + Unpin> Receiver<R> {
-    /// Reads from there.
+    /// Reads from this stream.
     pub fn new(from: R) -> Self {
         Self { from, received: BytesMut::new() }
     }
 
-    /// The next message; none when the other side is gone, or makes no sense. Cancel-safe.
+    /// The next message; `None` when the other side is gone or sends invalid data. Cancel-safe.
     pub async fn next(&mut self) -> Option<Message> {
         loop {
             if let Some([a, b, c, d, kind]) = self.received.first_chunk::<HEAD>().copied() {
@@ -127,31 +127,31 @@ fn read(kind: u8, mut body: Bytes) -> Option<Message> {
 }
 
 impl Link {
-    /// Starts a command. It goes on whatever becomes of the link.
+    /// Starts a command. It continues when the link breaks.
     pub async fn start_exec(&self, exec: &Exec) -> Result<ExecId, LinkError> {
         let reply = self.call(post(route::EXECS, exec)?, START_DEADLINE).await?;
         Ok(parsed::<ExecStarted>(&reply.body)?.id)
     }
 
-    /// The commands that run, and the last that ended.
+    /// The running commands, and the last ones that ended.
     pub async fn execs(&self) -> Result<ExecList, LinkError> {
         parsed(&self.call(get(route::EXECS)?, ASK_DEADLINE).await?.body)
     }
 
-    /// A command, once it has ended or after this time.
+    /// The state of a command, once it has ended or after this time.
     pub async fn exec(&self, id: &ExecId, wait: Duration) -> Result<ExecState, LinkError> {
         let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
         let asked = address(route::EXEC, &OneExec { id: id.clone(), wait_ms })?;
         parsed(&self.call(get(&asked)?, ASK_DEADLINE + wait).await?.body)
     }
 
-    /// Kills a command with everything it started.
+    /// Kills a command and all processes it started.
     pub async fn kill_exec(&self, id: &ExecId) -> Result<(), LinkError> {
         let one = OneExec { id: id.clone(), wait_ms: 0 };
         self.call(post(route::KILL_EXEC, &one)?, KILL_DEADLINE).await.map(|_| ())
     }
 
-    /// What a command writes, from its beginning on, as far as it is kept.
+    /// The output of a command from its start, as far as it is kept.
     pub async fn exec_output(
         &self,
         id: &ExecId,
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn messages_arrive_as_they_were_sent_and_nonsense_ends_it() {
+    async fn messages_arrive_unchanged_and_invalid_data_ends_the_stream() {
         let (mut ours, theirs) = tokio::io::duplex(7);
         let mut receiver = Receiver::new(theirs);
         let state = serde_json::json!({
@@ -193,7 +193,7 @@ mod tests {
             for message in &messages {
                 send(&mut ours, message.clone()).await.unwrap();
             }
-            // Too short for a count of bytes.
+            // Too short for a byte count.
             ours.write_all(&[0, 0, 0, 1, STDOUT, 0]).await.unwrap();
         };
         let receiving = async {

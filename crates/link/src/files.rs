@@ -1,4 +1,4 @@
-//! Files of the guest, in pieces: they may be larger than memory.
+//! Transfers files of the guest as streams: they may be larger than memory.
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,24 +21,24 @@ use crate::{
     route,
 };
 
-/// A folder is read at once.
+/// A folder is listed at once.
 const LIST_DEADLINE: Duration = Duration::from_secs(30);
-/// A transfer that does not move for this long is over.
+/// A transfer that makes no progress for this long is aborted.
 pub const STALL: Duration = Duration::from_secs(60);
 
-/// A file on its way here.
+/// A file being read from the guest.
 pub struct Download {
-    /// How many bytes will come, where that is known before.
+    /// The number of bytes, if known in advance.
     pub size: Option<u64>,
-    /// The first byte of a part that was asked for, and the size of the whole file.
+    /// For a requested range: its first byte, and the size of the whole file.
     pub part: Option<(u64, u64)>,
     body: Incoming,
-    /// Closing it ends the transfer.
+    /// Keeps the transfer open.
     _connection: Connection,
 }
 
 impl Download {
-    /// The next piece; none at the end. A file that is cut while it is read is an error.
+    /// The next piece; `None` at the end. A file truncated meanwhile is an error.
     pub async fn next(&mut self) -> Result<Option<Bytes>, LinkError> {
         loop {
             let Some(frame) = within(STALL, async { Ok(self.body.frame().await) }).await? else {
@@ -52,14 +52,14 @@ impl Download {
 }
 
 impl Link {
-    /// What a folder of the home holds.
+    /// Lists a folder of the home.
     pub async fn list_files(&self, path: &HomePath) -> Result<FileList, LinkError> {
         let file = OneFile { path: path.clone(), replace: false, range: None };
         let reply = self.call(get(&address(route::FOLDER, &file)?)?, LIST_DEADLINE).await?;
         parsed(&reply.body)
     }
 
-    /// Begins to read a file of the home, or a part of it.
+    /// Starts reading a file of the home, or a range of it.
     pub async fn read_file(
         &self,
         path: &HomePath,
@@ -69,7 +69,7 @@ impl Link {
         self.download(get(&address(route::FILE, &file)?)?).await
     }
 
-    /// Begins to read the browser's profile; with `last`, the browser is closed first.
+    /// Starts reading the browser's profile; with `last`, the browser is closed first.
     pub async fn save_profile(&self, last: bool) -> Result<Download, LinkError> {
         self.download(get(&address(route::PROFILE, &SaveProfile { last })?)?).await
     }
@@ -90,7 +90,7 @@ impl Link {
         .await
     }
 
-    /// Puts a file into the home, whole or not at all.
+    /// Writes a file into the home, completely or not at all.
     pub async fn write_file(
         &self,
         file: &OneFile,
@@ -99,12 +99,12 @@ impl Link {
         parsed(&self.upload(&address(route::FILE, file)?, content).await?)
     }
 
-    /// Gives the guest the profile of its browser.
+    /// Sends the browser's profile to the guest.
     pub async fn load_profile(&self, content: Outgoing) -> Result<(), LinkError> {
         self.upload(route::PROFILE, content).await.map(|_| ())
     }
 
-    /// Gives the guest an extension of its browser.
+    /// Sends a browser extension to the guest.
     pub async fn load_extension(
         &self,
         name: &ExtensionName,
@@ -144,7 +144,7 @@ impl Link {
     }
 }
 
-/// Why something could not be sent: the guest's fault, or that of whoever had it.
+/// Attributes a send error to the guest or to the source of the body.
 fn sent(error: hyper::Error) -> LinkError {
     if error.is_user() { LinkError::BrokeOff } else { LinkError::Broken(error) }
 }

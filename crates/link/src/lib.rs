@@ -1,8 +1,8 @@
-//! HTTP/1.1 between server and guest, over any byte stream a runtime yields.
+//! HTTP/1.1 between server and guest, over any byte stream that a runtime provides.
 //!
-//! The server's end is [`Link`]; the guest's end is an ordinary HTTP server on the routes of
-//! [`route`], so `curl --unix-socket` can stand in for either. Nobody else reads or writes the
-//! bytes in between.
+//! The server's end is [`Link`]; the guest's end is an ordinary HTTP server with the routes of
+//! [`route`], so `curl --unix-socket` can replace either. No other crate reads or writes these
+//! bytes.
 
 pub mod cast;
 mod client;

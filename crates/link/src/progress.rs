@@ -1,4 +1,4 @@
-//! The guest's report on its start, line by line.
+//! The guest's progress reports, line by line.
 
 use bytes::BytesMut;
 use helmdeck_wire::guest::Progress;
@@ -7,16 +7,16 @@ use hyper::body::Incoming;
 
 use crate::{LinkError, client::Connection};
 
-/// No report is longer; a guest that sends more is broken or hostile.
+/// Limit on a report. A guest that sends more is broken or hostile.
 const MAX_LINE: usize = 256 << 10;
 
-/// Reports as they arrive. The end of the stream is the end of the guest.
+/// A stream of reports. It ends with the guest.
 pub struct ProgressStream {
     body: Incoming,
     received: BytesMut,
-    /// Bytes of the last report.
+    /// The size of the last report in bytes.
     size: usize,
-    /// Keeps the connection open for as long as the stream is.
+    /// Keeps the connection open.
     _connection: Connection,
 }
 
@@ -25,7 +25,7 @@ impl ProgressStream {
         Self { body, received: BytesMut::new(), size: 0, _connection: connection }
     }
 
-    /// How many bytes the last report was sent with.
+    /// The size of the last report in bytes.
     pub fn size(&self) -> usize {
         self.size
     }

@@ -1,15 +1,15 @@
-//! Small pictures of a session, one after the other.
+//! A stream of thumbnails of a session.
 
 use bytes::{Bytes, BytesMut};
 use tokio::io::AsyncReadExt;
 
 use crate::{ByteStream, LinkError};
 
-/// No picture is larger; a guest that sends more is broken or hostile.
+/// Limit on a picture. A guest that sends more is broken or hostile.
 const MAX_FRAME: usize = 8 << 20;
 const LENGTH: usize = 4;
 
-/// Pictures as they arrive. The end of the stream is the end of the screen.
+/// A stream of pictures. It ends with the screen.
 pub struct FrameStream {
     stream: Box<dyn ByteStream>,
     received: BytesMut,

@@ -1,13 +1,14 @@
-//! Feeds changed viewer streams through gate and handshake for some seconds, and counts.
+//! Fuzzes gate and handshake: feeds mutated viewer streams for some seconds.
 //!
-//! `cargo run --release -p helmdeck-rfb --example fuzz -- 30 [seed]`. It stops at the first stream
-//! that breaks a promise, and prints the seed to find it again.
+//! `cargo run --release -p helmdeck-rfb --example fuzz -- 30 [seed]`. Stops at the first stream
+//! that
+//! violates an invariant, and prints the seed to reproduce it.
 
 use std::time::{Duration, Instant};
 
 use helmdeck_rfb::{ClientMessages, Gate, Handshake, MAX_BUFFERED, MAX_HELD_KEYS, Role};
 
-/// One of each kind, and what makes keys and buttons come and go.
+/// One message of each kind, and messages that press and release keys and buttons.
 const SEEDS: [&[u8]; 16] = [
     &[0, 0, 0, 0, 32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 16, 8, 0, 0, 0, 0],
     &[2, 0, 0, 3, 0xff, 0xff, 0xfe, 0xcc, 0, 0, 0, 7, 0xff, 0xff, 0xfe, 0xc4],
@@ -26,7 +27,7 @@ const SEEDS: [&[u8]; 16] = [
     &[255, 0, 0, 1, 0, 0, 0, 0x61, 0, 0, 0, 30],
     &[255, 0, 0, 0, 0, 0, 0, 0x61, 0, 0, 0, 30],
 ];
-/// Streams between two looks at the clock.
+/// Streams between two checks of the clock.
 const ROUND: u64 = 1000;
 
 struct Random(u64);
@@ -70,7 +71,7 @@ fn main() {
     println!("{streams} streams, {bytes} bytes, {whole} valid to the end, {rate:.0} streams/s");
 }
 
-/// A few valid messages, then perhaps some damage.
+/// A few valid messages, possibly damaged.
 fn stream(random: &mut Random) -> Vec<u8> {
     let mut stream = Vec::new();
     for _ in 0..random.below(12) {
@@ -90,7 +91,7 @@ fn stream(random: &mut Random) -> Vec<u8> {
     stream
 }
 
-/// Whether the stream was read to its end, or what it broke.
+/// Whether the stream was valid to its end, or which invariant it violated.
 fn check(stream: &[u8], random: &mut Random) -> Result<bool, &'static str> {
     let mut view = Gate::new(Role::View);
     let mut control = Gate::new(Role::Control);
@@ -134,7 +135,7 @@ fn check(stream: &[u8], random: &mut Random) -> Result<bool, &'static str> {
     Ok(ends_well)
 }
 
-/// Checks that the stream is whole messages, each of which is input as it may be.
+/// Checks that the stream consists of whole messages that satisfy `may_be`.
 fn only(mut stream: &[u8], may_be: impl Fn(bool) -> bool) -> Result<(), &'static str> {
     let mut messages = ClientMessages::default();
     let (mut read, all) = (0, stream.len());

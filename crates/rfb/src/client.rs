@@ -1,4 +1,4 @@
-//! Where one message of a viewer ends and the next begins. What may pass is decided by the gate.
+//! Splits a viewer's byte stream into messages. The gate decides which may pass.
 
 use crate::RfbError;
 
@@ -7,58 +7,58 @@ const MAX_TEXT: u32 = 1024 * 1024;
 const MAX_FENCE: u8 = 64;
 const MAX_SCREENS: u8 = 16;
 
-/// The most bytes of an unfinished message that are ever kept: the longest text with its header.
+/// The most bytes of an incomplete message that are kept: the longest text with its header.
 pub const MAX_BUFFERED: usize = 8 + MAX_TEXT as usize;
 
-/// What is kept of a buffer that has grown for one long text.
+/// Larger buffers are freed after a long text.
 const SPARE: usize = 8 * 1024;
 
-/// What a viewer can say.
+/// The kinds of messages a viewer can send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Which colours the viewer wants.
+    /// The pixel format that the viewer wants.
     PixelFormat,
-    /// Which encodings and extensions the viewer understands.
+    /// The encodings and extensions that the viewer supports.
     Encodings,
-    /// The viewer asks for a picture.
+    /// A request for a picture.
     UpdateRequest,
-    /// A key, by the symbol on it.
+    /// A key, by symbol.
     Key,
-    /// The pointer's place and buttons.
+    /// The pointer's position and buttons.
     Pointer,
-    /// Text for the clipboard, plain or in the extended form.
+    /// Text for the clipboard, plain or extended.
     CutText,
-    /// The viewer wants pictures without asking for each.
+    /// A request for pictures without further requests.
     ContinuousUpdates,
-    /// A mark in the stream that comes back, to measure the delay.
+    /// A marker that is returned, to measure the delay.
     Fence,
     /// Shut down, reboot or reset the machine.
     Xvp,
-    /// A new size for the desktop.
+    /// A request for another desktop size.
     DesktopSize,
-    /// A key, by its place on the keyboard.
+    /// A key, by key code.
     QemuKey,
 }
 
-/// One whole message. It cannot be printed, because it may be what somebody types.
+/// One whole message. Not printable, because it may contain typed text.
 #[derive(Clone, Copy)]
 pub struct Message<'a> {
     /// What it is.
     pub kind: Kind,
-    /// All of it, the type byte first.
+    /// The message, including its type byte.
     pub bytes: &'a [u8],
 }
 
-/// Finds the messages in what a viewer sends, in pieces of any size.
+/// Finds messages in a byte stream that arrives in pieces of any size.
 #[derive(Default)]
 pub struct ClientMessages {
-    /// The beginning of a message whose end has not arrived.
+    /// The start of an incomplete message.
     partial: Vec<u8>,
-    /// The message in `partial` has been handed out, and goes before the next is read.
+    /// The message in `partial` was returned, and is removed before the next is read.
     handed_out: bool,
-    /// The message that has begun was not wanted at some moment, so it is never handed out.
+    /// The incomplete message was refused at some point, so it is never returned.
     unwanted: bool,
-    /// What is still to come of a message that nobody gets.
+    /// Remaining bytes of a message that is skipped.
     to_skip: usize,
     failed: Option<RfbError>,
 }
@@ -69,7 +69,7 @@ enum Place<'b> {
 }
 
 impl Kind {
-    /// Whether it does something to the desktop, rather than ask to see it.
+    /// Whether the message changes the desktop rather than only viewing it.
     pub fn is_input(self) -> bool {
         match self {
             Self::PixelFormat
@@ -98,20 +98,21 @@ impl Kind {
             248 => Ok(Self::Fence),
             250 => Ok(Self::Xvp),
             251 => Ok(Self::DesktopSize),
-            // The other messages of this family are refused once their second byte is here.
+            // Other messages of this family are refused once their second byte is known.
             255 => Ok(Self::QemuKey),
             other => Err(RfbError::UnknownMessage(other)),
         }
     }
 
-    /// How long the message is that begins like this; nothing if too little of it is there.
+    /// The length of a message with this head; `None` if the head is incomplete.
     fn length(self, head: &[u8]) -> Result<Option<usize>, RfbError> {
         match (self, head) {
             (Self::PixelFormat, _) => Ok(Some(20)),
             (Self::UpdateRequest | Self::ContinuousUpdates, _) => Ok(Some(10)),
             (Self::Key, _) => Ok(Some(8)),
-            // It has a seventh byte for viewers that were told of extended mouse buttons. None is,
-            // because the gate takes that from their encodings.
+            // The variant with a seventh byte requires extended mouse buttons, which the gate
+            // removes
+            // from the viewer's encodings.
             (Self::Pointer, _) => Ok(Some(6)),
             (Self::Xvp, _) => Ok(Some(4)),
             (Self::Encodings, &[_, _, high, low, ..]) => match u16::from_be_bytes([high, low]) {
@@ -119,7 +120,7 @@ impl Kind {
                 count => Ok(Some(4 + 4 * usize::from(count))),
             },
             (Self::CutText, &[_, _, _, _, a, b, c, d, ..]) => {
-                // A negative length marks the extended form; its amount counts.
+                // A negative length marks the extended form; its absolute value counts.
                 match i32::from_be_bytes([a, b, c, d]).unsigned_abs() {
                     length if length > MAX_TEXT => Err(RfbError::TextTooLong(length)),
                     length => Ok(Some(8 + length as usize)),
@@ -148,11 +149,11 @@ impl Kind {
 }
 
 impl ClientMessages {
-    /// The next message in `bytes`, which is moved on behind it; nothing if more has to arrive.
+    /// The next message in `bytes`, which is advanced past it; `None` if more bytes are needed.
     ///
-    /// `wanted` is asked anew at each call a message stretches over, and one that is refused only
-    /// once is passed over, however much of it is here already. What is passed over is not kept,
-    /// so a long text costs nothing where no text may pass. An error is final.
+    /// `wanted` is checked at each call that a message spans. A message that is refused once is
+    /// skipped, however much of it has arrived. Skipped bytes are not kept, so a long text that may
+    /// not pass costs no memory. An error is final.
     pub fn next<'s, 'b: 's>(
         &'s mut self,
         bytes: &mut &'b [u8],
@@ -175,7 +176,7 @@ impl ClientMessages {
         }
     }
 
-    /// How much of an unfinished message is kept; never more than [`MAX_BUFFERED`].
+    /// The number of kept bytes of an incomplete message; at most [`MAX_BUFFERED`].
     pub fn buffered(&self) -> usize {
         self.partial.len()
     }
@@ -194,7 +195,7 @@ impl ClientMessages {
             let kind = Kind::of(*first)?;
             self.unwanted |= !wanted(kind);
 
-            // Most messages arrive whole, and are handed out from where they are.
+            // Most messages arrive whole and are returned without a copy.
             if self.partial.is_empty()
                 && !self.unwanted
                 && let Some(length) = kind.length(bytes)?
@@ -257,7 +258,7 @@ mod tests {
         Ok(found)
     }
 
-    /// One message of each kind, with the length it has by the protocol's description.
+    /// One message of each kind, with its length from the protocol's description.
     fn one_of_each() -> Vec<(Kind, Vec<u8>)> {
         let message = |head: &[u8], length: usize| {
             let mut bytes = head.to_vec();
@@ -283,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_ends_where_the_next_begins_however_they_are_split() {
+    fn message_boundaries_do_not_depend_on_chunk_sizes() {
         let each = one_of_each();
         let stream: Vec<u8> = each.iter().flat_map(|(_, bytes)| bytes.clone()).collect();
         let expected: Vec<_> = each.iter().map(|(kind, bytes)| (*kind, bytes.len())).collect();
@@ -294,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_or_not_known_is_refused_for_good() {
+    fn oversized_and_unknown_messages_are_refused_permanently() {
         let cases: [(&[u8], RfbError); 8] = [
             (&[1], RfbError::UnknownMessage(1)),
             (&[253], RfbError::UnknownMessage(253)),
@@ -317,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_nobody_gets_is_not_kept() {
+    fn skipped_text_is_not_kept() {
         let mut messages = ClientMessages::default();
         let mut header: &[u8] = &[6, 0, 0, 0, 0, 0x10, 0, 0];
         assert!(messages.next(&mut header, |_| true).unwrap().is_none());

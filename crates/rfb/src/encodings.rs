@@ -1,35 +1,36 @@
-//! Which encodings and extensions a viewer may claim to understand.
+//! The encodings and extensions that a viewer may announce.
 //!
-//! A list of what may pass, not of what may not: an extension can give the viewer new messages or
-//! old ones a new form, and a gate that cannot tell where a message ends cannot guard. What the
-//! X server is never told of, it never offers, so the viewer never uses it.
+//! This is an allowlist: an extension can add messages or change existing ones, and the gate must
+//! know
+//! where each message ends. The X server offers only extensions that the viewer announced.
 
 use helmdeck_wire::ticket::Role;
 
-/// Size and screens, both ways; without it the viewer may not ask for another size.
+/// Desktop size and screens; without it the viewer may not request another size.
 pub(crate) const EXTENDED_DESKTOP_SIZE: i32 = -308;
-/// The clipboard with more than Latin-1 in it; only for those who may ever touch it.
+/// The extended clipboard; only for viewers that may control the session.
 const EXTENDED_CLIPBOARD: i32 = i32::from_be_bytes([0xc0, 0xa1, 0xe5, 0xce]);
 
-/// Whether the X server is told that this viewer understands `encoding`.
+/// Whether the X server may learn that this viewer supports `encoding`.
 ///
-/// Left out with a reason: −257 (the pointer's coordinates become relative, and what we log would
-/// be wrong), −259 (audio, with messages of its own), −305 (gii, the same), −309 (xvp, whose
-/// messages never pass), −311 (the guest could send the viewer to another host), −316 (a seventh
-/// byte in pointer events), and the rest of VMware's numbers, which are not described in public.
+/// Excluded on purpose: −257 (relative pointer coordinates, which would make our log wrong), −259
+/// (audio, which adds messages), −305 (gii, the same), −309 (xvp, whose messages never pass), −311
+/// (the guest could redirect the viewer to another host), −316 (a seventh byte in pointer events),
+/// and
+/// the rest of VMware's numbers, which are undocumented.
 pub(crate) fn may_pass(encoding: i32, role: Role) -> bool {
     match encoding {
-        // How rectangles are drawn, which is between the X server and the viewer. −260 is PNG.
+        // Encodings of rectangles. −260 is PNG.
         0..=255 | -260 => true,
-        // How much to compress: JPEG quality, its fine steps, its subsampling, and zlib's level.
+        // Compression: JPEG quality, fine quality, subsampling, and zlib level.
         -32..=-23 | -512..=-412 | -768..=-763 | -256..=-247 => true,
-        // Size of the desktop, last rectangle, place of the pointer.
+        // Desktop size, last rectangle, pointer position.
         -223 | -224 | -232 => true,
-        // The pointer's shape, in four forms; VMware's is the one noVNC knows that is see-through.
+        // The cursor shape, in four forms; noVNC's form with transparency is VMware's.
         -239 | -240 | -314 | 0x574d_5664 => true,
-        // Keyboard lights, in two forms, and the desktop's name.
+        // Keyboard LEDs, in two forms, and the desktop name.
         -261 | 0x574d_5668 | -307 => true,
-        // Keys by place, size and screens, fences, continuous updates: messages the gate knows.
+        // Key codes, screens, fences, continuous updates: messages the gate knows.
         -258 | EXTENDED_DESKTOP_SIZE | -312 | -313 => true,
         EXTENDED_CLIPBOARD => role == Role::Control,
         _ => false,
@@ -41,20 +42,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_who_may_ever_drive_is_offered_the_whole_clipboard() {
+    fn only_controllers_are_offered_the_extended_clipboard() {
         assert!(may_pass(EXTENDED_CLIPBOARD, Role::Control));
         assert!(!may_pass(EXTENDED_CLIPBOARD, Role::View));
     }
 
     #[test]
-    fn extensions_that_bring_messages_of_their_own_are_never_offered() {
+    fn extensions_with_unknown_messages_are_never_offered() {
         for encoding in [-257, -259, -305, -309, -310, -311, -316, 0x574d_5665, i32::MIN] {
             assert!(!may_pass(encoding, Role::Control), "{encoding}");
         }
     }
 
     #[test]
-    fn what_novnc_asks_for_passes_except_xvp_and_extra_buttons() {
+    fn novnc_encodings_pass_except_xvp_and_extra_buttons() {
         let asked = [
             1,
             50,

@@ -1,4 +1,4 @@
-//! What of a viewer's messages reaches the X server: watchers watch, and only the driver drives.
+//! Decides which of a viewer's messages reach the X server: only the viewer in control sends input.
 
 use helmdeck_wire::ticket::Role;
 
@@ -7,31 +7,32 @@ use crate::client::{ClientMessages, Kind, Message};
 use crate::encodings::{self, EXTENDED_DESKTOP_SIZE};
 use crate::held::{Held, Key};
 
-/// A type no message has: the X server closes the connection when it takes a byte for a type that
-/// is none. It stands where the protocol has padding.
+/// An invalid message type: the X server closes the connection if it reads this byte as a type. It
+/// is
+/// placed where the protocol has padding.
 const NO_MESSAGE: u8 = 1;
-/// Something a person did to the desktop. It never says which key or what text.
+/// Input to the desktop. It never contains which key or what text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Input {
-    /// A key went down, again if it repeats, or up.
+    /// A key was pressed, repeated or released.
     Key {
-        /// Whether it went down.
+        /// Whether it was pressed.
         down: bool,
     },
     /// The pointer moved, or a button changed.
     Pointer {
-        /// From the left edge, in pixels; may lie outside the desktop.
+        /// Horizontal position in pixels; may be outside the desktop.
         x: u16,
-        /// From the top edge, in pixels; may lie outside the desktop.
+        /// Vertical position in pixels; may be outside the desktop.
         y: u16,
-        /// The buttons that are down now, the left one in the lowest bit. The wheel is buttons too.
+        /// The pressed buttons, the left one in the lowest bit. The wheel counts as buttons.
         buttons: u8,
-        /// Those of them that were up before: a click begins.
+        /// The buttons that were not pressed before: a click begins.
         pressed: u8,
     },
-    /// Text was put on the clipboard, or asked for.
+    /// Clipboard text was set or requested.
     CutText,
-    /// Another size of the desktop was asked for.
+    /// Another desktop size was requested.
     Resize {
         /// In pixels.
         width: u16,
@@ -40,17 +41,17 @@ pub enum Input {
     },
 }
 
-/// What a viewer did to the desktop with some bytes it sent.
+/// The input in some bytes of a viewer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Passed {
-    /// In the order it happened; looking on is not in it. At most one per six bytes fed.
+    /// In order; messages for viewing are not included. At most one per six bytes fed.
     pub inputs: Vec<Input>,
 }
 
-/// Guards the way from one viewer to the X server.
+/// Filters the messages from one viewer to the X server.
 ///
-/// INVARIANT: what comes out is whole messages of known kinds, and input is among them only if the
-/// viewer was driving from the message's first byte to its last.
+/// INVARIANT: the output is whole messages of known kinds. It contains input only if the viewer had
+/// control from the message's first byte to its last.
 pub struct Gate {
     role: Role,
     messages: ClientMessages,
@@ -64,12 +65,12 @@ impl Gate {
         Self { role, messages: ClientMessages::default(), held: Held::default(), resizable: false }
     }
 
-    /// Takes what the viewer sent, in pieces of any size, and appends to `out` what may go on to
-    /// the X server. `driving` says whether the viewer has control right now; it makes no
-    /// difference for one that may only watch.
+    /// Takes bytes of the viewer, in pieces of any size, and appends to `out` what may pass to the
+    /// X server. `driving` states whether the viewer has control now; it has no effect on a viewer
+    /// that may only watch.
     ///
-    /// After an error `out` is as it was, so nothing passes that is not reported; the connection
-    /// is then to be closed, after what [`Gate::release`] returns was sent.
+    /// After an error `out` is unchanged, so nothing passes unreported. The caller then sends the
+    /// result of [`Gate::release`] and closes the connection.
     pub fn feed(
         &mut self,
         bytes: &[u8],
@@ -102,18 +103,18 @@ impl Gate {
         }
     }
 
-    /// The messages that let go of all keys and buttons this viewer holds down, to be sent to the
-    /// X server as soon as it stops driving or is gone. Nothing if it holds nothing.
+    /// The messages that release all keys and buttons held by this viewer. The caller sends them to
+    /// the X server when the viewer loses control or disconnects. Empty if nothing is held.
     ///
-    /// Input that is here in part is forgotten, as it belongs to the time before. Whether Caps
-    /// Lock or Num Lock is on stays as it is: the key is let go of, not pressed again.
+    /// Incomplete input is discarded. Caps Lock and Num Lock keep their state: their keys are
+    /// released, not pressed again.
     pub fn release(&mut self) -> Vec<u8> {
-        // No byte brings no message; what counts is that input is not wanted at this moment.
+        // Without bytes there is no message; this marks incomplete input as unwanted.
         let _ = self.messages.next(&mut [].as_slice(), |kind| !kind.is_input());
         self.held.release()
     }
 
-    /// How much of an unfinished message is kept; never more than [`crate::MAX_BUFFERED`].
+    /// The number of kept bytes of an incomplete message; at most [`crate::MAX_BUFFERED`].
     pub fn buffered(&self) -> usize {
         self.messages.buffered()
     }
@@ -121,13 +122,13 @@ impl Gate {
 
 fn may_pass(kind: Kind, drives: bool) -> bool {
     match kind {
-        // Power belongs to whoever owns the session, and goes through the API.
+        // The session's owner controls power through the API.
         Kind::Xvp => false,
         other => drives || !other.is_input(),
     }
 }
 
-/// The parts of a gate that a message changes on its way through.
+/// The parts of a gate that a passing message changes.
 struct Way<'g> {
     role: Role,
     held: &'g mut Held,
@@ -179,7 +180,7 @@ impl Way<'_> {
             .filter(|number| encodings::may_pass(*number, self.role))
             .collect();
         *self.resizable = kept.contains(&EXTENDED_DESKTOP_SIZE);
-        // It cannot be more than the message had, and that was counted in two bytes.
+        // At most the count of the message, which has two bytes.
         let count = u16::try_from(kept.len()).unwrap_or(u16::MAX);
         self.out.extend_from_slice(&[2, 0]);
         self.out.extend_from_slice(&count.to_be_bytes());
@@ -193,7 +194,7 @@ impl Way<'_> {
         symbol: u32,
         down: bool,
     ) -> Option<Input> {
-        // A key without a place is nothing to the X server, so it would be held here for ever.
+        // The X server ignores key code zero, so it would stay in `held` forever.
         if key == Key::Place(0) || !self.held.key(key, symbol, down) {
             return None;
         }
@@ -201,10 +202,12 @@ impl Way<'_> {
         Some(Input::Key { down })
     }
 
-    /// Two faults of TigerVNC 1.12 are kept from being used. Asked for a size by a viewer that did
-    /// not say it can take one, it crashes, with the desktop. And when it has read only the first
-    /// byte of this message, it takes the second for the type of the next, which would let a driver
-    /// shift the stream and go on typing, when it no longer drives, in what we take for a fence.
+    /// Works around two bugs of TigerVNC 1.12. It crashes, together with the desktop, if a viewer
+    /// requests a size without having announced support. And after reading only the first byte of
+    /// this
+    /// message, it takes the second for the type of the next message. A viewer could use that to
+    /// shift
+    /// the stream and hide input in what looks like a fence, even after losing control.
     fn pass_size(&mut self, size: [u8; 4], screens: &[u8]) -> Option<Input> {
         if !*self.resizable {
             return None;
@@ -236,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_watcher_sees_everything_and_touches_nothing() {
+    fn a_watcher_can_view_but_not_send_input() {
         let mut gate = Gate::new(Role::View);
         let request = [3, 1, 0, 0, 0, 0, 0, 10, 0, 10];
         let stream = [KEY_DOWN.as_slice(), &request, &[5, 1, 0, 1, 0, 1], &[250, 0, 1, 2]].concat();
@@ -246,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_click_is_reported_once_and_with_its_place() {
+    fn a_click_is_reported_once_with_its_position() {
         let mut gate = Gate::new(Role::Control);
         let stream =
             [[5, 0, 0, 9, 0, 7], [5, 1, 0, 9, 0, 7], [5, 1, 1, 0, 0, 8], [5, 0, 1, 0, 0, 8]];
@@ -262,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_begun_while_driving_and_ended_later_does_not_pass() {
+    fn input_that_spans_a_loss_of_control_does_not_pass() {
         for cut in 1..KEY_DOWN.len() {
             let (begin, end) = KEY_DOWN.split_at(cut);
             let mut gate = Gate::new(Role::Control);
@@ -282,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_let_go_at_the_hand_over_does_not_come_up_twice() {
+    fn keys_released_at_handover_are_not_released_again() {
         let mut gate = Gate::new(Role::Control);
         passed(&mut gate, &KEY_DOWN, true);
         assert_eq!(gate.release(), KEY_UP);
@@ -305,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn extra_mouse_buttons_and_the_watchers_clipboard_are_taken_from_the_encodings() {
+    fn extra_buttons_and_a_watchers_clipboard_are_removed_from_the_encodings() {
         let asked = [7, -316, -308, 0xc0a1_e5ce_u32 as i32];
         let message = |numbers: &[i32]| {
             let mut message = vec![2, 0, 0, numbers.len() as u8];
@@ -321,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_viewer_that_can_take_another_size_may_ask_for_one() {
+    fn only_viewers_that_support_resizing_may_request_it() {
         let mut gate = Gate::new(Role::Control);
         assert_eq!(passed(&mut gate, &RESIZE, true), (vec![], vec![]));
 

@@ -1,44 +1,45 @@
-//! The handshake with the viewer, which ends here and never reaches the X server.
+//! The handshake with the viewer. It ends here and never reaches the X server.
 //!
 //! ```text
 //! Version ──3.7, 3.8──► Security ──► ClientInit ──► Finished
 //!    └───────3.3──────────────────────────▲
 //! ```
 //!
-//! There is nothing to log in to: whoever gets this far has shown a ticket to the server already.
+//! No login is needed: the viewer has already shown a ticket or token to the server.
 
 use crate::RfbError;
 
-/// What the viewer is sent first, before it says anything.
+/// The first message to the viewer.
 pub const GREETING: &[u8; 12] = b"RFB 003.008\n";
 
 const NO_SECURITY: u8 = 1;
 const SHARED: u8 = 1;
 
-/// A handshake under way with one viewer.
+/// A handshake in progress.
 #[derive(Debug)]
 pub struct Handshake {
     state: State,
-    /// What has arrived of the viewer's version.
+    /// The received part of the viewer's version.
     version: Vec<u8>,
 }
 
-/// What came of some bytes from the viewer.
+/// The result of some bytes of the viewer.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Step<'a> {
-    /// To be sent to the viewer now; often nothing.
+    /// Bytes to send to the viewer now; often empty.
     pub to_client: Vec<u8>,
-    /// There as soon as the handshake is over.
+    /// Set once the handshake is complete.
     pub done: Option<Done<'a>>,
 }
 
-/// How the conversation goes on after the handshake.
+/// How the connection continues after the handshake.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Done<'a> {
-    /// The first bytes for the X server. They always ask to share the desktop, whatever the viewer
-    /// asked for, because a viewer must not be able to put the others out.
+    /// The first bytes for the X server. They always request a shared desktop, because a viewer
+    /// must
+    /// not be able to disconnect the others.
     pub client_init: [u8; 1],
-    /// What the viewer sent behind its handshake. It belongs into the gate.
+    /// Bytes that the viewer sent after its handshake, for the gate.
     pub rest: &'a [u8],
 }
 
@@ -58,16 +59,16 @@ enum State {
 }
 
 impl Handshake {
-    /// Begins a handshake; the bytes are the [`GREETING`], to be sent to the viewer.
+    /// Starts a handshake; the returned bytes are the [`GREETING`] to send to the viewer.
     pub fn new() -> (Self, &'static [u8]) {
         let handshake = Self { state: State::Version, version: Vec::with_capacity(GREETING.len()) };
         (handshake, GREETING)
     }
 
-    /// Takes what the viewer sent, in pieces of any size.
+    /// Takes bytes of the viewer, in pieces of any size.
     ///
-    /// After an error the connection is to be closed. After [`Step::done`] there is nothing left
-    /// to do here, and further bytes come back as they are.
+    /// After an error, close the connection. After [`Step::done`], further bytes are returned
+    /// unchanged.
     pub fn feed<'a>(&mut self, bytes: &'a [u8]) -> Result<Step<'a>, RfbError> {
         let mut to_client = Vec::new();
         let mut rest = bytes;
@@ -92,7 +93,7 @@ impl Handshake {
             }
             State::Security(_) if byte != NO_SECURITY => Err(RfbError::SecurityType(byte)),
             State::Security(version) => {
-                // Before 3.8 success goes without saying when there was nothing to log in to.
+                // Before 3.8, there is no success message without a login.
                 if version == Version::V38 {
                     to_client.extend_from_slice(&0_u32.to_be_bytes());
                 }
@@ -114,7 +115,7 @@ fn parse_version(bytes: &[u8]) -> Result<Version, RfbError> {
 
 fn offer_security(version: Version, to_client: &mut Vec<u8>) -> State {
     match version {
-        // In 3.3 the server decides, and the viewer has no say.
+        // In 3.3 the server chooses the security type.
         Version::V33 => {
             to_client.extend_from_slice(&u32::from(NO_SECURITY).to_be_bytes());
             State::ClientInit
@@ -130,7 +131,7 @@ fn offer_security(version: Version, to_client: &mut Vec<u8>) -> State {
 mod tests {
     use super::*;
 
-    /// Everything the viewer is sent, and what is left behind the handshake.
+    /// Everything sent to the viewer, and the bytes after the handshake.
     fn shake(bytes: &[u8], chunk: usize) -> Result<(Vec<u8>, Option<Vec<u8>>), RfbError> {
         let (mut handshake, _) = Handshake::new();
         let mut sent = Vec::new();
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn each_version_gets_the_answers_it_expects_however_its_bytes_are_split() {
+    fn each_version_gets_its_answers_with_any_chunk_sizes() {
         let cases: [(&[u8], &[u8]); 3] = [
             (b"RFB 003.003\n\x00behind", &[0, 0, 0, 1]),
             (b"RFB 003.007\n\x01\x00behind", &[1, 1]),
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn the_handshake_is_not_over_before_the_viewer_has_asked_to_begin() {
+    fn the_handshake_ends_only_after_client_init() {
         let (sent, rest) = shake(b"RFB 003.008\n\x01", 1).unwrap();
 
         assert_eq!((sent.len(), rest), (6, None));

@@ -1,19 +1,19 @@
-//! What the driver holds down: keys, and the pointer's buttons.
+//! The keys and buttons that a viewer holds down.
 
-/// The most keys one driver can hold down at a time; a press of another does nothing.
+/// Limit on simultaneously held keys; further presses are ignored.
 pub const MAX_HELD_KEYS: usize = 64;
 
-/// A key as the X server tells it from others.
+/// A key as the X server identifies it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Key {
     Symbol(u32),
     Place(u32),
 }
 
-/// INVARIANT: whatever the X server believes this viewer to hold down is in here.
+/// INVARIANT: contains everything that the X server believes this viewer holds down.
 #[derive(Clone, Default)]
 pub(crate) struct Held {
-    /// Each key with the symbol its first press had, which the X server keeps to until the release.
+    /// Each key with the symbol of its first press, which the X server uses until the release.
     keys: Vec<(Key, u32)>,
     buttons: u8,
     x: u16,
@@ -21,10 +21,11 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Notes a press or a release, and says whether it may pass.
+    /// Records a press or release; returns whether it may pass.
     ///
-    /// A press that could not be noted must not pass, because nobody would ever undo it. A release
-    /// of what this driver does not hold says nothing, and would be someone else's key.
+    /// A press that cannot be recorded must not pass, because it could not be released later. A
+    /// release
+    /// of a key that this viewer does not hold must not pass, because another viewer may hold it.
     pub fn key(&mut self, key: Key, symbol: u32, down: bool) -> bool {
         let at = self.keys.iter().position(|(held, _)| *held == key);
         match (down, at) {
@@ -41,15 +42,16 @@ impl Held {
         }
     }
 
-    /// Notes where the pointer is and which buttons are down; returns the ones that just went down.
+    /// Records the pointer's position and buttons; returns the newly pressed buttons.
     pub fn pointer(&mut self, x: u16, y: u16, buttons: u8) -> u8 {
         let pressed = buttons & !self.buttons;
         (self.x, self.y, self.buttons) = (x, y, buttons);
         pressed
     }
 
-    /// The messages that let go of everything, after which nothing is held. The key pressed last
-    /// goes first, so that a modifier is still down when what it modified comes up.
+    /// The messages that release everything, last pressed first, so that a modifier is released
+    /// after
+    /// the key it modifies.
     pub fn release(&mut self) -> Vec<u8> {
         let mut messages = Vec::new();
         while let Some((key, symbol)) = self.keys.pop() {
@@ -80,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_press_after_the_last_that_can_be_undone_does_not_pass() {
+    fn presses_over_the_limit_do_not_pass() {
         let mut held = Held::default();
         for symbol in 0..MAX_HELD_KEYS as u32 {
             assert!(held.key(Key::Symbol(symbol), symbol, true));
@@ -95,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_let_go_with_the_symbol_it_went_down_with() {
+    fn a_key_is_released_with_the_symbol_of_its_press() {
         let mut held = Held::default();
         assert!(held.key(Key::Place(30), 0x41, true));
         assert!(held.key(Key::Place(30), 0x61, true));
@@ -104,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drag_ends_where_the_pointer_was_last() {
+    fn a_drag_ends_at_the_last_pointer_position() {
         let mut held = Held::default();
         assert_eq!(held.pointer(1, 2, 0b1), 0b1);
         assert_eq!(held.pointer(300, 5, 0b101), 0b100);

@@ -1,9 +1,10 @@
-//! The RFB protocol as a relay sees it: whose messages are these, and may they pass.
+//! The RFB protocol from a relay's view: decides which messages of a viewer may pass.
 //!
-//! The relay stands between a viewer and the X server's RFB port. It shakes hands with the viewer
-//! itself ([`Handshake`]), and every byte the viewer sends afterwards goes through a [`Gate`],
-//! which lets watchers watch and only the driver drive. Nothing here reads or writes a socket, and
-//! the other direction, from the X server to the viewer, needs no understanding and is not here.
+//! The relay is between a viewer and the X server's RFB port. It does the handshake with the viewer
+//! itself ([`Handshake`]). Every later byte of the viewer goes through a [`Gate`], which passes
+//! input
+//! only from the viewer in control. Nothing here reads or writes a socket. The direction from the
+//! X server to the viewer is copied without parsing and is not here.
 
 mod client;
 mod encodings;

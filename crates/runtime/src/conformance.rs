@@ -1,12 +1,12 @@
-//! What every runtime must do. Each backend's tests run all of it.
+//! Checks that every runtime must pass. The tests of each backend run all of them.
 //!
-//! The checks speak no protocol: they only need a guest that accepts connections.
+//! The checks use no protocol: they only need a guest that accepts connections.
 
 use std::sync::Arc;
 
 use crate::{Runtime, RuntimeError, Sandbox, SandboxId, SandboxSpec};
 
-/// Runs every check; the first one that fails is named in the error.
+/// Runs every check; the error names the first that fails.
 pub async fn check(runtime: Arc<dyn Runtime>) -> Result<(), String> {
     a_started_sandbox_is_listed_and_can_be_reached(&*runtime).await?;
     a_stopped_sandbox_is_gone(&*runtime).await?;
@@ -75,5 +75,5 @@ async fn list(runtime: &dyn Runtime) -> Result<Vec<Sandbox>, String> {
 }
 
 fn expect(holds: bool, what: &str) -> Result<(), String> {
-    if holds { Ok(()) } else { Err(format!("not so: {what}")) }
+    if holds { Ok(()) } else { Err(format!("expected: {what}")) }
 }

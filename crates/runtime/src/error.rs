@@ -1,36 +1,36 @@
-//! Why a sandbox could not be had.
+//! Errors of a runtime.
 
 use std::{io, path::PathBuf};
 
-/// A failure of a runtime.
+/// A failed runtime operation.
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeError {
-    /// A sandbox name with characters that must not stand in paths.
+    /// A sandbox name with characters that paths must not contain.
     #[error("{0:?} is not a sandbox name")]
     BadName(String),
     /// A sandbox of this name exists.
-    #[error("the sandbox exists already")]
+    #[error("the sandbox already exists")]
     Exists,
-    /// The sandbox is over, or never was.
+    /// The sandbox has ended, or never existed.
     #[error("the sandbox is gone{}", last_words(.0))]
     Gone(String),
     /// The sandbox ended before its guest ran.
     #[error("the sandbox did not start{}", last_words(.0))]
     NotStarted(String),
-    /// A program we need is not installed.
-    #[error("{0} cannot be run: install what `helmdeck doctor` names")]
+    /// A required program is not installed.
+    #[error("{0} cannot be run; install the packages that `helmdeck doctor` lists")]
     Missing(&'static str, #[source] io::Error),
-    /// The sandbox did not end when it was killed.
+    /// The sandbox did not end after it was killed.
     #[error("the sandbox does not end")]
     Stuck,
     /// A file operation failed.
     #[error("{action} {}", .path.display())]
     File {
-        /// What was tried.
+        /// The attempted operation.
         action: &'static str,
-        /// On what.
+        /// The path it was attempted on.
         path: PathBuf,
-        /// Why it failed.
+        /// The cause.
         #[source]
         source: io::Error,
     },
@@ -43,7 +43,7 @@ fn last_words(log: &str) -> String {
     if log.is_empty() { String::new() } else { format!(": {log}") }
 }
 
-/// Names what was tried, for the error message.
+/// Adds the attempted operation to an error.
 pub(crate) trait Doing<T> {
     fn doing(self, action: &'static str, path: impl Into<PathBuf>) -> Result<T, RuntimeError>;
 }

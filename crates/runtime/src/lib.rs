@@ -1,7 +1,7 @@
-//! Where sandboxes come from.
+//! Starts and stops sandboxes.
 //!
-//! A runtime starts, connects to, stops and lists sandboxes. It deals in sandboxes and byte
-//! streams; it never sees an action, a caller or a session.
+//! A runtime starts, connects to, stops and lists sandboxes. It handles only sandboxes and byte
+//! streams, and knows nothing of actions, callers or sessions.
 
 pub mod conformance;
 mod error;
@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 pub use error::RuntimeError;
 pub use local::LocalRuntime;
 
-/// Names a sandbox. Letters, digits and dashes; it becomes part of paths.
+/// The name of a sandbox: letters, digits and dashes, because it becomes part of paths.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SandboxId(String);
 
@@ -42,29 +42,29 @@ impl fmt::Display for SandboxId {
     }
 }
 
-/// What a sandbox shall be.
+/// The configuration of a sandbox.
 #[derive(Debug, Clone)]
 pub struct SandboxSpec {
-    /// What whoever lists sandboxes later wants to know about this one. No secrets.
+    /// Information about the sandbox for a later [`Runtime::list`]. No secrets.
     pub labels: BTreeMap<String, String>,
-    /// The most its home may hold.
+    /// The size limit of its home.
     pub home_bytes: u64,
-    /// The most its own browser's profile may hold.
+    /// The size limit of its browser's profile.
     pub browser_bytes: u64,
-    /// The most its `/tmp` may hold.
+    /// The size limit of its `/tmp`.
     pub tmp_bytes: u64,
-    /// Whether it has a directory on the disk, at `/run/helmdeck/workspace`, which is gone with it.
+    /// Whether it has a directory on disk, at `/run/helmdeck/workspace`, which is removed with it.
     pub workspace: bool,
-    /// What all its processes together may use.
+    /// Limits for all its processes together.
     pub limits: Limits,
 }
 
-/// What all processes of a sandbox together may use.
+/// Resource limits for all processes of a sandbox together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
-    /// Memory, files in it included.
+    /// Memory, including files in memory.
     pub memory_bytes: u64,
-    /// Processor cores; all there are if not given.
+    /// Processor cores; `None` for all.
     pub cpu_cores: Option<f64>,
     /// Processes and threads.
     pub pids: u64,
@@ -76,14 +76,14 @@ impl Default for Limits {
     }
 }
 
-/// What all processes of a sandbox together use now.
+/// The current resource usage of all processes of a sandbox together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Usage {
-    /// Memory, files in it included.
+    /// Memory, including files in memory.
     pub memory_bytes: u64,
     /// Processes and threads.
     pub pids: u64,
-    /// How often the kernel killed a process because the memory was used up.
+    /// How often the kernel killed a process for lack of memory.
     pub out_of_memory: u64,
 }
 
@@ -105,33 +105,35 @@ impl Default for SandboxSpec {
 pub struct Sandbox {
     /// Its name.
     pub id: SandboxId,
-    /// Whether its processes still run; one that ended by itself stays listed until it is stopped.
+    /// Whether its processes still run. A sandbox that ended by itself is listed until it is
+    /// stopped.
     pub running: bool,
-    /// As given at its start.
+    /// The labels given at its start.
     pub labels: BTreeMap<String, String>,
-    /// What enforces its limits: `cgroup-v2`, `cgroup-v1` or `rlimit+watchdog`.
+    /// The mechanism that enforces its limits: `cgroup-v2`, `cgroup-v1` or `rlimit+watchdog`.
     pub limits_by: &'static str,
-    /// What it uses, where that can be told from outside.
+    /// Its usage, where it can be measured from outside.
     pub usage: Option<Usage>,
 }
 
-/// Any stream of bytes to a guest.
+/// Any byte stream to a guest.
 pub trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
 
-/// Where sandboxes come from.
+/// Starts and manages sandboxes.
 #[async_trait]
 pub trait Runtime: Send + Sync + 'static {
-    /// Starts a sandbox. Does not wait for the guest inside it. On failure nothing is left.
+    /// Starts a sandbox without waiting for its guest. A failed start leaves nothing behind.
     async fn start(&self, id: &SandboxId, spec: &SandboxSpec) -> Result<(), RuntimeError>;
 
-    /// Opens a byte stream to the guest. A sandbox that has ended answers `Gone` with the last
-    /// words of its guest.
+    /// Opens a byte stream to the guest. For a sandbox that has ended, the error is `Gone` with the
+    /// end
+    /// of its log.
     async fn connect(&self, id: &SandboxId) -> Result<Box<dyn ByteStream>, RuntimeError>;
 
-    /// Stops a sandbox and removes all it left. Stopping one that is already gone succeeds.
+    /// Stops a sandbox and removes everything it left. Succeeds if the sandbox is already gone.
     async fn stop(&self, id: &SandboxId) -> Result<(), RuntimeError>;
 
-    /// Every sandbox we own, so that a restarted server can adopt or stop them.
+    /// All sandboxes of this instance, so that a restarted server can adopt or stop them.
     async fn list(&self) -> Result<Vec<Sandbox>, RuntimeError>;
 }

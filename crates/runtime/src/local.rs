@@ -1,4 +1,4 @@
-//! Sandboxes on this machine, by bubblewrap: no daemon, no root needed, works as root too.
+//! Sandboxes on this machine with bubblewrap: no daemon; works without root and as root.
 //!
 //! ```text
 //! <run dir>/<instance>/             0711, so that sandboxes can traverse it
@@ -57,13 +57,13 @@ use tokio::{
 use self::{cgroup::Cgroups, presence::Presence, workspace::Workspaces};
 use crate::{ByteStream, Runtime, RuntimeError, Sandbox, SandboxId, SandboxSpec, error::Doing};
 
-/// bubblewrap has set up the namespaces by then, or never will.
+/// bubblewrap sets up the namespaces within this time.
 const START_DEADLINE: Duration = Duration::from_secs(10);
 /// Killing the first process of a namespace takes milliseconds.
 const STOP_DEADLINE_S: i64 = 10;
-/// How often to look whether bubblewrap has written its status.
+/// How often to check whether bubblewrap has written its status.
 const STATUS_POLL: Duration = Duration::from_millis(1);
-/// Where a sandbox has its directory on the disk, if it cannot enter the one where it is made.
+/// The mount point of a sandbox's directory on disk, if the sandbox cannot enter its real location.
 const WORKSPACE: &str = "workspace";
 /// How much of the log is quoted in an error.
 const LAST_WORDS: usize = 32 << 10;
@@ -72,17 +72,17 @@ const LAST_WORDS: usize = 32 << 10;
 pub struct LocalRuntime {
     /// `<run dir>/<instance>`.
     root: PathBuf,
-    /// As root, each sandbox gets a user id of its own.
+    /// As root, each sandbox gets a separate user id.
     drop_privileges: bool,
     cgroups: Cgroups,
     workspaces: Workspaces,
-    /// As root: others must not clear away after us while we live.
+    /// As root: keeps other servers from cleaning up after us while we run.
     _presence: Option<Presence>,
 }
 
 impl LocalRuntime {
-    /// Prepares the run directory of one instance and puts `program` there as the guest. Directories of
-    /// sandboxes on the disk are made in `workspaces`, which is the instance's alone.
+    /// Prepares the run directory of one instance and installs `program` there as the guest. The
+    /// sandboxes' directories on disk are created in `workspaces`, which belongs to this instance.
     pub fn new(
         run_dir: &Path,
         instance: &str,
@@ -142,9 +142,9 @@ impl LocalRuntime {
             Some(Ok(made)) => {
                 Some(uid.map_or(Ok(made.clone()), |uid| mount_workspace(std, &made, dir, uid))?)
             }
-            // A disk that is full or read-only hinders no session: its guest makes do with memory.
+            // A full or read-only disk must not prevent a session: the guest then uses memory.
             Some(Err(error)) => {
-                tracing::warn!(%error, "A workspace is in memory, because none can be made on disk");
+                tracing::warn!(%error, "Workspace could not be created on disk; using memory");
                 None
             }
             None => None,
@@ -165,10 +165,10 @@ impl LocalRuntime {
         command.args(arguments::outer(&self.root, dir, spec, workspace, &descriptors));
         let errors = log.try_clone().doing("open", dir)?;
         command.stdin(Stdio::null()).stdout(log).stderr(errors);
-        // The child outlives us on purpose; when it ends while we live, tokio reaps it.
+        // The child outlives us on purpose. If it ends earlier, tokio reaps it.
         let mut child = command.spawn().map_err(|e| RuntimeError::Missing("bwrap", e))?;
         let mut unfinished = Unfinished::of(&child);
-        // Our copy of the listener must go, or connecting to a dead guest would hang.
+        // Close our copy of the listener, or connecting to a dead guest would hang.
         drop(command);
 
         let started = async {
@@ -250,8 +250,8 @@ impl Runtime for LocalRuntime {
     }
 }
 
-/// Mounts a directory of the data directory, which only root may enter, where the sandbox can reach it.
-/// Where that is not possible, the sandbox has a directory beside its socket instead.
+/// Mounts a directory of the data directory, which only root may enter, where the sandbox can reach
+/// it. If that is not possible, the sandbox uses a directory beside its socket instead.
 fn mount_workspace(
     command: &mut std::process::Command,
     made: &Path,
@@ -268,14 +268,14 @@ fn mount_workspace(
     Ok(place)
 }
 
-/// A sandbox whose labels cannot be read has none; then nobody will adopt it.
+/// The labels of a sandbox; empty if they cannot be read, so that no server adopts it.
 fn read_labels(dir: &Path) -> BTreeMap<String, String> {
     let text = fs::read(dir.join("labels")).unwrap_or_default();
     serde_json::from_slice(&text).unwrap_or_default()
 }
 
-/// A sandbox whose start is not complete, so that [`kill`] would not find it. It is killed with all
-/// its processes, which are still one group, when this is dropped.
+/// A sandbox whose start is incomplete, which [`kill`] would not find. Dropping this kills all its
+/// processes, which are still one process group.
 struct Unfinished(Option<Pid>);
 
 impl Unfinished {
@@ -296,8 +296,8 @@ impl Drop for Unfinished {
     }
 }
 
-/// Kills the first process of the sandbox's namespace, which takes all others along, and waits
-/// until it is gone. A process that is no longer the one bubblewrap wrote down is left alone.
+/// Kills the first process of the sandbox's namespace, which ends all others, and waits until it is
+/// gone. Does nothing if the process id was reused.
 async fn kill(status: &status::Status) -> Result<(), RuntimeError> {
     let gone = |e: Errno| e == Errno::SRCH;
     let Some(pid) = status.pid() else { return Ok(()) };
@@ -306,7 +306,7 @@ async fn kill(status: &status::Status) -> Result<(), RuntimeError> {
         Err(e) if gone(e) => return Ok(()),
         Err(e) => return Err(RuntimeError::System("the sandbox cannot be watched", e.into())),
     };
-    // Checked with the pidfd open, so the number cannot be reused in between.
+    // Checked with the pidfd open, so that the id cannot be reused in between.
     if !status.is_alive() {
         return Ok(());
     }
@@ -320,7 +320,7 @@ async fn kill(status: &status::Status) -> Result<(), RuntimeError> {
     if ended.unwrap_or(false) { Ok(()) } else { Err(RuntimeError::Stuck) }
 }
 
-/// Blocks until the process is gone; false if it is not after the deadline.
+/// Blocks until the process is gone; false at the deadline.
 fn wait_for_end(pidfd: &OwnedFd) -> bool {
     let deadline = Timespec { tv_sec: STOP_DEADLINE_S, tv_nsec: 0 };
     let mut watched = [PollFd::new(pidfd, PollFlags::IN)];
@@ -332,7 +332,7 @@ fn wait_for_end(pidfd: &OwnedFd) -> bool {
     }
 }
 
-/// Makes a directory of ours, or checks that the one that is there is ours.
+/// Creates a directory, or checks that the existing one is ours.
 fn make_dir(path: &Path, mode: u32) -> Result<(), RuntimeError> {
     use std::os::unix::fs::MetadataExt;
     fs::create_dir_all(path).doing("create", path)?;
@@ -344,8 +344,8 @@ fn make_dir(path: &Path, mode: u32) -> Result<(), RuntimeError> {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).doing("protect", path)
 }
 
-/// Copies a file into place under a temporary name first, because running sandboxes have the old
-/// one mounted. A file that is gone meanwhile is left out.
+/// Replaces a file through a temporary name, because running sandboxes have the old one mounted. A
+/// source that is gone meanwhile is ignored.
 fn replace(from: &Path, to: &Path, mode: u32) -> Result<(), RuntimeError> {
     let fresh = to.with_extension("new");
     match fs::copy(from, &fresh) {
@@ -356,14 +356,15 @@ fn replace(from: &Path, to: &Path, mode: u32) -> Result<(), RuntimeError> {
     fs::rename(&fresh, to).doing("install", to)
 }
 
-/// Writes a file that sandboxes of other users can read, whatever our umask is.
+/// Writes a file that other users' sandboxes can read, regardless of our umask.
 fn public_file(path: &Path, content: &[u8]) -> Result<(), RuntimeError> {
     fs::write(path, content).doing("write", path)?;
     fs::set_permissions(path, fs::Permissions::from_mode(0o644)).doing("protect", path)
 }
 
-/// Without fontconfig's cache, every first program of every session would read all fonts anew. It
-/// only speaks of files in /usr; where the host has none, sessions make their own.
+/// Copies fontconfig's cache; without it, the first program of every session would scan all fonts.
+/// It
+/// describes only files in /usr. If the host has none, sessions create their own.
 fn copy_font_cache(target: &Path) -> Result<(), RuntimeError> {
     make_dir(target, 0o755)?;
     for entry in fs::read_dir("/var/cache/fontconfig").into_iter().flatten().flatten() {

@@ -15,8 +15,8 @@ pub fn check(schema: &Schema, value: &Value) -> Checked {
         .check(&schema.root, value)
 }
 
-/// What the schema says about how to report a violation. What stands at a field counts before what
-/// stands at its type, and that before what stands further up.
+/// Reporting hints of the schema. Those of a field take precedence over those of its type, and
+/// these over those further up.
 #[derive(Debug, Clone, Copy, Default)]
 struct Notes<'a> {
     error: Option<&'a str>,
@@ -38,7 +38,7 @@ impl<'a> Notes<'a> {
     }
 }
 
-/// Where in the value the check is.
+/// The current position in the value.
 #[derive(Clone)]
 struct Place<'a> {
     whole: &'a Schema,
@@ -47,12 +47,12 @@ struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// One step down, to a field or an element whose schema is `schema`.
+    /// The position of a field or element with this schema.
     fn inside(&self, step: &str, schema: &'a Value) -> Self {
         let separator = if self.field.is_empty() || step.starts_with('[') { "" } else { "." };
         let field = format!("{}{separator}{step}", self.field);
         let above = Notes { expected: None, ..self.notes };
-        // The type first, so that the field has the last word.
+        // The type first, so that the field overrides it.
         let notes = above.read(self.whole.resolve(schema)).read(schema);
         Self { whole: self.whole, field, notes }
     }
@@ -108,7 +108,7 @@ impl<'a> Place<'a> {
         }
         let words = kinds.iter().filter(|kind| **kind != "null" || kinds.len() == 1);
         let words = words.map(|kind| type_in_words(kind).to_owned()).collect();
-        // A number has bounds that say more.
+        // For a number, the bounds say more than the type.
         let expected = bounds(keywords).filter(|_| kinds.contains(&"integer"));
         let expected = expected.map_or(Expected::Words(words), Expected::words);
         self.refuse(quote(value), expected)
@@ -131,7 +131,8 @@ impl<'a> Place<'a> {
         self.refuse(quote(value), Expected::OneOf(choices))
     }
 
-    /// Unknown fields first, because a misspelled one explains a missing one; then wrong values.
+    /// Unknown fields first, because a misspelled field explains a missing one; then invalid
+    /// values.
     fn check_object(
         &self,
         keywords: &'a Map<String, Value>,
@@ -235,7 +236,7 @@ impl<'a> Place<'a> {
         self.refuse(got, Expected::words(format!("{} {unit}", range(min, max))))
     }
 
-    /// At least one of several schemas; of `oneOf`, no two.
+    /// At least one of several schemas; for `oneOf`, exactly one.
     fn check_any_of(&self, keywords: &'a Map<String, Value>, name: &str, value: &Value) -> Checked {
         let mut violations = Vec::new();
         let mut fitting = 0;
@@ -258,8 +259,8 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// The violation of the form that the value was probably meant to have: the one in which the
-    /// check got furthest. Forms that fail alike are listed together.
+    /// The violation of the form that the value was probably meant to have: the one where the check
+    /// got furthest. Forms that fail alike are combined.
     fn closest(&self, violations: Vec<(bool, Violation)>, value: &Value) -> Violation {
         let real = violations.iter().any(|(null, _)| !null);
         let mut best: Option<Violation> = None;
@@ -277,7 +278,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Of two violations, the one deeper in the value; of two in one place, both.
+/// The deeper of two violations; if both are in the same place, their combination.
 fn further(first: Violation, second: Violation) -> Violation {
     use std::cmp::Ordering::{Equal, Greater, Less};
     match first.depth().cmp(&second.depth()) {
@@ -343,7 +344,7 @@ fn bounds(keywords: &Map<String, Value>) -> Option<String> {
     let (min, max) = (bound("minimum"), bound("maximum"));
     let above = bound("exclusiveMinimum").map(|min| format!("more than {min}"));
     let below = bound("exclusiveMaximum").map(|max| format!("less than {max}"));
-    // A bound that only says how many bits a number has tells a person nothing.
+    // A bound that is just the integer type's limit is not useful in a message.
     let max = max.filter(|max| max.as_f64().is_none_or(|max| max < f64::from(i32::MAX)));
     let kind = |sentence: String| match keywords.get("type") {
         Some(kind) if kind.to_string().contains("integer") => format!("a whole number, {sentence}"),
@@ -369,7 +370,7 @@ fn range(min: Option<u64>, max: Option<u64>) -> String {
     }
 }
 
-/// Compares exactly where both are whole numbers.
+/// Compares exactly if both are integers.
 fn compare(one: &Number, other: &Number) -> std::cmp::Ordering {
     let whole = |number: &Number| number.as_i128();
     match (whole(one), whole(other)) {

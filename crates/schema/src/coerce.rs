@@ -1,16 +1,16 @@
-//! Text that stands for a number, a flag or JSON: what queries, paths and command lines consist of.
+//! Converts text from queries, paths and command lines to JSON values.
 
 use serde_json::Value;
 
 use crate::Schema;
 
-/// The value that a text means where this schema is.
+/// The value that a text means according to a schema.
 pub fn coerce(whole: &Schema, schema: &Value, text: &str) -> Value {
     let schema = whole.resolve(schema);
     let parsed = || serde_json::from_str::<Value>(text).ok();
     let wants = |kind: &str| is(whole, schema, kind);
     if wants("string") {
-        // A list is written as JSON, or as one of its elements.
+        // A list is written as JSON, or as a single element.
         return match parsed() {
             Some(list @ Value::Array(_)) if wants("array") => list,
             _ => text.into(),
@@ -36,7 +36,7 @@ pub fn coerce(whole: &Schema, schema: &Value, text: &str) -> Value {
     }
 }
 
-/// Whether a value of this kind may be right.
+/// Whether the schema allows values of this kind.
 fn is(whole: &Schema, schema: &Value, wanted: &str) -> bool {
     let schema = whole.resolve(schema);
     let list = |name: &str| schema.get(name).and_then(Value::as_array).into_iter().flatten();

@@ -1,4 +1,4 @@
-//! Which keywords a schema may hold: those that are enforced, and those that only describe.
+//! The supported schema keywords: enforced ones, and descriptive ones.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::SchemaError;
 
-/// Keywords that [`crate::check`] enforces and that hold no schema.
+/// Keywords that [`crate::check`] enforces and that contain no schema.
 const ENFORCED: [&str; 16] = [
     "$ref",
     "type",
@@ -26,7 +26,7 @@ const ENFORCED: [&str; 16] = [
     "uniqueItems",
     "pattern",
 ];
-/// Keywords that describe a value and forbid none.
+/// Keywords that only describe a value.
 const DESCRIBING: [&str; 12] = [
     "$schema",
     "$id",

@@ -1,13 +1,13 @@
-//! The one validator of input: checks a JSON value against the JSON Schema of a type.
+//! The input validator: checks a JSON value against the JSON Schema of a type.
 //!
-//! It knows the keywords that schemars writes, and refuses a schema with any other: what a schema
-//! promises is what is enforced. Four extensions of ours are read as well:
+//! It supports the keywords that schemars writes, and rejects schemas with any other. Everything
+//! that a schema promises is therefore enforced. It also supports these extensions:
 //!
 //! | keyword | meaning |
 //! |---|---|
 //! | `x-error` | the error code of a wrong or missing value |
 //! | `x-missing` | the error code of a missing or empty value, if it is another |
-//! | `x-expected` | what is expected, in words, where a pattern says it badly |
+//! | `x-expected` | description of what is expected, if a pattern is hard to read |
 //! | `x-secret` | the value is never repeated in a message |
 //! | `x-aliases` | other spellings of the values of an `enum` |
 
@@ -39,23 +39,23 @@ pub enum SchemaError {
     /// A keyword that the validator does not know.
     #[error("{place}: the keyword {keyword:?} is not supported")]
     Keyword {
-        /// Where it stands.
+        /// Location in the schema.
         place: String,
-        /// What it is called.
+        /// The keyword.
         keyword: String,
     },
     /// A pattern that is not a regular expression.
     #[error("{place}: the pattern {pattern:?} is not a regular expression")]
     Pattern {
-        /// Where it stands.
+        /// Location in the schema.
         place: String,
         /// The pattern.
         pattern: String,
     },
-    /// A reference that leads nowhere.
-    #[error("{place}: the reference {reference:?} leads nowhere")]
+    /// A reference to a missing definition.
+    #[error("{place}: the reference {reference:?} has no target")]
     Reference {
-        /// Where it stands.
+        /// Location in the schema.
         place: String,
         /// The reference.
         reference: String,
@@ -74,7 +74,7 @@ impl Schema {
         &self.root
     }
 
-    /// Checks a value; the violation is the one to report first.
+    /// Checks a value. Returns the most important violation.
     pub fn check(&self, value: &Value) -> Result<(), Violation> {
         check::check(self, value)
     }
@@ -95,7 +95,7 @@ impl Schema {
         Some(self.resolve(field))
     }
 
-    /// The error code of a wrong value at a place such as `path[1].x`, and whether it is a secret.
+    /// The error code for an invalid value at a path such as `path[1].x`, and whether it is secret.
     pub fn notes_at(&self, place: &str) -> (Option<&str>, bool) {
         let (mut schema, mut code, mut secret) = (&self.root, None, false);
         for step in place.split(['.', '[']).map(|step| step.trim_end_matches(']')) {
@@ -110,7 +110,7 @@ impl Schema {
         (code, secret)
     }
 
-    /// The schema of a field or an element, also if the schema around it may be null instead.
+    /// The schema of a field or element, also inside a nullable schema.
     fn step<'a>(&'a self, schema: &'a Value, step: &str) -> Option<&'a Value> {
         let schema = self.resolve(schema);
         let is_index = step.parse::<usize>().is_ok();
@@ -121,8 +121,8 @@ impl Schema {
         field.or_else(own).or_else(|| choices.into_iter().find_map(|it| self.step(it, step)))
     }
 
-    /// What the text of a query, a path or a command line means as a value of a field. Text that
-    /// means nothing else stays text, for the check to refuse.
+    /// Converts the text of a query, path or command line to a value of a field. Other text stays a
+    /// string, which the check then refuses.
     pub fn coerce(&self, field: &str, text: &str) -> Value {
         match self.field(field) {
             Some(schema) => coerce::coerce(self, schema, text),
@@ -130,10 +130,10 @@ impl Schema {
         }
     }
 
-    /// The schema that a reference leads to, or the schema itself.
+    /// Resolves a reference. A schema without one is returned unchanged.
     pub(crate) fn resolve<'a>(&'a self, schema: &'a Value) -> &'a Value {
         let mut schema = schema;
-        // References were checked, and a chain of them is short; one that goes in circles ends here.
+        // References were checked and chains are short. A cycle ends here.
         for _ in 0..16 {
             let target =
                 schema.get("$ref").and_then(Value::as_str).and_then(|it| it.strip_prefix('#'));

@@ -1,4 +1,4 @@
-//! The validator against schemas as schemars writes them.
+//! Tests of the validator with schemas as schemars writes them.
 
 use serde_json::{Value, json};
 
@@ -60,7 +60,7 @@ fn refused(value: &Value) -> (String, String) {
 }
 
 #[test]
-fn what_a_schema_allows_passes() {
+fn allowed_values_pass() {
     for value in [
         with("x", json!(65535)),
         with("x", json!(1.5)),
@@ -173,7 +173,7 @@ fn a_schema_with_an_unknown_keyword_pattern_or_reference_is_refused() {
 }
 
 #[test]
-fn the_code_of_a_place_is_that_of_its_field_or_of_what_it_stands_in() {
+fn the_code_of_a_path_comes_from_its_field_or_the_nearest_parent() {
     let schema = schema();
     for (place, code) in [
         ("x", Some("invalid_coordinates")),

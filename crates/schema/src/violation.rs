@@ -1,48 +1,48 @@
-//! What is wrong with a value, as data and as a sentence.
+//! Violations of a schema, as data and as messages.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// The longest part of a wrong value that a message repeats.
+/// Maximum length of an invalid value quoted in a message.
 const LONGEST_QUOTE: usize = 100;
 
-/// What is wrong with a value.
+/// Why a value is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// Which field, such as `path[1].y`; empty for the value itself.
+    /// The field, such as `path[1].y`; empty for the value itself.
     pub field: String,
     /// What is wrong with it.
     pub problem: Problem,
-    /// The error code that the schema gives for it.
+    /// The error code that the schema defines.
     pub code: Option<String>,
 }
 
-/// The ways in which a field can be wrong.
+/// Kinds of problems of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Problem {
-    /// It is required.
+    /// A required field is missing.
     Missing,
-    /// There is no such field here; these are the known ones.
+    /// The field does not exist.
     Unknown {
-        /// Their names.
+        /// Names of the known fields.
         known: Vec<String>,
     },
-    /// Its value is not allowed.
+    /// The value is not allowed.
     NotAllowed {
-        /// What the value is, in words; nothing if it is a secret.
+        /// Description of the value; `None` if it is secret.
         got: Option<String>,
-        /// What it must be.
+        /// What is expected.
         expected: Expected,
     },
 }
 
-/// What a value must be.
+/// What is expected of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expected {
-    /// One of these.
+    /// One of these values.
     OneOf(Vec<String>),
-    /// In words; several if any of them will do.
+    /// A description; several if there are alternatives.
     Words(Vec<String>),
 }
 
@@ -58,7 +58,7 @@ impl Violation {
         }
     }
 
-    /// How deep in the value it is.
+    /// Depth of the field in the value.
     pub(crate) fn depth(&self) -> usize {
         self.field.matches(['.', '[']).count() + usize::from(!self.field.is_empty())
     }
@@ -109,7 +109,7 @@ impl Expected {
         Self::Words(vec![text.into()])
     }
 
-    /// Either this or that.
+    /// Combines alternatives.
     pub(crate) fn or(self, other: Self) -> Self {
         let both = |mut list: Vec<String>, more: Vec<String>| {
             list.extend(more);
@@ -125,7 +125,7 @@ impl Expected {
     }
 }
 
-/// A value as a message repeats it.
+/// A value as messages quote it.
 pub fn quote(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),

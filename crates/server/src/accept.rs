@@ -1,8 +1,8 @@
-//! Which picture format an `Accept` header prefers.
+//! Negotiates the picture format from an `Accept` header.
 
 use helmdeck_wire::screen::Format;
 
-/// The format with the highest quality; the earlier one if several have it; PNG if none is named.
+/// The format with the highest quality, or the first of several; PNG if none is named.
 pub fn preferred(accept: &str) -> Format {
     let mut best = (0.0, Format::Png);
     for range in accept.split(',') {

@@ -1,4 +1,4 @@
-//! The admin account: made on the first start, or as configured.
+//! The admin account: created on the first start, or as configured.
 
 use helmdeck_store::Store;
 use secrecy::SecretString;
@@ -10,16 +10,16 @@ use crate::{
     password::{self, Checker},
 };
 
-/// An account whose password was just made. Show it to the operator once; it is kept nowhere.
+/// An account with a generated password. Show it to the operator now; it is not stored.
 #[derive(Debug, Clone)]
 pub struct NewAdmin {
     /// The name to log in with.
     pub username: String,
-    /// The password; prints as dots unless asked for.
+    /// The password; masked in debug output.
     pub password: SecretString,
 }
 
-/// Makes sure that there is an admin: as configured, else the one in the store, else a new one,
+/// Ensures that there is an admin: as configured, otherwise the stored one, otherwise a new one,
 /// which is returned.
 pub async fn ensure(store: &Store, config: &Config) -> Result<Option<NewAdmin>, ServerError> {
     let kept = store.admin().await?;
@@ -48,7 +48,7 @@ pub async fn ensure(store: &Store, config: &Config) -> Result<Option<NewAdmin>, 
     }
 }
 
-/// [`ensure`] without a server: for scripts that start one in the background.
+/// [`ensure`] without a server, for scripts that start one in the background.
 pub async fn init(config: &Config) -> Result<Option<NewAdmin>, ServerError> {
     let store = open_store(config).await?;
     let made = ensure(&store, config).await?;
@@ -56,7 +56,7 @@ pub async fn init(config: &Config) -> Result<Option<NewAdmin>, ServerError> {
     Ok(made)
 }
 
-/// Gives the admin a new password. Works while a server runs; its sessions and tokens live on.
+/// Resets the admin's password. Works while a server runs; its sessions and tokens stay valid.
 pub async fn reset_password(config: &Config) -> Result<NewAdmin, ServerError> {
     if config.admin_password.is_some() {
         return Err(ServerError::PasswordConfigured);

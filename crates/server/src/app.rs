@@ -1,4 +1,4 @@
-//! The whole server: build, serve, drain.
+//! The whole server: build, serve and drain.
 
 use std::{collections::HashMap, net::SocketAddr, ops::Deref, sync::Arc, time::Duration};
 
@@ -39,29 +39,29 @@ use crate::{
     vnc_ports,
 };
 
-/// How long live connections may take to say goodbye.
+/// How long live connections may take to close.
 const GOODBYE: Duration = Duration::from_secs(2);
 
-/// What the operator wants to know once the server listens.
+/// What the operator needs to know once the server listens.
 #[derive(Debug)]
 pub struct Started {
-    /// Where it listens, with the real port.
+    /// Where it listens, with the actual port.
     pub addr: SocketAddr,
-    /// The admin account, if this start made it. Its password is shown now or never.
+    /// The admin account, if this start created it. Its password is shown only now.
     pub new_admin: Option<NewAdmin>,
 }
 
-/// What becomes of the sessions when the server stops.
+/// What happens to sessions when the server stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shutdown {
-    /// They live on, for the next server to adopt.
+    /// They keep running, for the next server to adopt.
     KeepSessions,
     /// They end.
     EndSessions,
 }
 
-/// Serves until `shutdown`, then drains and does with the sessions what it says. `announce` is
-/// called once the address answers.
+/// Serves until `shutdown`, drains, and then keeps or ends the sessions. `announce` is called once
+/// the server accepts connections.
 pub async fn run(
     instance: Instance,
     runtime: Arc<dyn Runtime>,
@@ -73,7 +73,7 @@ pub async fn run(
     let addr = listener.local_addr().unwrap_or(config.addr);
     let app = App::build(config, addr, store.clone(), runtime, clock.clone()).await?;
     app.sessions.adopt().await?;
-    // Last of what can fail: a password that is made must also be announced.
+    // The last step that can fail, because a generated password must be announced.
     let new_admin = admin::ensure(store, config).await?;
     let tidy = housekeeping::run(app.metrics.clone(), store.clone(), Kept::new(&config.action_log));
     let _tidy = AbortOnDropHandle::new(tokio::spawn(tidy));
@@ -103,7 +103,7 @@ pub async fn run(
     Ok(())
 }
 
-/// What every handler can reach. Cheap to clone.
+/// State of every handler. Cheap to clone.
 #[derive(Clone)]
 pub struct App {
     parts: Arc<Parts>,
@@ -117,18 +117,18 @@ pub struct Parts {
     pub(crate) runtime: Arc<dyn Runtime>,
     pub(crate) signer: Signer,
     pub(crate) login: Login,
-    /// Every tool of the table.
+    /// All tools of the table.
     pub(crate) tools: Vec<Arc<Tool>>,
     pub(crate) openapi: Bytes,
     pub(crate) metrics: Metrics,
-    /// Where sessions may connect to.
+    /// Egress policy of sessions.
     pub(crate) egress_policy: Policy,
     pub(crate) max_body_bytes: usize,
     /// Where it listens.
     pub(crate) addr: SocketAddr,
-    /// Under which address others know it, if that was configured.
+    /// Public address of the server, if configured.
     pub(crate) public_base: Option<Uri>,
-    /// Who may show the live view in a frame.
+    /// Sites that may embed the live view.
     pub(crate) embed_ancestors: Option<String>,
     pub(crate) origins: Origins,
     pub(crate) cookie_name: String,
@@ -136,12 +136,12 @@ pub struct Parts {
     pub(crate) tickets: InUse,
     pub(crate) connections: ConnectionLimits,
     pub(crate) event_ids: EventIds,
-    /// Sessions that have a port of their own.
+    /// Sessions with a separate port.
     pub(crate) published: Mutex<HashMap<SessionId, u16>>,
-    /// Live connections, and the word that they must end.
+    /// Live connections, and the signal to close them.
     pub(crate) live: TaskTracker,
     pub(crate) closing: CancellationToken,
-    /// Operation ids by path; a path has few methods.
+    /// Operation ids by path. A path has few methods.
     operation_ids: HashMap<String, Vec<(Method, Arc<str>)>>,
 }
 
@@ -204,7 +204,7 @@ impl App {
                 config.live.vnc_public_base.as_ref(),
                 config.live.allowed_origins.clone(),
             ),
-            // Browsers do not tell ports apart, and there may be two servers on a machine.
+            // Cookies ignore ports, and there may be several servers on a machine.
             cookie_name: format!("helmdeck-{}", addr.port()),
             tickets: InUse::default(),
             connections: ConnectionLimits::new(
@@ -220,7 +220,7 @@ impl App {
         Ok(Self { parts: Arc::new(parts) })
     }
 
-    /// The tool of this name.
+    /// The tool with this name.
     pub(crate) fn tool(&self, name: &str) -> Option<Arc<Tool>> {
         self.tools.iter().find(|tool| tool.name == name).cloned()
     }
@@ -234,7 +234,7 @@ impl App {
 }
 
 impl App {
-    /// The methods that a matched path knows.
+    /// The methods of a matched path.
     pub(crate) fn methods(&self, path: &str) -> Vec<&str> {
         let at_path = self.operation_ids.get(path).map(Vec::as_slice).unwrap_or_default();
         at_path.iter().map(|(method, _)| method.as_str()).collect()

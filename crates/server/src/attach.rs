@@ -1,5 +1,5 @@
-//! Sessions that programs outside bring: the secret by which one is known again, and the bytes of the
-//! link over WebSockets that the program keeps open.
+//! Attached sessions: the secret to resume one, and the link over WebSockets that the program keeps
+//! open.
 
 use std::time::Duration;
 
@@ -17,28 +17,28 @@ use tokio::{
 
 use crate::token::{Signer, TokenError};
 
-/// Keeps connections through proxies alive, and makes programs answer.
+/// Keeps connections alive through proxies, and detects dead ones.
 pub const PING_EVERY: Duration = Duration::from_secs(5);
-/// A program that does not even answer pings for this long is gone.
+/// A program that does not answer pings for this long is gone.
 pub const SILENCE: Duration = Duration::from_secs(15);
-/// A program that takes nothing for this long is gone.
+/// A program that reads nothing for this long is gone.
 pub const SEND_DEADLINE: Duration = Duration::from_secs(30);
-/// How long a session can come back; it is the token that must be good.
+/// How long a session can be resumed. The token is what must be valid.
 pub const SECRET_LIFE: time::Duration = time::Duration::days(365);
-/// Tells secrets from tokens and tickets: none is taken for another.
+/// Distinguishes secrets from tokens and tickets.
 const ISSUER: &str = "helmdeck-attach";
-/// What is copied at once.
+/// Size of one copy.
 const CHUNK: usize = 64 << 10;
 
-/// What stands in a secret. It is signed, so that a restarted server knows the session again and
-/// nothing needs to be kept.
+/// Content of a secret. It is signed, so that a restarted server recognizes the session and nothing
+/// needs to be stored.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Secret {
-    /// Whose session it is.
+    /// Owner of the session.
     pub sub: String,
-    /// Which one.
+    /// The session.
     pub session: SessionId,
-    /// When it was attached first.
+    /// When it was first attached.
     #[serde(with = "time::serde::rfc3339")]
     pub created_at: OffsetDateTime,
     exp: i64,
@@ -53,19 +53,19 @@ impl Secret {
         Self { sub, session: session.id().clone(), created_at: session.created_at(), exp, iss }
     }
 
-    /// As text.
+    /// The signed text.
     pub fn sign(&self, signer: &Signer) -> Result<String, TokenError> {
         signer.sign(self)
     }
 
-    /// What a secret says, if it is one of ours and this owner's.
+    /// Verifies a secret of this owner.
     pub fn read(signer: &Signer, text: &str, owner: &str) -> Option<Self> {
         let secret: Self = signer.read(text, ISSUER).ok()?;
         (secret.sub == owner).then_some(secret)
     }
 }
 
-/// Keeps a connection until the link takes it, then carries the link's bytes until either side ends.
+/// Keeps a connection until the link uses it, then carries the link's bytes until either side ends.
 pub async fn serve(mut socket: WebSocket, attachment: &Attachment) {
     let offer = attachment.offer();
     let taken = {
@@ -77,7 +77,7 @@ pub async fn serve(mut socket: WebSocket, attachment: &Attachment) {
                 taken = &mut offer => break taken,
                 message = socket.recv() => match message {
                     Some(Ok(Message::Ping(_) | Message::Pong(_))) => heard = Instant::now(),
-                    // It speaks when it is spoken to.
+                    // A program must not send anything before the link does.
                     Some(Ok(Message::Text(_) | Message::Binary(_) | Message::Close(_)) | Err(_))
                     | None => return,
                 },
@@ -115,7 +115,7 @@ async fn carry(socket: WebSocket, link: DuplexStream) {
                 return;
             }
         }
-        // The link hung up: what the guest does for it is to stop.
+        // The link disconnected, so the guest must stop what it does for it.
         let _ = timeout(SEND_DEADLINE, to_program.send(Message::Close(None))).await;
     };
     let up = async {

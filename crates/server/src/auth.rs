@@ -1,5 +1,5 @@
-//! Who is calling, and may they: the token, cookie or ticket and the scope of every operation,
-//! checked in one place.
+//! Authentication and authorization: checks the token, cookie or ticket and the scope of every
+//! operation.
 
 use std::sync::Arc;
 
@@ -23,25 +23,25 @@ use crate::{
     tool::lacks,
 };
 
-/// The header that only our own page can send: other sites' pages may not add it.
+/// A header that only our own page can send. Pages of other sites cannot add it.
 const CSRF: &str = "x-helmdeck-csrf";
-/// How a ticket stands among WebSocket subprotocols, for clients that keep it out of addresses.
+/// Prefix of a ticket among WebSocket subprotocols, for clients that keep it out of URLs.
 const TICKET_PROTOCOL: &str = "helmdeck.ticket.";
 
-/// What stands before one operation.
+/// The requirements of one operation.
 #[derive(Clone)]
 pub struct Gate {
     pub app: App,
     pub access: Access,
-    /// Whether it is a health check, which is answered however busy the server is.
+    /// Whether it is a health check, which is always answered.
     pub health: bool,
 }
 
-/// A ticket that came with a request; its session is in the path, and checked there.
+/// A ticket of a request. The handler checks it against the session in the path.
 #[derive(Debug, Clone)]
 pub struct PresentedTicket(pub String);
 
-/// Refuses a request without a bearer token, such as one from the page: it has nothing to `verb`.
+/// Refuses a request without a bearer token, such as the page's. `verb` says what needs the token.
 pub fn require_bearer(parts: &Parts, verb: &str) -> ApiResult<()> {
     if parts.headers.contains_key(header::AUTHORIZATION) {
         return Ok(());
@@ -50,7 +50,7 @@ pub fn require_bearer(parts: &Parts, verb: &str) -> ApiResult<()> {
     Err(ApiError::new(ErrorCode::MissingBearer, message))
 }
 
-/// Lets a request through to its handler, which finds the [`Caller`] in the extensions.
+/// Admits a request to its handler, which finds the [`Caller`] in the extensions.
 pub async fn admit(
     State(gate): State<Gate>,
     mut request: Request,
@@ -93,7 +93,7 @@ pub async fn admit(
     Ok(next.run(request).await)
 }
 
-/// Whose token or cookie this is.
+/// The claims of a request's token or cookie.
 pub fn identify(app: &App, method: &Method, headers: &HeaderMap) -> ApiResult<Claims> {
     let authorization = headers.get(header::AUTHORIZATION).and_then(|v| v.to_str().ok());
     let (token, by_cookie) = match (authorization.and_then(bearer), cookie::read(app, headers)) {
@@ -101,40 +101,41 @@ pub fn identify(app: &App, method: &Method, headers: &HeaderMap) -> ApiResult<Cl
         (None, Some(token)) => (token, true),
         (None, None) => {
             let message = "send a token as `Authorization: Bearer <token>`; log in at \
-                           /api/v1/auth/login or make one with `helmdeck token`";
+                           /api/v1/auth/login or create one with `helmdeck token`";
             return Err(ApiError::new(ErrorCode::MissingBearer, message));
         }
     };
     if by_cookie {
-        // A browser sends the cookie whoever asks; the page proves that it asks itself.
+        // Browsers send the cookie with any request. The header proves that the page itself sent
+        // it.
         origin::check(&app.origins, headers)?;
         if *method != Method::GET && *method != Method::HEAD && !headers.contains_key(CSRF) {
-            let message = "a request by cookie needs the header `X-Helmdeck-CSRF: 1`";
+            let message = "a request with a cookie needs the header `X-Helmdeck-CSRF: 1`";
             return Err(ApiError::new(ErrorCode::Csrf, message));
         }
     }
     let invalid = |message: String| ApiError::new(ErrorCode::InvalidToken, message);
     let claims = app.signer.verify(token).map_err(|refused| invalid(refused.to_string()))?;
     if app.revoked.contains(&caller(&claims).token) {
-        return Err(invalid("the token is revoked: log in again, or make a new one".to_owned()));
+        return Err(invalid("the token is revoked: log in again, or create a new one".to_owned()));
     }
     Ok(claims)
 }
 
-/// Who the bearer of a token is.
+/// The caller with these claims.
 pub fn caller(claims: &Claims) -> Caller {
     let token = match claims.jti.as_str() {
-        // Tokens that others made may have no id.
+        // Tokens from other issuers may have no id.
         "" => format!("{}@{}", claims.sub, claims.iat),
         id => id.to_owned(),
     };
-    // Only what was signed counts: an agent can send its token as a cookie, too.
+    // Only the signed claim counts: an agent can send its token as a cookie, too.
     let kind = if claims.human { ActorKind::Human } else { ActorKind::Agent };
     let (subject, scopes) = (claims.sub.clone(), claims.scopes.clone());
     Caller { subject, scopes, token, kind, label: claims.client.clone() }
 }
 
-/// The ticket in the query, or among the subprotocols.
+/// The ticket in the query or among the subprotocols.
 fn presented_ticket(request: &Request) -> Option<String> {
     #[derive(Deserialize)]
     struct TicketQuery {
@@ -148,7 +149,7 @@ fn presented_ticket(request: &Request) -> Option<String> {
     })
 }
 
-/// The token of an `Authorization` header; the scheme's case does not matter.
+/// The token of an `Authorization` header. The scheme is case-insensitive.
 fn bearer(value: &str) -> Option<&str> {
     let (scheme, token) = value.split_once(' ')?;
     let token = token.trim();
@@ -160,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bearer_token_is_read_whatever_the_case_of_the_scheme() {
+    fn the_bearer_scheme_is_case_insensitive() {
         assert_eq!(bearer("Bearer abc"), Some("abc"));
         assert_eq!(bearer("bearer  abc "), Some("abc"));
         for other in ["", "Bearer", "Bearer ", "Basic abc", "abc"] {

@@ -1,7 +1,6 @@
-//! The bodies of requests: JSON objects, read with a limit and a deadline.
+//! Request bodies: JSON objects, read with a size limit and a deadline.
 //!
-//! The content type does not matter: `curl -d` sends JSON under a form's name, and there is nothing
-//! else a body could be.
+//! The content type is ignored: `curl -d` sends JSON as a form, and all bodies are JSON.
 
 use std::time::Duration;
 
@@ -25,7 +24,7 @@ use crate::{
 /// How long a client may take to send its body.
 const ARRIVAL: Duration = Duration::from_secs(30);
 
-/// A JSON object that is a `T`.
+/// A JSON object, deserialized as `T`.
 pub struct Body<T>(pub T);
 
 impl<T: DeserializeOwned + JsonSchema + 'static> FromRequest<App> for Body<T> {
@@ -37,7 +36,7 @@ impl<T: DeserializeOwned + JsonSchema + 'static> FromRequest<App> for Body<T> {
     }
 }
 
-/// The body, if it is not too large and arrives in time.
+/// Reads the body, with a size limit and a deadline.
 pub async fn read(body: Incoming, limit: usize) -> ApiResult<Bytes> {
     let body = Limited::new(body, limit).collect();
     let broken = |message| ApiError::new(ErrorCode::InvalidJson, message);
@@ -47,12 +46,12 @@ pub async fn read(body: Incoming, limit: usize) -> ApiResult<Bytes> {
             let message = format!("the body is larger than {limit} bytes");
             Err(ApiError::new(ErrorCode::PayloadTooLarge, message))
         }
-        Ok(Err(_)) => Err(broken("the body broke off")),
+        Ok(Err(_)) => Err(broken("the body ended early")),
         Err(_) => Err(broken("the body did not arrive within 30 s")),
     }
 }
 
-/// The JSON object that a body is.
+/// Parses a body as a JSON object.
 pub fn object(bytes: &[u8]) -> ApiResult<Map<String, Value>> {
     let invalid = |message| Err(ApiError::new(ErrorCode::InvalidJson, message));
     if bytes.trim_ascii().is_empty() {

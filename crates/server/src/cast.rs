@@ -1,5 +1,5 @@
-//! Between a viewer's WebSocket and the session's browser: pictures down, and of what comes up only
-//! what the viewer may send.
+//! Relays between a viewer's WebSocket and the session's browser: pictures to the viewer, and
+//! permitted messages to the browser.
 
 mod message;
 
@@ -28,22 +28,22 @@ use crate::{
     input_journal::InputJournal,
 };
 
-/// A viewer that takes nothing for this long is gone.
+/// A viewer that reads nothing for this long is gone.
 const SEND_DEADLINE: Duration = Duration::from_secs(30);
-/// The guest reads at once, or is stuck.
+/// The guest reads at once, unless it is stuck.
 const WRITE_DEADLINE: Duration = Duration::from_secs(10);
-/// How long the reason of a lost picture is waited for.
+/// How long to wait for the reason of a lost picture.
 const WHY_DEADLINE: Duration = Duration::from_secs(3);
-/// Keeps connections through proxies alive, and makes viewers answer.
+/// Keeps connections alive through proxies, and detects dead ones.
 const PING_EVERY: Duration = Duration::from_secs(20);
-/// A viewer that does not even answer pings for this long is gone, and its control with it.
+/// A viewer that does not answer pings for this long is gone, and loses control.
 const SILENCE: Duration = Duration::from_secs(60);
-/// No more refusals are told than one in this time.
+/// Minimum interval between refusals.
 const REFUSE_EVERY: Duration = Duration::from_millis(100);
-/// What somebody is told whose input does not pass.
-const ONLY_WATCHES: &str = "you only watch: take control first";
+/// Message to a viewer without control.
+const ONLY_WATCHES: &str = "you can only watch: take control first";
 
-/// Relays until either side ends, or `ended` says why it must.
+/// Relays until either side ends, or `ended` gives a reason to stop.
 pub async fn relay(
     socket: WebSocket,
     mut viewer: CastViewer,
@@ -62,18 +62,18 @@ pub async fn relay(
         reason = up(&mut from_viewer, &mut to_guest, &mut viewer, &drives, &refusals) => reason,
         reason = &mut ended => reason,
     };
-    // A picture is lost because the session ends; a moment later it is known why.
+    // The picture was lost because the session ends. The reason follows shortly.
     if reason == Closing::PictureLost
         && let Ok(why) = timeout(WHY_DEADLINE, ended).await
     {
         reason = why;
     }
-    // With the connection, the guest lets go whatever the viewer held down.
+    // When the connection closes, the guest releases everything that the viewer pressed.
     drop((to_guest, viewer));
     close(to_viewer, from_viewer, &reason).await;
 }
 
-/// What the viewer is told by us, and not by the guest.
+/// Messages from the server itself, not from the guest.
 struct Own<'a> {
     may_drive: &'a mut watch::Receiver<bool>,
     refused: &'a mut mpsc::Receiver<String>,
@@ -87,7 +87,7 @@ async fn down(
     let mut from_guest = Receiver::new(from_guest);
     let mut pings = interval(PING_EVERY);
     loop {
-        // One at a time: what the viewer cannot take, the guest does not send.
+        // One at a time: the guest does not send more than the viewer reads.
         let message = tokio::select! {
             biased;
             Ok(()) = own.may_drive.changed() => {
@@ -113,11 +113,11 @@ async fn down(
 }
 
 fn words(told: &CastMessage) -> Message {
-    // Our own types always have a form in JSON.
+    // Our own types always serialize.
     Message::Text(serde_json::to_string(told).unwrap_or_default().into())
 }
 
-/// What the viewer sends, as far as it may.
+/// Forwards permitted messages of the viewer.
 async fn up(
     from_viewer: &mut SplitStream<WebSocket>,
     to_guest: &mut WriteHalf<Box<dyn ByteStream>>,
@@ -138,7 +138,7 @@ async fn up(
                         Err(why) => {
                             if refused.is_none_or(|at| at.elapsed() >= REFUSE_EVERY) {
                                 refused = Some(heard);
-                                // A viewer that does not read need not know.
+                                // A viewer that does not read gets no refusals.
                                 let _ = refusals.try_send(why);
                             }
                             continue;
@@ -146,7 +146,7 @@ async fn up(
                     },
                     Some(Ok(Message::Ping(_) | Message::Pong(_))) => continue,
                     Some(Ok(Message::Binary(_))) => {
-                        return Closing::Nonsense("messages are text".to_owned());
+                        return Closing::Nonsense("messages must be text".to_owned());
                     }
                     Some(Ok(Message::Close(_)) | Err(_)) | None => return Closing::ViewerLeft,
                 }
@@ -167,7 +167,8 @@ async fn up(
         };
         if message::drives(&asked) && asked != CastRequest::ReleaseAll {
             if !viewer.drives() {
-                // Once: input comes by the dozen. What was under way when control went is no news.
+                // Only once, because input arrives in bursts. Input that was in flight when control
+                // changed is ignored.
                 if !knows && message::begins(&asked) {
                     knows = refusals.try_send(ONLY_WATCHES.to_owned()).is_ok();
                 }
@@ -184,7 +185,7 @@ async fn up(
     }
 }
 
-/// Notes what was done by hand; never what was typed.
+/// Records manual input, without what was typed.
 fn note(asked: &CastRequest, done: &mut InputJournal, key_is_down: &mut bool, viewer: &CastViewer) {
     if let Some(input) = message::noted(asked, key_is_down) {
         done.add(&[input], viewer);

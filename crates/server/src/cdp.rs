@@ -1,5 +1,6 @@
-//! Between an outside client's WebSocket and the session's browser: the debugging protocol, less what
-//! would end the browser, lead files out of the session, or act while a person drives.
+//! Relays the debugging protocol between a client's WebSocket and the session's browser. Blocks
+//! messages that would end the browser, move files out of the session, or act while a person has
+//! control.
 
 mod page;
 mod policy;
@@ -29,23 +30,23 @@ use crate::{
     error::{ApiError, ApiResult},
 };
 
-/// A client that takes nothing for this long is gone.
+/// A client that reads nothing for this long is gone.
 const SEND_DEADLINE: Duration = Duration::from_secs(30);
 /// The guest reads at once, unless the browser is stuck.
 const WRITE_DEADLINE: Duration = Duration::from_secs(35);
-/// How long the reason of a lost browser is waited for.
+/// How long to wait for the reason of a lost browser.
 const WHY_DEADLINE: Duration = Duration::from_millis(300);
-/// The same in a session that is known to be over, and only has to say how.
+/// The same if the session is known to have ended.
 const OVER_DEADLINE: Duration = Duration::from_secs(3);
-/// Keeps connections through proxies alive, and makes clients answer.
+/// Keeps connections alive through proxies, and detects dead ones.
 const PING_EVERY: Duration = Duration::from_secs(20);
-/// A client that does not even answer pings for this long is gone.
+/// A client that does not answer pings for this long is gone.
 const SILENCE: Duration = Duration::from_secs(60);
 /// The browser answers simple questions at once.
 const ASK_DEADLINE: Duration = Duration::from_secs(10);
 
-/// Relays until either side ends, or `ended` says why it must. With `page`, the client speaks to that
-/// page alone, as if it had no browser around it.
+/// Relays until either side ends, or `ended` gives a reason to stop. With `page`, the client speaks
+/// to that page only.
 pub async fn relay(
     socket: WebSocket,
     client: CdpClient,
@@ -61,13 +62,13 @@ pub async fn relay(
         Some(target) => match attach(&mut from_browser, &mut to_browser, &target).await {
             Some(session) => Some(PageSocket::new(session)),
             None => {
-                let reason = Closing::Nonsense(format!("there is no page {target}"));
+                let reason = Closing::Nonsense(format!("page {target} does not exist"));
                 return close(to_client, from_client, &reason).await;
             }
         },
     };
     let page = page.as_ref();
-    // What we answer in the browser's place.
+    // Answers that the server gives instead of the browser.
     let (answers, mut answered) = mpsc::channel(16);
     let mut ended = pin!(ended);
     let mut reason = tokio::select! {
@@ -92,9 +93,9 @@ async fn down(
     answered: &mut mpsc::Receiver<String>,
     page: Option<&PageSocket>,
 ) -> Closing {
-    // One at a time: each may be large, and the guest keeps what waits.
+    // One at a time: messages may be large, and the guest buffers the rest.
     let (messages, mut arrived) = mpsc::channel(1);
-    // Reads on while the client takes its time; a message that is half read must not be lost.
+    // Keeps reading while the client is slow. A half-read message must not be lost.
     let reading = async move {
         while let Some(message) = next(&mut from_browser).await {
             if page.is_some_and(|page| page.ends(&message)) {
@@ -134,7 +135,7 @@ async fn down(
     };
     tokio::select! {
         closing = sending => closing,
-        // What was read last is still to be sent; the channel's end tells.
+        // The last message is still to be sent; the end of the channel signals that.
         () = async { reading.await; pending().await } => Closing::BrowserLost,
     }
 }
@@ -156,7 +157,7 @@ async fn up(
                     continue;
                 }
                 Some(Ok(Message::Binary(_))) => {
-                    return Closing::Nonsense("the debugging protocol is text".to_owned());
+                    return Closing::Nonsense("messages must be text".to_owned());
                 }
                 Some(Ok(Message::Close(_)) | Err(_)) | None => return Closing::ViewerLeft,
             },
@@ -185,7 +186,7 @@ async fn up(
     }
 }
 
-/// Attaches to a page, and returns the session that this made.
+/// Attaches to a page, and returns its protocol session.
 async fn attach(
     from_browser: &mut BufReader<ReadHalf<Box<dyn ByteStream>>>,
     to_browser: &mut WriteHalf<Box<dyn ByteStream>>,
@@ -207,7 +208,7 @@ async fn attach(
     timeout(ASK_DEADLINE, asking).await.ok().flatten()
 }
 
-/// The next message of the browser.
+/// The next message from the browser.
 async fn next(from_browser: &mut BufReader<ReadHalf<Box<dyn ByteStream>>>) -> Option<String> {
     let mut message = Vec::new();
     let mut limited = from_browser.take(MAX_MESSAGE as u64 + 1);
@@ -216,9 +217,9 @@ async fn next(from_browser: &mut BufReader<ReadHalf<Box<dyn ByteStream>>>) -> Op
     String::from_utf8(message).ok()
 }
 
-/// Asks the browser one thing.
+/// Sends the browser a single command.
 pub async fn ask<T: DeserializeOwned>(stream: Box<dyn ByteStream>, method: &str) -> ApiResult<T> {
-    /// Events and answers to nobody have no result.
+    /// Events and answers to other clients have no result.
     #[derive(Deserialize)]
     struct Answer<T> {
         result: T,

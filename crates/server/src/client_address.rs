@@ -1,5 +1,5 @@
-//! Where a request comes from: the peer of its connection or, behind a trusted proxy, the client that
-//! the proxy names.
+//! The address of a client: the peer of its connection or, behind a trusted proxy, the address that
+//! the proxy reports.
 
 use std::net::IpAddr;
 
@@ -8,10 +8,10 @@ use http::HeaderMap;
 use ipnet::Ipv6Net;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
-/// The IPv6 network that one customer of a provider gets at least.
+/// Minimum IPv6 network of one customer of a provider.
 const CUSTOMER_PREFIX: u8 = 64;
 
-/// The proxies whose `X-Forwarded-For` counts: HELMDECK_TRUSTED_PROXIES.
+/// Proxies whose `X-Forwarded-For` is trusted: HELMDECK_TRUSTED_PROXIES.
 #[derive(Debug, Clone, Default)]
 pub struct TrustedProxies(Vec<Cidr>);
 
@@ -20,13 +20,13 @@ impl TrustedProxies {
         Self(ranges)
     }
 
-    /// Whether many clients may be behind this peer.
+    /// Whether the peer is a trusted proxy, with many clients behind it.
     pub fn contains(&self, peer: IpAddr) -> bool {
         self.0.iter().any(|range| range.contains(peer.to_canonical()))
     }
 
-    /// The client behind `peer`: the last address in `X-Forwarded-For` that is not a trusted proxy's.
-    /// What comes before it was written by the client.
+    /// The client behind `peer`: the last address in `X-Forwarded-For` that is not a trusted proxy.
+    /// Earlier entries come from the client itself.
     pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let peer = peer.to_canonical();
         if !self.contains(peer) {
@@ -46,7 +46,7 @@ impl TrustedProxies {
     }
 }
 
-/// An address, with or without a port.
+/// An address with or without a port.
 fn address(text: &str) -> Option<IpAddr> {
     let bare = text.trim_start_matches('[').split(']').next().unwrap_or(text);
     let parsed = bare.parse().ok();
@@ -55,7 +55,7 @@ fn address(text: &str) -> Option<IpAddr> {
         .map(|address: IpAddr| address.to_canonical())
 }
 
-/// The network that an address stands for: an IPv4 address itself, or the customer's IPv6 network.
+/// The network of an address: an IPv4 address itself, or the customer's IPv6 network.
 pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => Ipv6Net::new(v6, CUSTOMER_PREFIX).map_or(v6, |net| net.network()).into(),
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_client_wrote_itself_does_not_count() {
+    fn addresses_that_the_client_wrote_itself_are_ignored() {
         assert_eq!(client("10.0.0.1", &["203.0.113.9, 198.51.100.7"]), "198.51.100.7");
         assert_eq!(client("10.0.0.1", &["203.0.113.9", "198.51.100.7, 10.0.0.2"]), "198.51.100.7");
         assert_eq!(client("10.0.0.1", &["198.51.100.7, nonsense"]), "10.0.0.1");

@@ -1,4 +1,4 @@
-//! Why a live connection ends, as its page is told.
+//! Close codes and reasons of live connections.
 
 use std::{future::pending, time::Duration};
 
@@ -11,13 +11,13 @@ use helmdeck_wire::session::EndReason;
 use time::OffsetDateTime;
 use tokio::time::timeout;
 
-/// How often the clock is asked whether a moment has come: it may be set meanwhile.
+/// How often to check a deadline, because the clock may be changed.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
-/// How long the other side may take to hear of the end, and to agree.
+/// How long the closing handshake may take.
 const GOODBYE_DEADLINE: Duration = Duration::from_secs(2);
 
-/// Ends a WebSocket as the protocol has it: with a frame of each side.
+/// Closes a WebSocket with a closing handshake.
 pub async fn close(
     mut to: SplitSink<WebSocket, Message>,
     mut from: SplitStream<WebSocket>,
@@ -25,17 +25,17 @@ pub async fn close(
 ) {
     let frame = CloseFrame { code: reason.code(), reason: reason.sentence().into() };
     let goodbye = async {
-        // Refused if the other side was first.
+        // Fails if the other side closed first.
         let _ = to.send(Message::Close(Some(frame))).await;
-        // Sends the answer that the other side waits for then.
+        // Sends the reply to the other side's close frame.
         let _ = to.close().await;
-        // What is not read when we hang up would make the frame get lost.
+        // Read everything: unread data would make the kernel drop our close frame.
         while let Some(Ok(_)) = from.next().await {}
     };
     let _ = timeout(GOODBYE_DEADLINE, goodbye).await;
 }
 
-/// Waits until that moment; for ever, if there is none.
+/// Waits until this time; forever if there is none.
 pub async fn until(moment: Option<OffsetDateTime>) {
     let Some(moment) = moment else { return pending().await };
     loop {
@@ -50,30 +50,30 @@ pub async fn until(moment: Option<OffsetDateTime>) {
 /// Why a WebSocket is closed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Closing {
-    /// The other side went.
+    /// The other side disconnected.
     ViewerLeft,
-    /// The session is over.
+    /// The session has ended.
     SessionOver(EndReason),
     /// The token or ticket was revoked, or the token expired.
     Revoked,
-    /// The X server or the guest is gone; the session's end will tell more.
+    /// The X server or the guest is gone. The session's end follows.
     PictureLost,
-    /// The browser is gone; it is brought back under the same address.
+    /// The browser is gone. It is restarted under the same address.
     BrowserLost,
-    /// The server stops; another one may take the session over.
+    /// The server stops. Another one may adopt the session.
     ServerStops,
     /// The program of a terminal has ended.
     Done,
-    /// The terminal is gone; the session's end will tell more.
+    /// The terminal is gone. The session's end follows.
     TerminalLost,
     /// The forwarded port was closed.
     ForwardRemoved,
-    /// The viewer sent what nobody understands.
+    /// The other side sent an invalid message.
     Nonsense(String),
 }
 
 impl Closing {
-    /// The WebSocket close code: those from 4000 on are ours.
+    /// The WebSocket close code. Codes from 4000 on are ours.
     pub fn code(&self) -> u16 {
         match self {
             Self::ViewerLeft | Self::Done => 1000,
@@ -88,12 +88,12 @@ impl Closing {
         }
     }
 
-    /// For people; at most 123 bytes fit.
+    /// The reason for people; at most 123 bytes.
     pub fn sentence(&self) -> String {
         match self {
             Self::ViewerLeft | Self::Done => String::new(),
             Self::SessionOver(reason) => format!("session ended: {}", reason.as_str()),
-            Self::Revoked => "the token or ticket is no longer good: log in again".to_owned(),
+            Self::Revoked => "the token or ticket is no longer valid: log in again".to_owned(),
             Self::PictureLost => "the session's picture is gone".to_owned(),
             Self::BrowserLost => "the browser is gone: connect again soon".to_owned(),
             Self::TerminalLost => "the terminal is gone".to_owned(),

@@ -1,7 +1,7 @@
-//! What an operator can set: one TOML file, overridden by `HELMDECK_*` variables.
+//! The server's settings: one TOML file, overridden by `HELMDECK_*` variables.
 //!
 //! Every setting has one name: `addr` in the file is `HELMDECK_ADDR` in the environment. This file
-//! composes and validates; where a value came from is the business of `config/layers.rs`.
+//! composes and validates; `config/layers.rs` tracks where values come from.
 
 mod action_log;
 mod ceilings;
@@ -71,9 +71,9 @@ pub struct Config {
     /// `openssl rand -hex 32`. Default: none; profiles are stored unencrypted and only the server's
     /// user can read them.
     pub profile_key: Option<SecretString>,
-    /// What is kept of what was done in sessions.
+    /// Retention of recorded actions.
     pub action_log: ActionLog,
-    /// What concerns the live view.
+    /// Settings of the live view.
     pub live: Live,
     /// `HELMDECK_TRUSTED_PROXIES`: addresses and ranges of reverse proxies whose `X-Forwarded-For`
     /// header is trusted (see [behind a proxy](behind-a-proxy.md)). Default: none.
@@ -88,12 +88,12 @@ pub struct Config {
     /// `HELMDECK_LOG_FORMAT`: how log lines are written: for people, or one JSON object per line.
     /// Default `human`.
     pub log_format: LogFormat,
-    /// Remarks for the operator: variables that look like ours and are not.
+    /// Warnings for the operator about unknown `HELMDECK_*` variables.
     pub warnings: Vec<String>,
     origins: Origins,
 }
 
-/// How log lines look.
+/// Format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
     /// For people.
@@ -124,8 +124,8 @@ impl FromStr for LogFormat {
 }
 
 impl Config {
-    /// Reads the settings. The file is `config_file`, else `HELMDECK_CONFIG`, else
-    /// `helmdeck.toml` in the data directory if there is one. `env` is the whole environment.
+    /// Reads the settings. The file is `config_file`, else `HELMDECK_CONFIG`, else `helmdeck.toml`
+    /// in the data directory if it exists. `env` is the whole environment.
     pub fn load(
         config_file: Option<&std::path::Path>,
         env: impl Iterator<Item = (String, String)>,
@@ -226,7 +226,7 @@ fn address(text: &str) -> Option<SocketAddr> {
     }
 }
 
-/// `5173,8000-8099`, or nothing.
+/// `5173,8000-8099`, or empty.
 fn ports(text: &str) -> Option<Vec<RangeInclusive<u16>>> {
     let port = |text: &str| text.trim().parse::<u16>().ok().filter(|port| *port > 0);
     let range = |text: &str| {

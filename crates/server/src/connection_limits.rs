@@ -1,8 +1,8 @@
-//! How many connections there may be, and whose.
+//! Limits of open connections, in total, per caller and per address.
 //!
-//! Connections that wait for a request give way to new ones, so half-sent heads block nobody. Requests
-//! without credentials cannot take the share that is reserved for callers, and all requests together
-//! leave some for health checks. Each caller and each address has a limit.
+//! Connections that wait for a request give way to new ones, so that half-sent heads block no
+//! client. Requests without credentials cannot use the share that is reserved for callers, and all
+//! requests together leave a share for health checks. Each caller and each address has a limit.
 
 use std::{
     collections::HashMap,
@@ -21,39 +21,39 @@ use crate::{
     error::{ApiError, ApiResult},
 };
 
-/// Beyond this many, clients wait in the system's queue.
+/// Beyond this number, clients wait in the system's queue.
 const MOST: usize = 2048;
-/// Of all descriptors, connections of clients get one in so many: each may need another one to a
-/// guest, and sessions need theirs to live, start and reach the network.
+/// Share of descriptors for client connections: one in this many. Each may need another one to a
+/// guest, and sessions need theirs to run, start and reach the network.
 const DESCRIPTORS_PER_CONNECTION: usize = 4;
-/// A new connection that has waited for so long for its first request may be closed for another. A
-/// client sends its head with the last packet of the handshake, so this need not be long; the shorter it
-/// is, the sooner callers get past a crowd in the system's queue.
+/// How long a new connection may wait for its first request before it may be closed for another. A
+/// client sends its head with the last packet of the handshake, so this can be short. The shorter
+/// it is, the sooner callers get past a crowd in the system's queue.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// The same for a connection that a caller has used: its next request may be on the way.
+/// The same for a connection that a caller has used: its next request may be in flight.
 const PATIENCE_WITH_CALLERS: Duration = Duration::from_secs(1);
-/// How often a full server looks for a connection that gives way.
+/// How often a full server looks for a connection to close.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
-/// When a client that was turned away should come back.
+/// When a refused client should retry.
 const RETRY_SECONDS: u64 = 1;
 
-/// How many connections of each sort there may be.
+/// Number of connections of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Shares {
-    /// In all.
+    /// In total.
     total: usize,
-    /// Busy with requests and streams; the rest is for health checks.
+    /// Busy with requests and streams. The rest is for health checks.
     busy: usize,
-    /// Busy without credentials; the rest is for callers.
+    /// Busy without credentials. The rest is for callers.
     anonymous: usize,
     /// Busy for one token or ticket.
     caller: usize,
-    /// Of one address, unless it is this machine's or a trusted proxy's.
+    /// From one address, unless it is this machine or a trusted proxy.
     address: usize,
 }
 
 impl Shares {
-    /// With this limit on descriptors, if there is one.
+    /// The shares for a limit on descriptors.
     fn of(descriptors: Option<u64>) -> Self {
         let descriptors = descriptors.and_then(|most| usize::try_from(most).ok());
         let share = descriptors.map_or(MOST, |most| most / DESCRIPTORS_PER_CONNECTION);
@@ -68,7 +68,7 @@ impl Shares {
     }
 }
 
-/// Knows every connection. Cheap to clone.
+/// Tracks every connection. Cheap to clone.
 #[derive(Clone)]
 pub struct ConnectionLimits {
     shared: Arc<Shared>,
@@ -88,9 +88,9 @@ struct Open {
 }
 
 struct Entry {
-    /// Who connected.
+    /// Address of the peer.
     peer: IpAddr,
-    /// Whose request it is, behind a proxy.
+    /// Address of the client, behind a proxy.
     client: IpAddr,
     doing: Doing,
     since: Instant,
@@ -105,12 +105,12 @@ impl Entry {
     }
 }
 
-/// What a connection is busy with.
+/// What a connection is doing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Doing {
-    /// Nothing: its next request is not complete.
+    /// Waiting: its next request is not complete.
     Waiting,
-    /// A request that nobody has looked at yet, or a health check.
+    /// A request that is not classified yet, or a health check.
     Uncounted,
     /// A request without credentials.
     Anonymous,
@@ -118,14 +118,14 @@ enum Doing {
     Caller(Arc<str>),
 }
 
-/// Whom a request is for.
+/// Who a request comes from.
 #[derive(Debug, Clone, Copy)]
 pub enum Who<'a> {
-    /// A health check: never turned away.
+    /// A health check: never refused.
     Health,
-    /// Anyone.
+    /// No credentials.
     Anonymous,
-    /// Who has this token or ticket.
+    /// The holder of this token or ticket.
     Caller(&'a str),
 }
 
@@ -140,7 +140,7 @@ impl ConnectionLimits {
         &self.shared.proxies
     }
 
-    /// Makes room for a connection, as soon as there is some; nothing if this peer has too many.
+    /// Waits for room for a connection. `None` if this peer has too many.
     pub async fn admit(&self, peer: IpAddr) -> Option<Connection> {
         let peer = network(peer);
         loop {
@@ -178,7 +178,7 @@ impl ConnectionLimits {
         Admitted::Yes(Connection { limits: self.clone(), id, closed })
     }
 
-    /// Many clients may share such an address.
+    /// Whether many clients may share this address.
     fn is_generous(&self, address: IpAddr) -> bool {
         address.is_loopback() || self.shared.proxies.contains(address)
     }
@@ -201,23 +201,27 @@ impl ConnectionLimits {
         }
         if same_caller >= shares.caller {
             let most = shares.caller;
-            return Some(too_many(format!("this token or ticket has {most} connections open")));
+            return Some(too_many(format!(
+                "this token or ticket has reached its limit of {most} open connections"
+            )));
         }
         if same_client >= shares.address && client.is_some_and(|it| !self.is_generous(it)) {
             let most = shares.address;
-            return Some(too_many(format!("your address has {most} connections open")));
+            return Some(too_many(format!(
+                "your address has reached its limit of {most} open connections"
+            )));
         }
         let full =
             busy >= shares.busy || (anonymous >= shares.anonymous && matches!(who, Who::Anonymous));
         full.then(|| {
-            let message = "the server has as many connections open as it may: try again soon";
+            let message = "the server has reached its limit of open connections: try again soon";
             ApiError::new(ErrorCode::Overloaded, message).retry_after(RETRY_SECONDS)
         })
     }
 }
 
 fn too_many(message: String) -> ApiError {
-    let message = format!("{message}, as many as it may: close some, or wait");
+    let message = format!("{message}: close some, or wait");
     ApiError::new(ErrorCode::TooManyConnections, message).retry_after(RETRY_SECONDS)
 }
 
@@ -228,8 +232,8 @@ enum Admitted {
 }
 
 impl Open {
-    /// Closes the connection that has waited longest for its next request, those that no caller has
-    /// used first. Says whether there was one.
+    /// Closes the connection that has waited longest for its next request, preferring those that no
+    /// caller has used. Returns whether there was one.
     fn close_waiting(
         &mut self,
         among: impl Fn(&Entry) -> bool,
@@ -238,7 +242,7 @@ impl Open {
     ) -> bool {
         let idle = |entry: &Entry| entry.doing == Doing::Waiting && among(entry);
         let waiting = self.entries.iter().filter(|(_, entry)| idle(entry));
-        // While there are others, even new ones, no caller's connection is closed.
+        // A caller's connection is closed only if there are no others, not even new ones.
         let oldest = waiting.min_by_key(|(_, entry)| (entry.known, entry.since));
         let waited = |entry: &Entry| now.saturating_duration_since(entry.since);
         let oldest = oldest.filter(|(_, entry)| waited(entry) >= least(entry));
@@ -250,7 +254,7 @@ impl Open {
     }
 }
 
-/// An open connection. Dropping it frees its place.
+/// An open connection. Dropping it frees its slot.
 pub struct Connection {
     limits: ConnectionLimits,
     id: u64,
@@ -258,17 +262,17 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Waits until another connection needs its place.
+    /// Waits until another connection needs its slot.
     pub async fn gives_way(&self) {
         self.closed.cancelled().await;
     }
 
-    /// A request of this client has arrived.
+    /// Marks the arrival of a request from this client.
     pub fn begins(&self, client: IpAddr) {
         self.change(|entry| (entry.client, entry.doing) = (network(client), Doing::Uncounted));
     }
 
-    /// The request's answer is sent: the connection waits for the next one.
+    /// Marks the end of the response: the connection waits for the next request.
     pub fn rests(&self) {
         self.change(|entry| (entry.doing, entry.since) = (Doing::Waiting, Instant::now()));
     }

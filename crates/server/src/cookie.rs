@@ -1,4 +1,4 @@
-//! The page's cookie: it holds a token that no script can read.
+//! The page's cookie. It holds a token that scripts cannot read.
 
 use axum::http::HeaderValue;
 use cookie::{Cookie, SameSite};
@@ -7,14 +7,14 @@ use time::Duration;
 
 use crate::App;
 
-/// Its value, if the browser sent it.
+/// The cookie's value.
 pub fn read<'a>(app: &App, headers: &'a HeaderMap) -> Option<&'a str> {
     find(&app.cookie_name, headers)
 }
 
-/// Sets it for `seconds`; 0 takes it away.
+/// Sets the cookie for `seconds`; 0 deletes it.
 pub fn set(app: &App, value: &str, seconds: i64) -> HeaderValue {
-    // A token is made of letters, digits, dots, dashes and underscores.
+    // A token consists of letters, digits, dots, dashes and underscores.
     format(&app.cookie_name, value, seconds, app.origins.secure)
         .unwrap_or(HeaderValue::from_static(""))
 }
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_other_sites_and_plain_http_do_not_get_the_cookie() {
+    fn the_cookie_is_hidden_from_scripts_other_sites_and_plain_http() {
         let text = |secure| format("helmdeck-3000", "a.b", 60, secure).unwrap();
         assert_eq!(
             text(true),

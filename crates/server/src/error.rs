@@ -1,4 +1,4 @@
-//! How failures leave the server: one code, one status, one sentence.
+//! API errors: one code, one status, one message.
 
 use std::{error::Error, net::SocketAddr, path::PathBuf, sync::Arc};
 
@@ -13,18 +13,18 @@ use http::{HeaderValue, StatusCode, header};
 
 use crate::{input, password::PasswordError, token::TokenError};
 
-/// What a handler answers with.
+/// Result of a handler.
 pub type ApiResult<T> = Result<T, ApiError>;
 
-/// Why the server did not start, or had to stop.
+/// Why the server did not start, or stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
-    /// A directory or file of ours cannot be made or read.
+    /// A directory or file of the server cannot be created or read.
     #[error("{path} cannot be used")]
     File {
-        /// Which one.
+        /// The path.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         #[source]
         source: std::io::Error,
     },
@@ -34,21 +34,21 @@ pub enum ServerError {
          directory with HELMDECK_DATA_DIR"
     )]
     AlreadyRunning {
-        /// The other server's process.
+        /// Process id of the other server.
         pid: String,
-        /// The directory both want.
+        /// The data directory.
         data_dir: PathBuf,
     },
-    /// The address is taken or not ours.
+    /// The address is in use or not available.
     #[error("cannot listen on {addr}: stop what uses it, or choose another with HELMDECK_ADDR")]
     Listen {
         /// The address.
         addr: SocketAddr,
-        /// What the system says.
+        /// The system's error.
         #[source]
         source: std::io::Error,
     },
-    /// The password comes from the configuration, so a reset would not last.
+    /// The password is set in the configuration, so a reset would not last.
     #[error("HELMDECK_ADMIN_PASSWORD is set: change it there, or unset it first")]
     PasswordConfigured,
     /// The store failed.
@@ -68,29 +68,29 @@ pub enum ServerError {
     Log(#[source] Box<dyn Error + Send + Sync>),
 }
 
-/// What an agent should do while a person drives.
+/// What an agent should do while a person has control.
 const CONTROL_HINT: &str = "take screenshots to see what the person does; GET \
-    /api/v1/sessions/{id}/control tells when control is back, and the message left for you";
+    /api/v1/sessions/{id}/control shows when control is released, and the message left for you";
 /// People take their time.
 const CONTROL_RETRY_SECONDS: u64 = 5;
 
-/// A failed request. The client gets code and message; the source is for the log.
+/// A failed request. The client gets code and message; the source is only logged.
 #[derive(Debug)]
 pub struct ApiError {
     pub code: ErrorCode,
     pub message: String,
     pub source: Option<Box<dyn Error + Send + Sync>>,
-    /// Seconds until it makes sense to try again.
+    /// Seconds to wait before trying again.
     pub retry_after: Option<u64>,
-    /// Who drives the session, if that is the reason.
+    /// Who has control of the session, if that is the reason.
     pub holder: Option<String>,
     /// How the session ended, if that is the reason.
     pub ended: Option<Ending>,
-    /// The field that is wrong, if one is.
+    /// The invalid field.
     pub field: Option<String>,
-    /// What that field may be.
+    /// Allowed values of that field.
     pub allowed: Vec<String>,
-    /// How many bytes a file has of which other bytes were wanted.
+    /// Size of the file, if a range lies outside it.
     pub file_size: Option<u64>,
 }
 
@@ -110,7 +110,7 @@ impl ApiError {
         }
     }
 
-    /// What the client is told.
+    /// The error body for the client.
     pub fn body(&self) -> ErrorBody {
         let held = self.holder.is_some();
         ErrorBody {
@@ -125,23 +125,23 @@ impl ApiError {
         }
     }
 
-    /// A failure on our side, of which the client learns nothing but the request id.
+    /// An internal error. The client gets only the request id.
     pub fn internal(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        let message = "something went wrong on our side";
+        let message = "internal server error";
         Self::new(ErrorCode::Internal, message).because(source)
     }
 
-    /// Keeps what is behind the failure, for the log.
+    /// Attaches the cause, for the log.
     pub fn because(self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self { source: Some(source.into()), ..self }
     }
 
-    /// Says who drives, and what an agent should do about it.
+    /// Adds who has control, and what an agent should do.
     pub fn held_by(self, holder: &str) -> Self {
         Self { holder: Some(holder.to_owned()), ..self }.retry_after(CONTROL_RETRY_SECONDS)
     }
 
-    /// Says which field is wrong, and what it may be.
+    /// Adds the invalid field and its allowed values.
     pub fn of_field(self, field: &str, allowed: Vec<String>) -> Self {
         let field = (!field.is_empty()).then(|| field.to_owned());
         Self { field, allowed, ..self }
@@ -204,7 +204,7 @@ impl IntoResponse for ApiError {
         if let Some(Ok(size)) = size {
             response.headers_mut().insert(header::CONTENT_RANGE, size);
         }
-        // The seam logs it, once, with the request's id.
+        // The request log writes it once, with the request id.
         response.extensions_mut().insert(Arc::new(self));
         response
     }

@@ -1,8 +1,8 @@
-//! Tells this run of the server from earlier ones, whose event numbers mean nothing now.
+//! Distinguishes events of this server run from those of earlier runs.
 
 use crate::password::random_hex;
 
-/// A name for this run.
+/// Identifies this run.
 #[derive(Debug, Clone)]
 pub struct EventIds(String);
 
@@ -16,7 +16,7 @@ impl EventIds {
         format!("{}-{number}", self.0)
     }
 
-    /// The number in an id, if it is of this run.
+    /// The number in an id, if it belongs to this run.
     pub fn number(&self, id: &str) -> Option<u64> {
         let (boot, number) = id.split_once('-')?;
         (boot == self.0).then(|| number.parse().ok()).flatten()
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_of_another_run_means_nothing() {
+    fn ids_of_other_runs_are_ignored() {
         let (one, two) = (EventIds::new().unwrap(), EventIds::new().unwrap());
         assert_eq!(one.number(&one.id(7)), Some(7));
         assert_eq!(one.number(&two.id(7)), None);

@@ -1,5 +1,5 @@
-//! Ports of a client's machine: connections are announced on one WebSocket, and brought by the
-//! client on one each.
+//! Forwarded ports of a client's machine. Connections are announced on one WebSocket, and the
+//! client opens another one for each.
 
 use std::{pin::pin, time::Duration};
 
@@ -15,16 +15,16 @@ use tokio::{
 
 use crate::closing::{Closing, close};
 
-/// Keeps connections through proxies alive, and makes clients answer.
+/// Keeps connections alive through proxies, and detects dead ones.
 const PING_EVERY: Duration = Duration::from_secs(5);
-/// A client that does not even answer pings for this long is gone.
+/// A client that does not answer pings for this long is gone.
 const SILENCE: Duration = Duration::from_secs(15);
-/// A client that takes nothing for this long is gone.
+/// A client that reads nothing for this long is gone.
 const SEND_DEADLINE: Duration = Duration::from_secs(30);
-/// What is copied at once.
+/// Size of one copy.
 const CHUNK: usize = 64 << 10;
 
-/// Tells the client of every connection, until either side ends the forward.
+/// Announces every connection to the client, until either side ends the forward.
 pub async fn announce(
     mut socket: WebSocket,
     mut forward: ClientForward,
@@ -56,7 +56,7 @@ pub async fn announce(
             () = sleep_until(heard + SILENCE) => break Closing::ViewerLeft,
         };
     };
-    // The port is closed before the client hears so.
+    // Close the port before the client is notified.
     drop(forward);
     let (to, from) = socket.split();
     close(to, from, &reason).await;
@@ -71,8 +71,8 @@ async fn send(socket: &mut WebSocket, message: Message) -> bool {
     matches!(timeout(SEND_DEADLINE, socket.send(message)).await, Ok(Ok(())))
 }
 
-/// Carries bytes both ways until both sides have finished or either breaks. An empty message says
-/// that a side has finished.
+/// Carries bytes both ways until both sides have finished or either fails. An empty message signals
+/// the end of one side.
 pub async fn carry(socket: WebSocket, program: DuplexStream) {
     let (mut to_client, mut from_client) = socket.split();
     let (mut from_program, mut to_program) = tokio::io::split(program);

@@ -1,5 +1,4 @@
-//! What is done again and again while the server runs: metrics are folded, and what was done long ago
-//! is forgotten.
+//! Periodic tasks of the server: folding metrics and removing old records.
 
 use std::time::Duration;
 
@@ -10,21 +9,21 @@ use tokio::time::{interval, sleep};
 
 use crate::{config::ActionLog, metrics::Metrics};
 
-/// How often metrics are folded.
+/// How often to fold metrics.
 const FOLD_EVERY: Duration = Duration::from_secs(5);
-/// How often actions are counted.
+/// How often to prune actions.
 const PRUNE_EVERY: Duration = Duration::from_secs(3600);
-/// What is removed at once: others wait for the store meanwhile.
+/// Maximum number of rows per deletion, because other queries wait meanwhile.
 const BATCH: u32 = 1000;
-/// Between two batches, so that whoever waits gets a turn.
+/// Pause between two deletions, for waiting queries.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// How many actions are kept, and how long.
+/// How many actions to keep, and for how long.
 #[derive(Debug, Clone, Copy)]
 pub struct Kept {
-    /// For ever, if there is none.
+    /// Forever if `None`.
     age: Option<time::Duration>,
-    /// All, if there is none.
+    /// All if `None`.
     per_session: Option<u32>,
 }
 
@@ -38,7 +37,7 @@ impl Kept {
     }
 }
 
-/// Until the server ends.
+/// Runs until the server ends.
 pub async fn run(metrics: Metrics, store: Store, kept: Kept) {
     let fold = async {
         let mut ticks = interval(FOLD_EVERY);
@@ -53,10 +52,10 @@ pub async fn run(metrics: Metrics, store: Store, kept: Kept) {
             ticks.tick().await;
             match prune(&store, kept, OffsetDateTime::now_utc()).await {
                 Ok(0) => {}
-                Ok(actions) => tracing::info!(actions, "Old actions are forgotten"),
+                Ok(actions) => tracing::info!(actions, "Removed old actions"),
                 Err(problem) => {
                     let error = with_causes(&problem);
-                    tracing::warn!(error, "Old actions cannot be forgotten; trying later");
+                    tracing::warn!(error, "Failed to remove old actions; retrying later");
                 }
             }
         }
@@ -64,8 +63,8 @@ pub async fn run(metrics: Metrics, store: Store, kept: Kept) {
     tokio::join!(fold, prune);
 }
 
-/// Forgets actions that are too old or too many, and last pictures that are too old; how many actions
-/// it were.
+/// Removes actions that are too old or too many, and old last pictures. Returns the number of
+/// removed actions.
 async fn prune(store: &Store, kept: Kept, now: OffsetDateTime) -> Result<u64, StoreError> {
     let mut all = 0;
     if let Some(before) = kept.age.and_then(|age| now.checked_sub(age)) {
@@ -92,7 +91,7 @@ async fn prune(store: &Store, kept: Kept, now: OffsetDateTime) -> Result<u64, St
     Ok(all)
 }
 
-/// Whether there may be more to remove; after a pause, if so.
+/// Whether there may be more to remove. If so, pauses first.
 async fn more(removed: u64) -> bool {
     let more = removed >= u64::from(BATCH);
     if more {
@@ -112,7 +111,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_is_too_old_or_too_much_is_forgotten_and_nothing_if_all_is_to_be_kept() {
+    async fn records_beyond_the_limits_are_removed_and_none_without_limits() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).await.unwrap();
         let now = OffsetDateTime::UNIX_EPOCH + time::Duration::days(100);

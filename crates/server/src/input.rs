@@ -1,7 +1,7 @@
-//! From JSON or text to a value we trust, or to an error that says what is wrong with it.
+//! Validates and parses input from JSON or text.
 //!
-//! The schema of a type decides what is allowed (`helmdeck-schema`); parsing checks what a schema
-//! cannot say. Both name the field, and the error code stands at the field in the schema.
+//! The schema of a type decides what is allowed (`helmdeck-schema`). Parsing checks what a schema
+//! cannot express. Both name the field; the schema gives each field its error code.
 
 use std::{
     any::TypeId,
@@ -21,8 +21,8 @@ use crate::{
     openapi::ForClients,
 };
 
-/// What an error about a missing session says next.
-const WHICH_SESSION: &str = "give the id that creating the session returned";
+/// Advice in errors about a missing session.
+const WHICH_SESSION: &str = "pass the id that was returned when the session was created";
 
 /// The schema of a type, as it is documented and enforced.
 pub fn root_schema<T: JsonSchema>() -> Value {
@@ -61,7 +61,8 @@ pub fn check(schema: &Schema, object: Map<String, Value>) -> ApiResult<Value> {
     Ok(value)
 }
 
-/// Parses a value that was checked. What is refused here, no schema can say; the sentence is our own.
+/// Parses a checked value. Errors here are rules that a schema cannot express, with our own
+/// messages.
 pub fn parse<T: DeserializeOwned>(schema: &Schema, value: Value) -> ApiResult<T> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let field = error.path().to_string();
@@ -76,7 +77,7 @@ pub fn parse<T: DeserializeOwned>(schema: &Schema, value: Value) -> ApiResult<T>
     })
 }
 
-/// The error code of a wrong value of a field.
+/// The error code for an invalid value of a field.
 pub fn code_of<T: JsonSchema + 'static>(field: &str) -> ErrorCode {
     let schema = schema_of::<T>();
     let code = schema.as_ref().ok().and_then(|schema| schema.notes_at(field).0);
@@ -94,7 +95,7 @@ fn refusal(violation: &Violation) -> ApiError {
         .of_field(&violation.field, violation.allowed())
 }
 
-/// Writes `5.0` as `5`: JSON does not tell them apart, parsers of whole numbers do.
+/// Writes `5.0` as `5`: JSON does not distinguish them, but integer parsers do.
 fn whole_numbers(value: &mut Value) {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match value {

@@ -1,4 +1,4 @@
-//! What people do by hand, gathered for the journal.
+//! Aggregates manual input for the journal.
 
 use std::{future::pending, time::Duration};
 
@@ -7,17 +7,18 @@ use helmdeck_sessions::View;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until};
 
-/// How long keys and wheel are gathered before they are noted as one thing done.
+/// How long keys and wheel events are aggregated into one record.
 const GATHER: Duration = Duration::from_secs(1);
-/// So many clicks in one [`GATHER`] are noted one by one; no hand is faster.
+/// Number of clicks per [`GATHER`] that are recorded one by one. People are not faster.
 const SINGLE_NOTES: u32 = 20;
 
-/// What a person does by hand, noted once a second at most but for clicks; never which keys.
+/// Records manual input: clicks one by one, everything else at most once per second. Never which
+/// keys.
 #[derive(Default)]
 pub struct InputJournal {
     keys: u32,
     notches: u32,
-    /// Clicks and the like that were noted one by one, and those that were not any more.
+    /// Clicks and similar events that were recorded one by one, and those that were only counted.
     single: u32,
     more: u32,
     since: Option<Instant>,
@@ -58,7 +59,7 @@ impl InputJournal {
         }
     }
 
-    /// Notes a thing by itself, after what came before it; too many are only counted.
+    /// Records a single event after earlier ones. Too many are only counted.
     pub fn note_one(&mut self, view: &View, action: &str, detail: impl Fn() -> Value) {
         if self.single >= SINGLE_NOTES {
             self.more += 1;

@@ -7,7 +7,7 @@ use helmdeck_store::Store;
 
 use crate::{Config, ServerError, lock::Lock};
 
-/// A data directory that is ours alone, with its store open.
+/// A locked data directory with its open store.
 #[derive(Debug)]
 pub struct Instance {
     pub(crate) config: Config,
@@ -18,26 +18,26 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Makes the data directory if needed, locks it and opens the store. Fails if another server
+    /// Creates the data directory if needed, locks it and opens the store. Fails if another server
     /// uses the directory.
     pub async fn open(config: Config) -> Result<Self, ServerError> {
         make_data_dir(&config.data_dir)
             .map_err(|source| ServerError::File { path: config.data_dir.clone(), source })?;
         let lock = Lock::take(&config.data_dir)?;
         if let Err(error) = config.record() {
-            tracing::warn!("`make up` will not see which settings change: {error}");
+            tracing::warn!("failed to store the settings for `make up`: {error}");
         }
         let store = Store::open(&config.data_dir).await?;
         let id = store.instance_id().await?;
         Ok(Self { config, store, clock: Clock::default(), id, _lock: lock })
     }
 
-    /// The same with another clock for the limits and leases of its sessions.
+    /// The same with another clock for limits and leases of sessions.
     pub fn with_clock(self, clock: Clock) -> Self {
         Self { clock, ..self }
     }
 
-    /// Tells this installation from others on the same machine; the same after a restart.
+    /// Identifies this installation on the machine. Survives restarts.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -48,7 +48,7 @@ impl Instance {
     }
 }
 
-/// A directory that only its owner may enter. One that exists is left as its owner made it.
+/// Creates a private directory. An existing one is left unchanged.
 pub fn make_data_dir(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }

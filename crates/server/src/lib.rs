@@ -1,8 +1,8 @@
 //! The control plane: REST, authentication, configuration.
 //!
-//! Read `router.rs` first: it lists every operation. A request passes `request_log.rs` (request id, log,
-//! panics), `auth.rs` (token and scope) and a handler in `routes/` that decides nothing; then it
-//! belongs to [`helmdeck_sessions`].
+//! Start with `router.rs`, which lists every operation. A request passes `request_log.rs` (request
+//! id, log, panics), `auth.rs` (token and scope) and a thin handler in `routes/`, and then goes to
+//! [`helmdeck_sessions`].
 
 mod accept;
 pub mod admin;

@@ -1,4 +1,4 @@
-//! One server per data directory: `server.pid`, locked while the server lives.
+//! One server per data directory: `server.pid` is locked while the server runs.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -9,14 +9,14 @@ use std::{
 
 use crate::ServerError;
 
-/// Held for as long as the server runs; the system lets it go even if the server is killed.
+/// Held while the server runs. The system releases it even if the server is killed.
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
 }
 
 impl Lock {
-    /// Takes the lock, or says which process has it.
+    /// Takes the lock, or fails with the process that holds it.
     pub fn take(data_dir: &Path) -> Result<Self, ServerError> {
         let path = data_dir.join("server.pid");
         let failed = |source| ServerError::File { path: path.clone(), source };
@@ -38,7 +38,8 @@ impl Lock {
             }
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
-        // Over what is there, and only then cut: on a full disk, an empty file would stay empty.
+        // Overwrite first and truncate afterwards: on a full disk, a truncated file would stay
+        // empty.
         let pid = format!("{}\n", std::process::id());
         let written = file
             .rewind()

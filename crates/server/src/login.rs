@@ -1,4 +1,4 @@
-//! From user name and password to a token.
+//! Login with user name and password.
 
 use std::{
     net::IpAddr,
@@ -21,38 +21,38 @@ use crate::{
     token::{Grant, Signer},
 };
 
-/// How long the token of a login is good.
+/// Lifetime of a login's token.
 const TOKEN_LIFE: Duration = Duration::from_secs(12 * 3600);
-/// Each check uses 19 MB and a core; more at once would let strangers use up the machine.
+/// Maximum number of simultaneous password checks. Each uses 19 MB and a core.
 const CHECKS_AT_ONCE: usize = 2;
 
 /// Log in with the admin's user name and password.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Credentials {
-    /// Who logs in.
+    /// The user name.
     #[schemars(length(min = 1, max = 200), extend("x-missing" = "missing_credentials"))]
     pub username: String,
-    /// With what.
+    /// The password.
     #[schemars(with = "String", length(min = 1, max = 1000))]
     #[schemars(extend("x-missing" = "missing_credentials", "x-secret" = true))]
     pub password: SecretString,
 }
 
-/// A token for the one who logged in.
+/// A token for the admin.
 #[derive(Serialize, JsonSchema)]
 pub struct LoggedIn {
     /// Send it as `Authorization: Bearer <token>`.
     pub token: String,
-    /// Who logged in.
+    /// The token's subject.
     pub subject: String,
-    /// Until when the token is good.
+    /// When the token expires.
     #[serde(with = "time::serde::rfc3339")]
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub expires_at: OffsetDateTime,
 }
 
-/// Checks passwords, slower the more often they are wrong.
+/// Checks passwords, with delays after failures.
 pub struct Login {
     attempts: Mutex<LoginThrottle>,
     queue: LoginQueue,
@@ -65,7 +65,7 @@ impl Login {
         Self { attempts: Mutex::default(), queue, checker: Checker::default() }
     }
 
-    /// A token, if the password is right.
+    /// Returns a token if the password is right.
     pub async fn log_in(
         &self,
         store: &Store,
@@ -80,25 +80,25 @@ impl Login {
         drop(turn);
         if !right {
             let message = "user name or password is wrong; `helmdeck admin reset-password` on the \
-                           server's machine makes a new one";
+                           server's machine creates a new one";
             return Err(ApiError::new(ErrorCode::InvalidCredentials, message));
         }
         self.attempts.lock().forgive(&username, peer);
         let now = OffsetDateTime::now_utc();
         let scopes = ["admin".to_owned()];
-        // Whoever knows the password is a person.
+        // A login always counts as a person.
         let (label, human) = (Some("ui"), true);
         let grant = Grant { subject: &username, label, human, scopes: &scopes, ttl: TOKEN_LIFE };
         let (token, claims) = signer.mint(&grant)?;
         let info = claims.info();
         if let Err(error) = store.add_token(&info, now).await {
-            // A disk that is full must not lock people out; the token is only not listed.
-            tracing::warn!(error = with_causes(&error), "A token could not be listed");
+            // A full disk must not lock people out. The token is valid but not listed.
+            tracing::warn!(error = with_causes(&error), "Failed to list a token");
         }
         Ok(LoggedIn { token, subject: username, expires_at: info.expires_at })
     }
 
-    /// The same work for an unknown name as for a known one.
+    /// Does the same work for unknown and known names.
     async fn is_admin(
         &self,
         store: &Store,

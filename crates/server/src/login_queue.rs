@@ -1,5 +1,5 @@
-//! Turns for password checks: few at once, and fair between networks, so that a flood of wrong
-//! passwords from one place does not hold up a login from another.
+//! A fair queue for password checks: few at once, round-robin between networks, so that a flood of
+//! wrong passwords from one network does not delay logins from others.
 
 use std::{collections::VecDeque, net::IpAddr, sync::Arc};
 
@@ -8,9 +8,9 @@ use tokio::sync::oneshot;
 
 use crate::client_address::network;
 
-/// More than these of one network are turned away.
+/// Maximum number of waiting checks per network.
 const WAITING_PER_NETWORK: usize = 4;
-/// More networks than these are turned away.
+/// Maximum number of waiting networks.
 const WAITING_NETWORKS: usize = 64;
 
 /// Hands out turns.
@@ -21,16 +21,16 @@ pub struct LoginQueue {
 
 struct State {
     free: usize,
-    /// Those whose turn is next come first; a network that had its turn goes to the end.
+    /// The next network comes first. After its turn, a network moves to the end.
     waiting: VecDeque<(IpAddr, VecDeque<oneshot::Sender<Turn>>)>,
 }
 
-/// Too many wait already.
+/// The queue is full.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Crowded;
 
 impl LoginQueue {
-    /// So many checks at once.
+    /// A queue with this many checks at once.
     pub fn new(at_once: usize) -> Self {
         let state = State { free: at_once, waiting: VecDeque::new() };
         Self { state: Arc::new(Mutex::new(state)) }
@@ -46,7 +46,7 @@ impl LoginQueue {
             }
             state.enqueue(network(peer)).ok_or(Crowded)?
         };
-        // Its sender stays in the queue until it sends.
+        // The sender stays in the queue until it sends.
         waiting.await.map_err(|_| Crowded)
     }
 
@@ -60,7 +60,7 @@ impl LoginQueue {
             next
         };
         if let Some(next) = next {
-            // A turn that nobody waits for any more comes back, is dropped and passes on.
+            // If the receiver is gone, the turn is returned, dropped and passed on.
             let _ = next.send(Turn { queue: self.clone() });
         }
     }
@@ -118,7 +118,7 @@ mod tests {
     fn wait(queue: &LoginQueue, peer: [u8; 4]) -> BoxFuture<'static, Result<Turn, Crowded>> {
         let queue = queue.clone();
         let mut turn = async move { queue.turn(peer.into()).await }.boxed();
-        // It takes its place in the queue now.
+        // It enters the queue now.
         match (&mut turn).now_or_never() {
             None => turn,
             Some(done) => futures_util::future::ready(done).boxed(),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_turn_that_nobody_waits_for_is_passed_on() {
+    async fn a_turn_of_a_cancelled_login_is_passed_on() {
         let queue = LoginQueue::new(1);
         let running = queue.turn([192, 0, 2, 1].into()).await.unwrap();
         let gone = wait(&queue, [192, 0, 2, 1]);

@@ -1,4 +1,4 @@
-//! Who may try a password now: a pure decision, with time passed in.
+//! Decides when a login may be attempted. Pure, with time passed in.
 
 use std::{
     collections::HashMap,
@@ -8,23 +8,23 @@ use std::{
 
 use crate::client_address::network;
 
-/// Wrong passwords that cost nothing but the time to type them.
+/// Number of failures without a delay.
 const FREE: u32 = 5;
-/// The wait after the first one beyond; it doubles with each further one.
+/// Delay after the next failure. It doubles with each further one.
 const FIRST_WAIT: Duration = Duration::from_secs(2);
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
-/// After this long without a try, earlier ones are forgotten.
+/// After this long without an attempt, earlier ones are forgotten.
 const FORGET: Duration = Duration::from_secs(900);
-/// More than this many are never remembered.
+/// Maximum number of entries.
 const MOST: usize = 4096;
 
-/// Remembers recent tries, a bounded number of them.
+/// Remembers a bounded number of recent attempts.
 #[derive(Debug, Default)]
 pub struct LoginThrottle {
     tries: HashMap<Key, Tries>,
 }
 
-/// Tries are counted by account and by where they come from.
+/// Attempts are counted per account and network.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Key {
     username: String,
@@ -38,7 +38,7 @@ struct Tries {
 }
 
 impl Tries {
-    /// How long after the last try the next one is considered.
+    /// How long after the last attempt the next one is accepted.
     fn wait(self) -> Duration {
         match self.count.checked_sub(FREE) {
             None => Duration::ZERO,
@@ -48,8 +48,8 @@ impl Tries {
 }
 
 impl LoginThrottle {
-    /// Admits a try, or says how long to wait. An admitted try counts as failed until it is
-    /// [`Self::forgive`]n, so that many at once are no way around.
+    /// Admits an attempt, or returns how long to wait. An attempt counts as failed until
+    /// [`Self::forgive`], so that parallel attempts gain nothing.
     pub fn admit(&mut self, username: &str, peer: IpAddr, now: Instant) -> Result<(), Duration> {
         let key = key(username, peer);
         self.tries.retain(|_, tries| now.saturating_duration_since(tries.last) < FORGET);
@@ -66,13 +66,13 @@ impl LoginThrottle {
         Ok(())
     }
 
-    /// The password was right: earlier mistakes do not matter any more.
+    /// The password was right: forgets earlier failures.
     pub fn forgive(&mut self, username: &str, peer: IpAddr) {
         self.tries.remove(&key(username, peer));
     }
 
-    /// Lets go of the least suspicious entry when full, so that a flood of names cannot wash out
-    /// the one that is being guessed.
+    /// When full, removes the least suspicious entry, so that a flood of names cannot evict the
+    /// account under attack.
     fn make_room(&mut self) {
         if self.tries.len() < MOST {
             return;
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_success_and_a_long_pause_wipe_the_slate() {
+    fn a_success_or_a_long_pause_resets_the_count() {
         let (mut throttle, now) = (LoginThrottle::default(), Instant::now());
         fail(&mut throttle, 5, now);
         throttle.forgive("admin", HERE);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn another_account_or_another_place_is_not_slowed_down() {
+    fn other_accounts_and_networks_are_not_delayed() {
         let (mut throttle, now) = (LoginThrottle::default(), Instant::now());
         fail(&mut throttle, 5, now);
         assert_eq!(throttle.admit("other", HERE, now), Ok(()));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_names_neither_grows_memory_nor_hides_a_guesser() {
+    fn a_flood_of_names_neither_grows_memory_nor_evicts_an_attacked_account() {
         let (mut throttle, now) = (LoginThrottle::default(), Instant::now());
         fail(&mut throttle, 5, now);
         for n in 0..MOST * 2 {

@@ -1,5 +1,4 @@
-//! What the server counts about itself. Labels are operation ids and statuses, so their number is
-//! bounded whatever strangers send.
+//! The server's metrics. Labels are operation ids and statuses, so their number is bounded.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -18,17 +17,17 @@ const SESSIONS: &str = "helmdeck_sessions";
 /// From a click to a cold start.
 const BUCKETS: [f64; 12] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
 
-/// The recorder is one per process; every app of the process shares it.
+/// One recorder per process, shared by all apps.
 static RECORDER: OnceLock<PrometheusHandle> = OnceLock::new();
 
-/// A handle to what was counted.
+/// A handle to the metrics.
 #[derive(Clone)]
 pub struct Metrics {
     handle: PrometheusHandle,
 }
 
 impl Metrics {
-    /// Starts counting, unless the process does already.
+    /// Installs the recorder, unless the process already has one.
     pub fn start() -> Result<Self, ServerError> {
         if let Some(handle) = RECORDER.get() {
             return Ok(Self { handle: handle.clone() });
@@ -38,11 +37,11 @@ impl Metrics {
             .map_err(|error| ServerError::Log(Box::new(error)))?
             .build_recorder();
         let handle = RECORDER.get_or_init(|| recorder.handle()).clone();
-        // Fails only if another thread was faster; then that one counts.
+        // Fails only if another thread was faster, which is fine.
         let _ = metrics::set_global_recorder(recorder);
         metrics::describe_counter!(REQUESTS, "Requests answered.");
-        metrics::describe_histogram!(DURATION, "How long requests took, in seconds.");
-        metrics::describe_gauge!(SESSIONS, "Sessions that are alive.");
+        metrics::describe_histogram!(DURATION, "Duration of requests in seconds.");
+        metrics::describe_gauge!(SESSIONS, "Number of running sessions.");
         Ok(Self { handle })
     }
 
@@ -52,7 +51,7 @@ impl Metrics {
         self.handle.render()
     }
 
-    /// Folds samples into buckets, so that they do not pile up while nobody reads them.
+    /// Folds samples into buckets, so that they do not accumulate.
     pub fn tidy(&self) {
         self.handle.run_upkeep();
     }

@@ -1,4 +1,4 @@
-//! The OpenAPI 3.1 document, made from the operation table.
+//! Generates the OpenAPI 3.1 document from the operation table.
 
 mod schema;
 
@@ -15,12 +15,12 @@ use crate::{
 
 pub use schema::{ForClients, without_notes};
 
-/// What each tag is about, in the order in which readers meet them.
+/// Descriptions of the tags, in reading order.
 const TAGS: [(&str, &str); 14] = [
     ("sessions", "Create, list, watch, share and end sessions, and move files in and out."),
     ("desktop", "Drive a desktop session by pixel: mouse, keyboard, windows and programs."),
     ("browser", "Drive the session's browser by page and element."),
-    ("tools", "Everything above by one name and one JSON object: list tools, call one."),
+    ("tools", "Call any of the above by name with one JSON object."),
     ("events", "Follow what happens in sessions."),
     ("wall", "Small live pictures of many sessions."),
     ("profiles", "Browser profiles that outlive sessions."),
@@ -65,7 +65,7 @@ pub fn document(operations: &[Operation]) -> Value {
             "schemas": generator.take_definitions(true),
             "responses": {
                 "Error": {
-                    "description": "The request failed. The body says why and what to do next.",
+                    "description": "The request failed. The body explains why and what to do next.",
                     "content": { "application/json": { "schema": error } },
                 },
             },
@@ -118,7 +118,7 @@ fn describe(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
     described
 }
 
-/// The noun an operation belongs to: the segment after `/api/v1`.
+/// The tag of an operation: the segment after `/api/v1`.
 fn tag(path: &str) -> &str {
     path.strip_prefix("/api/v1/")
         .or_else(|| path.strip_prefix("/api/"))
@@ -153,8 +153,8 @@ fn request_body(operation: &Operation, generator: &mut SchemaGenerator) -> Optio
     Some(json!({ "required": required, "content": content }))
 }
 
-/// The fields of a tool that stand in the body: its input, with the session if the path does not
-/// name it, and without what stands in the path or in the query.
+/// The body fields of a tool: its input, with the session unless the path names it, and without
+/// path and query fields.
 fn body_schema(tool: &Tool, binding: &Binding, generator: &mut SchemaGenerator) -> Option<Schema> {
     if !binding.has_body(tool) {
         return None;
@@ -212,7 +212,7 @@ fn parameters(operation: &Operation, generator: &mut SchemaGenerator) -> Vec<Val
     in_path.chain(in_query).collect()
 }
 
-/// A schema with all that it refers to, for readers of one tool.
+/// A schema with all its definitions, for readers of one tool.
 pub fn standalone(schema: SchemaOf) -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.meta_schema = None;
@@ -249,7 +249,7 @@ fn query_parameters(schema: Value, wanted: impl Fn(&str) -> bool) -> Vec<Value> 
     properties.filter(|(name, _)| wanted(name)).map(parameter).collect()
 }
 
-/// A schema that stands where it is used. Those among the components are transformed at the end.
+/// A schema in place. Schemas among the components are transformed at the end.
 fn inline(schema: SchemaOf, generator: &mut SchemaGenerator) -> Schema {
     let mut schema = schema(generator);
     ForClients.transform(&mut schema);
@@ -307,7 +307,7 @@ mod tests {
         assert_eq!(click["required"], json!(["session_id", "x", "y"]));
         assert_eq!(click["additionalProperties"], json!(false));
         let operation = &document["paths"]["/api/v1/desktop/click"]["post"];
-        assert_eq!(operation["summary"], "Click once at a point of the desktop");
+        assert_eq!(operation["summary"], "Click once at a point on the desktop");
         assert_eq!(operation["x-scope"], "sessions:act");
         assert_eq!(operation["tags"], json!(["desktop"]));
     }

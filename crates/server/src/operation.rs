@@ -1,7 +1,8 @@
-//! What an operation is: a route of the API, either a tool's or a plain one.
+//! Operations: routes of the API that are either tools or plain routes.
 //!
-//! One value is the source of its route, its scope check, its place in the OpenAPI document and its
-//! row in the access test. Streams, WebSockets, pages and logins are plain routes; all else are tools.
+//! An operation defines its route, its scope check, its entry in the OpenAPI document and its row
+//! in the access test. Streams, WebSockets, pages and logins are plain routes; everything else is a
+//! tool.
 
 use std::sync::Arc;
 
@@ -25,39 +26,39 @@ use crate::{
     },
 };
 
-/// Who may call an operation.
+/// Access rule of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Anyone, without a token.
     Open,
     /// A token with this scope.
     Needs(Scope),
-    /// Any token; the tool that is called asks for its scope.
+    /// Any token. The called tool checks its own scope.
     AnyToken,
-    /// A token that may act, or a ticket for the session in the path.
+    /// A token with the right to act, or a ticket for the session in the path.
     Watches,
 }
 
 /// One operation of the API.
 pub struct Operation {
-    /// How it is called.
+    /// HTTP method.
     pub method: Method,
-    /// Where, with parameters in braces.
+    /// Path with parameters in braces.
     pub path: String,
-    /// By whom.
+    /// Access rule.
     pub access: Access,
-    /// Its name in documents and metrics.
+    /// Name in documentation and metrics.
     pub id: String,
     /// What it does, for people and models.
     pub doc: String,
-    /// The status of success.
+    /// Status of a success.
     pub status: StatusCode,
-    /// Whether the OpenAPI document lists it. Second spellings of a path are left out.
+    /// Whether the OpenAPI document lists it. Aliases of a path are not listed.
     pub documented: bool,
     pub(crate) door: Door,
 }
 
-/// What answers.
+/// What handles the requests.
 pub(crate) enum Door {
     /// A tool.
     Tool(Arc<Tool>, Binding),
@@ -65,7 +66,7 @@ pub(crate) enum Door {
     Route(Box<Route>),
 }
 
-/// A handler of HTTP requests, and what documents say of it.
+/// An HTTP handler and its documentation.
 pub(crate) struct Route {
     pub handler: MethodRouter<App>,
     pub input: Option<SchemaOf>,
@@ -73,7 +74,7 @@ pub(crate) struct Route {
     pub output: Output,
 }
 
-/// Writes a type's schema, and those it refers to, into a document.
+/// Adds a type's schema and its definitions to a document.
 pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
 /// The body of a success.
@@ -89,14 +90,14 @@ pub enum Output {
 #[derive(Clone, Copy)]
 pub struct Media {
     pub doc: &'static str,
-    /// What it may be.
+    /// Possible media types.
     pub types: &'static [&'static str],
-    /// The headers with its facts.
+    /// Headers with metadata.
     pub headers: &'static [&'static str],
 }
 
 impl Media {
-    /// Whatever it is.
+    /// Any content.
     pub const FILE: Self =
         Self { doc: "The file.", types: &["application/octet-stream"], headers: &[] };
 
@@ -117,7 +118,7 @@ where
     Operation::plain(Method::GET, path, access, id, on(MethodFilter::GET, handler))
 }
 
-/// A plain route that does something.
+/// A plain route that changes something.
 pub fn post<H, T>(path: &str, access: Access, id: &str, handler: H) -> Operation
 where
     H: Handler<T, App>,
@@ -126,7 +127,7 @@ where
     Operation::plain(Method::POST, path, access, id, on(MethodFilter::POST, handler))
 }
 
-/// A plain route that ends something.
+/// A plain route that deletes something.
 pub fn delete<H, T>(path: &str, access: Access, id: &str, handler: H) -> Operation
 where
     H: Handler<T, App>,
@@ -135,7 +136,7 @@ where
     Operation::plain(Method::DELETE, path, access, id, on(MethodFilter::DELETE, handler))
 }
 
-/// An action that the guest does and answers with JSON.
+/// An action of the guest with a JSON reply.
 pub fn action<A: Action>(nature: Nature) -> Operation
 where
     A::Reply: JsonSchema,
@@ -143,7 +144,7 @@ where
     of_action::<A>(nature, |tool| tool.returns::<A::Reply>())
 }
 
-/// An action that the guest answers with a picture.
+/// An action of the guest with a picture as reply.
 pub fn picture<A: Action>(nature: Nature) -> Operation
 where
     A::Reply: BytesReply,
@@ -152,7 +153,7 @@ where
         .accept_chooses()
 }
 
-/// An action that the guest answers with a document.
+/// An action of the guest with a document as reply.
 pub fn document<A: Action>(nature: Nature) -> Operation
 where
     A::Reply: BytesReply,
@@ -160,7 +161,7 @@ where
     of_action::<A>(nature, |tool| tool.output(Output::Bytes(Media::of::<A::Reply>())))
 }
 
-/// An action under its own name, with the doc of its type.
+/// An action with its own name and the doc of its type.
 fn of_action<A: Action>(nature: Nature, output: impl Fn(Tool) -> Tool) -> Operation {
     let (noun, verb) = names::<A>();
     let act = tool(&format!("{noun}.{verb}"), desktop::act::<A>);
@@ -169,7 +170,7 @@ fn of_action<A: Action>(nature: Nature, output: impl Fn(Tool) -> Tool) -> Operat
     act.post(&format!("/api/v1/{noun}/{verb}"), &format!("{noun}_{verb}"))
 }
 
-/// The noun and the verb of an action.
+/// Noun and verb of an action.
 pub fn names<A: Action>() -> (&'static str, &'static str) {
     match A::NAME.strip_prefix("browser_") {
         Some(verb) => ("browser", verb),
@@ -248,7 +249,7 @@ impl Operation {
         }
     }
 
-    /// The tool that it calls, if it does.
+    /// The tool that it calls, if any.
     pub fn tool(&self) -> Option<&Arc<Tool>> {
         match &self.door {
             Door::Tool(tool, _) => Some(tool),
@@ -256,7 +257,7 @@ impl Operation {
         }
     }
 
-    /// What answers its requests.
+    /// The handler of its requests.
     pub(crate) fn handler(&self) -> MethodRouter<App> {
         match &self.door {
             Door::Tool(tool, binding) => tool_route::route(tool, binding),
@@ -291,7 +292,7 @@ impl Operation {
         self.route(|route| route.input = Some(|generator| generator.subschema_for::<T>()))
     }
 
-    /// Answers with an upgrade to a WebSocket.
+    /// Declares that it upgrades to a WebSocket.
     pub(crate) fn upgrades(self) -> Self {
         self.status(StatusCode::SWITCHING_PROTOCOLS)
     }
@@ -305,7 +306,7 @@ impl Operation {
         self.route(|route| route.output = Output::Text(media_type))
     }
 
-    /// Leaves it out of the OpenAPI document.
+    /// Hides it from the OpenAPI document.
     pub(crate) fn undocumented(self) -> Self {
         Self { documented: false, ..self }
     }
@@ -314,7 +315,7 @@ impl Operation {
         Self { status, ..self }.binding(|binding| binding.status = status)
     }
 
-    /// Fields of the tool that stand in the query although there is a body.
+    /// Fields of the tool that are in the query although there is a body.
     pub(crate) fn in_query(self, fields: &[&'static str]) -> Self {
         self.binding(|binding| binding.in_query = fields.to_vec())
     }
@@ -324,18 +325,18 @@ impl Operation {
         self.binding(|binding| binding.hidden = fields.to_vec())
     }
 
-    /// A request without a body is one with an empty object.
+    /// A missing body counts as an empty object.
     pub(crate) fn optional_body(self) -> Self {
         self.binding(|binding| binding.optional_body = true)
     }
 
-    /// `Accept` chooses the format if the body does not.
+    /// `Accept` selects the format if the body does not.
     fn accept_chooses(self) -> Self {
         self.binding(|binding| binding.accept_chooses = true)
     }
 }
 
-/// The doc comment of a type, line breaks of the source removed.
+/// The doc comment of a type without the source's line breaks.
 pub fn description<T: JsonSchema>() -> String {
     let schema = schemars::schema_for!(T);
     let text = schema.get("description").and_then(Value::as_str).unwrap_or_default();
@@ -351,7 +352,7 @@ pub fn add_property(schema: &mut Schema, name: &str, property: Value) {
     }
 }
 
-/// Puts a schema among the document's components and returns a reference to it.
+/// Adds a schema to the document's components and returns a reference to it.
 pub fn define(generator: &mut SchemaGenerator, name: &str, schema: Schema) -> Schema {
     generator.definitions_mut().insert(name.to_owned(), schema.to_value());
     Schema::new_ref(format!("#/components/schemas/{name}"))

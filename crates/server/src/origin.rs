@@ -1,4 +1,4 @@
-//! Which pages may use a browser's cookie or open a live view: those of this server.
+//! Checks that requests with a cookie and live views come from pages of this server.
 
 use std::net::IpAddr;
 
@@ -7,14 +7,14 @@ use http::{HeaderMap, Uri, header};
 
 use crate::error::{ApiError, ApiResult};
 
-/// The addresses under which this server's pages are known.
+/// The origins of this server's pages.
 #[derive(Debug, Clone)]
 pub struct Origins {
-    /// Scheme, host and port of the public address, if one is configured.
+    /// Origin of the public address, if configured.
     public: Option<String>,
-    /// Other sites that may open a live view, with a ticket.
+    /// Other sites that may open a live view with a ticket.
     live: Vec<String>,
-    /// Whether browsers reach it by https.
+    /// Whether browsers use https.
     pub secure: bool,
 }
 
@@ -26,9 +26,9 @@ impl Origins {
         Self { public, live, secure }
     }
 
-    /// Whether a page from `origin` is ours. Without a configured public address these are the
-    /// machine's own names and addresses; the name of another host could be anybody's who makes it
-    /// resolve to us.
+    /// Whether `origin` is a page of this server. Without a configured public address, only the
+    /// machine's own names and addresses are: anyone could make another name resolve to this
+    /// server.
     fn allow(&self, origin: &str, host: Option<&str>) -> bool {
         if self.public.as_deref().is_some_and(|public| public.eq_ignore_ascii_case(origin)) {
             return true;
@@ -39,12 +39,12 @@ impl Origins {
         };
         let name = authority.host().trim_start_matches('[').trim_end_matches(']');
         let ours = name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok();
-        // The page must come from where it connects to, whatever port was forwarded.
+        // The page must come from the host that it connects to, whatever port was forwarded.
         ours && host.is_some_and(|host| host.eq_ignore_ascii_case(authority.as_str()))
     }
 }
 
-/// Scheme, host and port as browsers write them: without a port that goes without saying.
+/// The origin as browsers write it: without the default port.
 pub fn origin_of(base: &Uri) -> Option<String> {
     let (scheme, authority) = (base.scheme_str()?, base.authority()?);
     match (scheme, authority.port_u16()) {
@@ -55,8 +55,8 @@ pub fn origin_of(base: &Uri) -> Option<String> {
     }
 }
 
-/// Refuses a live view to pages of other sites, unless HELMDECK_ALLOWED_ORIGINS has them. Only for
-/// connections by ticket: a cookie is never good for another site.
+/// Refuses live views to pages of other sites, unless HELMDECK_ALLOWED_ORIGINS lists them. Only for
+/// connections with a ticket: cookies of other sites are never accepted.
 pub fn check_live(origins: &Origins, headers: &HeaderMap) -> ApiResult<()> {
     let origin = headers.get(header::ORIGIN).and_then(|origin| origin.to_str().ok());
     let listed = |origin: &str| origins.live.iter().any(|live| live.eq_ignore_ascii_case(origin));
@@ -64,19 +64,20 @@ pub fn check_live(origins: &Origins, headers: &HeaderMap) -> ApiResult<()> {
         return Ok(());
     }
     check(origins, headers).map_err(|refused| {
-        let message = format!("{}; HELMDECK_ALLOWED_ORIGINS lets other sites in", refused.message);
+        let message =
+            format!("{}; HELMDECK_ALLOWED_ORIGINS can allow other sites", refused.message);
         ApiError { message, ..refused }
     })
 }
 
-/// Refuses what a page of another site sends. Programs send no origin, and are not asked for one.
+/// Refuses requests from pages of other sites. Programs send no origin and are accepted.
 pub fn check(origins: &Origins, headers: &HeaderMap) -> ApiResult<()> {
     let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     if origin.to_str().is_ok_and(|origin| origins.allow(origin, host)) {
         return Ok(());
     }
-    let message = "this page is not one of this server's: open the server by its address, or set \
+    let message = "this page does not belong to this server: open the server by its address, or set \
                    HELMDECK_VNC_PUBLIC_BASE to the address that you use";
     Err(ApiError::new(ErrorCode::ForeignOrigin, message))
 }
@@ -115,7 +116,10 @@ mod tests {
         assert!(check_live(&origins, &from("http://localhost:3000")).is_ok());
         assert!(check_live(&origins, &from("https://novnc.example.evil.example")).is_err());
         assert!(check_live(&origins, &from("http://novnc.example")).is_err());
-        assert!(check(&origins, &from("https://novnc.example")).is_err(), "no cookie from there");
+        assert!(
+            check(&origins, &from("https://novnc.example")).is_err(),
+            "cookies are not accepted"
+        );
     }
 
     #[test]

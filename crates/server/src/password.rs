@@ -1,4 +1,4 @@
-//! Passwords: making, hashing and checking them. Slow on purpose, so never on an async thread.
+//! Generates, hashes and checks passwords. Slow on purpose, so never on an async thread.
 
 use std::{fmt::Write, sync::Arc};
 
@@ -12,26 +12,26 @@ use argon2::{
 use parking_lot::Mutex;
 use secrecy::{ExposeSecret, SecretString};
 
-/// A hash that no password fits, as costly to check as a real one: whoever tries an unknown user
-/// name must not get a faster answer.
+/// A hash that no password matches, as expensive to check as a real one. Unknown user names must
+/// not get a faster answer.
 pub const DECOY: &str = "$argon2id$v=19$m=19456,t=2,p=1$ZGVjb3lkZWNveWRlY295$\
                          AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/// Why there is no password or no hash.
+/// Errors of password handling.
 #[derive(Debug, thiserror::Error)]
 pub enum PasswordError {
     /// The hash could not be computed.
     #[error("the password cannot be hashed")]
     Hash(#[source] argon2::password_hash::Error),
     /// The system has no random numbers.
-    #[error("the system gives no random numbers")]
+    #[error("the system provides no random numbers")]
     Random(#[source] getrandom::Error),
-    /// The thread that computes hashes died.
+    /// The hashing thread died.
     #[error("the password check was interrupted")]
     Interrupted(#[from] tokio::task::JoinError),
 }
 
-/// The hash of a password, off the async threads.
+/// Hashes a password, off the async threads.
 pub async fn hash(password: SecretString) -> Result<String, PasswordError> {
     tokio::task::spawn_blocking(move || {
         let hash = Argon2::default().hash_password(password.expose_secret().as_bytes());
@@ -40,16 +40,16 @@ pub async fn hash(password: SecretString) -> Result<String, PasswordError> {
     .await?
 }
 
-/// Checks passwords in memory that it keeps and uses again: each check needs 19 MB, and the system's
-/// allocator would keep as much for every thread that ever made one.
+/// Checks passwords in reusable memory. Each check needs 19 MB, and the system's allocator would
+/// keep as much for every thread that ran one.
 #[derive(Clone, Default)]
 pub struct Checker {
-    /// As many as there ever were checks at once.
+    /// As many buffers as there were simultaneous checks.
     spare: Arc<Mutex<Vec<Vec<Block>>>>,
 }
 
 impl Checker {
-    /// Whether a password fits a hash, off the async threads. A hash that makes no sense fits nothing.
+    /// Whether a password matches a hash, off the async threads. Nothing matches an invalid hash.
     pub async fn fits(&self, password: SecretString, hash: String) -> Result<bool, PasswordError> {
         let spare = self.spare.clone();
         let fits = tokio::task::spawn_blocking(move || {
@@ -62,7 +62,7 @@ impl Checker {
     }
 }
 
-/// Nothing if the hash makes no sense.
+/// `None` if the hash is invalid.
 fn fits(password: &[u8], hash: &str, memory: &mut Vec<Block>) -> Option<bool> {
     let hash = PasswordHash::new(hash).ok()?;
     let (salt, expected) = (hash.salt?, hash.hash?);
@@ -79,7 +79,7 @@ fn fits(password: &[u8], hash: &str, memory: &mut Vec<Block>) -> Option<bool> {
     Some(Output::new(computed).ok()? == expected)
 }
 
-/// A new password with 80 random bits, in four groups that are easy to read aloud.
+/// A new password with 80 random bits, in four readable groups.
 pub fn generate() -> Result<SecretString, PasswordError> {
     const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
     let mut bytes = [0; 16];
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn only_the_right_password_fits() {
+    async fn only_the_right_password_matches() {
         let hash = hash(SecretString::from("correct horse")).await.unwrap();
         let checker = Checker::default();
         let fits = async |password: &str, hash: &str| {
@@ -118,9 +118,9 @@ mod tests {
         };
         assert!(fits("correct horse", &hash).await);
         assert!(!fits("wrong horse", &hash).await);
-        assert!(fits("correct horse", &hash).await, "also in memory that was used");
+        assert!(fits("correct horse", &hash).await, "also in reused memory");
         assert!(!fits("", "nonsense").await);
-        assert_eq!(checker.spare.lock().len(), 1, "checks one after the other share their memory");
+        assert_eq!(checker.spare.lock().len(), 1, "sequential checks share their memory");
     }
 
     #[tokio::test]

@@ -1,11 +1,11 @@
-//! Under which address this server is known to whoever asks.
+//! The server's public address.
 
 use helmdeck_wire::{SessionId, session::Mode, ticket::Role};
 use http::{HeaderMap, Uri, header};
 
 use crate::App;
 
-/// A scheme, host and port, with a prefix that a proxy in front may want.
+/// Scheme, host and port, with the path prefix of a proxy.
 pub struct Address {
     scheme: String,
     authority: String,
@@ -13,7 +13,8 @@ pub struct Address {
 }
 
 impl Address {
-    /// The configured public address; else the one that the client used; else where we listen.
+    /// The configured public address, else the one that the client used, else the listening
+    /// address.
     pub fn of(app: &App, headers: &HeaderMap) -> Self {
         if let Some(base) = &app.public_base
             && let Some(authority) = base.authority()
@@ -28,13 +29,13 @@ impl Address {
         Self { scheme: "http".to_owned(), authority, prefix: String::new() }
     }
 
-    /// The page that shows a session's desktop, or without one its browser, with a ticket for it.
-    /// It asks for a screen that follows the viewer's window; the page does that only when its user
-    /// says so.
+    /// The page that shows a session's desktop, or the browser of a headless session, with a
+    /// ticket. It requests a screen that follows the viewer's window, which the page does only on
+    /// its user's command.
     pub fn viewer(&self, session: &SessionId, mode: Mode, ticket: &str, role: Role) -> String {
         let Self { scheme, authority, .. } = self;
         let page = self.path("/vnc.html");
-        // The whole path is one value of the query, so what separates inside it is escaped.
+        // The whole path is one value of the query, so its separators are escaped.
         let role = role.as_str();
         let picture = match mode {
             Mode::Desktop => "vnc",
@@ -45,13 +46,13 @@ impl Address {
         format!("{scheme}://{authority}{page}?autoconnect=true&resize=remote&path={path}")
     }
 
-    /// The page of a session, for whoever is logged in.
+    /// The page of a session, for users who are logged in.
     pub fn session(&self, session: &SessionId) -> String {
         let page = self.path(&format!("/sessions/{session}"));
         format!("{}://{}{page}", self.scheme, self.authority)
     }
 
-    /// Where a session's browser can be driven by the debugging protocol, with a ticket for it.
+    /// The debugging protocol address of a session's browser, with a ticket.
     pub fn cdp(&self, session: &SessionId, ticket: &str) -> String {
         let scheme = if self.scheme == "https" { "wss" } else { "ws" };
         let path = self.path(&format!("/api/v1/sessions/{session}/cdp"));

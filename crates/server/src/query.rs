@@ -1,4 +1,4 @@
-//! What stands after the question mark, and in the path, of routes that are no tools.
+//! Query and path parameters of plain routes.
 
 use axum::extract::{FromRequestParts, Path};
 use helmdeck_wire::{ErrorCode, SessionId};
@@ -13,7 +13,7 @@ use crate::{
     input,
 };
 
-/// The query string as a `T`.
+/// The query string, parsed as `T`.
 pub struct Params<T>(pub T);
 
 impl<T: DeserializeOwned + JsonSchema + 'static> FromRequestParts<App> for Params<T> {
@@ -24,7 +24,7 @@ impl<T: DeserializeOwned + JsonSchema + 'static> FromRequestParts<App> for Param
     }
 }
 
-/// Reads a query string.
+/// Parses a query string.
 pub fn read<T: DeserializeOwned + JsonSchema + 'static>(query: &str) -> ApiResult<T> {
     let schema = input::schema_of::<T>()?;
     let mut object = Map::new();
@@ -38,12 +38,12 @@ pub fn read<T: DeserializeOwned + JsonSchema + 'static>(query: &str) -> ApiResul
     input::read(object)
 }
 
-/// Names and values, percent signs resolved.
+/// Names and values, percent-decoded.
 pub fn pairs(query: &str) -> Vec<(String, String)> {
     serde_urlencoded::from_str(query).unwrap_or_default()
 }
 
-/// The session and the forwarded port that the path names.
+/// The session and the forwarded port in the path.
 pub struct NamedForward(pub SessionId, pub u16);
 
 impl FromRequestParts<App> for NamedForward {
@@ -60,7 +60,7 @@ impl FromRequestParts<App> for NamedForward {
     }
 }
 
-/// The session that the path names.
+/// The session in the path.
 pub struct Named(pub SessionId);
 
 impl FromRequestParts<App> for Named {
@@ -69,8 +69,8 @@ impl FromRequestParts<App> for Named {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
         match Path::from_request_parts(parts, app).await {
             Ok(Path(id)) => Ok(Self(id)),
-            // Only text that is no UTF-8 gets here.
-            Err(_) => Err(ApiError::new(ErrorCode::NotFound, "there is no such session")),
+            // Only invalid UTF-8 gets here.
+            Err(_) => Err(ApiError::new(ErrorCode::NotFound, "the session does not exist")),
         }
     }
 }

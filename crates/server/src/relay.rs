@@ -1,5 +1,5 @@
-//! Between a viewer's WebSocket and the session's X server: the picture down, and of what comes up
-//! only what the viewer may send.
+//! Relays between a viewer's WebSocket and the session's X server: the picture to the viewer, and
+//! permitted messages to the X server.
 
 use std::{pin::pin, time::Duration};
 
@@ -22,24 +22,24 @@ use crate::{
     input_journal::InputJournal,
 };
 
-/// What is read from the X server at once.
+/// Size of one read from the X server.
 const CHUNK: usize = 64 << 10;
-/// A viewer that takes nothing for this long is gone.
+/// A viewer that reads nothing for this long is gone.
 const SEND_DEADLINE: Duration = Duration::from_secs(30);
-/// The X server reads its socket at once, or is stuck.
+/// The X server reads at once, unless it is stuck.
 const WRITE_DEADLINE: Duration = Duration::from_secs(10);
-/// How long the reason of a lost picture is waited for.
+/// How long to wait for the reason of a lost picture.
 const WHY_DEADLINE: Duration = Duration::from_secs(3);
 /// How long a viewer may take for the handshake.
 const HANDSHAKE_DEADLINE: Duration = Duration::from_secs(15);
-/// Keeps connections through proxies alive, and makes viewers answer.
+/// Keeps connections alive through proxies, and detects dead ones.
 const PING_EVERY: Duration = Duration::from_secs(20);
-/// A viewer that does not even answer pings for this long is gone, and its control with it.
+/// A viewer that does not answer pings for this long is gone, and loses control.
 const SILENCE: Duration = Duration::from_secs(60);
 
 type Viewer = SplitSink<WebSocket, Message>;
 
-/// Relays until either side ends, or `ended` says why it must.
+/// Relays until either side ends, or `ended` gives a reason to stop.
 pub async fn relay(
     socket: WebSocket,
     mut view: View,
@@ -49,7 +49,7 @@ pub async fn relay(
     let (mut to_viewer, mut from_viewer) = socket.split();
     let (from_x, mut to_x) = tokio::io::split(stream);
     let mut gate = Gate::new(view.role());
-    // What the handshake answers; the picture comes after it, on the same way.
+    // Answers of the handshake. The picture follows on the same path.
     let (answers, mut answered) = mpsc::channel(4);
     let mut ended = pin!(ended);
     let mut reason = tokio::select! {
@@ -57,19 +57,19 @@ pub async fn relay(
         reason = up(&mut from_viewer, &mut to_x, &mut gate, &mut view, answers) => reason,
         reason = &mut ended => reason,
     };
-    // A picture is lost because the session ends; a moment later it is known why.
+    // The picture was lost because the session ends. The reason follows shortly.
     if reason == Closing::PictureLost
         && let Ok(why) = timeout(WHY_DEADLINE, ended).await
     {
         reason = why;
     }
-    // Whatever the viewer held down is let go, on the connection on which it was pressed.
+    // Release everything that the viewer pressed, on the connection on which it was pressed.
     let _ = timeout(WRITE_DEADLINE, to_x.write_all(&gate.release())).await;
     drop((to_x, view));
     close(to_viewer, from_viewer, &reason).await;
 }
 
-/// The picture, on its way to the viewer.
+/// Sends the picture to the viewer.
 async fn down(
     mut from_x: ReadHalf<Box<dyn ByteStream>>,
     to_viewer: &mut Viewer,
@@ -85,7 +85,7 @@ async fn down(
                 Some(answer) => Message::Binary(answer),
                 None => return Closing::ViewerLeft,
             },
-            // The X server speaks only after the viewer's first message, which is the last of the
+            // The X server sends only after the viewer's first message, which is the last of the
             // handshake.
             read = from_x.read_buf(&mut chunk) => match read {
                 Ok(0) | Err(_) => return Closing::PictureLost,
@@ -100,7 +100,7 @@ async fn down(
     }
 }
 
-/// What the viewer sends, as far as it may.
+/// Forwards permitted messages of the viewer.
 async fn up(
     from_viewer: &mut SplitStream<WebSocket>,
     to_x: &mut WriteHalf<Box<dyn ByteStream>>,
@@ -141,7 +141,7 @@ async fn up(
                     Some(Ok(Message::Binary(message))) => bytes = Some(message),
                     Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
                     Some(Ok(Message::Text(_))) => {
-                        return Closing::Nonsense("RFB comes in binary messages".to_owned());
+                        return Closing::Nonsense("RFB messages must be binary".to_owned());
                     }
                     Some(Ok(Message::Close(_)) | Err(_)) | None => return Closing::ViewerLeft,
                 }
@@ -158,7 +158,7 @@ async fn up(
     }
 }
 
-/// The viewer's handshake: what goes first to the X server, and what came after it.
+/// The viewer's handshake. Returns the first bytes for the X server, and those that followed.
 async fn shake_hands(
     from_viewer: &mut SplitStream<WebSocket>,
     answers: &mpsc::Sender<Bytes>,

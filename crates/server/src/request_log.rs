@@ -1,5 +1,4 @@
-//! Where every request enters and leaves: its id, its span, its metrics, and the one place where a
-//! failure is logged.
+//! Wraps every request: request id, span and metrics. The only place that logs failures.
 
 use std::{any::Any, sync::Arc, time::Instant};
 
@@ -20,11 +19,11 @@ use crate::{
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const EVENT_STREAM: &str = "text/event-stream";
-/// What nginx asks before it buffers an answer.
+/// Tells nginx whether to buffer a response.
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 const MAX_REQUEST_ID: usize = 128;
 
-/// Wraps every request, also those that match no operation.
+/// Wraps every request, including those that match no operation.
 pub async fn pass(State(app): State<App>, request: Request, next: Next) -> Response {
     let started = Instant::now();
     let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
@@ -57,7 +56,7 @@ pub async fn pass(State(app): State<App>, request: Request, next: Next) -> Respo
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     if headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == EVENT_STREAM) {
-        // A proxy in front must neither keep events back nor change them.
+        // Proxies must neither buffer nor change events.
         headers.insert(ACCEL_BUFFERING, HeaderValue::from_static("no"));
         let cache = HeaderValue::from_static("no-cache, no-transform");
         headers.insert(header::CACHE_CONTROL, cache);
@@ -65,7 +64,7 @@ pub async fn pass(State(app): State<App>, request: Request, next: Next) -> Respo
     response
 }
 
-/// The answer to a request whose handler panicked.
+/// The response to a request whose handler panicked.
 pub fn panicked(panic: Box<dyn Any + Send>) -> Response {
     let reason = panic
         .downcast_ref::<String>()
@@ -75,7 +74,7 @@ pub fn panicked(panic: Box<dyn Any + Send>) -> Response {
     ApiError::internal(format!("a handler panicked: {reason}")).into_response()
 }
 
-/// The client's own id if it can stand in a log line, else a new one.
+/// The client's id if it is safe to log, otherwise a new one.
 fn request_id(headers: &HeaderMap) -> HeaderValue {
     let sane = |value: &&HeaderValue| {
         let bytes = value.as_bytes();
@@ -87,17 +86,17 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
 
 fn new_request_id() -> HeaderValue {
     let mut bytes = [0; 8];
-    // An id that is not random still leads to the log line, by its time.
+    // Without random bytes, the log line can still be found by its time.
     let _ = getrandom::fill(&mut bytes);
     let id = format!("req-{:016x}", u64::from_be_bytes(bytes));
     HeaderValue::try_from(id).unwrap_or(HeaderValue::from_static("req"))
 }
 
-/// A client's mistake is the client's to read; ours is the operator's. Messages of the former may
-/// quote the request, so they stay out of the log.
+/// Client errors are for the client, and server errors for the operator. Messages of client errors
+/// may quote the request, so they are not logged.
 fn log(error: &ApiError) {
     let status = status(error.code);
-    // A page that cannot be loaded is somebody else's.
+    // The page's site failed, not this server.
     let elsewhere = matches!(
         error.code,
         ErrorCode::NavigationFailed | ErrorCode::HostNotFound | ErrorCode::ConnectionRefused
@@ -116,7 +115,7 @@ fn log(error: &ApiError) {
         source = cause.source();
     }
     if status == http::StatusCode::SERVICE_UNAVAILABLE {
-        tracing::warn!(error.code = error.code.as_str(), reason, "Request turned away");
+        tracing::warn!(error.code = error.code.as_str(), reason, "Request refused");
     } else {
         tracing::error!(error.code = error.code.as_str(), reason, "Request failed");
     }

@@ -1,4 +1,4 @@
-//! Tokens and tickets that count no more: checked at every request, and told to open connections.
+//! Revoked tokens and tickets. They are checked with every request, and close open connections.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -7,10 +7,10 @@ use parking_lot::RwLock;
 use time::OffsetDateTime;
 use tokio::sync::watch;
 
-/// A token is accepted a little after its time, so its revocation is kept a little longer.
+/// Tokens are accepted slightly after their expiry, so revocations are kept slightly longer.
 const CLOCKS_DIFFER: time::Duration = time::Duration::minutes(2);
 
-/// All ids that were revoked and would still be good.
+/// All revoked ids that have not expired.
 pub struct Revocations {
     store: Store,
     ids: RwLock<HashMap<Arc<str>, OffsetDateTime>>,
@@ -28,7 +28,7 @@ impl Revocations {
         self.ids.read().contains_key(id)
     }
 
-    /// Makes an id count no more, at once and after a restart. At once even if it cannot be kept.
+    /// Revokes an id immediately and permanently. It takes effect even if it cannot be stored.
     pub async fn add(&self, id: &str, expires_at: OffsetDateTime) -> Result<(), StoreError> {
         let now = OffsetDateTime::now_utc();
         let expires_at = expires_at + CLOCKS_DIFFER;

@@ -1,4 +1,4 @@
-//! The routes of the operation table, behind their gates.
+//! Routes of the operation table with their access checks.
 
 use axum::{
     Router,
@@ -19,10 +19,10 @@ use crate::{
     table::operations,
 };
 
-/// Operations that are answered however busy the server is.
+/// Operations that are always answered, however busy the server is.
 const HEALTH: [&str; 3] = ["healthz", "readyz", "version"];
 
-/// The routes of the table, behind their gates, inside the request log.
+/// The routes with their access checks, wrapped by the request log.
 pub fn router(app: App) -> Router {
     let mut router = Router::new();
     for operation in operations() {
@@ -45,7 +45,7 @@ async fn unknown_path(request: Request) -> Response {
     {
         return pages::not_found();
     }
-    let message = "there is nothing at this path; /api/v1/openapi.json lists what there is";
+    let message = "this path does not exist; /api/v1/openapi.json lists all paths";
     ApiError::new(ErrorCode::NotFound, message).into_response()
 }
 

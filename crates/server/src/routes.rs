@@ -1,4 +1,4 @@
-//! One file per noun of the API. Handlers translate; they decide nothing.
+//! One file per noun of the API. Handlers only translate.
 
 pub mod attach;
 pub mod auth;

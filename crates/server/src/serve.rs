@@ -1,4 +1,4 @@
-//! Connections: accept them, bound them, drain them.
+//! Accepts, limits and drains connections.
 
 use std::{
     convert::Infallible,
@@ -33,30 +33,30 @@ use tower::ServiceExt;
 
 use crate::connection_limits::{Connection, ConnectionLimits};
 
-/// How long a client may take to send its first request's head.
+/// Deadline for the head of a connection's first request.
 const FIRST_HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a client may take for a later one, and stay silent between requests.
+/// Deadline for the head of later requests, and idle time between requests.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
-/// How long a client may leave what it was sent unacknowledged.
+/// How long sent data may stay unacknowledged.
 const SILENCE_MS: u32 = 45_000;
-/// After an accept that failed, for example because all file descriptors are in use.
+/// Pause after a failed accept, for example because all file descriptors are in use.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 
-/// Where a request comes from.
+/// The peer's address.
 #[derive(Debug, Clone, Copy)]
 pub struct Peer(pub IpAddr);
 
-/// When connections are to end.
+/// When connections end.
 #[derive(Clone, Default)]
 struct Stop {
-    /// After the request they are busy with.
+    /// After the current request.
     soon: CancellationToken,
-    /// At once.
+    /// Immediately.
     now: CancellationToken,
 }
 
-/// Serves until `shutdown`, then lets running requests end for as long as `drain`. Returns what
-/// `shutdown` returned.
+/// Serves until `shutdown`, then lets running requests finish for up to `drain`. Returns the result
+/// of `shutdown`.
 pub async fn serve<T>(
     listener: TcpListener,
     router: Router,
@@ -80,7 +80,7 @@ pub async fn serve<T>(
     if tokio::time::timeout(drain, connections.wait()).await.is_err() {
         tracing::warn!(
             requests = connections.len(),
-            "Requests still running at the end of the drain are cut off"
+            "Cancelling requests that are still running after the drain"
         );
         stop.now.cancel();
         connections.wait().await;
@@ -88,7 +88,7 @@ pub async fn serve<T>(
     asked
 }
 
-/// A connection that there is room for.
+/// An accepted connection.
 struct Accepted {
     peer: IpAddr,
     place: Arc<Connection>,
@@ -101,14 +101,14 @@ async fn accept(listener: &TcpListener, limits: &ConnectionLimits) -> (TcpStream
         match listener.accept().await {
             Ok((stream, peer)) => {
                 let peer = SocketAddr::ip(&peer);
-                // A peer that has too many connections is hung up on.
+                // A peer with too many connections is disconnected.
                 if let Some(place) = limits.admit(peer).await {
                     let place = Arc::new(place);
                     return (stream, Accepted { peer, place, limits: limits.clone() });
                 }
             }
             Err(error) => {
-                tracing::warn!(%error, "Accepting a connection failed");
+                tracing::warn!(%error, "Failed to accept a connection");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
@@ -116,9 +116,9 @@ async fn accept(listener: &TcpListener, limits: &ConnectionLimits) -> (TcpStream
 }
 
 async fn connection(stream: TcpStream, accepted: Accepted, router: Router, stop: Stop) {
-    // A click is a small packet that must not wait for another.
+    // A click is a small packet that must not be delayed.
     let _ = stream.set_nodelay(true);
-    // What a client that vanished was sent is given up soon, not after the system's quarter hour.
+    // Give up on unreachable clients soon, not after the system's 15 minutes.
     let _ = rustix::net::sockopt::set_tcp_user_timeout(&stream, SILENCE_MS);
     let Accepted { peer, place, limits } = accepted;
     let begun = CancellationToken::new();
@@ -153,8 +153,8 @@ async fn connection(stream: TcpStream, accepted: Accepted, router: Router, stop:
         }
     };
     if let Err(error) = ended {
-        // Clients that leave early are everyday life.
-        tracing::debug!(%error, "A connection broke");
+        // Clients often disconnect early.
+        tracing::debug!(%error, "Connection failed");
     }
 }
 
@@ -169,13 +169,13 @@ async fn answer(
     request.extensions_mut().insert(place.clone());
     let response = router.oneshot(request.map(Body::new)).await?;
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
-        // What it becomes is what its request was counted as.
+        // An upgraded connection stays counted as its request was.
         return Ok(response);
     }
     Ok(response.map(|body| Body::new(Answer { body, place })))
 }
 
-/// A connection's bytes, also after it became a WebSocket: its place is taken until it closes.
+/// The bytes of a connection, including an upgraded one. Its slot is taken until it closes.
 struct Counted {
     stream: TcpStream,
     _place: Arc<Connection>,
@@ -221,7 +221,7 @@ impl AsyncWrite for Counted {
     }
 }
 
-/// An answer's body; when it is sent, the connection is free for another request.
+/// The body of a response. When it is sent, the connection is free for another request.
 struct Answer {
     body: Body,
     place: Arc<Connection>,

@@ -1,4 +1,4 @@
-//! What an admin can change while the server runs: kept in the store, at hand in memory.
+//! Settings that an admin can change at runtime: stored in the database and cached in memory.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,13 +18,13 @@ const OFF: &str = "off";
 /// Why a setting was not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
-    /// The configuration turned it on.
+    /// The configuration enables it.
     #[error(
         "browser_passthrough: the server's configuration turned it on, with \
          HELMDECK_BROWSER_PASSTHROUGH or in its file; turn it off there"
     )]
     FixedByConfiguration,
-    /// It could not be kept.
+    /// It could not be stored.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -43,7 +43,7 @@ impl From<SettingsError> for ApiError {
 /// The settings of this server.
 pub struct Settings {
     store: Store,
-    /// What the configuration turned on stays on.
+    /// Whether the configuration enables it.
     configured: bool,
     passthrough: AtomicBool,
 }
@@ -54,7 +54,7 @@ impl Settings {
         Ok(Self { store, configured, passthrough: passthrough.into() })
     }
 
-    /// Whether new sessions watch the browsers that agents start.
+    /// Whether new sessions watch browsers that agents start.
     pub fn browser_passthrough(&self) -> bool {
         self.configured || self.passthrough.load(Ordering::Relaxed)
     }
@@ -64,8 +64,8 @@ impl Settings {
         Shown { browser_passthrough: Feature { enabled, by_configuration: self.configured } }
     }
 
-    /// Changes what is given, for now and after a restart; nothing if it cannot be kept, or if the
-    /// configuration says otherwise.
+    /// Changes the given settings permanently. Fails without a change if they cannot be stored, or
+    /// if the configuration fixes them.
     pub async fn change(&self, change: &ChangeSettings, by: &str) -> Result<(), SettingsError> {
         if self.configured && change.browser_passthrough == Some(false) {
             return Err(SettingsError::FixedByConfiguration);
@@ -98,7 +98,7 @@ mod tests {
         fixed.change(&turn(true), "ann").await.unwrap();
 
         let free = Settings::load(store, false).await.unwrap();
-        assert!(free.browser_passthrough(), "it was turned on");
+        assert!(free.browser_passthrough(), "it is enabled");
         free.change(&turn(false), "ann").await.unwrap();
         assert!(!free.browser_passthrough());
     }

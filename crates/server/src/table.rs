@@ -1,4 +1,4 @@
-//! Every operation of the API: the table of contents.
+//! The table of all API operations.
 
 mod actions;
 mod exec;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use crate::{operation::Operation, tool::Tool};
 
-/// The table.
+/// All operations.
 pub fn operations() -> Vec<Operation> {
     [
         server::pages_and_health(),
@@ -28,15 +28,15 @@ pub fn operations() -> Vec<Operation> {
         sessions::network(),
         live::debugging(),
         server::tools(),
-        actions::of_the_browser(),
-        actions::of_the_desktop(),
+        actions::browser(),
+        actions::desktop(),
     ]
     .into_iter()
     .flatten()
     .collect()
 }
 
-/// Every tool, by whatever door it is called.
+/// All tools.
 pub fn tools() -> Vec<Arc<Tool>> {
     operations().iter().filter_map(|operation| operation.tool().cloned()).collect()
 }

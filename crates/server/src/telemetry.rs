@@ -1,4 +1,4 @@
-//! The log: to stderr, for people or for programs.
+//! Logging to stderr, for people or programs.
 
 use std::io::{IsTerminal, stderr};
 
@@ -6,11 +6,11 @@ use tracing_subscriber::EnvFilter;
 
 use crate::{Config, ServerError, config::LogFormat};
 
-/// Starts logging. Call once, before anything else is done.
+/// Starts logging. Call once, before anything else.
 pub fn init(config: &Config) -> Result<(), ServerError> {
     let filter = EnvFilter::try_new(&config.log).map_err(|e| ServerError::Log(Box::new(e)))?;
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr);
-    // A log on a full disk would be complained about on the same disk, with a panic.
+    // A failure to log on a full disk would otherwise panic.
     let lines = lines.log_internal_errors(false);
     match config.log_format {
         LogFormat::Human => lines.with_ansi(stderr().is_terminal()).with_target(false).try_init(),

@@ -1,5 +1,5 @@
-//! Between a client's WebSocket and a terminal of a session: bytes both ways, and in JSON what is not
-//! bytes.
+//! Relays between a client's WebSocket and a terminal of a session: terminal bytes as binary
+//! messages, everything else as JSON.
 
 use std::{pin::pin, time::Duration};
 
@@ -26,32 +26,32 @@ use crate::{
     error::ApiError,
 };
 
-/// A client that takes nothing for this long is gone.
+/// A client that reads nothing for this long is gone.
 const SEND_DEADLINE: Duration = Duration::from_secs(30);
-/// How long a program may leave what is typed unread before the terminal is given up.
+/// How long a program may leave input unread before the terminal is closed.
 const TYPE_DEADLINE: Duration = Duration::from_secs(600);
-/// Keeps connections through proxies alive, and makes clients answer.
+/// Keeps connections alive through proxies, and detects dead ones.
 const PING_EVERY: Duration = Duration::from_secs(20);
-/// A client that does not even answer pings for this long is gone.
+/// A client that does not answer pings for this long is gone.
 const SILENCE: Duration = Duration::from_secs(60);
-/// How long the reason of a lost terminal is waited for.
+/// How long to wait for the reason of a lost terminal.
 const WHY_DEADLINE: Duration = Duration::from_secs(3);
 
-/// What a client says that is not typed.
+/// A text message of a client.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 enum Request {
     Resize { cols: u16, rows: u16 },
 }
 
-/// Relays until either side ends, or `ended` says why it must.
+/// Relays until either side ends, or `ended` gives a reason to stop.
 pub async fn relay(
     socket: WebSocket,
     (terminal, mut input, output): (Terminal, TerminalInput, TerminalOutput),
     ended: impl Future<Output = Closing>,
 ) {
     let (mut to_client, mut from_client) = socket.split();
-    // What we say ourselves; a client that says too much at once waits for the answers.
+    // The server's own messages. A client that sends too much at once waits for the answers.
     let (say, said) = mpsc::channel(4);
     let mut ended = pin!(ended);
     let mut reason = tokio::select! {
@@ -59,7 +59,7 @@ pub async fn relay(
         reason = up(&mut from_client, &mut input, &terminal, say) => reason,
         reason = &mut ended => reason,
     };
-    // A terminal is lost because the session ends; a moment later it is known why.
+    // The terminal was lost because the session ends. The reason follows shortly.
     if reason == Closing::TerminalLost
         && let Ok(why) = timeout(WHY_DEADLINE, ended).await
     {
@@ -69,7 +69,7 @@ pub async fn relay(
     close(to_client, from_client, &reason).await;
 }
 
-/// What the terminal shows. Programs wait while the client does not take it.
+/// Sends the terminal's output. Programs wait while the client does not read.
 async fn down(
     mut output: TerminalOutput,
     to_client: &mut SplitSink<WebSocket, Message>,
@@ -98,7 +98,7 @@ async fn down(
     }
 }
 
-/// What the client types, as far as it may.
+/// Forwards the client's input, if allowed.
 async fn up(
     from_client: &mut SplitStream<WebSocket>,
     input: &mut TerminalInput,
@@ -106,7 +106,7 @@ async fn up(
     say: mpsc::Sender<Value>,
 ) -> Closing {
     let mut heard = Instant::now();
-    // Said once, not for every key.
+    // Reported once, not for every key.
     let mut refused = false;
     loop {
         let message = tokio::select! {
@@ -144,7 +144,7 @@ async fn up(
         };
         match sent {
             Ok(Ok(())) => {}
-            // How it ended is on its way down.
+            // The output direction reports how it ended.
             Ok(Err(_)) => return std::future::pending().await,
             Err(_) => return Closing::TerminalLost,
         }
@@ -155,8 +155,8 @@ fn size(text: &str) -> Result<TerminalSize, ErrorBody> {
     let refused = |message: String| ErrorBody::new(ErrorCode::InvalidInput, message);
     let Request::Resize { cols, rows } = serde_json::from_str(text).map_err(|error| {
         refused(format!(
-            "a text message is {{\"type\": \"resize\", \"cols\": 120, \"rows\": 40}}: {error}; what is \
-             typed comes in binary messages"
+            "expected {{\"type\": \"resize\", \"cols\": 120, \"rows\": 40}} as a text message: {error}; send \
+             input as binary messages"
         ))
     })?;
     let size = TerminalSize { cols, rows };

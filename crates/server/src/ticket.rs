@@ -1,5 +1,5 @@
-//! Tickets: signed, so that a restarted server knows them; counted, so that one is used once at a
-//! time.
+//! Tickets: signed, so that they survive a restart of the server, and counted, so that each is used
+//! once at a time.
 
 mod in_use;
 
@@ -23,53 +23,52 @@ use crate::{
     token::{self, Signer, TokenError},
 };
 
-/// How long a ticket is good unless its maker says otherwise, as the address of a live view has
-/// always been.
+/// Default lifetime of a ticket.
 const DEFAULT_LIFE: Duration = Duration::from_secs(300);
-/// Tells tickets from tokens: neither is taken for the other.
+/// Distinguishes tickets from tokens.
 const ISSUER: &str = "helmdeck-ticket";
 
-/// What stands in a ticket.
+/// Content of a ticket.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Claims {
-    /// Who made it.
+    /// Subject that created it.
     pub sub: String,
-    /// The token it was made with: revoked with it.
+    /// Id of the token that created it. Its revocation includes the ticket.
     pub token: String,
-    /// For which session.
+    /// The session.
     pub session: SessionId,
-    /// What its holder may.
+    /// What its holder may do.
     pub role: Role,
     /// Whether several viewers may use it at once.
     pub reusable: bool,
-    /// How long a connection may last.
+    /// Maximum duration of a connection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_connection_s: Option<u64>,
     /// Who it is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Its own name.
+    /// Id of the ticket.
     pub jti: String,
-    /// Until when connections can be opened with it.
+    /// When it expires. Open connections are not affected.
     pub exp: i64,
     iss: String,
 }
 
 impl Claims {
-    /// Whoever comes with it. That the session was its maker's to show was checked when it was
-    /// made, and a session's owner does not change; that it is for this session, [`check`] sees to.
+    /// The caller that uses it. Access to the session was checked when the ticket was created, and
+    /// a session's owner does not change. [`check`] verifies that it is for this session.
     pub fn bearer(&self) -> Caller {
         let scopes = vec!["admin".to_owned()];
         let (subject, token, label) = (self.sub.clone(), self.jti.clone(), self.label.clone());
         Caller { subject, scopes, token, kind: ActorKind::Link, label }
     }
 
-    /// What ends a connection by it when it is revoked.
+    /// Ids whose revocation ends its connections.
     pub fn credentials(&self) -> Vec<String> {
         vec![self.jti.clone(), self.token.clone()]
     }
 
-    /// Until when connections can be opened with it.
+    /// When it expires. Open connections are not affected.
     pub fn expires_at(&self) -> OffsetDateTime {
         OffsetDateTime::from_unix_timestamp(self.exp).unwrap_or(OffsetDateTime::UNIX_EPOCH)
     }
@@ -81,7 +80,7 @@ impl Claims {
     }
 }
 
-/// A new ticket for a session, made with a token, and what stands in it.
+/// Creates a ticket for a session with a token. Returns it with its content.
 pub fn issue(
     signer: &Signer,
     token: &token::Claims,
@@ -100,7 +99,7 @@ pub fn issue(
         max_connection_s: wanted.max_connection_s,
         label: wanted.label.clone(),
         jti: new_id(signer, session)?,
-        // It does not outlive the token that it was made with.
+        // It does not outlive the token that created it.
         exp: end.min(token.exp),
         iss: ISSUER.to_owned(),
     };
@@ -113,19 +112,19 @@ fn new_id(signer: &Signer, session: &SessionId) -> Result<String, TokenError> {
     Ok(format!("tick-{random}-{stamp}"))
 }
 
-/// Whether this names a ticket that was made here for that session.
+/// Whether this is the id of a ticket that this server created for the session.
 pub fn is_id_of(signer: &Signer, session: &SessionId, id: &str) -> Result<bool, TokenError> {
     let parts = id.strip_prefix("tick-").and_then(|rest| rest.split_once('-'));
     let Some((random, stamp)) = parts else { return Ok(false) };
     Ok(signer.stamp(&format!("{session} {random}"))? == stamp)
 }
 
-/// The id of a ticket that was made here and has not expired.
+/// The id of a valid ticket of this server that has not expired.
 pub fn id_if_signed(signer: &Signer, ticket: &str) -> Option<String> {
     signer.read::<Claims>(ticket, ISSUER).ok().map(|claims| claims.jti)
 }
 
-/// What a ticket says, if it is good and for this session.
+/// Verifies that a ticket is valid for this session.
 pub fn check(
     signer: &Signer,
     revoked: &Revocations,
@@ -138,7 +137,7 @@ pub fn check(
     };
     let claims: Claims = signer
         .read(ticket, ISSUER)
-        .map_err(|_| refused("is not one of this server, or expired"))?;
+        .map_err(|_| refused("is not from this server or has expired"))?;
     if revoked.contains(&claims.jti) || revoked.contains(&claims.token) {
         return Err(refused("is revoked"));
     }

@@ -1,4 +1,4 @@
-//! Tokens: signing them, and telling good ones from bad.
+//! Signing and verifying tokens.
 
 use std::{
     fs::{self, OpenOptions},
@@ -19,74 +19,74 @@ use time::OffsetDateTime;
 
 use crate::{Config, instance::make_data_dir, password::random_hex};
 
-/// Who signs our tokens.
+/// Issuer of our tokens.
 const ISSUER: &str = "helmdeck";
-/// How far the clocks of two machines may be apart.
+/// Allowed clock difference between machines.
 const LEEWAY_SECONDS: u64 = 5;
-/// Shorter keys can be guessed.
+/// Minimum length of the secret. Shorter keys can be guessed.
 const MIN_SECRET_BYTES: usize = 32;
-/// Characters of a stamp, six bits each.
+/// Number of characters in a stamp, six bits each.
 const STAMP_LENGTH: usize = 16;
 
-/// Why there is no token.
+/// Errors of tokens.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
-    /// The secret cannot be read or made.
+    /// The secret cannot be read or created.
     #[error("the token secret {path} cannot be used")]
     Secret {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         #[source]
         source: std::io::Error,
     },
-    /// The secret's file holds too little.
-    #[error("the token secret {path} is shorter than 32 bytes: delete it to have a new one made")]
+    /// The secret is too short.
+    #[error("the token secret {path} is shorter than 32 bytes: delete it to generate a new one")]
     ShortSecret {
         /// The file.
         path: PathBuf,
     },
-    /// The data directory cannot be made.
-    #[error("the data directory {path} cannot be made")]
+    /// The data directory cannot be created.
+    #[error("the data directory {path} cannot be created")]
     DataDir {
         /// The directory.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         #[source]
         source: std::io::Error,
     },
     /// The system has no random numbers.
-    #[error("the system gives no random numbers")]
+    #[error("the system provides no random numbers")]
     Random(#[source] getrandom::Error),
     /// The token could not be signed.
     #[error("the token cannot be signed")]
     Sign(#[source] jsonwebtoken::errors::Error),
 }
 
-/// What stands in a token.
+/// Content of a token.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Claims {
-    /// Who the caller is; sessions belong to it.
+    /// The caller. Sessions belong to it.
     pub sub: String,
     /// A name for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The program the token was made for: its label.
+    /// Label: the program that the token was created for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
-    /// Whether a person uses it. Tokens that do not say so are agents'.
+    /// Whether a person uses it. By default it belongs to an agent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub human: bool,
-    /// What the caller may.
+    /// Scopes of the caller.
     #[serde(default)]
     pub scopes: Vec<String>,
-    /// When it was made, in seconds since 1970.
+    /// When it was created, in seconds since 1970.
     pub iat: i64,
-    /// From when it counts.
+    /// Start of its validity.
     pub nbf: i64,
-    /// Until when it counts.
+    /// End of its validity.
     pub exp: i64,
-    /// Names this token among all others.
+    /// Id of the token.
     #[serde(default)]
     pub jti: String,
     /// Always `helmdeck`.
@@ -94,7 +94,7 @@ pub struct Claims {
 }
 
 impl Claims {
-    /// The token without itself, for those who look after tokens.
+    /// The token without its secret, for listing.
     pub fn info(&self) -> TokenInfo {
         let at = |seconds| {
             OffsetDateTime::from_unix_timestamp(seconds).unwrap_or(OffsetDateTime::UNIX_EPOCH)
@@ -112,39 +112,39 @@ impl Claims {
     }
 }
 
-/// Why a token was refused; the text is for the client.
+/// Why a token was refused. The message is for the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// It was good once.
-    #[error("token expired: log in again, or make a new one with `helmdeck token`")]
+    /// It has expired.
+    #[error("the token has expired: log in again, or create a new one with `helmdeck token`")]
     Expired,
-    /// It will be good later.
-    #[error("the token is not valid yet: check the clock of the machine that made it")]
+    /// It is not valid yet.
+    #[error("the token is not valid yet: check the clock of the machine that created it")]
     TooEarly,
-    /// It was not made here, or was changed on the way.
-    #[error("the token was not signed by this server: make one with `helmdeck token`")]
+    /// Another server created it, or it was modified.
+    #[error("the token was not signed by this server: create one with `helmdeck token`")]
     Forged,
-    /// It is no token at all.
-    #[error("the bearer token is not a JWT of this server")]
+    /// It is not a token.
+    #[error("the bearer token is not a JWT from this server")]
     Malformed,
 }
 
-/// Whom a token is for, and what it allows.
+/// Who a token is for, and what it allows.
 #[derive(Debug, Clone, Copy)]
 pub struct Grant<'a> {
-    /// Who will use it; sessions belong to this name.
+    /// The subject. Sessions belong to it.
     pub subject: &'a str,
-    /// A label for the action log, for example the program's name.
+    /// Label for the action log, for example the program's name.
     pub label: Option<&'a str>,
     /// Whether a person uses it, not an agent.
     pub human: bool,
-    /// What it allows.
+    /// Scopes.
     pub scopes: &'a [String],
     /// How long it is valid.
     pub ttl: Duration,
 }
 
-/// Makes and checks the tokens of this installation.
+/// Creates and verifies the tokens of this installation.
 pub struct Signer {
     encoding: EncodingKey,
     decoding: DecodingKey,
@@ -152,7 +152,7 @@ pub struct Signer {
 }
 
 impl Signer {
-    /// Uses the configured secret, else the one in the data directory, which is made if needed.
+    /// Uses the configured secret, else the one in the data directory, which is created if needed.
     pub fn load(config: &Config) -> Result<Self, TokenError> {
         let secret = match &config.jwt_secret {
             Some(secret) => secret.clone(),
@@ -170,7 +170,7 @@ impl Signer {
         })
     }
 
-    /// A token that is valid from now on, and what stands in it.
+    /// Creates a token that is valid from now on. Returns it with its claims.
     pub fn mint(&self, grant: &Grant<'_>) -> Result<(String, Claims), TokenError> {
         self.mint_at(grant, OffsetDateTime::now_utc())
     }
@@ -196,25 +196,26 @@ impl Signer {
         Ok((self.sign(&claims)?, claims))
     }
 
-    /// Proves that a name was made here. Not a credential: it keeps made-up names out of the store.
+    /// Proves that this server created an id. Not a credential: it keeps made-up ids out of the
+    /// store.
     pub(crate) fn stamp(&self, name: &str) -> Result<String, TokenError> {
-        // A line break is in no JWT, so a stamp is never a part of a token's signature.
+        // JWTs contain no line breaks, so a stamp is never part of a token's signature.
         let message = format!("stamp\n{name}");
         let signed = crypto::sign(message.as_bytes(), &self.encoding, Algorithm::HS256);
         Ok(signed.map_err(TokenError::Sign)?.chars().take(STAMP_LENGTH).collect())
     }
 
-    /// Signs anything.
+    /// Signs any claims.
     pub(crate) fn sign(&self, claims: &impl Serialize) -> Result<String, TokenError> {
         encode(&Header::default(), claims, &self.encoding).map_err(TokenError::Sign)
     }
 
-    /// What a good token says.
+    /// Verifies a token.
     pub(crate) fn verify(&self, token: &str) -> Result<Claims, Refused> {
         self.read(token, ISSUER)
     }
 
-    /// What `issuer` signed, if it has not expired.
+    /// Verifies claims that `issuer` signed.
     pub(crate) fn read<C: DeserializeOwned>(&self, text: &str, issuer: &str) -> Result<C, Refused> {
         let mut validation = self.validation.clone();
         validation.set_issuer(&[issuer]);
@@ -228,7 +229,7 @@ impl Signer {
     }
 }
 
-/// The secret in the data directory. Of several processes that start at once, one makes it.
+/// The secret in the data directory. If several processes start at once, one of them creates it.
 fn kept_secret(data_dir: &Path) -> Result<SecretString, TokenError> {
     make_data_dir(data_dir)
         .map_err(|source| TokenError::DataDir { path: data_dir.to_owned(), source })?;
@@ -251,14 +252,14 @@ fn kept_secret(data_dir: &Path) -> Result<SecretString, TokenError> {
     Ok(SecretString::from(secret))
 }
 
-/// Writes a file that nobody ever sees half written, unless it is there already.
+/// Writes a file atomically, unless it already exists.
 fn put_once(path: &Path, content: &str) -> std::io::Result<()> {
     let draft = path.with_extension(format!("{}.new", std::process::id()));
     let mut file =
         OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
     let written = file.write_all(content.as_bytes()).and_then(|()| file.sync_all());
     let linked = written.and_then(|()| fs::hard_link(&draft, path));
-    // Also when the disk is full: a draft is of no use to anybody.
+    // Removed even if the disk is full.
     fs::remove_file(&draft)?;
     match linked {
         Err(error) if error.kind() != IoErrorKind::AlreadyExists => Err(error),
@@ -283,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_carries_subject_scopes_and_an_id_of_its_own() {
+    fn a_token_carries_subject_scopes_and_a_unique_id() {
         let signer = signer(&"k".repeat(32));
         let scopes = ["sessions:read".to_owned()];
         let grant = Grant { scopes: &scopes, ..AGENT };
@@ -295,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_of_another_time_or_another_server_is_refused() {
+    fn expired_future_and_foreign_tokens_are_refused() {
         let (ours, theirs) = (signer(&"k".repeat(32)), signer(&"x".repeat(32)));
         let now = OffsetDateTime::now_utc();
         let minted_at = |at| ours.mint_at(&AGENT, at).unwrap().0;
@@ -310,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_an_agents_unless_it_says_that_it_is_a_persons() {
+    fn a_token_belongs_to_an_agent_unless_it_is_marked_human() {
         let signer = signer(&"k".repeat(32));
         let read = |claims: &serde_json::Value| signer.verify(&signer.sign(claims).unwrap());
         let exp = OffsetDateTime::now_utc().unix_timestamp() + 60;
@@ -321,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stamp_is_made_with_the_secret_and_fits_one_name() {
+    fn a_stamp_depends_on_the_secret_and_the_name() {
         let (ours, theirs) = (signer(&"k".repeat(32)), signer(&"x".repeat(32)));
         assert_eq!(ours.stamp("a").unwrap(), ours.stamp("a").unwrap());
         assert_ne!(ours.stamp("a").unwrap(), ours.stamp("b").unwrap());

@@ -1,7 +1,7 @@
-//! What a tool is: something a caller can have done, whatever door it came through.
+//! Tools: operations that callers can use through any door.
 //!
-//! One value is the source of its HTTP route, its scope check, its place in the OpenAPI document, its
-//! row in the access test, and its verb on the command line. `table.rs` lists all of them.
+//! A tool defines its HTTP route, its scope check, its entry in the OpenAPI document, its row in
+//! the access test, and its command-line verb. `table.rs` lists all tools.
 
 pub mod http;
 mod nature;
@@ -37,22 +37,22 @@ pub use outcome::{Outcome, Payload};
 
 /// A tool of the table.
 pub struct Tool {
-    /// Its name, such as `desktop.click`.
+    /// Name, such as `desktop.click`.
     pub name: String,
-    /// A few words for lists.
+    /// Short title for lists.
     pub title: String,
     /// What it does, for people and models.
     pub doc: String,
-    /// What a token must allow.
+    /// Required scope.
     pub scope: Scope,
-    /// What calling it means.
+    /// Properties of a call.
     pub nature: Nature,
-    /// Whether it is about one session, which `session_id` names.
+    /// Whether it acts on one session, named by `session_id`.
     pub of_session: bool,
     pub(crate) output: Output,
-    /// Its input without `session_id` and flags, as a component of the OpenAPI document.
+    /// The input without `session_id` and flags, as a component of the OpenAPI document.
     pub(crate) component: Component,
-    /// Whether its content comes as the body of an HTTP request.
+    /// Whether its content is the body of an HTTP request.
     pub(crate) takes_bytes: bool,
     flags: Vec<Flag>,
     root_schema: fn() -> Value,
@@ -61,39 +61,39 @@ pub struct Tool {
     handler: Handler,
 }
 
-/// How the input of a tool stands in the OpenAPI document.
+/// The input of a tool in the OpenAPI document.
 #[derive(Clone, Copy)]
 pub struct Component {
     /// A reference to it.
     pub reference: SchemaOf,
     /// The schema itself.
     pub schema: SchemaOf,
-    /// What it is called.
+    /// Name of the schema.
     pub name: fn() -> String,
 }
 
-/// A field beside the input that is true or false.
+/// A boolean field besides the input.
 pub(crate) struct Flag {
     pub name: &'static str,
     pub doc: &'static str,
     pub default: bool,
 }
 
-/// One call of a tool, and what it may use.
+/// One call of a tool, with its context.
 pub struct Call {
     pub app: App,
     pub caller: Caller,
     /// The caller's token.
     pub claims: Claims,
-    /// Under which address the caller knows this server.
+    /// Address under which the caller knows this server.
     pub address: Address,
-    /// The content that came with the call, for tools that take bytes.
+    /// Content of the call, for tools that take bytes.
     pub body: Mutex<Option<Body>>,
     session_id: Option<SessionId>,
     flags: Vec<(&'static str, bool)>,
 }
 
-/// Content that came as a field, from callers that send no bytes.
+/// Content that was sent as a field, by callers that cannot send bytes.
 pub struct Content {
     pub text: Option<String>,
     pub base64: Option<String>,
@@ -104,7 +104,7 @@ pub struct Content {
 #[serde(deny_unknown_fields)]
 pub struct NoInput {}
 
-/// Brings arguments into the one shape that is checked.
+/// Normalizes arguments before they are checked.
 pub(crate) type Prepare = fn(Map<String, Value>) -> ApiResult<Map<String, Value>>;
 type Answer = Pin<Box<dyn Future<Output = ApiResult<Outcome>> + Send>>;
 type Handler = Box<dyn Fn(Call, &Schema, Value) -> Answer + Send + Sync>;
@@ -122,17 +122,17 @@ impl Call {
         }
     }
 
-    /// The id of the session that the call is about.
+    /// Id of the session that the call is for.
     pub fn session_id(&self) -> ApiResult<&SessionId> {
         self.session_id.as_ref().ok_or_else(|| ApiError::internal("the tool has no session"))
     }
 
-    /// The session that the call is about, if it is the caller's.
+    /// The session that the call is for, if it belongs to the caller.
     pub fn session(&self) -> ApiResult<Session> {
         Ok(self.app.sessions.get(&self.caller, self.session_id()?)?)
     }
 
-    /// The content of the call: its body, or else what came as a field.
+    /// Content of the call: its body, or else a field.
     pub fn content(&self, content: Content) -> ApiResult<Body> {
         let wrong = |field: &str, message: &str| {
             ApiError::new(ErrorCode::InvalidInput, message).of_field(field, Vec::new())
@@ -157,7 +157,7 @@ impl Call {
     }
 }
 
-/// A tool whose handler returns something to be written as JSON.
+/// A tool whose handler returns a value to serialize as JSON.
 pub fn json_tool<I, O, F, R>(name: &str, handler: F) -> Tool
 where
     I: DeserializeOwned + JsonSchema + Send + 'static,
@@ -172,7 +172,7 @@ where
     tool(name, answer).returns::<O>()
 }
 
-/// A tool. All that depends on the type of its input is in this function.
+/// A tool. Everything that depends on the type of its input is in this function.
 pub fn tool<I, F, R>(name: &str, handler: F) -> Tool
 where
     I: DeserializeOwned + JsonSchema + Send + 'static,
@@ -208,7 +208,7 @@ where
     }
 }
 
-/// `desktop.mouse_move` is "Desktop mouse move" for people.
+/// `desktop.mouse_move` becomes "Desktop mouse move".
 fn title(name: &str) -> String {
     let words = name.replace(['.', '_'], " ");
     let mut letters = words.chars();
@@ -216,7 +216,7 @@ fn title(name: &str) -> String {
 }
 
 impl Tool {
-    /// Checks the arguments and does what the tool does. Whether the caller may is checked before.
+    /// Checks the arguments and runs the tool. The caller's scope was checked before.
     pub async fn call(&self, mut call: Call, args: Map<String, Value>) -> ApiResult<Outcome> {
         let schema = self.schema()?;
         let mut value = input::check(schema, (self.prepare)(args)?)?;
@@ -235,7 +235,7 @@ impl Tool {
         (self.handler)(call, schema, value).await
     }
 
-    /// The call of a caller who must have the tool's scope.
+    /// Checks the caller's scope and calls the tool.
     pub async fn call_as(&self, call: Call, args: Map<String, Value>) -> ApiResult<Outcome> {
         if !call.caller.may(self.scope) {
             return Err(lacks(self.scope));
@@ -243,7 +243,7 @@ impl Tool {
         self.call(call, args).await
     }
 
-    /// Everything a caller may send, as it is enforced.
+    /// The enforced schema of all arguments.
     pub fn schema(&self) -> ApiResult<&Arc<Schema>> {
         if let Some(schema) = self.schema.get() {
             return Ok(schema);
@@ -259,7 +259,7 @@ impl Tool {
         let fields = object.entry("properties").or_insert(json!({}));
         if let Value::Object(fields) = fields {
             if self.of_session {
-                let description = "The session, by the id that creating it returned.";
+                let description = "Id of the session, as returned when it was created.";
                 let id = json!({
                     "type": "string", "minLength": 1, "maxLength": 200,
                     "description": description, "x-missing": "missing_session_id",
@@ -271,7 +271,7 @@ impl Tool {
             }
         }
         let required = object.entry("required").or_insert(json!([]));
-        // Last, so that a client mends its own fields first.
+        // Last, so that clients fix their own fields first.
         if let Value::Array(required) = required
             && self.of_session
         {
@@ -280,14 +280,14 @@ impl Tool {
         root
     }
 
-    /// Everything a caller may send, as clients read it.
+    /// The schema of all arguments as clients see it.
     pub fn documented_schema(&self) -> ApiResult<Value> {
         let mut schema = self.schema()?.value().clone();
         crate::openapi::without_notes(&mut schema);
         Ok(schema)
     }
 
-    /// What success looks like as JSON Schema, if it is JSON.
+    /// The schema of the reply, if it is JSON.
     pub fn output_schema(&self) -> Option<Value> {
         match self.output {
             Output::Json(schema) => Some(crate::openapi::standalone(schema)),
@@ -311,23 +311,23 @@ impl Tool {
         Self { nature, ..self }
     }
 
-    /// It is about one session.
+    /// Declares that it acts on one session.
     pub(crate) fn of_session(self) -> Self {
         Self { of_session: true, ..self }
     }
 
-    /// It has a flag beside its input.
+    /// Adds a flag besides its input.
     pub(crate) fn flag(mut self, name: &'static str, doc: &'static str, default: bool) -> Self {
         self.flags.push(Flag { name, doc, default });
         self
     }
 
-    /// It takes content as bytes.
+    /// Declares that it takes content as bytes.
     pub(crate) fn takes_bytes(self) -> Self {
         Self { takes_bytes: true, ..self }
     }
 
-    /// It accepts arguments in other shapes, which `prepare` brings into one.
+    /// Accepts arguments in other shapes, which `prepare` normalizes.
     pub(crate) fn prepare(self, prepare: Prepare, documented_as: SchemaOf) -> Self {
         let component = Component { reference: documented_as, ..self.component };
         Self { prepare, component, ..self }
@@ -348,8 +348,8 @@ impl Flag {
     }
 }
 
-/// The refusal of a caller whose token does not allow an operation.
+/// The error for a token without the required scope.
 pub fn lacks(scope: Scope) -> ApiError {
-    let message = format!("this token lacks the scope {scope}: make one that has it");
+    let message = format!("this token lacks the scope {scope}: create one that has it");
     ApiError::new(ErrorCode::Forbidden, message)
 }

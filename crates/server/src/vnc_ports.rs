@@ -1,5 +1,5 @@
-//! `HELMDECK_PUBLISH_VNC_PORTS`: each desktop session on a port of its own, for those who are used to
-//! it. The same page and the same checks; nothing of other sessions is there.
+//! `HELMDECK_PUBLISH_VNC_PORTS`: serves each desktop session on a separate port, with the same page
+//! and checks. Other sessions are not reachable there.
 
 use std::{
     collections::HashMap,
@@ -23,20 +23,20 @@ use tokio_util::sync::DropGuard;
 
 use crate::{App, error::ApiError, serve::serve};
 
-/// Where ports begin, as websockify's did.
+/// First port, as with websockify.
 const FIRST_PORT: u16 = 6080;
-/// So many ports are tried for each session that may be there.
+/// Number of ports to try per possible session.
 const SPARE: usize = 4;
 /// A session's port closes with it.
 const DRAIN: Duration = Duration::from_secs(1);
 
-/// The ports that sessions may get on the server's interface.
+/// Ports for sessions on the server's interface.
 pub fn ports(ip: IpAddr, max_sessions: usize) -> impl Iterator<Item = SocketAddr> {
     let count = max_sessions.saturating_mul(SPARE).min(usize::from(u16::MAX - FIRST_PORT));
     (FIRST_PORT..).take(count).map(move |port| SocketAddr::new(ip, port))
 }
 
-/// Opens and closes ports as sessions come and go, for as long as it is polled.
+/// Opens and closes ports as sessions start and end, while it is polled.
 pub async fn run(app: App, router: Router, max_sessions: usize) {
     let everybody = Caller { scopes: vec!["admin".to_owned()], ..Caller::default() };
     let mut open: HashMap<SessionId, DropGuard> = HashMap::new();
@@ -56,7 +56,7 @@ pub async fn run(app: App, router: Router, max_sessions: usize) {
                 open.insert(id.clone(), publish(&app, listener, router.clone(), id));
             }
         }
-        // Lost events mean that anything may have changed.
+        // After lost events, anything may have changed.
         while let Ok(event) = events.next().await {
             if matches!(event.what, EventKind::Changed | EventKind::Gone(_)) {
                 break;
@@ -71,14 +71,14 @@ async fn bind(ip: IpAddr, max_sessions: usize) -> Option<TcpListener> {
             return Some(listener);
         }
     }
-    tracing::warn!(first = FIRST_PORT, "No port is free to publish a session on");
+    tracing::warn!(first = FIRST_PORT, "No free port to publish a session");
     None
 }
 
-/// Serves a session's port until what is returned is dropped.
+/// Serves a session's port until the returned guard is dropped.
 fn publish(app: &App, listener: TcpListener, router: Router, session: SessionId) -> DropGuard {
     let port = listener.local_addr().map_or(0, |addr| addr.port());
-    tracing::info!(session.id = session.as_str(), port, "Session is published");
+    tracing::info!(session.id = session.as_str(), port, "Session published");
     app.published.lock().insert(session.clone(), port);
     let router = router.layer(from_fn_with_state(session, only_this));
     let ended = app.closing.child_token();
@@ -88,7 +88,7 @@ fn publish(app: &App, listener: TcpListener, router: Router, session: SessionId)
     guard
 }
 
-/// Lets through what the viewer's page of this session needs, and nothing else.
+/// Admits only requests that this session's viewer page needs.
 async fn only_this(State(session): State<SessionId>, request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let viewer = format!("api/v1/sessions/{session}/vnc");
@@ -109,6 +109,7 @@ async fn only_this(State(session): State<SessionId>, request: Request, next: Nex
     if asset || events || shared.contains(&path) || own.iter().any(|own| own == path) {
         return next.run(request).await;
     }
-    let message = "only one session's live view is here; the API is on the server's own port";
+    let message =
+        "this port serves the live view of one session; the API is on the server's own port";
     ApiError::new(ErrorCode::NotFound, message).into_response()
 }

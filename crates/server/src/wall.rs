@@ -20,23 +20,23 @@ use crate::{
     closing::{Closing, close, until},
 };
 
-/// People see that something happens; more would only cost.
+/// Enough to see activity; more would only cost.
 const FPS: f32 = 3.0;
 const QUALITY: u8 = 70;
 const WIDTHS: (u32, u32) = (64, 960);
-/// More tiles than this fit on no screen.
+/// Maximum number of sessions. More tiles fit on no screen.
 const MAX_WATCHED: usize = 64;
-/// The longest message of a page.
+/// Maximum size of a page's message.
 pub const MAX_MESSAGE: usize = 16 << 10;
-/// A page that takes nothing for this long is gone.
+/// A page that reads nothing for this long is gone.
 const SEND_DEADLINE: Duration = Duration::from_secs(30);
-/// Between two tries to see a session that is not ready, or was lost for a moment.
+/// Pause between attempts to watch a session that is not ready.
 const PAUSE: Duration = Duration::from_millis(500);
 const PING_EVERY: Duration = Duration::from_secs(20);
-/// A page answers pings; one that is silent for this long is gone.
+/// A page that does not answer pings for this long is gone.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// What the page wants to see now.
+/// The sessions that the page wants to see.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wanted {
@@ -44,7 +44,7 @@ struct Wanted {
     width: u32,
 }
 
-/// Sends a page the pictures that it asks for, until it leaves or its token expires.
+/// Sends the requested pictures to a page, until it disconnects or its token expires.
 pub async fn serve(app: App, caller: Caller, expires: OffsetDateTime, socket: WebSocket) {
     let (mut to_page, mut from_page) = socket.split();
     let (frames, mut arrived) = mpsc::channel::<Bytes>(4);
@@ -92,7 +92,7 @@ pub async fn serve(app: App, caller: Caller, expires: OffsetDateTime, socket: We
     close(to_page, from_page, &reason).await;
 }
 
-/// Starts and stops pictures so that those that are wanted come.
+/// Starts and stops streams to match the request.
 fn watch(
     app: &App,
     caller: &Caller,
@@ -102,7 +102,7 @@ fn watch(
 ) {
     watched.retain(|id, task| wanted.watch.contains(id) && !task.is_finished());
     for id in wanted.watch.iter().take(MAX_WATCHED) {
-        // One that is not the caller's, or gone, has no picture.
+        // Sessions of others or that are gone have no picture.
         let Ok(session) = app.sessions.get(caller, id) else { continue };
         watched.entry(id.clone()).or_insert_with(|| {
             let width = wanted.width.clamp(WIDTHS.0, WIDTHS.1);
@@ -111,7 +111,7 @@ fn watch(
     }
 }
 
-/// Sends one session's pictures, until it is over.
+/// Sends one session's pictures until it ends.
 async fn show(session: Session, width: u32, to_page: mpsc::Sender<Bytes>) {
     while session.is_alive() {
         let wanted = Frames { width, fps: FPS, quality: QUALITY };
@@ -126,7 +126,7 @@ async fn show(session: Session, width: u32, to_page: mpsc::Sender<Bytes>) {
     }
 }
 
-/// The length of the id, the id, the picture.
+/// The length of the id, the id, and the picture.
 fn labelled(id: &SessionId, jpeg: &[u8]) -> Bytes {
     let id = id.as_str().as_bytes();
     let mut message = BytesMut::with_capacity(1 + id.len() + jpeg.len());

@@ -1,4 +1,4 @@
-//! What the agent says it is doing, and when it last did something.
+//! The agent's status line, and when the agent last acted.
 
 use helmdeck_wire::history::{ActionRecord, ActorKind};
 use serde_json::json;
@@ -7,11 +7,11 @@ use crate::{
     Caller, Session, SessionError, events::EventKind, history::Attempt, lifecycle::Lifecycle,
 };
 
-/// The longest status line.
+/// Maximum length of a status line.
 const MAX_STATUS: usize = 500;
 
 impl Session {
-    /// Sets the line that tells watchers what the agent is doing, and writes it down.
+    /// Sets the status line that viewers see, and records it.
     pub async fn set_agent_status(
         &self,
         caller: &Caller,
@@ -34,12 +34,12 @@ impl Session {
         Ok(())
     }
 
-    /// The line that tells watchers what the agent is doing; empty if it says nothing.
+    /// The status line that viewers see; empty if the agent has set none.
     pub fn agent_status(&self) -> String {
         self.inner.agent_status.lock().clone()
     }
 
-    /// Notes that an agent did something, if that is what the record says.
+    /// Updates the time of the last action if an agent performed this one.
     pub(crate) fn note_agent(&self, record: &ActionRecord) {
         if record.by.kind == ActorKind::Agent && record.outcome == "ok" {
             *self.inner.agent_acted.lock() = Some(record.at);

@@ -1,5 +1,6 @@
-//! Sessions of somebody's own display or browser: a program outside brings the guest, and connects to
-//! us. There is no sandbox, and a connection is made by taking one that the program keeps open.
+//! Attached sessions: a user's own display or browser. A program outside runs the guest and
+//! connects to the server. There is no sandbox; the link uses connections that the program keeps
+//! open.
 
 mod allowance;
 
@@ -30,26 +31,26 @@ use tokio::{
 use crate::{Session, SessionError, events::EventKind, lifecycle::Phase, session::Driven};
 use allowance::Allowance;
 
-/// A program that is there brings a connection within its round trip.
+/// A connected program offers a connection within one round trip.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(5);
-/// More connections than this need not wait.
+/// Maximum number of spare connections.
 const MAX_SPARE: usize = 16;
-/// What is on the way between the link and one connection.
+/// Buffer between the link and one connection.
 const BUFFER: usize = 64 << 10;
 
-/// A session that a program asks for, or asks to have back.
+/// A request to attach a session, or to resume one.
 #[derive(Debug, Clone)]
 pub struct ToAttach {
     /// A name for people.
     pub label: String,
-    /// What it brings.
+    /// What is attached.
     pub attached: Attached,
-    /// The id and the beginning of a session that comes back.
+    /// Id and creation time of a session to resume.
     pub back: Option<(SessionId, OffsetDateTime)>,
 }
 
 impl ToAttach {
-    /// The session, less what makes no sense for it; or what is wrong with what is brought.
+    /// The spec, without fields that do not apply. Fails if the request is invalid.
     pub(crate) fn spec(&self) -> Result<SessionSpec, SessionError> {
         let invalid =
             |field, reason: &str| SessionError::InvalidSpec { field, reason: reason.into() };
@@ -78,7 +79,7 @@ impl ToAttach {
     }
 }
 
-/// A cheap handle to what connects us with the program.
+/// A cheap handle to the connection with the program.
 #[derive(Clone)]
 pub struct Attachment {
     shared: Arc<Shared>,
@@ -86,23 +87,23 @@ pub struct Attachment {
 
 struct Shared {
     sandbox: SandboxId,
-    /// Connections that wait to be taken, oldest first.
+    /// Connections that are available, oldest first.
     offers: Mutex<VecDeque<oneshot::Sender<DuplexStream>>>,
     offered: Notify,
-    /// Whether a program is connected as the one that brings it.
+    /// Whether a program is connected as the owner of this attachment.
     brought: AtomicBool,
-    /// What its guest may still report.
+    /// How much the guest may still report.
     allowance: Mutex<Allowance>,
-    /// While the program is waited for.
+    /// Set while the program is disconnected.
     away: Mutex<Option<Away>>,
     over: watch::Sender<bool>,
 }
 
-/// A program that is not connected.
+/// A program that is disconnected.
 #[derive(Debug, Clone, Copy)]
 struct Away {
     since: OffsetDateTime,
-    /// How long it is waited for.
+    /// When the session ends if the program does not return.
     until: Instant,
 }
 
@@ -113,13 +114,13 @@ impl Away {
         let left = self.until.saturating_duration_since(now);
         let seconds = left.as_secs_f64().ceil();
         format!(
-            "the program that attached it is not connected since {since}; it has {seconds} s to \
-             come back"
+            "the program that attached it is not connected since {since}; it has {seconds} s left \
+             to come back"
         )
     }
 }
 
-/// The right to bring a session, which one program has at a time. Dropping it gives it back.
+/// The exclusive right to serve a session. Dropping it releases the right.
 pub struct Brought(Attachment);
 
 impl Drop for Brought {
@@ -138,40 +139,40 @@ impl Attachment {
         Self { shared: Arc::new(shared) }
     }
 
-    /// Makes the caller the one who brings it, unless somebody is.
+    /// Claims the attachment. `None` if another program has it.
     pub(crate) fn bring(&self) -> Option<Brought> {
         let first = !self.shared.brought.swap(true, Ordering::AcqRel);
         first.then(|| Brought(self.clone()))
     }
 
-    /// Whether its guest may send one more report, of so many bytes.
+    /// Whether the guest may send another report of this size.
     pub(crate) fn may_report(&self, bytes: usize) -> bool {
         self.shared.allowance.lock().report(bytes, Instant::now().into_std())
     }
 
-    /// Whether its guest may be there, perhaps again.
+    /// Whether the guest may connect, or reconnect.
     pub(crate) fn may_come(&self) -> bool {
         self.shared.allowance.lock().come(Instant::now().into_std())
     }
 
-    /// Its guest is gone, and waited for until then.
+    /// The guest is gone; the session waits for it until then.
     pub(crate) fn wait_until(&self, until: Instant) {
         let since = OffsetDateTime::now_utc();
         *self.shared.away.lock() = Some(Away { since, until });
     }
 
-    /// Its guest is there.
+    /// The guest is connected.
     pub(crate) fn wait_no_more(&self) {
         *self.shared.away.lock() = None;
     }
 
-    /// Whether its guest has reported more than it may.
+    /// Whether the guest has exceeded its report allowance.
     pub(crate) fn reported_too_much(&self) -> bool {
         self.shared.allowance.lock().is_spent()
     }
 
-    /// Offers a connection; gives the link's end of it when it is taken. Nothing if it never will be.
-    /// Dropping the future withdraws the offer.
+    /// Offers a connection, and resolves to the link's end when it is used. `None` if it never will
+    /// be. Dropping the future withdraws the offer.
     pub fn offer(&self) -> impl Future<Output = Option<DuplexStream>> + Send + use<> {
         let (give, given) = oneshot::channel();
         {
@@ -191,7 +192,7 @@ impl Attachment {
         }
     }
 
-    /// What the runtime would say of it.
+    /// A description like that of a runtime's sandbox.
     pub(crate) fn sandbox(&self) -> Sandbox {
         Sandbox {
             id: self.shared.sandbox.clone(),
@@ -209,21 +210,22 @@ impl Attachment {
 
 #[async_trait]
 impl Runtime for Attachment {
-    /// There is nothing to start.
+    /// Attached sessions have no sandbox to start.
     async fn start(&self, _: &SandboxId, _: &SandboxSpec) -> Result<(), RuntimeError> {
         Ok(())
     }
 
     async fn connect(&self, _: &SandboxId) -> Result<Box<dyn ByteStream>, RuntimeError> {
-        let gone = || RuntimeError::Gone("the program that attached it does not answer".into());
+        let gone =
+            || RuntimeError::Gone("the program that attached the session does not answer".into());
         let deadline = Instant::now() + CONNECT_DEADLINE;
         loop {
             if *self.shared.over.borrow() {
-                return Err(RuntimeError::Gone("it was detached".into()));
+                return Err(RuntimeError::Gone("the session was detached".into()));
             }
             while let Some(offer) = self.next() {
                 let (ours, theirs) = duplex(BUFFER);
-                // One that was withdrawn is passed over.
+                // Skip offers that were withdrawn.
                 if offer.send(theirs).is_ok() {
                     return Ok(Box::new(ours));
                 }
@@ -244,46 +246,46 @@ impl Runtime for Attachment {
 }
 
 impl Session {
-    /// What connects it with the program that attached it, if it was attached.
+    /// The connection with the program, if the session is attached.
     pub fn attachment(&self) -> Option<&Attachment> {
         self.inner.attachment.as_ref()
     }
 
-    /// When it was asked for.
+    /// When the session was created.
     pub fn created_at(&self) -> OffsetDateTime {
         self.inner.record.created_at
     }
 
-    /// Waits until it answers calls, or never will.
+    /// Waits until the session is ready. Fails if it never will be.
     pub async fn ready(&self) -> Result<(), SessionError> {
         self.driven_to(Driven::Running).await;
         self.ensure_alive()
     }
 
-    /// Since when the program that attached it is gone and how long it is waited for, in words.
+    /// A remark while the program is disconnected: since when, and how long the session waits.
     pub(crate) fn away(&self) -> Option<String> {
         let away = *self.attachment()?.shared.away.lock();
         let runs = *self.inner.life.lock().phase() == Phase::Running;
         away.filter(|_| runs).map(|away| away.sentence(Instant::now()))
     }
 
-    /// Lets everybody know that the program that attached it is gone, and waited for until then.
+    /// Announces that the program is gone, and until when the session waits for it.
     pub(crate) fn lost_its_guest(&self, attachment: &Attachment, until: Instant) {
         attachment.wait_until(until);
         self.tell(EventKind::Changed);
     }
 
-    /// Ends it soon, as the program that attached it asks.
+    /// Ends the session soon, at the program's request.
     pub fn detach(&self) {
         self.request_end(EndReason::Requested);
     }
 }
 
-/// Remarks about what an attached session does not have.
+/// Remarks about missing features of an attached session.
 pub(crate) fn notes(attached: &Attached) -> Vec<String> {
     let mut notes = vec![
-        "attached: programs, files and network are somebody's own; no limits, no network policy, no \
-         profile"
+        "attached: programs, files and network belong to another machine; no limits, no network \
+         policy, no profile"
             .to_owned(),
     ];
     if attached.display.is_some() && !attached.live_view {
@@ -307,7 +309,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_connection_that_was_offered_is_taken_and_one_that_was_withdrawn_is_not() {
+    async fn an_offered_connection_is_used_and_a_withdrawn_one_is_not() {
         let (attachment, id) = attachment();
         drop(attachment.offer());
         let offer = attachment.offer();
@@ -320,7 +322,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_wants_a_connection_waits_for_an_offer() {
+    async fn connecting_waits_for_an_offer() {
         let (attachment, id) = attachment();
         let waiting = tokio::spawn({
             let (attachment, id) = (attachment.clone(), id.clone());
@@ -332,7 +334,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_over_takes_nothing_and_says_so() {
+    async fn an_ended_session_refuses_offers_and_connections() {
         let (attachment, id) = attachment();
         let offer = attachment.offer();
         attachment.stop(&id).await.unwrap();
@@ -342,7 +344,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_brings_it_at_a_time() {
+    async fn only_one_program_at_a_time_can_bring_a_session() {
         let (attachment, _) = attachment();
         let first = attachment.bring();
         assert!(first.is_some() && attachment.bring().is_none());
@@ -351,17 +353,17 @@ mod tests {
     }
 
     #[test]
-    fn how_long_a_program_is_waited_for_is_counted_down() {
+    fn the_time_left_for_a_program_to_return_counts_down() {
         let since = OffsetDateTime::UNIX_EPOCH + Duration::from_millis(1500);
         let gone = Instant::now();
         let away = Away { since, until: gone + Duration::from_secs(30) };
         let expected = "the program that attached it is not connected since \
-                        1970-01-01T00:00:01Z; it has 21 s to come back";
+                        1970-01-01T00:00:01Z; it has 21 s left to come back";
         assert_eq!(away.sentence(gone + Duration::from_millis(9500)), expected);
     }
 
     #[test]
-    fn what_is_brought_is_named_plainly() {
+    fn an_invalid_display_or_browser_is_refused() {
         let brought = |display: Option<&str>, cdp: Option<&str>| {
             let (display, cdp) = (display.map(Into::into), cdp.map(Into::into));
             let attached = Attached { display, cdp, live_view: true };

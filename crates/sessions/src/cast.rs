@@ -1,4 +1,4 @@
-//! People who watch a session's browser without a screen, and whether it can be watched.
+//! Viewers of a session's browser without a screen.
 
 use std::ops::{Deref, DerefMut};
 
@@ -16,25 +16,25 @@ use crate::{
     view::{View, Viewer},
 };
 
-/// What is known of a browser that may be watched.
+/// State of a browser that can be watched.
 #[derive(Default)]
 pub(crate) struct Watched {
     viewers: usize,
-    /// How it ended, while there is none.
+    /// How the browser ended, while there is none.
     ended: Option<String>,
 }
 
-/// An open view of a browser. Dropping it ends it.
+/// An open view of a browser. Dropping it closes the view.
 pub struct CastViewer {
     view: View,
     _watching: Watching,
 }
 
-/// One of those who watch.
+/// Counts one viewer.
 struct Watching(Session);
 
 impl Session {
-    /// Opens a view of the browser, as [`helmdeck_link::cast`] reads it.
+    /// Opens a view of the browser, for [`helmdeck_link::cast`].
     pub async fn cast(
         &self,
         viewer: Viewer,
@@ -45,7 +45,7 @@ impl Session {
             Phase::Running => {}
             Phase::Starting => {
                 let message = format!(
-                    "session {} is still starting, and its browser is not there yet: ask again in \
+                    "session {} is still starting and has no browser yet: try again in \
                      a second",
                     self.id().as_str()
                 );
@@ -68,12 +68,12 @@ impl Session {
         Ok((CastViewer { view, _watching: watching }, stream))
     }
 
-    /// The pictures for viewers that do not ask for others.
+    /// Default pictures for viewers that do not choose.
     pub fn pictures(&self) -> Pictures {
         self.inner.record.spec.cdp_stream.clone().unwrap_or_default()
     }
 
-    /// Whether its browser can be watched.
+    /// Whether the browser can be watched.
     pub(crate) fn browser_view(&self) -> BrowserView {
         if let Some(away) = self.away() {
             return ViewStatus::Unavailable.because(away);
@@ -81,9 +81,8 @@ impl Session {
         let phase = self.inner.life.lock().phase().clone();
         match phase {
             Phase::Starting => ViewStatus::Starting.plainly(),
-            Phase::Outdated => {
-                ViewStatus::Unavailable.because("the session was made by another version")
-            }
+            Phase::Outdated => ViewStatus::Unavailable
+                .because("the session was created by another version of helmdeck"),
             Phase::Over(Ending { reason, .. }) => {
                 ViewStatus::Unavailable.because(format!("session ended: {}", reason.as_str()))
             }
@@ -95,7 +94,7 @@ impl Session {
                     (Some(how), _) => {
                         let next = match &self.inner.record.attached {
                             Some(_) => "it is looked for until it is back",
-                            None => "it is started again",
+                            None => "it is being restarted",
                         };
                         ViewStatus::NoBrowser.because(format!("the browser ended ({how}): {next}"))
                     }
@@ -109,12 +108,12 @@ impl Session {
         }
     }
 
-    /// Whether it is somebody's display without a browser.
+    /// Whether this is an attached display without a browser.
     fn shows_no_browser(&self) -> bool {
         self.inner.record.attached.as_ref().is_some_and(|attached| attached.cdp.is_none())
     }
 
-    /// The browser ended, or is there again.
+    /// Records that the browser ended, or is running again.
     pub(crate) fn browser_ended(&self, how: Option<String>) {
         self.inner.cast.lock().ended = how;
         self.tell(EventKind::Changed);

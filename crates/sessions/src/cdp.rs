@@ -1,5 +1,5 @@
-//! Clients of the browser's debugging protocol from outside: who they are, and whether their input
-//! may pass.
+//! Outside clients of the browser's debugging protocol: who they are, and whether their input is
+//! accepted.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -13,10 +13,10 @@ use time::OffsetDateTime;
 
 use crate::{Caller, Session, SessionError, history::Attempt, lifecycle::Lifecycle};
 
-/// More clients than this of one session are refused: each has its own events.
+/// Maximum number of clients per session. Each has its own events.
 const MAX_CLIENTS: u64 = 16;
 
-/// An open connection. Dropping it ends it.
+/// An open connection. Dropping it closes the connection.
 pub struct CdpClient {
     session: Session,
     caller: Caller,
@@ -25,7 +25,7 @@ pub struct CdpClient {
     _place: Place,
 }
 
-/// One of the places for clients.
+/// Counts one client.
 struct Place(Session);
 
 impl Drop for Place {
@@ -35,7 +35,7 @@ impl Drop for Place {
 }
 
 impl Session {
-    /// Opens a connection to the session's browser: messages ended by NULs, as on its pipe.
+    /// Opens a connection to the session's browser. Messages end with NUL, as on its pipe.
     pub async fn open_cdp(
         &self,
         caller: Caller,
@@ -68,18 +68,18 @@ impl Session {
 }
 
 impl CdpClient {
-    /// Whose browser it is.
+    /// The session that the connection belongs to.
     pub fn session(&self) -> &Session {
         &self.session
     }
 
-    /// A message goes to the browser.
+    /// Records activity: a message goes to the browser.
     pub fn touch(&self) {
         self.sent.fetch_add(1, Ordering::Relaxed);
         self.session.touch();
     }
 
-    /// Whether input may pass now: not while a person drives, unless it is this one.
+    /// Whether input is accepted now. While a person has control, only that person's is.
     pub fn may_drive(&self) -> Result<(), SessionError> {
         self.session.may_drive(&self.caller).map(|_| ())
     }

@@ -1,26 +1,26 @@
-//! The most that one session may be given: for callers what the operator sets, for admins what the
-//! machine has.
+//! Resource limits of a single session: set by the operator for callers, by the machine's size for
+//! admins.
 
 use helmdeck_runtime::SandboxSpec;
 use helmdeck_wire::{session::SessionSpec, size::Bytes};
 
 use crate::{Caller, SessionError, spec::invalid};
 
-/// What one session may have at most.
+/// Maximum resources of one session.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ceiling {
-    /// Memory, with the files in it.
+    /// Memory, including files in memory.
     pub memory: Bytes,
-    /// Processor cores.
+    /// CPU cores.
     pub cpu: f64,
 }
 
 /// The ceilings of all sessions. By default there are none.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ceilings {
-    /// Of a session of any caller.
+    /// For callers.
     pub caller: Ceiling,
-    /// Of an admin's: the machine.
+    /// For admins: the machine's resources.
     pub machine: Ceiling,
 }
 
@@ -32,12 +32,12 @@ impl Default for Ceilings {
 }
 
 impl Ceilings {
-    /// Refuses what is too much, and keeps what is not asked for below the ceiling, too.
+    /// Refuses requests above the limit, and caps defaults.
     pub fn apply(&self, caller: &Caller, spec: &mut SessionSpec) -> Result<(), SessionError> {
         let (ceiling, why) = if caller.is_admin() {
-            (self.machine, "which is all that this machine has")
+            (self.machine, "all that this machine has")
         } else {
-            (self.caller, "as the server's HELMDECK_MAX_MEMORY_LIMIT says")
+            (self.caller, "set by the server's HELMDECK_MAX_MEMORY_LIMIT")
         };
         for (field, asked) in [("memory_limit", spec.memory_limit), ("shm_size", spec.shm_size)] {
             if let Some(asked) = asked
@@ -89,8 +89,8 @@ mod tests {
         let message = refused(false, memory(900)).unwrap();
         assert_eq!(
             message,
-            "memory_limit: 900g is too much: at most 2g, as the server's \
-             HELMDECK_MAX_MEMORY_LIMIT says"
+            "memory_limit: 900g is too much: at most 2g, set by the server's \
+             HELMDECK_MAX_MEMORY_LIMIT"
         );
         assert_eq!(refused(false, memory(2)), None);
         let shm = SessionSpec { shm_size: Some(Bytes(3 << 30)), ..SessionSpec::default() };
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_asked_for_stays_below_the_ceiling_too() {
+    fn defaults_stay_below_the_ceiling_too() {
         let ceilings = Ceilings {
             caller: Ceiling { memory: Bytes(1 << 30), cpu: 1.0 },
             machine: Ceiling { memory: Bytes(16 << 30), cpu: 4.0 },

@@ -1,36 +1,35 @@
-//! The clock that limits and leases go by.
+//! The clock for limits and leases.
 
 use std::time::{Duration, Instant};
 
 use tokio::{sync::watch, time::sleep};
 
-/// The clock that the limits and leases of sessions go by: the machine's, unless a test sets it
-/// forward.
+/// The clock for limits and leases of sessions. Tests can advance it.
 #[derive(Debug, Clone, Default)]
 pub struct Clock {
-    /// How far it is ahead of the machine's clock.
+    /// Offset from the machine's clock.
     ahead: Option<watch::Receiver<Duration>>,
 }
 
-/// Sets a [`Clock`] forward.
+/// Advances a [`Clock`].
 #[derive(Debug, Clone)]
 pub struct ClockControl {
     ahead: watch::Sender<Duration>,
 }
 
 impl Clock {
-    /// A clock that can be set forward, and what does it.
+    /// A clock that can be advanced, and its control.
     pub fn controlled() -> (Self, ClockControl) {
         let (sender, receiver) = watch::channel(Duration::ZERO);
         (Self { ahead: Some(receiver) }, ClockControl { ahead: sender })
     }
 
-    /// The time now.
+    /// The current time.
     pub(crate) fn now(&self) -> Instant {
         Instant::now() + self.ahead.as_ref().map_or(Duration::ZERO, |ahead| *ahead.borrow())
     }
 
-    /// Waits until it is that time.
+    /// Waits until this time.
     pub(crate) async fn sleep_until(&self, time: Instant) {
         let mut clock = self.clone();
         loop {
@@ -48,7 +47,7 @@ impl Clock {
         }
     }
 
-    /// Waits until it is set forward; for ever, if nothing can.
+    /// Waits until the clock is advanced; forever if it cannot be.
     async fn set(&mut self) {
         if let Some(ahead) = &mut self.ahead
             && ahead.changed().await.is_ok()
@@ -60,7 +59,7 @@ impl Clock {
 }
 
 impl ClockControl {
-    /// Sets the clock forward.
+    /// Advances the clock.
     pub fn advance(&self, by: Duration) {
         self.ahead.send_modify(|ahead| *ahead += by);
     }
@@ -73,7 +72,7 @@ mod tests {
     const HOUR: Duration = Duration::from_secs(3600);
 
     #[tokio::test]
-    async fn waiting_ends_when_the_clock_is_set_to_that_time_and_not_before() {
+    async fn sleep_until_ends_exactly_when_the_clock_reaches_the_time() {
         let (clock, control) = Clock::controlled();
         let due = clock.now() + HOUR;
         let waiting = clock.sleep_until(due);
@@ -87,7 +86,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_clock_that_nothing_can_set_is_the_machines() {
+    async fn the_default_clock_is_the_machines() {
         let (clock, control) = Clock::controlled();
         drop(control);
         clock.sleep_until(Instant::now() + Duration::from_millis(1)).await;

@@ -1,11 +1,11 @@
-//! Who drives a session: a lease with an epoch. Pure decisions, with time passed in.
+//! Control of a session: a lease with an epoch. Pure decisions, with time passed in.
 //!
 //! Without a lease, agents drive. A person who takes it stops them until it is released, or until
-//! all viewers of that person have been gone for [`GRACE`]. Who drives by calls alone, without a
-//! viewer, must do so every [`UNWATCHED`].
+//! all viewers of that person have been gone for [`GRACE`]. A holder without a viewer must act at
+//! least every [`UNWATCHED`].
 //!
-//! People always come first: anyone but an agent takes the lease from an agent, only a person who
-//! logged in can force it from another person, and agents never force.
+//! People have priority: anyone but an agent can take the lease from an agent. Only a person who
+//! logged in can force it from another person. Agents can never force it.
 
 use std::time::{Duration, Instant};
 
@@ -15,32 +15,32 @@ use helmdeck_wire::{
 };
 use time::OffsetDateTime;
 
-/// How long the lease of a person whose viewers are gone is kept: a page that is reloaded, or a
-/// network that changes, must not hand a half-filled form to the agent.
+/// How long a person keeps the lease after their last viewer is gone. A page reload or a network
+/// change must not give a half-filled form to the agent.
 pub const GRACE: Duration = Duration::from_secs(15);
-/// How long somebody who never opened a viewer keeps it without using it.
+/// How long a holder who never opened a viewer keeps the lease without using it.
 pub const UNWATCHED: Duration = Duration::from_secs(300);
 
-/// Who can take control.
+/// A client that can take control.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
-    /// As others are told.
+    /// Shown to others.
     pub by: Actor,
-    /// For us: the token or ticket that was used. Two pages of one login are one holder.
+    /// The token or ticket that was used. Two pages of one login are the same holder.
     pub key: String,
 }
 
-/// Who drives.
+/// State of control.
 #[derive(Debug, Clone, Default)]
 pub struct Lease {
     epoch: u64,
     held: Option<Held>,
     since: Option<OffsetDateTime>,
-    /// What the last person to drive left for the agent, and who that was.
+    /// Message that the last person left for the agent, and that person.
     message: Option<(String, String)>,
 }
 
-/// Who drives since control changed hands.
+/// The new state after control changed.
 #[derive(Debug, Clone)]
 pub struct ControlChange {
     lease: Lease,
@@ -52,7 +52,7 @@ impl ControlChange {
         Self { lease, running }
     }
 
-    /// Who drives, as the one with `key` sees it.
+    /// Control as the client with `key` sees it.
     pub fn seen_by(&self, key: &str) -> Control {
         self.lease.describe(self.running, key)
     }
@@ -62,9 +62,9 @@ impl ControlChange {
 struct Held {
     holder: Holder,
     viewers: usize,
-    /// Whether it ever had a viewer.
+    /// Whether the holder ever had a viewer.
     watched: bool,
-    /// When its last viewer went, or it last acted.
+    /// When the holder's last viewer left, or the holder last acted.
     seen: Instant,
 }
 
@@ -79,8 +79,9 @@ impl Held {
 }
 
 impl Lease {
-    /// Gives the lease to `holder` if nobody has it, if an agent has it and `holder` is none, or if
-    /// `holder` is a person who forces it. Says whether anything changed, or who has it.
+    /// Gives the lease to `holder` if it is free, if an agent has it and `holder` is not an agent,
+    /// or if `holder` is a person who forces it. Returns whether anything changed, or the current
+    /// holder.
     pub fn take(
         &mut self,
         holder: Holder,
@@ -101,15 +102,15 @@ impl Lease {
         Ok(true)
     }
 
-    /// Hands control back to the agents, if `key` has it. Says whether anything changed.
+    /// Releases control to the agents if `key` has it. Returns whether anything changed.
     pub fn release(&mut self, key: &str, message: Option<String>, at: OffsetDateTime) -> bool {
         let Some(held) = self.held.take_if(|held| held.holder.key == key) else { return false };
         self.change(message.map(|message| (message, held.holder.by.subject)), at);
         true
     }
 
-    /// Whether an agent's action may begin: the epoch it begins in, or who drives instead. Whoever
-    /// has the lease may also use the actions.
+    /// Whether an action may start: the current epoch, or the holder who prevents it. The holder of
+    /// the lease may use actions, too.
     pub fn admit(&self, key: &str) -> Result<u64, Holder> {
         match &self.held {
             Some(held) if held.holder.key != key => Err(held.holder.clone()),
@@ -117,22 +118,22 @@ impl Lease {
         }
     }
 
-    /// Whether `key` has the lease: only then does input by hand pass.
+    /// Whether `key` has the lease. Manual input requires it.
     pub fn drives(&self, key: &str) -> bool {
         self.held.as_ref().is_some_and(|held| held.holder.key == key)
     }
 
-    /// Who has the lease.
+    /// The holder of the lease.
     pub fn holder(&self) -> Option<&Holder> {
         self.held.as_ref().map(|held| &held.holder)
     }
 
-    /// Grows whenever control changes hands.
+    /// Increases whenever control changes.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// The holder's viewers, all that are open now.
+    /// Updates the number of the holder's open viewers.
     pub fn watched_by(&mut self, key: &str, viewers: usize, now: Instant) {
         if let Some(held) = self.held.as_mut().filter(|held| held.holder.key == key) {
             held.viewers = viewers;
@@ -141,14 +142,14 @@ impl Lease {
         }
     }
 
-    /// The holder does something.
+    /// Records activity of the holder.
     pub fn used_by(&mut self, key: &str, now: Instant) {
         if let Some(held) = self.held.as_mut().filter(|held| held.holder.key == key) {
             held.seen = now;
         }
     }
 
-    /// Ends a lease whose holder has been gone for too long. Says whether anything changed.
+    /// Ends a lease whose holder has been gone for too long. Returns whether anything changed.
     pub fn expire(&mut self, now: Instant, at: OffsetDateTime) -> bool {
         let expired = self.expires().is_some_and(|end| now >= end);
         if expired {
@@ -158,13 +159,13 @@ impl Lease {
         expired
     }
 
-    /// When [`Self::expire`] may change something.
+    /// When [`Self::expire`] needs to be called next.
     pub fn expires(&self) -> Option<Instant> {
         let held = self.held.as_ref().filter(|held| held.viewers == 0)?;
         Some(held.seen + if held.watched { GRACE } else { UNWATCHED })
     }
 
-    /// Who drives, as the one with `key` sees it.
+    /// Control as the client with `key` sees it.
     pub fn describe(&self, running: bool, key: &str) -> Control {
         let driver = match &self.held {
             _ if !running => Driver::Nobody,
@@ -248,7 +249,7 @@ mod tests {
     fn agents_drive_until_a_person_takes_control_and_again_after() {
         let mut lease = Lease::default();
         assert_eq!(lease.admit("agent"), Ok(0));
-        assert!(!lease.drives("agent"), "input by hand needs the lease");
+        assert!(!lease.drives("agent"), "manual input needs the lease");
         assert_eq!(lease.take(holder("ann"), false, Instant::now(), AT), Ok(true));
         assert_eq!(lease.admit("agent"), Err(holder("ann")));
         assert_eq!(lease.admit("ann"), Ok(1));
@@ -257,7 +258,7 @@ mod tests {
         assert_eq!(lease.admit("agent"), Ok(2));
         let seen = lease.describe(true, "agent");
         assert_eq!(seen.message.as_deref(), Some("logged in"));
-        assert_eq!(seen.message_by.as_deref(), Some("ann"), "the words are the person's");
+        assert_eq!(seen.message_by.as_deref(), Some("ann"), "the message comes from the person");
     }
 
     #[test]
@@ -302,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_drives_what_does_not_run() {
+    fn an_ended_session_has_no_driver() {
         let mut lease = Lease::default();
         assert_eq!(lease.describe(false, "").driver, Driver::Nobody);
         assert_eq!(lease.describe(true, "").driver, Driver::Agent);

@@ -1,4 +1,4 @@
-//! A session as its owner sees it.
+//! Descriptions of sessions for their owners.
 
 use std::{sync::atomic::Ordering, time::Duration};
 
@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl Session {
-    /// What its owner may know about it. `sandbox` is what the runtime says, if it still knows it.
+    /// Describes the session. `sandbox` is the runtime's information, if it still has any.
     pub(crate) async fn describe(
         &self,
         caller: &Caller,
@@ -71,7 +71,7 @@ fn timing((stage, done): &(Stage, Duration)) -> session::StageTiming {
     session::StageTiming { stage: stage.as_str().to_owned(), done_ms }
 }
 
-/// A session of which only its record is left.
+/// Describes a session that only exists as a record.
 pub(crate) fn of_record(id: &SessionId, record: &Record, ending: Ending) -> session::Session {
     session::Session {
         id: id.clone(),

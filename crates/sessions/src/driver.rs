@@ -1,4 +1,4 @@
-//! The one task that leads a session from its start, or its adoption, to its end.
+//! The task that runs a session from its start or adoption to its end.
 
 mod attached;
 mod loss;
@@ -32,19 +32,19 @@ pub(crate) use attached::drive_attached;
 use loss::{gone, heard, last_words, lost, moved, name};
 use reports::Reports;
 
-/// All stages together, on a busy machine.
+/// Deadline for all stages together, on a busy machine.
 const START_DEADLINE: Duration = Duration::from_secs(120);
-/// Stopping a sandbox fails for reasons that pass, or for good.
+/// How often to try to stop a sandbox: some failures are temporary.
 const STOP_TRIES: usize = 3;
-/// A guest answers milliseconds after its sandbox runs.
+/// A guest usually answers milliseconds after its sandbox starts.
 const HELLO_DEADLINE: Duration = Duration::from_secs(20);
-/// When a profile is kept first: somebody may have signed in by then.
+/// When to save a profile for the first time: early, in case of a quick login.
 const PROFILE_FIRST: Duration = Duration::from_secs(10);
-/// How often a profile is kept while its session runs.
+/// How often to save a profile while its session runs.
 const PROFILE_EVERY: Duration = Duration::from_secs(30);
 
-/// Leads a new session until nothing of it is left. Its workspace is on the disk and may hold so many
-/// bytes, or in memory.
+/// Runs a new session until it is completely removed. `workspace_bytes` is the limit on disk;
+/// without it the workspace is in memory.
 pub(crate) async fn drive(
     session: Session,
     runtime: Arc<dyn Runtime>,
@@ -56,7 +56,7 @@ pub(crate) async fn drive(
         workspace: workspace_bytes.is_some(),
         ..spec::for_runtime(&inner.record.spec, inner.record.to_labels())
     };
-    // Not to be interrupted: a sandbox that is half started could not be stopped.
+    // Not cancellable: a half-started sandbox could not be stopped.
     let started = match runtime.start(&inner.sandbox, &spec).await {
         Ok(()) => tokio::select! {
             started = start(&session, &*runtime, &spec, workspace_bytes) => Some(started),
@@ -72,7 +72,7 @@ pub(crate) async fn drive(
     stop(&session, &*runtime).await;
 }
 
-/// Leads a session that an earlier server started.
+/// Runs a session that an earlier server started.
 pub(crate) async fn drive_adopted(session: Session, runtime: Arc<dyn Runtime>, policy: Policy) {
     let adopted = tokio::select! {
         adopted = adopt(&session, &*runtime) => Some(adopted),
@@ -81,7 +81,7 @@ pub(crate) async fn drive_adopted(session: Session, runtime: Arc<dyn Runtime>, p
     match adopted {
         Some(Ok(Adopted::Current(started))) => live(&session, &*runtime, policy, started).await,
         Some(Ok(Adopted::Outdated)) => {
-            warn!(session.id = session.id().as_str(), "Session is of another version");
+            warn!(session.id = session.id().as_str(), "Session runs another version");
             session.inner.life.lock().outdated();
             session.inner.progress.send_replace(Driven::Running);
             session.tell(EventKind::Changed);
@@ -101,7 +101,7 @@ pub(crate) async fn drive_adopted(session: Session, runtime: Arc<dyn Runtime>, p
     stop(&session, &*runtime).await;
 }
 
-/// Stops the sandbox; then nothing of the session is left.
+/// Stops the sandbox and removes everything of the session.
 async fn stop(session: &Session, runtime: &dyn Runtime) {
     let inner = &session.inner;
     let ready = *inner.progress.borrow() == Driven::Running && inner.life.lock().has_guest();
@@ -111,7 +111,7 @@ async fn stop(session: &Session, runtime: &dyn Runtime) {
         matches!(ending.reason, EndReason::Idle | EndReason::WallClock | EndReason::MaxTasks)
     };
     if session.ended().is_some_and(reached_limit) {
-        // Somebody may still want to know what it did; after this, nobody can ask the guest.
+        // Keep the log: after this, the guest cannot be asked for it.
         session.keep_log().await;
     }
     if ready {
@@ -122,12 +122,12 @@ async fn stop(session: &Session, runtime: &dyn Runtime) {
             Ok(()) => break,
             Err(problem) => {
                 let error = with_causes(&problem);
-                error!(session.id = id, error, "Sandbox could not be stopped");
+                error!(session.id = id, error, "Failed to stop sandbox");
             }
         }
     }
     session.end_forwards().await;
-    info!(session.id = id, phase = ?inner.life.lock().phase(), "Session is over");
+    info!(session.id = id, phase = ?inner.life.lock().phase(), "Session has ended");
     session.remember_end(picture).await;
     inner.progress.send_replace(Driven::Stopped);
     session.tell(EventKind::Changed);
@@ -143,11 +143,11 @@ fn fail(session: &Session, reason: EndReason, failure: Failure) {
 /// A session that is ready.
 struct Started {
     reports: Reports,
-    /// What its connections leave by, credentials included.
+    /// The session's proxy, including credentials.
     via: Option<Via>,
 }
 
-/// All stages after the sandbox runs. Each that is done leaves its time in the session.
+/// Runs all stages after the sandbox has started. Records the time of each.
 async fn start(
     session: &Session,
     runtime: &dyn Runtime,
@@ -159,7 +159,7 @@ async fn start(
         let failed = |e: &dyn std::error::Error| failure(Stage::Sandbox, with_causes(e));
         let hello = inner.link.hello(HELLO_DEADLINE).await.map_err(|e| failed(&e))?;
         if hello.link_version != LINK_VERSION {
-            let reason = format!("its guest speaks link {}", hello.link_version);
+            let reason = format!("its guest uses link version {}", hello.link_version);
             return Err(failure(Stage::Sandbox, reason));
         }
         let mut begin = Begin { workspace_bytes, ..spec::for_guest(&inner.record.spec) };
@@ -194,7 +194,7 @@ async fn start(
     timeout(START_DEADLINE, work).await.unwrap_or_else(|_| Err(late()))
 }
 
-/// What became of a session that was found running.
+/// Result of adopting a session.
 enum Adopted {
     Current(Started),
     Outdated,
@@ -213,18 +213,18 @@ async fn adopt(session: &Session, runtime: &dyn Runtime) -> Result<Adopted, Fail
     let mut reports = Reports::new(stream, inner.attachment.clone());
     let begun = timeout(START_DEADLINE, ready(session, runtime, &mut reports, |_| {})).await;
     begun.unwrap_or_else(|_| Err(failure(Stage::Browser, "not ready in time".into())))?;
-    // Whoever drove under the server before this one drives no more.
+    // The lease did not survive the restart.
     let to_agents = HandedOver { to_person: false, key: None };
     inner.link.release_all(to_agents).await.map_err(|e| failed(&e))?;
     if inner.attachment.is_none() {
         session.adopt_forwards().await;
     }
     info!(session.id = inner.id.as_str(), owner = inner.record.owner, "Session is adopted");
-    // The record has no credentials; the guest was given them when it began.
+    // The record has no credentials. The guest got them at its start.
     Ok(Adopted::Current(Started { reports, via: leaving(hello.proxy.as_ref())? }))
 }
 
-/// A proxy that cannot be used fails the session: it must not leave by another way.
+/// An unusable proxy fails the session, because its traffic must not bypass the proxy.
 fn leaving(proxy: Option<&Proxy>) -> Result<Option<Via>, Failure> {
     let via = proxy.map(proxy::via).transpose();
     via.map_err(|error| failure(Stage::Sandbox, with_causes(&error)))
@@ -266,7 +266,7 @@ async fn ready(
     }
 }
 
-/// Waits for the end of a running session: asked for, due, or because a part of it is lost.
+/// Waits until a running session ends: on request, at a limit, or because a part is lost.
 async fn live(
     session: &Session,
     runtime: &dyn Runtime,
@@ -276,7 +276,7 @@ async fn live(
     let inner = &session.inner;
     let (decisions, forwards) = (inner.egress.clone(), inner.forwards.clone());
     let link = inner.link.clone();
-    // Ends with this function, and all connections out with it.
+    // Dropped with this function, together with all outgoing connections.
     let _proxy = egress::serve(session.id(), link, (policy, via), decisions, forwards);
     tokio::select! {
         () = session.open_start_url() => {}
@@ -290,14 +290,14 @@ async fn live(
     }
 }
 
-/// From now on, calls are answered.
+/// Makes the session ready for calls.
 fn begin_life(session: &Session) {
     session.inner.life.lock().ready(session.inner.clock.now());
     session.inner.progress.send_replace(Driven::Running);
     session.tell(EventKind::Changed);
 }
 
-/// Keeps the profile again and again: a session that crashes does not get to it.
+/// Saves the profile periodically, in case the session crashes.
 async fn keep_profile(session: &Session) {
     if session.inner.record.spec.profile.is_none() {
         std::future::pending::<()>().await;
@@ -309,7 +309,7 @@ async fn keep_profile(session: &Session) {
     }
 }
 
-/// Waits until the session is ended or must end.
+/// Waits until the session is ended or reaches a limit.
 async fn over(session: &Session) {
     let inner = &session.inner;
     let mut told = Told::default();
@@ -339,7 +339,7 @@ async fn over(session: &Session) {
     }
 }
 
-/// What the session's sandbox uses, where the runtime can tell.
+/// Resource usage of the sandbox, if the runtime knows it.
 async fn usage(session: &Session, runtime: &dyn Runtime) -> Option<Usage> {
     let sandboxes = runtime.list().await.unwrap_or_default();
     sandboxes.into_iter().find(|sandbox| sandbox.id == session.inner.sandbox)?.usage
@@ -349,7 +349,7 @@ fn failure(stage: Stage, reason: String) -> Failure {
     Failure { stage: Some(stage), reason, log_tail: String::new() }
 }
 
-/// How old the session is.
+/// Age of the session.
 fn elapsed_ms(session: &Session) -> u64 {
     u64::try_from(elapsed(session).as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,5 +1,5 @@
-//! A session's way out: connections of its programs come through the link, and are served by the
-//! proxy under the server's policy, or carried to a forwarded port.
+//! Outgoing connections of a session's programs. They arrive through the link and go through the
+//! proxy under the server's policy, or to a forwarded port.
 
 use std::{collections::VecDeque, io, sync::Arc};
 
@@ -12,10 +12,10 @@ use tracing::{debug, info};
 
 use crate::forwards::Forwards;
 
-/// Refused and failed requests that are remembered, to explain why a page did not load.
+/// Number of refused and failed connections to remember, to explain why a page did not load.
 const REMEMBERED: usize = 64;
 
-/// What became of the requests to get out.
+/// Counts and recent failures of outgoing connections.
 #[derive(Default)]
 pub(crate) struct Decisions {
     known: Mutex<Known>,
@@ -26,12 +26,12 @@ struct Known {
     allowed: u64,
     denied: u64,
     failed: u64,
-    /// The last that were denied or failed, newest last, each with its number.
+    /// The most recent denied or failed connections with their numbers, newest last.
     recent: VecDeque<(u64, Decision)>,
 }
 
 impl Known {
-    /// How many were denied or failed so far: the number of the last of them.
+    /// Number of the last denied or failed connection.
     fn number(&self) -> u64 {
         self.denied + self.failed
     }
@@ -43,12 +43,12 @@ impl Decisions {
         session::Egress { allowed, denied, failed }
     }
 
-    /// A moment, for [`Self::since`].
+    /// The current position, for [`Self::since`].
     pub fn mark(&self) -> u64 {
         self.known.lock().number()
     }
 
-    /// What was refused or failed since that moment, newest first.
+    /// Refused and failed connections since then, newest first.
     pub fn since(&self, mark: u64) -> Vec<Decision> {
         let known = self.known.lock();
         let since = known.recent.iter().rev().take_while(|(number, _)| *number > mark);
@@ -93,22 +93,22 @@ fn log(id: &SessionId, Decision { host, port, verdict, .. }: &Decision) {
     let id = id.as_str();
     match verdict {
         Verdict::Allowed => {
-            debug!(session.id = id, host, port, "Connection out is allowed");
+            debug!(session.id = id, host, port, "Outgoing connection allowed");
         }
         Verdict::Denied(rule) => {
-            info!(session.id = id, host, port, %rule, "Connection out is denied");
+            info!(session.id = id, host, port, %rule, "Outgoing connection denied");
         }
         Verdict::Failed(failure) => {
-            info!(session.id = id, host, port, ?failure, "Connection out failed");
+            info!(session.id = id, host, port, ?failure, "Outgoing connection failed");
         }
     }
 }
 
-/// Connections as the guest hands them over. Those to forwarded ports are no business of the proxy.
+/// Connections from the guest. Those to forwarded ports do not go through the proxy.
 struct Tunnels {
     link: Link,
     forwards: Arc<Forwards>,
-    /// They end with the proxy.
+    /// Tasks that end with the proxy.
     forwarded: JoinSet<()>,
 }
 

@@ -1,4 +1,4 @@
-//! How sessions ended, for those who ask for one that is gone.
+//! How sessions ended, for queries about sessions that are gone.
 
 use std::{collections::VecDeque, sync::atomic::Ordering, time::Duration};
 
@@ -12,12 +12,12 @@ use tracing::warn;
 
 use crate::{Caller, Session, description, lifecycle::Ending, record::Record};
 
-/// Of more sessions than this, the first are forgotten.
+/// Maximum number of remembered sessions. The oldest are forgotten first.
 const KEPT: u32 = 1000;
-/// The end of a session does not wait longer for a disk that takes nothing.
+/// How long the end of a session waits for a disk that does not respond.
 const DEADLINE: Duration = Duration::from_secs(2);
 
-/// The ends that are known, in memory and in the store.
+/// Known ends, in memory and in the store.
 pub(crate) struct Ends {
     store: Store,
     /// Oldest first.
@@ -30,7 +30,7 @@ impl Ends {
         Ok(Self { store, known })
     }
 
-    /// How that session ended, if it was the caller's; an admin may ask for anyone's.
+    /// How a session of the caller ended. An admin may ask about any session.
     pub fn of(&self, caller: &Caller, id: &SessionId) -> Option<Ending> {
         let known = self.known.lock();
         let end = known.iter().find(|end| end.session_id == *id)?;
@@ -38,8 +38,8 @@ impl Ends {
         visible.then_some(Ending { reason: end.reason, at: end.ended_at })
     }
 
-    /// Remembers a session that ended while there was no server, unless it is known how: at its limit,
-    /// if that is past, else now that it is found.
+    /// Records the end of a session that ended while no server was running, unless it is known: at
+    /// its limit if that has passed, otherwise now.
     pub async fn add_found(&self, session_id: SessionId, record: Record) {
         let known = self.known.lock().iter().any(|end| end.session_id == session_id);
         if !known {
@@ -57,11 +57,11 @@ impl Ends {
         }
     }
 
-    /// Says whether it is written down.
+    /// Returns whether it was written to the store.
     async fn add(&self, end: End, remains: Remains) -> bool {
         {
             let mut known = self.known.lock();
-            // One that was attached may have come back.
+            // An attached session can end again after it was resumed.
             known.retain(|other| other.session_id != end.session_id);
             if known.len() >= KEPT as usize {
                 known.pop_front();
@@ -72,23 +72,23 @@ impl Ends {
         match timeout(DEADLINE, self.store.add_end(&end, &remains, KEPT)).await {
             Ok(Ok(())) => return true,
             Ok(Err(problem)) => {
-                warn!(session.id = id, error = with_causes(&problem), "End is not written down");
+                warn!(session.id = id, error = with_causes(&problem), "Failed to store the end");
             }
-            Err(_) => warn!(session.id = id, "End is not written down: the store takes too long"),
+            Err(_) => warn!(session.id = id, "Failed to store the end: the store takes too long"),
         }
         false
     }
 }
 
 impl Session {
-    /// Keeps how it ended, how it was last and its last picture, also after the server forgot the
+    /// Stores how the session ended, its last description and its last picture, which outlive the
     /// session itself.
     pub(crate) async fn remember_end(&self, picture: Option<Bytes>) {
         let Some(Ending { reason, at }) = self.ended() else { return };
         let (session_id, owner) = (self.id().clone(), self.inner.record.owner.clone());
         let end = End { session_id, owner, reason, ended_at: at };
         self.inner.has_last_picture.store(picture.is_some(), Ordering::Relaxed);
-        // As nobody in particular sees it.
+        // Described for no particular caller.
         let described = self.describe(&Caller::default(), None).await;
         let session = serde_json::to_string(&described).ok();
         let remains = Remains { session, picture: picture.map(Vec::from) };
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn an_end_is_told_to_its_owner_only_and_after_a_restart() {
+    async fn an_end_is_shown_to_its_owner_only_and_survives_a_restart() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).await.unwrap();
         let (id, at) = (SessionId::new("s"), OffsetDateTime::UNIX_EPOCH);

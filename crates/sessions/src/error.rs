@@ -1,4 +1,4 @@
-//! Why a session could not do what was asked.
+//! Errors of sessions.
 
 use helmdeck_link::LinkError;
 use helmdeck_runtime::RuntimeError;
@@ -14,98 +14,100 @@ use crate::{lifecycle::Ending, session::Failure};
 /// A failure of a session or of the registry.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// No such session, or not the caller's.
+    /// The session does not exist or belongs to another owner.
     #[error("session {0} does not exist")]
     NotFound(SessionId),
     /// A field of the spec has a value that is not allowed.
     #[error("{field}: {reason}")]
     InvalidSpec {
-        /// Which field.
+        /// The field.
         field: &'static str,
-        /// What is wrong with it, and what is allowed.
+        /// What is wrong, and what is allowed.
         reason: String,
     },
-    /// The action needs a screen and the session has none.
+    /// The action needs a desktop and the session is headless.
     #[error(
         "session {0} is headless and has no desktop: create one with \"mode\": \"desktop\" or \
          \"env\": {{\"HELMDECK_MODE\": \"desktop\"}}"
     )]
     NotDesktop(SessionId),
     /// The session is not ready yet.
-    #[error("session {0} is still starting: ask again in a second")]
+    #[error("session {0} is still starting: try again in a second")]
     Starting(SessionId),
-    /// The session's guest is of another version.
-    #[error("session {0} was made by another version of helmdeck: it can be watched and ended")]
+    /// The session's guest has another version.
+    #[error(
+        "session {0} was created by another version of helmdeck: it can only be watched or ended"
+    )]
     Outdated(SessionId),
-    /// The session is over.
+    /// The session has ended.
     #[error("session {id} has ended ({}): create a new one", .ending.reason.as_str())]
     Ended {
         /// Which session.
         id: SessionId,
-        /// Why and when.
+        /// Reason and time.
         ending: Ending,
     },
-    /// The session is over, and nothing else is known of it any more.
+    /// The session has ended, and nothing else about it is known.
     #[error("session {id} has ended ({}) and is gone: create a new one", .ending.reason.as_str())]
     Gone {
         /// Which session.
         id: SessionId,
-        /// Why and when.
+        /// Reason and time.
         ending: Ending,
     },
-    /// The program that brought a session is still connected.
+    /// Another program is connected to the attached session.
     #[error(
-        "another `helmdeck attach` is connected as session {0}: stop that one, or wait until it is \
-         gone, or attach anew to have another session"
+        "another `helmdeck attach` is connected as session {0}: stop that one, wait until it \
+         disconnects, or attach a new session"
     )]
     AlreadyAttached(SessionId),
-    /// The session did all the actions it may.
-    #[error("session {id} has done its {limit} tasks: create a new one")]
+    /// The session has reached its `max_tasks`.
+    #[error("session {id} has reached its limit of {limit} tasks: create a new one")]
     TaskLimit {
         /// Which session.
         id: SessionId,
         /// Its `max_tasks`.
         limit: u64,
     },
-    /// No room for another session.
+    /// The server has reached its limit of sessions.
     #[error("all {limit} sessions are in use: end one, or raise max_sessions")]
     CapacityReached {
         /// The configured number.
         limit: usize,
     },
-    /// The caller has enough sessions.
-    #[error("{owner} has {limit} sessions, as many as one caller may: end one first")]
+    /// The caller has reached its limit of sessions.
+    #[error("{owner} has reached the limit of {limit} sessions per caller: end one first")]
     QuotaReached {
-        /// Whose sessions.
+        /// Owner of the sessions.
         owner: String,
         /// The configured number.
         limit: usize,
     },
-    /// Another session has the profile.
+    /// Another session uses the profile.
     #[error("profile {:?} is in use by session {id}: end that one first", .name.as_str())]
     ProfileInUse {
         /// Which profile.
         name: ProfileName,
-        /// Which session has it.
+        /// The session that uses it.
         id: SessionId,
     },
-    /// What is kept between sessions could not be read or written.
+    /// The store could not be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A stage of the start failed.
     #[error("the session {sentence}{}", tail(.log_tail))]
     StartFailed {
-        /// Which stage, and what happened.
+        /// The stage, and what happened.
         sentence: String,
         /// The last lines of the session's log.
         log_tail: String,
     },
-    /// A person drives the session.
-    #[error("{holder} drives session {id} by hand; wait, or look at the screen meanwhile")]
+    /// A person has control of the session.
+    #[error("{holder} has control of session {id}; wait, or watch the screen meanwhile")]
     ControlHeld {
         /// Which session.
         id: SessionId,
-        /// Who drives.
+        /// The person.
         holder: String,
     },
     /// A person took control during the action.
@@ -113,80 +115,80 @@ pub enum SessionError {
     ControlTaken {
         /// Which session.
         id: SessionId,
-        /// Who drives.
+        /// The person.
         holder: String,
     },
-    /// A person must drive for this, and the caller does not.
-    #[error("you do not drive session {0}: take control first")]
+    /// This requires control of the session.
+    #[error("you do not have control of session {0}: take control first")]
     NotDriving(SessionId),
-    /// Only a person may.
+    /// Only a person may do this.
     #[error("only a person can do this: log in, or use a token made with `helmdeck token --human`")]
     PersonRequired,
-    /// A viewer that may only look wants control.
-    #[error("this viewer may only look: connect with a token, or with a ticket of role control")]
+    /// A view-only viewer requested control.
+    #[error("this viewer may only watch: connect with a token, or with a ticket of role control")]
     ViewOnly,
-    /// The session has as many viewers as it may.
-    #[error("session {id} has {limit} viewers, as many as it may: close one")]
+    /// The session has reached its limit of viewers.
+    #[error("session {id} has reached its limit of {limit} viewers: close one")]
     TooManyViewers {
         /// Which session.
         id: SessionId,
-        /// How many there may be.
+        /// The limit.
         limit: usize,
     },
-    /// The session's browser has as many clients as it may.
-    #[error("the browser of session {id} has {limit} clients, as many as it may: close one")]
+    /// The session's browser has reached its limit of clients.
+    #[error("the browser of session {id} has reached its limit of {limit} clients: close one")]
     TooManyClients {
         /// Which session.
         id: SessionId,
-        /// How many there may be.
+        /// The limit.
         limit: u64,
     },
     /// The caller may not forward this port of the server's machine.
     #[error(
-        "port {0} of the server's machine is not yours to forward: ask the operator to add it to \
+        "you may not forward port {0} of the server's machine: ask the operator to add it to \
          HELMDECK_FORWARD_ALLOW, or use an admin's token. A port of your own machine needs no \
          permission: `helmdeck forward SESSION {0}`"
     )]
     ForwardDenied(u16),
     /// helmdeck itself listens on the port.
-    #[error("port {0} is helmdeck's own: it cannot be forwarded into a session")]
+    #[error("port {0} belongs to helmdeck and cannot be forwarded into a session")]
     ForwardsServer(u16),
-    /// The port inside leads elsewhere already.
+    /// The port inside is already forwarded to another port.
     #[error(
-        "port {} of the session is forwarded to port {} already: remove that forward first, or \
-         map another port",
+        "port {} of the session is already forwarded to port {}: remove that forward first, or \
+         use another port",
         .0.port, .0.to_port
     )]
     ForwardExists(Forward),
-    /// Enough ports are forwarded.
-    #[error("{limit} ports are forwarded into the session, as many as may be: remove one")]
+    /// The session has reached its limit of forwarded ports.
+    #[error("the session has reached its limit of {limit} forwarded ports: remove one")]
     TooManyForwards {
-        /// How many there may be.
+        /// The limit.
         limit: usize,
     },
     /// The port is not forwarded.
     #[error("port {0} of the session is not forwarded")]
     NoForward(u16),
-    /// The guest refused the action, and says why.
+    /// The guest refused the action.
     #[error("{0}")]
     Refused(ErrorBody),
-    /// The file has no such bytes.
-    #[error("range: the file has {size} bytes, and none of those that were asked for")]
+    /// The range lies outside the file.
+    #[error("range: outside the file, which has {size} bytes")]
     RangeNotSatisfiable {
-        /// How many bytes the file has.
+        /// Size of the file in bytes.
         size: u64,
     },
-    /// The caller stopped sending.
-    #[error("the body broke off before its end")]
+    /// The caller's request body ended early.
+    #[error("the request body ended early")]
     BrokeOff,
     /// The guest did not answer in time.
     #[error("the session did not answer within {seconds} s")]
     Timeout {
-        /// How long was waited.
+        /// How long the server waited.
         seconds: u64,
     },
     /// The connection to the guest broke.
-    #[error("the session's guest does not answer any more")]
+    #[error("the session's guest no longer answers")]
     GuestLost(#[source] LinkError),
     /// The runtime failed.
     #[error(transparent)]
@@ -194,12 +196,12 @@ pub enum SessionError {
 }
 
 impl SessionError {
-    /// The public code, for histories. A wildcard would hide a new variant.
+    /// The public code, for histories. Without a wildcard, so that new variants need a code.
     pub fn code(&self) -> &'static str {
         self.public_code().as_str()
     }
 
-    /// What a client is told went wrong.
+    /// The public error code.
     pub fn public_code(&self) -> ErrorCode {
         match self {
             Self::NotFound(_) | Self::Gone { .. } => ErrorCode::NotFound,
@@ -249,7 +251,7 @@ impl From<Failure> for SessionError {
     }
 }
 
-/// What a caller is told of a failure of the store.
+/// Public code for an error of the store.
 fn store_code(error: &StoreError) -> ErrorCode {
     match error {
         StoreError::BadExtension(_) => ErrorCode::InvalidExtension,
@@ -270,7 +272,7 @@ fn store_code(error: &StoreError) -> ErrorCode {
     }
 }
 
-/// What a caller of a session that is over is told.
+/// Public code for calls to a session that has ended.
 fn ended(reason: EndReason) -> ErrorCode {
     match reason {
         EndReason::GuestLost => ErrorCode::GuestLost,

@@ -1,5 +1,5 @@
-//! What happens in all sessions, for whoever listens. The last thousand events are kept, so that a
-//! listener who was away for a moment misses nothing.
+//! Events of all sessions. The last thousand are kept, so that a listener that was disconnected for
+//! a moment misses nothing.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -16,30 +16,30 @@ const KEPT: usize = 1000;
 /// Something that happened in a session.
 #[derive(Debug, Clone)]
 pub struct Event {
-    /// Grows by one with every event since the server started.
+    /// Increases by one with every event since the server started.
     pub seq: u64,
-    /// Where.
+    /// The session.
     pub session: SessionId,
-    /// Whose session it is: others do not hear of it.
+    /// Owner of the session. Others do not receive the event.
     pub owner: String,
-    /// What.
+    /// What happened.
     pub what: EventKind,
 }
 
-/// What happened.
+/// Kind of event.
 #[derive(Debug, Clone)]
 pub enum EventKind {
-    /// It was created, or its status changed.
+    /// The session was created, or its status changed.
     Changed,
-    /// It is forgotten, and how it had ended.
+    /// The session is forgotten, with how it ended.
     Gone(Option<Ending>),
-    /// Something was done in it.
+    /// An action was performed.
     Acted(Arc<ActionRecord>),
-    /// The agent says what it is doing.
+    /// The agent's status line changed.
     AgentStatus(String),
-    /// The moment at which it ends if it stays idle has changed; none while it is in use.
+    /// The idle end moved; `None` while the session is in use.
     IdleEnd(Option<OffsetDateTime>),
-    /// Control changed hands.
+    /// Control changed.
     Control(ControlChange),
 }
 
@@ -77,30 +77,30 @@ impl Events {
         *self.shared.last.borrow()
     }
 
-    /// Listens to what comes after event `after`.
+    /// Listens for events after event `after`.
     pub fn after(&self, after: u64) -> Listener {
         Listener { events: self.clone(), heard: after, last: self.shared.last.subscribe() }
     }
 }
 
-/// Somebody who listens.
+/// A listener.
 pub struct Listener {
     events: Events,
     heard: u64,
     last: watch::Receiver<u64>,
 }
 
-/// The listener was away for too long: events are lost.
+/// The listener was too far behind: events are lost.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Lost;
 
 impl Listener {
-    /// The number of the last event that was heard.
+    /// Number of the last event received.
     pub fn heard(&self) -> u64 {
         self.heard
     }
 
-    /// The next event. After [`Lost`], goes on with what comes from now on. Cancel-safe.
+    /// The next event. After [`Lost`], continues with new events. Cancel-safe.
     pub async fn next(&mut self) -> Result<Event, Lost> {
         loop {
             match self.try_next() {
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_listener_that_is_too_far_behind_is_told_so() {
+    async fn a_listener_that_is_too_far_behind_gets_an_error() {
         let events = Events::new();
         let mut slow = events.after(0);
         for _ in 0..=KEPT {

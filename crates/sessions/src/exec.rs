@@ -1,5 +1,5 @@
-//! Commands and terminals of callers in a session. The guest owns them; what is here asks for them, and
-//! has those killed whose callers left.
+//! Commands and terminals of callers in a session. The guest owns them; this module requests them,
+//! and kills commands whose callers disconnected.
 
 mod terminal;
 mod text;
@@ -22,11 +22,10 @@ use crate::{
 pub use terminal::{FromTerminal, Terminal, TerminalInput, TerminalOutput};
 use text::Decoder;
 
-/// How long the guest is asked to wait for an end at a time.
+/// How long one wait request to the guest lasts.
 const WAIT: Duration = Duration::from_secs(30);
 
-/// A command that was started for a caller who waits for it. Dropping it kills it, with everything it
-/// started.
+/// A command whose caller waits for it. Dropping it kills the command and everything it started.
 pub struct Running {
     session: Session,
     id: ExecId,
@@ -35,7 +34,7 @@ pub struct Running {
     _busy: Task,
 }
 
-/// What a command writes, as it does.
+/// Output of a command as it is written.
 pub struct ExecStream {
     messages: helmdeck_link::exec::Receiver<Box<dyn ByteStream>>,
     stdout: Decoder,
@@ -43,28 +42,28 @@ pub struct ExecStream {
     ended: Option<ExecState>,
 }
 
-/// Something that a command wrote, or its end.
+/// Output of a command, or its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExecEvent {
     /// To standard output.
     Stdout(Written),
     /// To standard error.
     Stderr(Written),
-    /// How it ended, without its output.
+    /// How it ended, without output.
     Ended(ExecState),
 }
 
-/// Something that a command wrote.
+/// Output of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Written {
-    /// The text. A character is never cut in two.
+    /// The text. Characters are never split.
     pub text: String,
-    /// How many bytes before it are missing: it was written faster than it was read.
+    /// Number of missing bytes before it: they were written faster than read.
     pub left_out: u64,
 }
 
 impl Session {
-    /// Starts a command for a caller who may drive.
+    /// Starts a command for a caller with control.
     pub async fn exec(&self, caller: &Caller, exec: Exec) -> Result<Running, SessionError> {
         let mut attempt = Attempt::named(self, caller.actor(), "exec", exec.detail());
         let started = self.try_exec(caller, exec).await;
@@ -87,23 +86,24 @@ impl Session {
         spec::environment(&exec.env)?;
         directory(exec.cwd.as_deref())?;
         self.adoption().await;
-        // Before it counts as a task: an agent that waits for a person must not use them up.
+        // Checked before it counts as a task: an agent that waits for a person must not use up its
+        // tasks.
         self.may_drive(caller)?;
         let busy = self.begin(Lifecycle::begin_task)?;
         let (tell, told) = oneshot::channel();
         let link = self.inner.link.clone();
-        // Goes on when the caller leaves: a command that nobody knows could not be killed.
+        // Continues when the caller disconnects: a command with an unknown id could not be killed.
         tokio::spawn(async move {
             let started = link.start_exec(&exec).await;
             let _ = tell.send(started.map(|id| Started { id: Some(id), link }));
         });
         let started = told.await.unwrap_or_else(|_| {
-            Err(helmdeck_link::LinkError::Nonsense("the start was given up".to_owned()))
+            Err(helmdeck_link::LinkError::Nonsense("the start was cancelled".to_owned()))
         });
         Ok((started.map_err(|error| self.link_failed(error))?, busy))
     }
 
-    /// The commands that run, and the last that ended.
+    /// Running commands, and the last that ended.
     pub async fn execs(&self) -> Result<ExecList, SessionError> {
         self.adoption().await;
         self.ensure_alive()?;
@@ -117,7 +117,7 @@ impl Session {
         self.inner.link.exec(id, wait).await.map_err(|error| self.link_failed(error))
     }
 
-    /// What a command wrote, as far as it is kept, and what it writes.
+    /// Output of a command: what is kept, and then what it writes.
     pub async fn exec_stream(&self, id: &ExecId) -> Result<ExecStream, SessionError> {
         self.adoption().await;
         self.ensure_alive()?;
@@ -127,7 +127,7 @@ impl Session {
         Ok(ExecStream { messages, stdout, stderr, ended: None })
     }
 
-    /// Kills a command with everything it started. Also while a person drives: it only ends something.
+    /// Kills a command and everything it started. Allowed while a person has control.
     pub async fn kill_exec(&self, caller: &Caller, id: &ExecId) -> Result<(), SessionError> {
         let detail = json!({ "exec_id": id });
         let mut attempt = Attempt::named(self, caller.actor(), "kill_exec", detail);
@@ -141,7 +141,7 @@ impl Session {
         killed
     }
 
-    /// Commands run in it, or none do any more.
+    /// Records whether commands are running.
     pub(crate) fn executing(&self, executing: bool) {
         self.inner.life.lock().execute(executing, Instant::now());
         self.inner.changed.notify_one();
@@ -154,7 +154,7 @@ impl Running {
         &self.id
     }
 
-    /// Waits for its end.
+    /// Waits until it ends.
     pub async fn ended(&mut self) -> Result<ExecState, SessionError> {
         loop {
             match self.session.show_exec(&self.id, WAIT).await {
@@ -171,24 +171,24 @@ impl Running {
         }
     }
 
-    /// What it writes, from its beginning on.
+    /// Its output, from the beginning.
     pub async fn stream(&self) -> Result<ExecStream, SessionError> {
         self.session.exec_stream(&self.id).await
     }
 
-    /// It has ended: there is nothing to kill. What it left in the background lives on.
+    /// Disarms the kill on drop. Background programs keep running.
     pub fn is_over(&mut self, state: &ExecState) {
         self.kill = false;
         self.attempt.outcome = if state.timed_out { "timeout" } else { "ok" };
     }
 
-    /// Lets it run, whoever leaves.
+    /// Lets it run after its caller disconnects.
     pub fn leave(&mut self) {
         self.kill = false;
         self.attempt.outcome = "ok";
     }
 
-    /// How it is.
+    /// Its current state.
     pub async fn state(&self) -> Result<ExecState, SessionError> {
         self.session.show_exec(&self.id, Duration::ZERO).await
     }
@@ -202,7 +202,7 @@ impl Drop for Running {
     }
 }
 
-/// A command that was started. Dropping it kills it.
+/// A started command. Dropping it kills it.
 struct Started {
     id: Option<ExecId>,
     link: Link,
@@ -222,17 +222,17 @@ impl Drop for Started {
     }
 }
 
-/// Kills a command whose caller has left; the link has the deadline.
+/// Kills a command whose caller disconnected. The link has the deadline.
 fn kill(link: Link, id: ExecId) {
     tokio::spawn(async move {
         if let Err(error) = link.kill_exec(&id).await {
-            warn!(exec.id = id.as_str(), error = with_causes(&error), "Command is not killed");
+            warn!(exec.id = id.as_str(), error = with_causes(&error), "Failed to kill command");
         }
     });
 }
 
 impl ExecStream {
-    /// What comes next; nothing if the guest is gone before the end. Cancel-safe.
+    /// The next event; `None` if the guest is gone before the end. Cancel-safe.
     pub async fn next(&mut self) -> Option<ExecEvent> {
         loop {
             if let Some(state) = self.ended.take() {
@@ -261,7 +261,7 @@ impl ExecStream {
 }
 
 impl ExecStream {
-    /// The beginning of a character that never came to its end, or else the end.
+    /// The rest of an incomplete character, or else the end.
     fn last(&mut self, state: ExecState) -> ExecEvent {
         let (stdout, stderr) = (self.stdout.finish(), self.stderr.finish());
         if stdout.is_nothing() && stderr.is_nothing() {

@@ -1,4 +1,4 @@
-//! The browser extensions of sessions, and those of callers to choose from.
+//! Browser extensions of sessions and of callers.
 
 use std::time::Duration;
 
@@ -15,11 +15,11 @@ use crate::{
     upload_body::{self, Received},
 };
 
-/// How long an extension may take to a guest.
+/// Deadline to send an extension to a guest.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 impl Session {
-    /// Gives the guest its extensions, before it begins.
+    /// Sends the session's extensions to the guest, before it starts.
     pub(crate) async fn load_extensions(&self, extensions: &Extensions) -> Result<(), String> {
         for name in &self.inner.record.spec.extensions {
             let failed =
@@ -40,7 +40,7 @@ impl Sessions {
         Ok(self.extension_store().list(&caller.subject).await?)
     }
 
-    /// Adds an extension of the caller's, or puts it in another's place.
+    /// Adds an extension of the caller, or replaces it.
     pub async fn add_extension(
         &self,
         caller: &Caller,
@@ -50,7 +50,7 @@ impl Sessions {
         Ok(self.extension_store().add(&caller.subject, name, Received(upload)).await?)
     }
 
-    /// Deletes an extension of the caller's. Sessions that have it keep it.
+    /// Deletes an extension of the caller. Sessions that use it keep it.
     pub async fn delete_extension(
         &self,
         caller: &Caller,
@@ -71,7 +71,10 @@ impl Sessions {
             None => Ok(()),
             Some(name) => {
                 let name = name.as_str();
-                Err(invalid("extensions", format!("you have none called {name:?}: add it first")))
+                Err(invalid(
+                    "extensions",
+                    format!("you have no extension called {name:?}: add it first"),
+                ))
             }
         }
     }

@@ -1,4 +1,5 @@
-//! Files in and out of a session's home. They keep it busy, and are no tasks of an agent.
+//! File transfers from and to a session's home. They keep the session busy but do not count as
+//! tasks.
 
 use bytes::Bytes;
 use helmdeck_link::Outgoing;
@@ -11,33 +12,33 @@ use serde_json::json;
 
 use crate::{Caller, Session, SessionError, history::Attempt, lifecycle::Lifecycle, session::Task};
 
-/// A file on its way out of a session. Dropping it ends the transfer.
+/// A file download. Dropping it ends the transfer.
 pub struct Download {
     session: Session,
     file: helmdeck_link::Download,
     size: u64,
-    /// Bytes that are still to come.
+    /// Remaining bytes.
     left: u64,
     attempt: Attempt,
     _busy: Task,
 }
 
 impl Download {
-    /// How many bytes will come.
+    /// Number of bytes to transfer.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// The first byte of a part that was asked for, and the size of the whole file.
+    /// Offset of a requested part, and the size of the whole file.
     pub fn part(&self) -> Option<(u64, u64)> {
         self.file.part
     }
 
-    /// The next piece; none at the end.
+    /// The next piece; `None` at the end.
     pub async fn next(&mut self) -> Result<Option<Bytes>, SessionError> {
         let next = self.file.next().await.map_err(|error| self.session.link_failed(error));
         match &next {
-            // Who knows the size does not ask for what is after the last piece.
+            // Clients that know the size do not read past the last piece.
             Ok(Some(piece)) => {
                 self.left = self.left.saturating_sub(piece.len() as u64);
                 if self.left == 0 {
@@ -52,13 +53,13 @@ impl Download {
 }
 
 impl Session {
-    /// What a folder of the home holds.
+    /// Lists a folder of the home.
     pub async fn list_files(&self, path: &HomePath) -> Result<FileList, SessionError> {
         let _busy = self.admit_file().await?;
         self.inner.link.list_files(path).await.map_err(|error| self.link_failed(error))
     }
 
-    /// Begins to read a file of the home, or a part of it.
+    /// Starts to read a file of the home, or a part of it.
     pub async fn read_file(
         &self,
         caller: &Caller,
@@ -83,7 +84,7 @@ impl Session {
                 let size = file.size.unwrap_or_default();
                 attempt.detail = json!({ "path": path, "size": size });
                 if size == 0 {
-                    // Nobody asks for what an empty file holds.
+                    // An empty file is never read.
                     attempt.outcome = "ok";
                 }
 
@@ -96,7 +97,7 @@ impl Session {
         }
     }
 
-    /// Puts a file into the home, whole or not at all.
+    /// Stores a file in the home, atomically.
     pub async fn write_file(
         &self,
         caller: &Caller,

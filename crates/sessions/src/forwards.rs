@@ -1,5 +1,5 @@
-//! Ports outside that a session opens as ports of its own loopback: of the server's machine, or of
-//! a machine that `helmdeck forward` runs on.
+//! Forwarded ports: ports of the server's machine, or of a machine that runs `helmdeck forward`,
+//! opened on a session's loopback.
 
 mod carry;
 mod client;
@@ -29,36 +29,36 @@ use crate::{
 pub use client::ClientForward;
 pub(crate) use permission::Permission;
 
-/// Ports that one session can have.
+/// Maximum number of ports per session.
 pub(crate) const MAX_FORWARDS: usize = 32;
-/// Connections to all of them at once; more are closed.
+/// Maximum number of connections to all of them. More are closed.
 const MAX_CONNECTIONS: usize = 256;
 
 /// The forwarded ports of one session.
 pub(crate) struct Forwards {
-    /// By the port inside.
+    /// Keyed by the port inside.
     open: Mutex<BTreeMap<u16, Open>>,
-    /// Held while the guest is told.
+    /// Held while the guest is updated.
     change: tokio::sync::Mutex<()>,
-    /// Connections that wait for a client to bring the other side, by name.
+    /// Connections that wait for a client's side, by name.
     waiting: Mutex<HashMap<String, oneshot::Sender<DuplexStream>>>,
     connections: Semaphore,
 }
 
-/// A port that is forwarded.
+/// A forwarded port.
 struct Open {
     to: u16,
     target: Target,
-    /// Dropped with the forward; its connections end then.
+    /// Dropped with the forward, which closes its connections.
     alive: watch::Sender<()>,
 }
 
-/// Who dials the port outside.
+/// Which side dials the port outside.
 #[derive(Clone)]
 enum Target {
     /// This server.
     Server,
-    /// A client, which is told the names of connections to bring.
+    /// A client, which receives the names of connections to open.
     Client(mpsc::Sender<String>),
 }
 
@@ -86,7 +86,7 @@ impl Forwards {
         self.open.lock().iter().map(forward).collect()
     }
 
-    /// Where a port inside leads to.
+    /// The forward of a port inside.
     pub fn find(&self, port: u16) -> Option<Forward> {
         self.list().into_iter().find(|forward| forward.port == port)
     }
@@ -102,12 +102,12 @@ impl Forwards {
 }
 
 impl Session {
-    /// The ports that are forwarded into it.
+    /// The session's forwards.
     pub fn forwards(&self) -> Vec<Forward> {
         self.inner.forwards.list()
     }
 
-    /// Forwards a port of the server's machine. What is forwarded so already stays.
+    /// Forwards a port of the server's machine. Does nothing if it is already forwarded like this.
     pub async fn add_forward(
         &self,
         caller: &Caller,
@@ -146,7 +146,7 @@ impl Session {
         removed
     }
 
-    /// Opens the forwards of a new session, before anything inside could take a port.
+    /// Opens the forwards of a new session, before a program inside can take a port.
     pub(crate) async fn begin_forwards(&self) -> Result<(), SessionError> {
         let rules = &self.inner.record.spec.forward;
         if rules.is_empty() {
@@ -160,12 +160,12 @@ impl Session {
         self.tell_guest_forwards().await
     }
 
-    /// Takes up the forwards that an earlier server left, and has the guest close all others.
+    /// Restores the forwards of an earlier server, and makes the guest close all others.
     pub(crate) async fn adopt_forwards(&self) {
         let rules = self.inner.forward_permission.store().forwards(self.id()).await;
         let rules = rules.unwrap_or_else(|error| {
             let error = with_causes(&error);
-            warn!(session.id = self.id().as_str(), error, "Forwards are not known any more");
+            warn!(session.id = self.id().as_str(), error, "Failed to load the forwards");
             Vec::new()
         });
         for rule in rules {
@@ -173,11 +173,11 @@ impl Session {
         }
         if let Err(error) = self.tell_guest_forwards().await {
             let error = with_causes(&error);
-            warn!(session.id = self.id().as_str(), error, "Forwards could not be opened again");
+            warn!(session.id = self.id().as_str(), error, "Failed to reopen the forwards");
         }
     }
 
-    /// Forgets the forwards of a session that is over.
+    /// Removes the forwards of an ended session.
     pub(crate) async fn end_forwards(&self) {
         self.inner.forwards.open.lock().clear();
         self.remember(self.inner.forward_permission.store().remove_forwards(self.id())).await;
@@ -188,7 +188,7 @@ impl Session {
         self.begin(Lifecycle::begin_use)
     }
 
-    /// Opens a port inside, or leaves everything as it was.
+    /// Opens a port inside, or changes nothing.
     async fn open_forward(&self, rule: ForwardRule, target: Target) -> Result<(), SessionError> {
         let forwards = &self.inner.forwards;
         let _change = forwards.change.lock().await;
@@ -221,11 +221,11 @@ impl Session {
         told.map_err(|error| self.link_failed(error))
     }
 
-    /// A forward works also if the disk is full; it does not survive the server then.
+    /// Stores a forward. If the disk is full it still works, but does not survive the server.
     async fn remember(&self, writing: impl Future<Output = Result<(), StoreError>>) {
         if let Err(error) = writing.await {
             let error = with_causes(&error);
-            warn!(session.id = self.id().as_str(), error, "A forward could not be written down");
+            warn!(session.id = self.id().as_str(), error, "Failed to store a forward");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is done in a session is told to whoever listens, and written down.
+//! Records actions in a session and announces them to listeners.
 
 use std::{
     sync::Arc,
@@ -11,12 +11,12 @@ use time::OffsetDateTime;
 use crate::{Session, events::EventKind};
 
 impl Session {
-    /// Tells whoever listens.
+    /// Sends an event to all listeners.
     pub(crate) fn tell(&self, what: EventKind) {
         self.inner.events.tell(&self.inner.id, &self.inner.record.owner, what);
     }
 
-    /// Writes down what was done, and tells whoever listens.
+    /// Records an action and announces it.
     pub(crate) fn record(
         &self,
         by: Actor,
@@ -42,16 +42,16 @@ impl Session {
     }
 }
 
-/// An action that is tried; however it ends, also when its caller is gone, it is written down.
+/// An action in progress. It is recorded on drop, even if its caller disconnected.
 pub(crate) struct Attempt {
     session: Session,
     by: Actor,
     action: &'static str,
-    /// Where exactly and how.
+    /// Details, such as coordinates.
     pub detail: serde_json::Value,
     at: OffsetDateTime,
     began: Instant,
-    /// What came of it.
+    /// The result.
     pub outcome: &'static str,
 }
 

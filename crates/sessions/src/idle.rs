@@ -1,4 +1,4 @@
-//! The idle end of a session: told to those who listen, and put off on request.
+//! The idle end of a session: it is announced to listeners, and can be postponed.
 
 use std::time::{Duration, Instant};
 
@@ -9,13 +9,13 @@ use crate::{
     Caller, Session, SessionError, events::EventKind, history::Attempt, lifecycle::Lifecycle,
 };
 
-/// A busy session moves its end with every call; listeners hear of it no more often than this.
+/// Minimum interval between announcements. A busy session moves its end with every call.
 const TELL_EVERY: Duration = Duration::from_secs(2);
-/// A smaller move is not worth telling.
+/// Smaller changes are not announced.
 const SAME: Duration = Duration::from_secs(1);
 
 impl Session {
-    /// Puts the idle end off, as any call does, and does nothing else.
+    /// Postpones the idle end, as any call does.
     pub async fn keep_alive(&self, caller: &Caller) -> Result<(), SessionError> {
         self.adoption().await;
         let mut attempt = Attempt::named(self, caller.actor(), "keep_alive", json!({}));
@@ -24,13 +24,13 @@ impl Session {
         kept
     }
 
-    /// When it ends if it stays idle, by the clock.
+    /// When the session ends if it stays idle.
     pub(crate) fn idle_ends_at(&self) -> Option<OffsetDateTime> {
         let end = self.inner.life.lock().idle_end()?;
         Some(OffsetDateTime::now_utc() + end.saturating_duration_since(self.inner.clock.now()))
     }
 
-    /// Tells those who listen if the idle end has moved; says when to look again.
+    /// Announces the idle end if it moved. Returns when to check again.
     pub(crate) fn tell_idle_end(&self, told: &mut Told) -> Option<Instant> {
         let end = self.inner.life.lock().idle_end();
         match told.next(end, self.inner.clock.now()) {
@@ -44,7 +44,7 @@ impl Session {
     }
 }
 
-/// What was told of the idle end, and when. Pure, with time passed in.
+/// The last announcement. Pure, with time passed in.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     end: Option<Instant>,
@@ -90,14 +90,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_idle_end_is_told_when_it_moves_and_not_more_often_than_needed() {
+    fn the_idle_end_is_announced_when_it_moves_at_a_limited_rate() {
         let start = Instant::now();
         let second = Duration::from_secs(1);
         let mut told = Told::default();
         assert_eq!(told.next(None, start), Next::Nothing);
         assert_eq!(told.next(Some(start + 300 * second), start), Next::Tell);
         assert_eq!(told.next(Some(start + 300 * second + second / 2), start), Next::Nothing);
-        // A call is under way: the countdown stops, but not for every short call.
+        // A call is in progress: the countdown stops, but not for every short call.
         assert_eq!(told.next(None, start), Next::Later(start + TELL_EVERY));
         assert_eq!(told.next(Some(start + 300 * second), start + second), Next::Nothing);
         assert_eq!(told.next(None, start + TELL_EVERY), Next::Tell);

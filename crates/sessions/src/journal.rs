@@ -1,5 +1,4 @@
-//! Writing down what was done. Actions never wait for the disk: they are written behind their
-//! backs, many at once.
+//! Records actions asynchronously and in batches. Actions never wait for the disk.
 
 use std::{
     sync::{
@@ -20,15 +19,15 @@ use tracing::{error, warn};
 
 use crate::ends::Ends;
 
-/// What is kept in memory while the disk does not take it.
+/// Maximum number of records in memory while the disk does not respond.
 const WAITING: usize = 20_000;
-/// What is written at once.
+/// Maximum number of records per write.
 const BATCH: usize = 500;
-/// Between two tries to write.
+/// Pause between two attempts to write.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How long a session that is adopted waits for the store.
+/// How long the adoption of a session waits for the store.
 const READ_DEADLINE: Duration = Duration::from_secs(2);
-/// How long the end waits for what is not written yet.
+/// How long shutdown waits for pending records.
 const FLUSH_DEADLINE: Duration = Duration::from_secs(5);
 
 /// A record with the owner of its session.
@@ -43,14 +42,14 @@ pub struct Journal {
 struct Shared {
     next: AtomicU64,
     entries: mpsc::Sender<Entry>,
-    /// The number of the last record that is written.
+    /// Number of the last record written.
     written: watch::Receiver<u64>,
     ends: Ends,
     store: Store,
 }
 
 impl Journal {
-    /// Goes on where the store ends.
+    /// Opens the journal, continuing the numbers in the store.
     pub async fn open(store: Store) -> Result<Self, StoreError> {
         let last = store.last_action().await?;
         let ends = Ends::load(store.clone()).await?;
@@ -66,31 +65,33 @@ impl Journal {
         &self.shared.ends
     }
 
-    /// When an agent last did something in a session; none also if the store does not answer.
+    /// When an agent last acted in a session. `None` also if the store does not answer.
     pub(crate) async fn last_agent_action(&self, session: &SessionId) -> Option<OffsetDateTime> {
         timeout(READ_DEADLINE, self.shared.store.last_agent_action(session)).await.ok()?.ok()?
     }
 
-    /// The number of the next record.
+    /// The number for the next record.
     pub(crate) fn number(&self) -> u64 {
         self.shared.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Writes a record down, soon.
+    /// Queues a record.
     pub(crate) fn add(&self, owner: String, record: ActionRecord) {
         if let Err(mpsc::error::TrySendError::Full(_)) =
             self.shared.entries.try_send((owner, record))
         {
-            warn!("The journal is full: the disk takes nothing, and actions go unrecorded");
+            warn!(
+                "The journal is full because the disk does not respond: actions are not recorded"
+            );
         }
     }
 
-    /// Waits until all that was done so far is written, or a moment.
+    /// Waits until all records so far are written, with a deadline.
     pub async fn flush(&self) {
         let last = self.shared.next.load(Ordering::Relaxed) - 1;
         let mut written = self.shared.written.clone();
         if timeout(FLUSH_DEADLINE, written.wait_for(|at| *at >= last)).await.is_err() {
-            warn!("Some actions are not written down");
+            warn!("Some actions were not recorded");
         }
     }
 }
@@ -102,7 +103,7 @@ async fn write(store: Store, mut waiting: mpsc::Receiver<Entry>, done: watch::Se
         let mut said = false;
         while let Err(problem) = store.add_actions(&batch).await {
             if !said {
-                error!(error = with_causes(&problem), "Actions cannot be written down; trying on");
+                error!(error = with_causes(&problem), "Failed to record actions; retrying");
                 said = true;
             }
             sleep(PAUSE).await;

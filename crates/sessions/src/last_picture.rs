@@ -1,4 +1,4 @@
-//! How a session looked at its end.
+//! The last picture of a session.
 
 use std::time::Duration;
 
@@ -8,15 +8,15 @@ use tokio::time::timeout;
 
 use crate::Session;
 
-/// Large enough to recognise what is on the screen, small enough to keep for a thousand sessions.
+/// Large enough to recognise the screen, small enough to keep for a thousand sessions.
 const SMALL: Frames = Frames { width: 800, fps: 1.0, quality: 60 };
-/// A larger picture is not kept.
+/// Larger pictures are not kept.
 const MAX_BYTES: usize = 256 << 10;
-/// The end of a session does not wait longer for a screen that shows nothing.
+/// How long the end of a session waits for a picture.
 const DEADLINE: Duration = Duration::from_secs(1);
 
 impl Session {
-    /// A picture of its screen or page, while its guest is still there.
+    /// Takes a picture of the screen or page while the guest still runs.
     pub(crate) async fn take_last_picture(&self) -> Option<Bytes> {
         let first = async {
             let mut frames = self.inner.link.frames(SMALL).await.ok()?;

@@ -1,7 +1,7 @@
-//! Sessions: who owns them, how they start, live and end.
+//! Sessions: ownership, start, life and end.
 //!
-//! The heart of the product. It knows no HTTP and no X11: sandboxes come from a
-//! [`helmdeck_runtime::Runtime`], actions travel over a [`helmdeck_link`].
+//! This crate knows neither HTTP nor X11. Sandboxes come from a [`helmdeck_runtime::Runtime`], and
+//! actions go through a [`helmdeck_link`].
 
 mod agent_status;
 mod attached;

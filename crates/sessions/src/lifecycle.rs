@@ -11,16 +11,16 @@ use std::time::{Duration, Instant};
 use helmdeck_wire::session::{EndReason, Status};
 use time::OffsetDateTime;
 
-/// Where a session is in its life.
+/// Phase of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Phase {
     /// Not ready yet.
     Starting,
-    /// Calls are answered.
+    /// Ready for calls.
     Running,
-    /// Its guest is of another version: it lives, and cannot act.
+    /// Its guest has another version: it runs but cannot act.
     Outdated,
-    /// Nothing happens any more.
+    /// Ended.
     Over(Ending),
 }
 
@@ -29,50 +29,50 @@ pub enum Phase {
 pub struct Ending {
     /// Why.
     pub reason: EndReason,
-    /// When, by the clock.
+    /// When, in wall-clock time.
     pub at: OffsetDateTime,
 }
 
-/// How long a session may live.
+/// Limits of a session's life.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Limits {
-    /// From creation, whatever happens.
+    /// Time from creation.
     pub wall_clock: Option<Duration>,
-    /// From the last call.
+    /// Time since the last call.
     pub idle: Option<Duration>,
-    /// Actions.
+    /// Number of actions.
     pub max_tasks: Option<u64>,
 }
 
-/// The state that decisions are made on.
+/// The state that decisions are based on.
 #[derive(Debug, Clone)]
 pub struct Lifecycle {
     limits: Limits,
     created: Instant,
     last_call: Instant,
-    /// Calls under way keep a session from being idle.
+    /// Calls in progress. They keep a session from being idle.
     busy: usize,
-    /// So do commands that run in it.
+    /// Whether commands are running. They do the same.
     executing: bool,
     tasks: u64,
     phase: Phase,
 }
 
-/// Why a call is not admitted.
+/// Why a call is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// Not ready yet.
     Starting,
-    /// Of another version.
+    /// Created by another version.
     Outdated,
-    /// Over.
+    /// Ended.
     Over(Ending),
-    /// All of `max_tasks` are done or under way.
+    /// All `max_tasks` are done or in progress.
     NoTasksLeft(u64),
 }
 
 impl Lifecycle {
-    /// A session that was asked for at `created`.
+    /// A session created at `created`.
     pub fn new(limits: Limits, created: Instant) -> Self {
         Self {
             limits,
@@ -85,12 +85,12 @@ impl Lifecycle {
         }
     }
 
-    /// Where it is.
+    /// The current phase.
     pub fn phase(&self) -> &Phase {
         &self.phase
     }
 
-    /// Whether a guest is there to be asked for a last thing.
+    /// Whether there may be a guest for final requests.
     pub fn has_guest(&self) -> bool {
         match self.phase {
             Phase::Starting | Phase::Outdated => false,
@@ -101,7 +101,7 @@ impl Lifecycle {
         }
     }
 
-    /// How it ended, once it has.
+    /// How it ended.
     pub fn ending(&self) -> Option<Ending> {
         match self.phase {
             Phase::Over(ending) => Some(ending),
@@ -109,7 +109,7 @@ impl Lifecycle {
         }
     }
 
-    /// Actions admitted so far.
+    /// Number of actions so far.
     pub fn tasks(&self) -> u64 {
         self.tasks
     }
@@ -124,19 +124,19 @@ impl Lifecycle {
         }
     }
 
-    /// The actions that an adopted session had done before.
+    /// Sets the number of actions that an adopted session had already performed.
     pub fn set_tasks(&mut self, tasks: u64) {
         self.tasks = tasks;
     }
 
-    /// Its guest turned out to be of another version.
+    /// Marks the session as outdated: its guest has another version.
     pub fn outdated(&mut self) {
         if self.phase == Phase::Starting {
             self.phase = Phase::Outdated;
         }
     }
 
-    /// The start is complete. A session that was ended meanwhile stays so.
+    /// Marks the session as ready, unless it has ended meanwhile.
     pub fn ready(&mut self, now: Instant) {
         if self.phase == Phase::Starting {
             self.phase = Phase::Running;
@@ -144,26 +144,26 @@ impl Lifecycle {
         }
     }
 
-    /// It is over; the first reason stays.
+    /// Ends the session. The first reason stays.
     pub fn end(&mut self, reason: EndReason, at: OffsetDateTime) {
         if !matches!(self.phase, Phase::Over(_)) {
             self.phase = Phase::Over(Ending { reason, at });
         }
     }
 
-    /// Admits an action, or says why not.
+    /// Admits an action, or refuses it.
     pub fn begin_task(&mut self, now: Instant) -> Result<(), Refusal> {
         let spent = self.limits.max_tasks.filter(|limit| self.tasks >= *limit);
         if let (Phase::Running, Some(limit)) = (&self.phase, spent) {
             return Err(Refusal::NoTasksLeft(limit));
         }
         self.begin_use(now)?;
-        // An attached guest may say that it has done any number of them.
+        // An attached guest may report any number of actions.
         self.tasks = self.tasks.saturating_add(1);
         Ok(())
     }
 
-    /// Admits what keeps a session busy and is no action, or says why not.
+    /// Admits an activity that is not an action, or refuses it.
     pub fn begin_use(&mut self, now: Instant) -> Result<(), Refusal> {
         match &self.phase {
             Phase::Starting => Err(Refusal::Starting),
@@ -177,19 +177,19 @@ impl Lifecycle {
         }
     }
 
-    /// What was admitted is done, whatever came of it.
+    /// Ends an admitted action or activity.
     pub fn finish(&mut self, now: Instant) {
         self.busy = self.busy.saturating_sub(1);
         self.last_call = now;
     }
 
-    /// Commands run in it, or none do any more.
+    /// Records whether commands are running.
     pub fn execute(&mut self, executing: bool, now: Instant) {
         self.executing = executing;
         self.last_call = now;
     }
 
-    /// Somebody uses it by hand.
+    /// Records manual activity.
     pub fn touch(&mut self, now: Instant) {
         self.last_call = now;
     }
@@ -209,29 +209,30 @@ impl Lifecycle {
         (spent && self.busy == 0 && !self.executing).then_some(EndReason::MaxTasks)
     }
 
-    /// The earliest moment at which [`Self::due`] may change by itself.
+    /// The earliest time at which [`Self::due`] may change by itself.
     pub fn next_check(&self) -> Option<Instant> {
         [self.wall_clock_end(), self.idle_end()].into_iter().flatten().min()
     }
 
-    /// The moment of the wall-clock end, if there is one.
+    /// When the wall-clock limit is reached.
     pub fn wall_clock_end(&self) -> Option<Instant> {
         self.limits.wall_clock.map(|limit| self.created + limit)
     }
 
-    /// The moment of the idle end; none while a call is under way or a command runs, or without a limit.
+    /// When the idle limit is reached; `None` without a limit, or while calls or commands are
+    /// running.
     pub fn idle_end(&self) -> Option<Instant> {
         let waiting = self.phase == Phase::Running && self.busy == 0 && !self.executing;
         self.limits.idle.filter(|_| waiting).map(|limit| self.last_call + limit)
     }
 }
 
-/// The status of a session that is over for this reason.
+/// The status of a session that ended for this reason.
 pub fn status_of(reason: EndReason) -> Status {
     if is_failure(reason) { Status::Error } else { Status::Terminated }
 }
 
-/// Whether something broke, rather than ran out or was asked for.
+/// Whether the reason is a failure, not a limit or a request.
 fn is_failure(reason: EndReason) -> bool {
     match reason {
         EndReason::StartFailed

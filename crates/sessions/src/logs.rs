@@ -1,15 +1,15 @@
-//! What a session's programs wrote, also when it is over.
+//! Logs of a session's programs, kept after its end.
 
 use crate::{
     Session, SessionError,
     session::{ACTION_DEADLINE, HELLO_DEADLINE},
 };
 
-/// What is kept of the log of a session that is over.
+/// Number of lines kept after the end.
 const KEPT_LINES: usize = 500;
 
 impl Session {
-    /// The last `tail` lines of the session's log, or all that is kept.
+    /// The last `tail` lines of the session's log, or everything that is kept.
     pub async fn logs(&self, tail: Option<usize>) -> Result<String, SessionError> {
         let kept = self.inner.failure.lock().clone().map(|failure| failure.log_tail);
         let kept = kept.or_else(|| self.inner.kept_log.lock().clone());

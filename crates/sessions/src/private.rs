@@ -1,4 +1,4 @@
-//! Private sign-in: a person who drives has a browser for themselves.
+//! Private sign-in: a person with control has a browser to themselves.
 
 use helmdeck_wire::{
     ErrorBody, ErrorCode,
@@ -13,7 +13,7 @@ use crate::{
     Caller, Session, SessionError, events::EventKind, history::Attempt, lifecycle::Lifecycle,
 };
 
-/// A private sign-in that is under way.
+/// A private sign-in in progress.
 pub(crate) struct SignIn {
     /// The person who signs in.
     by: String,
@@ -27,7 +27,7 @@ impl SignIn {
 }
 
 impl Session {
-    /// Gives the caller, a person who drives, a browser for themselves.
+    /// Starts a private sign-in for the caller, a person with control.
     pub async fn start_private(&self, caller: &Caller) -> Result<PrivateSignIn, SessionError> {
         let mut attempt = Attempt::named(self, caller.actor(), "start_private_sign_in", json!({}));
         let started = self.try_start_private(caller).await;
@@ -50,7 +50,7 @@ impl Session {
         let started = self.inner.link.start_private(&wanted).await;
         started.map_err(|error| self.link_failed(error))?;
         if self.inner.lease.borrow().epoch() != epoch {
-            // Control went elsewhere meanwhile.
+            // Control changed meanwhile.
             self.drop_private(false).await;
             return Err(SessionError::NotDriving(id()));
         }
@@ -63,7 +63,7 @@ impl Session {
         Ok(sign_in)
     }
 
-    /// Ends it for the caller. With `discard`, the agent gets nothing of it.
+    /// Ends the private sign-in. With `discard`, the agent does not get the page.
     pub async fn end_private(
         &self,
         caller: &Caller,
@@ -85,28 +85,28 @@ impl Session {
         ended
     }
 
-    /// Why an action of the browser is refused, if that is a private sign-in.
+    /// Refuses a browser action during a private sign-in.
     pub(crate) fn private_instead(&self, action: &str) -> Option<SessionError> {
         let private = self.inner.private.lock();
         let by = &private.as_ref().filter(|_| action.starts_with("browser_"))?.by;
         let message = format!(
-            "{by} signs in privately: the browser is theirs until that ends; wait and try again"
+            "{by} signs in privately and has the browser until that ends; wait and try again"
         );
         Some(SessionError::Refused(ErrorBody::new(ErrorCode::Private, message)))
     }
 
-    /// Ends it because control changes hands.
+    /// Ends the private sign-in because control changes.
     pub(crate) async fn drop_private(&self, keep: bool) {
         if self.inner.private.lock().is_some()
             && let Err(error) = self.finish_private(keep).await
         {
-            info!(session.id = self.id().as_str(), %error, "A private sign-in was not handed over");
+            info!(session.id = self.id().as_str(), %error, "Failed to end a private sign-in");
         }
     }
 
     async fn finish_private(&self, keep: bool) -> Result<PrivateEnded, SessionError> {
         let session = self.clone();
-        // Goes on when whoever asked for it goes.
+        // Continues if the requester disconnects.
         let ending = tokio::spawn(async move {
             let ended = session.inner.link.end_private(&EndPrivate { keep }).await;
             session.private_ended();
@@ -118,7 +118,7 @@ impl Session {
         }
     }
 
-    /// There is none any more.
+    /// Clears the state after the private sign-in.
     pub(crate) fn private_ended(&self) {
         if self.inner.private.lock().take().is_some() {
             info!(session.id = self.id().as_str(), "Private sign-in ended");

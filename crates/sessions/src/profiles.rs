@@ -1,4 +1,4 @@
-//! The browser profiles of sessions: brought to a guest at its start, and kept from then on.
+//! Browser profiles of sessions: loaded at the start, and saved from then on.
 
 use std::{io, time::Duration};
 
@@ -9,7 +9,7 @@ use tracing::{info, warn};
 
 use crate::{Caller, Session, SessionError, Sessions, upload_body};
 
-/// How long a profile may take from or to a guest.
+/// Deadline to transfer a profile from or to a guest.
 const DEADLINE: Duration = Duration::from_secs(60);
 /// How long the end of a session waits for its profile.
 const LAST_DEADLINE: Duration = Duration::from_secs(18);
@@ -19,12 +19,12 @@ impl Session {
         self.inner.record.spec.profile.as_ref()
     }
 
-    /// Whether it has this profile of this owner, until nothing of it is left.
+    /// Whether the session uses this profile. True until the session is completely removed.
     pub(crate) fn holds_profile(&self, owner: &str, name: &ProfileName) -> bool {
         self.inner.record.owner == owner && self.profile() == Some(name) && !self.is_stopped()
     }
 
-    /// Gives the guest its profile, before it begins. One that does not exist yet is empty.
+    /// Sends the profile to the guest before it starts. A new profile is empty.
     pub(crate) async fn load_profile(&self, profiles: &Profiles) -> Result<(), String> {
         let Some(name) = self.profile() else { return Ok(()) };
         let failed = |why: String| format!("profile {name:?} cannot be used: {why}");
@@ -37,7 +37,7 @@ impl Session {
         upload_body::send(reader, sender, sending, DEADLINE).await.map_err(failed)
     }
 
-    /// Keeps the profile as it is now; with `last`, the browser is closed first.
+    /// Saves the current profile. With `last`, the browser is closed first.
     pub(crate) async fn save_profile(&self, profiles: &Profiles, last: bool) {
         let Some(name) = self.profile() else { return };
         let deadline = if last { LAST_DEADLINE } else { DEADLINE };
@@ -45,9 +45,18 @@ impl Session {
         match timeout(deadline, self.try_save(profiles, name, last)).await {
             Ok(Ok(bytes)) => info!(session.id = id, profile = name.as_str(), bytes, "Profile kept"),
             Ok(Err(error)) => {
-                warn!(session.id = id, profile = name.as_str(), error, "Profile was not kept");
+                warn!(
+                    session.id = id,
+                    profile = name.as_str(),
+                    error,
+                    "Failed to save the profile"
+                );
             }
-            Err(_) => warn!(session.id = id, profile = name.as_str(), "Profile took too long"),
+            Err(_) => warn!(
+                session.id = id,
+                profile = name.as_str(),
+                "Failed to save the profile in time"
+            ),
         }
     }
 
@@ -60,7 +69,7 @@ impl Session {
         let said = |error: io::Error| error.to_string();
         let download = self.inner.link.save_profile(last).await;
         let mut download = download.map_err(|error| error.to_string())?;
-        // No other session has this profile, so nobody else writes it.
+        // No other session uses this profile, so there is no other writer.
         let mut writer = profiles.create(&self.inner.record.owner, name).await.map_err(said)?;
         while let Some(piece) = download.next().await.map_err(|error| error.to_string())? {
             writer.add(&piece).await.map_err(said)?;
@@ -75,7 +84,7 @@ impl Sessions {
         Ok(self.profile_store().list(&caller.subject).await?)
     }
 
-    /// Deletes a profile of the caller's, unless a session has it.
+    /// Deletes a profile of the caller, unless a session uses it.
     pub async fn delete_profile(
         &self,
         caller: &Caller,
@@ -86,7 +95,7 @@ impl Sessions {
     }
 }
 
-/// Refuses a profile that a session has.
+/// Fails if a session uses the profile.
 pub(crate) fn ensure_free(
     sessions: &[Session],
     owner: &str,

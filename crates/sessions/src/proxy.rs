@@ -1,15 +1,15 @@
-//! The proxy that a session leaves by: from what a client asked for to what the gate uses.
+//! The proxy for a session's outgoing connections, from the client's request to the egress gate.
 
 use helmdeck_egress::{Bypass, Via};
 use helmdeck_wire::proxy::{Proxy, Secret};
 
 use crate::{Session, SessionError, spec::invalid};
 
-/// Hosts that can be dialled directly.
+/// Maximum number of hosts to dial directly.
 const MAX_BYPASS: usize = 100;
 
 impl Session {
-    /// The proxy that it leaves by, without credentials.
+    /// The session's proxy, without credentials.
     pub fn leaves_by(&self) -> Result<Option<Via>, SessionError> {
         let shown = self.inner.record.spec.proxy.as_ref().map(|proxy| Proxy {
             username: None,
@@ -20,11 +20,11 @@ impl Session {
     }
 }
 
-/// The proxy as the gate uses it, or which field makes no sense. Never quotes a secret.
+/// Validates a proxy for the gate. Errors name the invalid field and never quote a secret.
 pub(crate) fn via(proxy: &Proxy) -> Result<Via, SessionError> {
     let via = Via::new(&proxy.server).map_err(|e| invalid("proxy.server", e.to_string()))?;
     if proxy.bypass.len() > MAX_BYPASS {
-        let reason = format!("{} hosts: at most {MAX_BYPASS}", proxy.bypass.len());
+        let reason = format!("{} hosts: at most {MAX_BYPASS} are allowed", proxy.bypass.len());
         return Err(invalid("proxy.bypass", reason));
     }
     let bypass = proxy.bypass.iter().map(|host| host.parse::<Bypass>()).collect::<Result<_, _>>();
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_makes_no_sense_is_named_and_no_secret_is_quoted() {
+    fn errors_name_the_invalid_field_and_never_quote_a_secret() {
         let field = |body: serde_json::Value| {
             let proxy: Proxy = serde_json::from_value(body).unwrap();
             let error = via(&proxy).unwrap_err();

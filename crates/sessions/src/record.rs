@@ -1,4 +1,5 @@
-//! What a sandbox's labels say about its session, so that a restarted server knows it again.
+//! The record of a session in its sandbox's labels. A restarted server reads it to adopt the
+//! session.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -12,39 +13,39 @@ use crate::spec;
 /// The label that holds the record.
 const LABEL: &str = "helmdeck.session";
 
-/// A session, less what only its guest needs to know.
+/// A session, without what only its guest needs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Record {
-    /// Whose it is.
+    /// Owner of the session.
     pub owner: String,
-    /// When it was asked for.
+    /// When it was created.
     #[serde(with = "time::serde::rfc3339")]
     pub created_at: OffsetDateTime,
-    /// The same moment in seconds since the machine started, which no setting of the clock moves.
-    /// A sandbox does not outlive the machine's run, so it is this one.
+    /// The same time in seconds since boot, which is independent of clock changes. A sandbox does
+    /// not survive a reboot, so the value always refers to the current boot.
     #[serde(default)]
     pub created_uptime_s: Option<u64>,
-    /// As asked for, defaults filled in, values of the environment taken out.
+    /// The requested settings with defaults filled in and without values of `env`.
     pub spec: SessionSpec,
-    /// What of somebody's own it is, if it was attached. Such a record is in no label.
+    /// The attached display or browser. Such a record is never stored in a label.
     #[serde(default)]
     pub attached: Option<Attached>,
 }
 
 impl Record {
-    /// The record of a session that is asked for now.
+    /// The record of a session that is created now.
     pub fn new(owner: String, spec: SessionSpec) -> Self {
         let created_at = OffsetDateTime::now_utc();
         Self { owner, created_at, created_uptime_s: Some(uptime_s()), spec, attached: None }
     }
 
-    /// How long ago it was asked for.
+    /// Time since its creation.
     pub fn age(&self) -> Duration {
         self.age_at(OffsetDateTime::now_utc(), uptime_s())
     }
 
-    /// A record without the uptime has only the clock, which may have been set: a moment that is
-    /// yet to come is taken for now.
+    /// A record without the uptime only has the wall clock, which may have changed. A creation time
+    /// in the future counts as now.
     fn age_at(&self, now: OffsetDateTime, uptime_s: u64) -> Duration {
         match self.created_uptime_s {
             Some(then) => Duration::from_secs(uptime_s.saturating_sub(then)),
@@ -55,18 +56,18 @@ impl Record {
     /// The record as labels.
     pub fn to_labels(&self) -> BTreeMap<String, String> {
         let shown = Self { spec: spec::for_reply(&self.spec), ..self.clone() };
-        // A record always is valid JSON; were it not, the sandbox would not be adopted.
+        // Serialization cannot fail. If it did, the sandbox would not be adopted.
         let text = serde_json::to_string(&shown).unwrap_or_default();
         [(LABEL.to_owned(), text)].into()
     }
 
-    /// The record in these labels, if they are a session's.
+    /// The record in these labels. `None` if they are not a session's.
     pub fn from_labels(labels: &BTreeMap<String, String>) -> Option<Self> {
         serde_json::from_str(labels.get(LABEL)?).ok()
     }
 }
 
-/// Seconds since the machine started.
+/// Seconds since boot.
 fn uptime_s() -> u64 {
     u64::try_from(sysinfo().uptime).unwrap_or_default()
 }
@@ -83,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_age_is_the_time_that_passed_wherever_the_clock_was_set() {
+    fn the_age_does_not_depend_on_clock_changes() {
         let created_at = OffsetDateTime::UNIX_EPOCH + 1_000_000 * HOUR;
         let session = record(created_at, Some(500));
         for now in [created_at, created_at + 5 * HOUR, created_at - 5 * HOUR] {
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_of_an_earlier_version_has_the_clock_and_is_never_of_the_future() {
+    fn without_an_uptime_the_age_comes_from_the_clock_and_is_never_negative() {
         let created_at = OffsetDateTime::UNIX_EPOCH + 1_000_000 * HOUR;
         let mut written = serde_json::to_value(record(created_at, Some(7))).unwrap();
         written.as_object_mut().unwrap().remove("created_uptime_s");
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_record_is_of_now() {
+    fn a_new_record_has_no_age() {
         let session = Record::new("agent".into(), SessionSpec::default());
         assert!(session.age() < HOUR && session.created_uptime_s > Some(0));
     }

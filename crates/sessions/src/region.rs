@@ -1,14 +1,14 @@
-//! Time zones and languages that a session can have.
+//! Time zones and languages of sessions.
 
 use std::{fs::File, io::Read, path::Path};
 
-/// Where the sandbox has its time zones from, too.
+/// The sandbox reads its time zones here, too.
 const ZONES: &str = "/usr/share/zoneinfo";
-/// How a time zone's file begins.
+/// Magic bytes of a time zone file.
 const MAGIC: &[u8; 4] = b"TZif";
 const MAX_ZONE: usize = 64;
 const MAX_LOCALE: usize = 32;
-/// The languages of ISO 639-1, and those of three letters that browsers know.
+/// The languages of ISO 639-1, and three-letter languages that browsers know.
 const LANGUAGES: &str = "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce \
     ch co cr cs cu cv cy da de dv dz ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv \
     ha he hi ho hr ht hu hy hz ia id ie ig ii ik in io is it iu iw ja ji jv ka kg ki kj kk kl km \
@@ -20,7 +20,7 @@ const LANGUAGES: &str = "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm b
     ksf ksh lag lkt lrc luo luy mai mas mer mfe mgh mgo mni mua mzn naq nds nmg nnh nus nyn pcm \
     prg rof rwk sah saq sat sbp seh ses shi smn sms teo twq tzm vai vun wae xog yav yrl yue zgh";
 
-/// Whether this machine knows the time zone; if it knows none, whether it is written like one.
+/// Whether this machine knows the time zone. Without time zone files, checks only the syntax.
 pub fn is_timezone(name: &str) -> bool {
     is_zone_in(Path::new(ZONES), name)
 }
@@ -32,7 +32,7 @@ fn is_zone_in(zones: &Path, name: &str) -> bool {
     if name.len() > MAX_ZONE || !name.split('/').all(part) {
         return false;
     }
-    // Other ways to count leap seconds are no zones.
+    // Variants with other leap seconds are not zones.
     if name.starts_with("posix/") || name.starts_with("right/") {
         return false;
     }
@@ -44,7 +44,7 @@ fn is_zone_in(zones: &Path, name: &str) -> bool {
     read.is_ok() && magic == *MAGIC
 }
 
-/// Whether this is a language tag, such as `de`, `pt-BR` or `zh-Hant-TW`, of a known language.
+/// Whether this is a tag of a known language, such as `de`, `pt-BR` or `zh-Hant-TW`.
 pub fn is_locale(tag: &str) -> bool {
     let mut parts = tag.split(['-', '_']).peekable();
     let language = parts.next().unwrap_or_default().to_ascii_lowercase();
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_zone_is_one_that_the_machine_has() {
+    fn a_time_zone_must_exist_on_the_machine() {
         let zones = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(zones.path().join("Europe")).unwrap();
         std::fs::write(zones.path().join("Europe/Paris"), b"TZif2...").unwrap();

@@ -1,4 +1,4 @@
-//! All sessions of this server, and the only way to one of them.
+//! All sessions of this server.
 
 use std::{ops::RangeInclusive, sync::Arc, time::Duration};
 
@@ -24,33 +24,33 @@ use crate::{
     spec,
 };
 
-/// How many sessions that are over can still be looked at.
+/// Number of ended sessions that are kept.
 const REMEMBERED: usize = 100;
-/// All sandboxes are killed at once, and each takes milliseconds.
+/// All sandboxes are killed at once, which takes milliseconds each.
 const END_ALL_DEADLINE: Duration = Duration::from_secs(20);
 
 /// Limits of the registry.
 #[derive(Clone)]
 pub struct Config {
-    /// The most sessions at once.
+    /// Maximum number of sessions.
     pub max_sessions: usize,
-    /// The most sessions of one caller at once.
+    /// Maximum number of sessions per caller.
     pub max_sessions_per_caller: usize,
-    /// The idle limit of sessions that do not choose one; 0 for never.
+    /// Default idle limit of sessions; 0 for never.
     pub idle_timeout_s: u64,
-    /// The most that one session may be given.
+    /// Maximum resources of one session.
     pub ceilings: Ceilings,
-    /// The most that a session's workspace on the disk may hold; it is in memory if not given.
+    /// Size limit of a session's workspace on disk. Without it, the workspace is in memory.
     pub workspace_bytes: Option<u64>,
-    /// Where sessions may connect to.
+    /// Egress policy.
     pub policy: Policy,
     /// Ports of this machine that every caller may forward into sessions.
     pub forward_allow: Vec<RangeInclusive<u16>>,
-    /// Where browser profiles are kept.
+    /// Stored browser profiles.
     pub profiles: Profiles,
-    /// Where browser extensions are kept.
+    /// Stored browser extensions.
     pub extensions: Extensions,
-    /// What limits and leases go by.
+    /// Clock for limits and leases.
     pub clock: Clock,
 }
 
@@ -86,12 +86,12 @@ impl Sessions {
         Self { shared: Arc::new(Shared { common, config, sessions: Mutex::default() }) }
     }
 
-    /// What happens in all sessions.
+    /// Events of all sessions.
     pub fn events(&self) -> &Events {
         &self.shared.common.events
     }
 
-    /// Waits until what was done so far is written down.
+    /// Waits until all actions so far are recorded.
     pub async fn flush(&self) {
         self.shared.common.journal.flush().await;
     }
@@ -104,7 +104,7 @@ impl Sessions {
         &self.shared.common.extensions
     }
 
-    /// Fails if a session has this profile of the caller's.
+    /// Fails if a session uses this profile of the caller.
     pub(crate) fn ensure_profile_free(
         &self,
         caller: &Caller,
@@ -117,8 +117,8 @@ impl Sessions {
         &self.shared.common.runtime
     }
 
-    /// Takes over the sessions that an earlier server left running, and clears away what it left
-    /// dead. Returns at once; calls for a session wait until it is known again.
+    /// Adopts sessions that an earlier server left running, and removes sandboxes that have ended.
+    /// Returns at once; calls for a session wait until it is adopted.
     pub async fn adopt(&self) -> Result<(), SessionError> {
         self.profile_store().sweep().await;
         self.extension_store().sweep().await;
@@ -126,18 +126,18 @@ impl Sessions {
         self.forget_forwards(&sandboxes).await;
         for sandbox in sandboxes {
             if !sandbox.running {
-                info!(sandbox = %sandbox.id, "Clearing away a sandbox that has ended");
+                info!(sandbox = %sandbox.id, "Removing a sandbox that has ended");
                 if let Some(record) = Record::from_labels(&sandbox.labels) {
                     let id = SessionId::new(sandbox.id.as_str());
                     self.shared.common.journal.ends().add_found(id, record).await;
                 }
                 if let Err(error) = self.runtime().stop(&sandbox.id).await {
-                    warn!(sandbox = %sandbox.id, %error, "Sandbox could not be cleared away");
+                    warn!(sandbox = %sandbox.id, %error, "Failed to remove sandbox");
                 }
                 continue;
             }
             let Some(record) = Record::from_labels(&sandbox.labels) else {
-                warn!(sandbox = %sandbox.id, "Sandbox is not known; it ends when its guest gives up");
+                warn!(sandbox = %sandbox.id, "Unknown sandbox; it ends when its guest times out");
                 continue;
             };
             let session = Session::adopted(sandbox.id, record, self.shared.common.clone());
@@ -149,18 +149,18 @@ impl Sessions {
         Ok(())
     }
 
-    /// Forgets the forwards of sessions that ended while there was no server.
+    /// Removes the forwards of sessions that ended while no server was running.
     async fn forget_forwards(&self, sandboxes: &[Sandbox]) {
         let store = self.shared.common.forward_permission.store();
         for id in store.sessions_with_forwards().await.unwrap_or_default() {
             if !sandboxes.iter().any(|it| it.running && it.id.as_str() == id.as_str()) {
-                // What stays is never used: no session gets this id again.
+                // Errors are harmless: ids are never reused.
                 let _ = store.remove_forwards(&id).await;
             }
         }
     }
 
-    /// Creates a session for `caller`. With `wait`, returns once it is ready, and dropping the
+    /// Creates a session for `caller`. With `wait`, returns when it is ready, and dropping the
     /// future ends the session.
     pub async fn create(
         &self,
@@ -198,8 +198,8 @@ impl Sessions {
         }
     }
 
-    /// Makes what a program brings a session of `caller`, or takes back the one that it was. Of two
-    /// who bring the same one, one does.
+    /// Attaches a session of `caller`, or resumes one. If several programs resume the same session,
+    /// only one succeeds.
     pub fn attach(
         &self,
         caller: &Caller,
@@ -219,7 +219,7 @@ impl Sessions {
             }
             None => new_id()?,
         };
-        // Held from the look to the entry: two who come at once must not both find nothing.
+        // Held during check and insert, so that two programs cannot both create the session.
         let mut sessions = self.shared.sessions.lock();
         if let Some(known) = sessions.iter().find(|session| *session.id() == id) {
             known.ensure_alive()?;
@@ -235,14 +235,14 @@ impl Sessions {
         Ok((session, brought))
     }
 
-    /// The caller's session; an admin may have anyone's. Others do not exist.
+    /// A session of the caller. An admin may get any session; for others it does not exist.
     pub fn get(&self, caller: &Caller, id: &SessionId) -> Result<Session, SessionError> {
         let sessions = self.shared.sessions.lock();
         let mut visible = sessions.iter().filter(|session| session.belongs_to(caller));
         visible.find(|session| session.id() == id).cloned().ok_or_else(|| self.missing(caller, id))
     }
 
-    /// Why there is no such session of the caller's, as far as it may know.
+    /// Why the caller has no such session.
     fn missing(&self, caller: &Caller, id: &SessionId) -> SessionError {
         let id = id.clone();
         match self.shared.common.journal.ends().of(caller, &id) {
@@ -251,7 +251,7 @@ impl Sessions {
         }
     }
 
-    /// What the caller may know about all sessions it may see, oldest first.
+    /// Describes all sessions that the caller may see, oldest first.
     pub async fn describe_all(&self, caller: &Caller) -> Vec<session::Session> {
         let visible: Vec<Session> = {
             let sessions = self.shared.sessions.lock();
@@ -260,7 +260,7 @@ impl Sessions {
         self.describe(caller, &visible).await
     }
 
-    /// What the owner of a session may know about it.
+    /// Describes one session.
     pub async fn describe_one(
         &self,
         caller: &Caller,
@@ -272,13 +272,13 @@ impl Sessions {
 
     async fn describe(&self, caller: &Caller, sessions: &[Session]) -> Vec<session::Session> {
         let known = async {
-            // Those that somebody attached come when they come.
+            // Attached sessions are not adopted.
             for session in sessions.iter().filter(|session| session.attachment().is_none()) {
                 session.adoption().await;
             }
         };
         let _ = timeout(ADOPTION_DEADLINE, known).await;
-        // Sessions are worth telling about even when the runtime does not answer.
+        // Sessions are listed even if the runtime does not answer.
         let sandboxes = self.runtime().list().await.unwrap_or_default();
         let mut described = Vec::with_capacity(sessions.len());
         for session in sessions {
@@ -290,7 +290,7 @@ impl Sessions {
         described
     }
 
-    /// Ends the caller's session and forgets it. One that has ended is ended already.
+    /// Ends a session of the caller and forgets it. Does nothing if it has already ended.
     pub async fn end(&self, caller: &Caller, id: &SessionId) -> Result<(), SessionError> {
         match self.get(caller, id) {
             Ok(session) => {
@@ -303,12 +303,12 @@ impl Sessions {
         }
     }
 
-    /// How many sessions are alive.
+    /// Number of running sessions.
     pub fn count(&self) -> usize {
         self.shared.sessions.lock().iter().filter(|session| session.is_alive()).count()
     }
 
-    /// Ends every session; nothing is left when it returns.
+    /// Ends every session, and waits until they are completely removed.
     pub async fn end_all(&self, reason: EndReason) {
         let all: Vec<Session> = self.shared.sessions.lock().iter().cloned().collect();
         for session in &all {
@@ -324,7 +324,7 @@ impl Sessions {
         }
     }
 
-    /// Waits for a session that is over and still has the profile that is wanted: it is being kept.
+    /// Waits for an ended session that is still saving the requested profile.
     async fn let_profile_go(&self, caller: &Caller, spec: &SessionSpec) {
         let Some(name) = &spec.profile else { return };
         let holder = {
@@ -337,7 +337,7 @@ impl Sessions {
         }
     }
 
-    /// Makes room for a session.
+    /// Checks the limits and makes room for a session.
     fn admit(
         &self,
         sessions: &mut Vec<Session>,
@@ -379,13 +379,13 @@ impl Sessions {
     }
 }
 
-/// Makes the caller the one who brings an attached session.
+/// Claims an attached session for the caller.
 fn bring(session: &Session) -> Result<Brought, SessionError> {
     let brought = session.attachment().and_then(Attachment::bring);
     brought.ok_or_else(|| SessionError::AlreadyAttached(session.id().clone()))
 }
 
-/// Ends a session whose creator went away before it was ready.
+/// Ends a session if its creator disconnects before it is ready.
 struct EndOnDrop(Option<Session>);
 
 impl EndOnDrop {

@@ -1,4 +1,4 @@
-//! What a session uses.
+//! Resource usage of a session.
 
 use helmdeck_runtime::Sandbox;
 use helmdeck_wire::session::Resources;
@@ -6,7 +6,7 @@ use helmdeck_wire::session::Resources;
 use crate::{Session, session::HELLO_DEADLINE};
 
 impl Session {
-    /// What the runtime knows of its use, or else the guest. Of what was attached, nobody knows.
+    /// Usage as the runtime reports it, otherwise the guest. Unknown for attached sessions.
     pub(crate) async fn resources(&self, sandbox: &Sandbox) -> Resources {
         let limits_by = sandbox.limits_by.to_owned();
         if let Some(usage) = sandbox.usage {

@@ -45,16 +45,16 @@ use crate::{
     spec,
 };
 
-/// What an action may take on top of the time it asks for; a guest that needs longer is stuck.
+/// Deadline of an action, in addition to the time it asks for. A slower guest is stuck.
 pub(crate) const ACTION_DEADLINE: Duration = Duration::from_secs(30);
-/// An action that asks for more time than this is refused.
+/// Maximum time that an action may ask for.
 const LONGEST_ACTION: Duration = Duration::from_secs(600);
-/// A guest that does not say at once what it uses is not waited for.
+/// How long to wait for a guest to report its usage.
 pub(crate) const HELLO_DEADLINE: Duration = Duration::from_secs(1);
-/// A call for a session that is being adopted waits this long for it.
+/// How long a call waits for a session that is being adopted.
 pub(crate) const ADOPTION_DEADLINE: Duration = Duration::from_secs(5);
 
-/// What all sessions share.
+/// State shared by all sessions.
 #[derive(Clone)]
 pub(crate) struct Common {
     pub runtime: Arc<dyn Runtime>,
@@ -66,7 +66,7 @@ pub(crate) struct Common {
     pub clock: Clock,
 }
 
-/// A handle to one session; obtained from [`crate::Sessions::get`] only.
+/// A handle to one session, obtained from [`crate::Sessions::get`].
 #[derive(Clone)]
 pub struct Session {
     pub(crate) inner: Arc<Inner>,
@@ -75,43 +75,43 @@ pub struct Session {
 pub(crate) struct Inner {
     pub id: SessionId,
     pub sandbox: SandboxId,
-    /// Its spec may hold secrets: never shown whole.
+    /// The spec may hold secrets: never show it whole.
     pub record: Record,
     pub began: Instant,
-    /// What its limits go by.
+    /// Clock for limits.
     pub clock: Clock,
     /// Whether another server started it.
     adopted: bool,
     pub attachment: Option<Attachment>,
     pub link: Link,
     pub life: Mutex<Lifecycle>,
-    /// How long after it was asked for each stage of its start was done.
+    /// Time from creation to the end of each start stage.
     pub timings: Mutex<Vec<(Stage, Duration)>>,
     pub failure: Mutex<Option<Failure>>,
-    /// The end of the log of a session that reached a limit.
+    /// End of the log of a session that has ended.
     pub kept_log: Mutex<Option<String>>,
     pub egress: Arc<Decisions>,
     pub forwards: Arc<Forwards>,
     pub forward_permission: Permission,
     pub agent_status: Mutex<String>,
-    /// When an agent last did something.
+    /// When an agent last acted.
     pub agent_acted: Mutex<Option<OffsetDateTime>>,
-    /// Who asked for it; not known of an adopted one.
+    /// Who created it; unknown for an adopted session.
     pub creator: Option<Caller>,
-    /// What became of its first page, if that is worth a remark.
+    /// Remark about the start page.
     pub start_note: Mutex<Option<String>>,
-    /// Whether its last picture is kept.
+    /// Whether a last picture is stored.
     pub has_last_picture: AtomicBool,
     pub browser_window: Mutex<Option<BrowserWindow>>,
-    /// Who drives; who waits for a change of hands watches it.
+    /// Control of the session. Tasks that wait for a change watch it.
     pub lease: watch::Sender<Lease>,
-    /// Open viewers, by the token or ticket they came with.
+    /// Number of open viewers by token or ticket.
     pub viewers: Mutex<HashMap<String, usize>>,
-    /// Open connections to the browser.
+    /// Number of open connections to the browser.
     pub cdp_clients: AtomicU64,
-    /// Whether the browser can be watched without a screen, and is.
+    /// State of the browser view.
     pub cast: Mutex<Watched>,
-    /// Who signs in privately, while a person does.
+    /// The private sign-in in progress.
     pub private: Mutex<Option<SignIn>>,
     pub events: Events,
     pub journal: Journal,
@@ -119,7 +119,7 @@ pub(crate) struct Inner {
     pub extensions: Extensions,
     /// Wakes the driver when the lifecycle may have changed.
     pub changed: Notify,
-    /// Tells who waits how far the driver is.
+    /// Progress of the driver.
     pub progress: watch::Sender<Driven>,
 }
 
@@ -131,19 +131,19 @@ struct Origin {
     attachment: Option<Attachment>,
 }
 
-/// How far the driver is.
+/// Progress of the driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Driven {
     Starting,
     Running,
-    /// The sandbox is gone and nothing is left of it.
+    /// The sandbox is gone and completely removed.
     Stopped,
 }
 
-/// What went wrong in a session.
+/// Why a session failed.
 #[derive(Debug, Clone)]
 pub(crate) struct Failure {
-    /// The stage of the start that failed; none if it had started.
+    /// The start stage that failed; `None` if it had started.
     pub stage: Option<Stage>,
     pub reason: String,
     pub log_tail: String,
@@ -159,7 +159,7 @@ impl Failure {
 }
 
 impl Session {
-    /// A session that `caller` asks for now.
+    /// A session that `caller` creates.
     pub(crate) fn new(
         id: SessionId,
         sandbox: SandboxId,
@@ -179,7 +179,7 @@ impl Session {
         Self::with_record(id, sandbox, record, shared, origin)
     }
 
-    /// A session that a program brings.
+    /// A session that a program attaches.
     pub(crate) fn attached(attachment: Attachment, record: Record, shared: Common) -> Self {
         let sandbox = attachment.sandbox().id;
         let id = SessionId::new(sandbox.as_str());
@@ -242,7 +242,7 @@ impl Session {
         &self.inner.id
     }
 
-    /// Asks the guest to do something; fails if that needs a desktop and the session has none.
+    /// Performs an action in the guest. Fails if it needs a desktop and the session has none.
     ///
     /// Dropping the future cancels the action: the guest releases what it pressed.
     pub async fn act(&self, caller: &Caller, action: &ActionCall) -> Result<Reply, SessionError> {
@@ -255,7 +255,7 @@ impl Session {
         done
     }
 
-    /// Asks the guest to do something, and reads its answer.
+    /// Performs an action in the guest and parses the reply.
     pub async fn call<A: Action>(
         &self,
         caller: &Caller,
@@ -273,11 +273,12 @@ impl Session {
         let asked = action.asked_duration;
         if asked > LONGEST_ACTION {
             let (name, seconds) = (action.name, asked.as_secs());
-            let reason = format!("{name} would take {seconds} s: send it in parts");
+            let reason = format!("{name} would take {seconds} s: split it into several calls");
             return Err(SessionError::Refused(ErrorBody::new(ErrorCode::InvalidInput, reason)));
         }
         self.adoption().await;
-        // Before it counts as a task: an agent that waits for a person must not use them up.
+        // Checked before it counts as a task: an agent that waits for a person must not use up its
+        // tasks.
         let theirs = match caller.kind {
             ActorKind::Human | ActorKind::Link => Hands::Person,
             ActorKind::Agent => Hands::Agent,
@@ -298,7 +299,7 @@ impl Session {
         reply.map_err(|error| self.explained(mark, self.link_failed(error)))
     }
 
-    /// What it means that a call to the guest failed.
+    /// Turns a failed call to the guest into an error.
     pub(crate) fn link_failed(&self, error: LinkError) -> SessionError {
         match error {
             LinkError::Refused(body) => SessionError::Refused(body),
@@ -308,12 +309,12 @@ impl Session {
         }
     }
 
-    /// Whether nothing of it is left.
+    /// Whether it is completely removed.
     pub(crate) fn is_stopped(&self) -> bool {
         *self.inner.progress.borrow() == Driven::Stopped
     }
 
-    /// Whether it is not over.
+    /// Whether it has not ended.
     pub fn is_alive(&self) -> bool {
         self.ensure_alive().is_ok()
     }
@@ -327,7 +328,7 @@ impl Session {
         }
     }
 
-    /// How it ended, once it has.
+    /// How it ended.
     pub(crate) fn ended(&self) -> Option<Ending> {
         self.inner.life.lock().ending()
     }
@@ -336,28 +337,28 @@ impl Session {
         caller.owns(&self.inner.record.owner)
     }
 
-    /// Ends it and waits until nothing of it is left.
+    /// Ends it and waits until it is completely removed.
     pub(crate) async fn end(&self, reason: EndReason) {
         self.request_end(reason);
         self.driven_to(Driven::Stopped).await;
     }
 
-    /// Ends it soon.
+    /// Ends it without waiting.
     pub(crate) fn request_end(&self, reason: EndReason) {
         self.inner.life.lock().end(reason, OffsetDateTime::now_utc());
         self.inner.changed.notify_one();
     }
 
-    /// Waits until a session that an earlier server started is known again, or the wait gets long.
+    /// Waits until an adopted session is known, with a deadline.
     pub(crate) async fn adoption(&self) {
         if self.inner.adopted {
             let _ = timeout(ADOPTION_DEADLINE, self.driven_to(Driven::Running)).await;
         }
     }
 
-    /// Waits until the driver is at least that far.
+    /// Waits until the driver has reached this state.
     pub(crate) async fn driven_to(&self, wanted: Driven) {
-        // The sender lives in `inner`, so this cannot fail while we hold it.
+        // The sender lives in `inner`, so this cannot fail here.
         let _ = self.inner.progress.subscribe().wait_for(|at| *at >= wanted).await;
     }
 
@@ -382,7 +383,7 @@ impl Session {
         let id = || self.inner.id.clone();
         match admit(&mut self.inner.life.lock(), self.inner.clock.now()) {
             Ok(()) => {
-                // It is not idle any more.
+                // The session is no longer idle.
                 self.inner.changed.notify_one();
                 Ok(Task { session: self.clone() })
             }
@@ -394,7 +395,7 @@ impl Session {
     }
 }
 
-/// What was admitted; however it ends, the lifecycle hears of it.
+/// An admitted activity. The lifecycle is updated on drop.
 pub(crate) struct Task {
     session: Session,
 }

@@ -1,4 +1,4 @@
-//! From what a client asked for to what a session will be.
+//! Completes and validates the requested settings of a session.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -14,22 +14,22 @@ use helmdeck_wire::{
 
 use crate::{SessionError, attached, lifecycle::Limits, proxy, record::Record, region};
 
-/// The size of /dev/shm if nothing else is asked for.
+/// Default size of /dev/shm.
 const DEFAULT_SHM: Bytes = Bytes(2 << 30);
-/// A browser does not start with less.
+/// A browser does not start with less memory.
 const LEAST_MEMORY: Bytes = Bytes(256 << 20);
-/// How long a guest waits for a server to come back.
+/// Maximum time that a guest waits for a server to return.
 const ALONE_AT_MOST: Duration = Duration::from_secs(600);
-/// All names and values of `env` together.
+/// Maximum size of all names and values in `env` together.
 const MAX_ENV_BYTES: usize = 64 << 10;
-/// No page needs a longer address to begin with.
+/// Maximum length of `start_url`.
 const MAX_URL: usize = 4000;
-/// A headless browser's window: what a viewer sees of it by default is of this size, too.
+/// Default window size of a headless browser, which is also the default size of its view.
 const HEADLESS: Geometry = Geometry { width: 1280, height: 800 };
-/// A year: longer is a mistake, and would overflow clocks.
+/// One year. Longer limits are mistakes and could overflow clocks.
 const MAX_SECONDS: u64 = 365 * 24 * 3600;
 
-/// Fills in the defaults and refuses what makes no sense.
+/// Fills in defaults and refuses invalid settings.
 pub fn complete(mut spec: SessionSpec, default_idle_s: u64) -> Result<SessionSpec, SessionError> {
     length("label", &spec.label, 200)?;
     length("image", &spec.image, 500)?;
@@ -56,11 +56,11 @@ pub fn complete(mut spec: SessionSpec, default_idle_s: u64) -> Result<SessionSpe
     if let Some(seconds) = spec.timeout_seconds
         && !(1..=MAX_SECONDS).contains(&seconds)
     {
-        let reason = format!("{seconds} is not between 1 second and a year");
+        let reason = format!("{seconds} is not between 1 second and one year");
         return Err(invalid("timeout_seconds", reason));
     }
     if spec.idle_timeout_s.is_some_and(|seconds| seconds > MAX_SECONDS) {
-        return Err(invalid("idle_timeout_s", "longer than a year; 0 means never".into()));
+        return Err(invalid("idle_timeout_s", "expected at most one year, or 0 for never".into()));
     }
     start_url(spec.start_url.as_deref())?;
     if let Some(zone) = spec.timezone.as_deref().filter(|zone| !region::is_timezone(zone)) {
@@ -75,7 +75,7 @@ pub fn complete(mut spec: SessionSpec, default_idle_s: u64) -> Result<SessionSpe
     let mut names: Vec<&str> = spec.extensions.iter().map(ExtensionName::as_str).collect();
     names.sort_unstable();
     if names.windows(2).any(|pair| pair.first() == pair.last()) {
-        return Err(invalid("extensions", "one is named twice".into()));
+        return Err(invalid("extensions", "an extension is named twice".into()));
     }
     if let Some(proxy) = &spec.proxy {
         proxy::via(proxy)?;
@@ -92,8 +92,8 @@ pub fn complete(mut spec: SessionSpec, default_idle_s: u64) -> Result<SessionSpe
     Ok(spec)
 }
 
-/// The spec as a reply shows it: values of the environment may be secrets, and stay out, as do
-/// credentials and the query of an address.
+/// The spec as replies show it: without values of `env`, credentials, and queries of addresses,
+/// which may be secret.
 pub fn for_reply(spec: &SessionSpec) -> SessionSpec {
     let mut shown = spec.clone();
     shown.start_url = spec.start_url.as_deref().map(without_secrets);
@@ -106,7 +106,7 @@ pub fn for_reply(spec: &SessionSpec) -> SessionSpec {
     shown
 }
 
-/// What the guest is told.
+/// The spec as the guest receives it.
 pub fn for_guest(spec: &SessionSpec) -> Begin {
     let limits = limits(spec);
     let millis = |limit: Duration| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
@@ -137,7 +137,7 @@ pub fn for_guest(spec: &SessionSpec) -> Begin {
     }
 }
 
-/// How long it may live.
+/// Limits of the session's life.
 pub fn limits(spec: &SessionSpec) -> Limits {
     let seconds = |s: u64| (s > 0).then(|| Duration::from_secs(s));
     Limits {
@@ -147,13 +147,13 @@ pub fn limits(spec: &SessionSpec) -> Limits {
     }
 }
 
-/// What its sandbox is made of.
+/// The spec of its sandbox.
 pub fn for_runtime(spec: &SessionSpec, labels: BTreeMap<String, String>) -> SandboxSpec {
     let standard = SandboxSpec::default();
     let memory = memory(spec);
     SandboxSpec {
         labels,
-        // Files live in memory: full disks must leave some for the programs.
+        // Files live in memory: full disks must leave some memory for programs.
         home_bytes: standard.home_bytes.min(memory / 2),
         browser_bytes: standard.browser_bytes.min(memory / 8),
         tmp_bytes: standard.tmp_bytes.min(memory / 4),
@@ -170,7 +170,7 @@ fn memory(spec: &SessionSpec) -> u64 {
     spec.memory_limit.map_or(SandboxSpec::default().limits.memory_bytes, |limit| limit.0)
 }
 
-/// Remarks about what was asked for and is not done.
+/// Remarks about settings that have no effect.
 pub fn notes(record: &Record) -> Vec<String> {
     let Record { spec, attached, .. } = record;
     if let Some(attached) = attached {
@@ -182,7 +182,7 @@ pub fn notes(record: &Record) -> Vec<String> {
     vec!["image is recorded; the local runtime uses this machine's programs".into()]
 }
 
-/// A value that may come as a field or as a variable, but not as two different ones.
+/// A value that is set by a field or by a variable. If both are set, they must agree.
 fn named<T: PartialEq>(
     spec: &SessionSpec,
     variable: &str,
@@ -200,7 +200,7 @@ fn named<T: PartialEq>(
     }
 }
 
-/// Refuses variables that no program can have.
+/// Refuses invalid environment variables.
 pub(crate) fn environment(env: &BTreeMap<String, String>) -> Result<(), SessionError> {
     for name in env.keys() {
         let good = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -210,11 +210,11 @@ pub(crate) fn environment(env: &BTreeMap<String, String>) -> Result<(), SessionE
         }
     }
     if env.values().any(|value| value.contains('\0')) {
-        return Err(invalid("env", "a value holds a NUL character".into()));
+        return Err(invalid("env", "a value contains a NUL character".into()));
     }
     let size: usize = env.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
     if size > MAX_ENV_BYTES {
-        return Err(invalid("env", format!("{size} bytes; at most {MAX_ENV_BYTES} are allowed")));
+        return Err(invalid("env", format!("{size} bytes: at most {MAX_ENV_BYTES} are allowed")));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The page that a new session's browser opens first.
+//! The first page of a new session's browser.
 
 use std::time::Duration;
 
@@ -12,11 +12,12 @@ use tracing::info;
 
 use crate::{Session, SessionError, history::Attempt};
 
-/// A session is not kept from being ready any longer by a page that does not load.
+/// How long a page may delay the session's readiness.
 const DEADLINE: Duration = Duration::from_secs(15);
 
 impl Session {
-    /// Opens `start_url`, if this server was asked for one. A page that does not load leaves a note.
+    /// Opens `start_url`. If the page does not load, the session gets a note. Adopted sessions skip
+    /// it.
     pub(crate) async fn open_start_url(&self) {
         let inner = &self.inner;
         let (Some(url), Some(creator)) = (&inner.record.spec.start_url, &inner.creator) else {
@@ -39,7 +40,7 @@ impl Session {
         };
         attempt.outcome = opened.as_ref().map_or_else(SessionError::code, |()| "ok");
         if let Err(error) = opened {
-            info!(session.id = self.id().as_str(), %error, "The start page is not open");
+            info!(session.id = self.id().as_str(), %error, "Failed to open the start page");
             *inner.start_note.lock() = Some(format!("start_url could not be opened: {error}"));
         }
     }

@@ -1,4 +1,4 @@
-//! People take control of a session and hand it back.
+//! Taking and releasing control of a session.
 
 use std::time::Instant;
 
@@ -18,13 +18,13 @@ use crate::{
 };
 
 impl Session {
-    /// Who drives, as the caller sees it.
+    /// Control as the caller sees it.
     pub fn control(&self, caller: &Caller) -> Control {
         self.inner.lease.borrow().describe(self.is_running(), &caller.token)
     }
 
-    /// Gives control to `holder`. Others' actions that are under way fail, and what they held down
-    /// is let go. A person may take it from another by `force`; nobody else may force it.
+    /// Gives control to `holder`. Actions of others in progress fail, and what they pressed is
+    /// released. Only a person may take control from another person, with `force`.
     pub async fn take_control(&self, holder: Holder, force: bool) -> Result<(), SessionError> {
         if force && holder.by.kind != ActorKind::Human {
             return Err(SessionError::PersonRequired);
@@ -43,16 +43,16 @@ impl Session {
         })?;
         self.count_viewers(&key);
         if changed {
-            // Of another person, from whom it was taken.
+            // A private sign-in of the previous holder ends.
             self.drop_private(false).await;
             let (kind, holder) = (by.kind.as_str(), by.subject.as_str());
-            info!(session.id = self.id().as_str(), kind, holder, "Control is taken");
+            info!(session.id = self.id().as_str(), kind, holder, "Control taken");
             self.handed_over("take_control", by, None).await;
         }
         Ok(())
     }
 
-    /// Hands control back to the agents, if `holder` has it.
+    /// Releases control to the agents, if `holder` has it.
     pub async fn release_control(&self, holder: &Holder, message: Option<String>) {
         let released = self.inner.lease.send_if_modified(|lease| {
             lease.release(&holder.key, message.clone(), OffsetDateTime::now_utc())
@@ -60,12 +60,12 @@ impl Session {
         if released {
             self.drop_private(true).await;
             let (kind, subject) = (holder.by.kind.as_str(), holder.by.subject.as_str());
-            info!(session.id = self.id().as_str(), kind, holder = subject, "Control is back");
+            info!(session.id = self.id().as_str(), kind, holder = subject, "Control released");
             self.handed_over("release_control", holder.by.clone(), message).await;
         }
     }
 
-    /// Ends the lease of a person who is gone; says when to look again.
+    /// Ends the lease of a person who is gone. Returns when to check again.
     pub(crate) async fn expire_control(&self) -> Option<Instant> {
         let holder = self.inner.lease.borrow().holder().cloned();
         let now = self.inner.clock.now();
@@ -76,14 +76,14 @@ impl Session {
             info!(
                 session.id = self.id().as_str(),
                 holder = holder.by.subject,
-                "Control is back: its holder is gone"
+                "Control released: its holder is gone"
             );
             self.handed_over("release_control", holder.by, None).await;
         }
         self.inner.lease.borrow().expires()
     }
 
-    /// Whether the caller's action may begin: in which epoch.
+    /// Whether the caller's action may start, and in which epoch.
     pub(crate) fn may_drive(&self, caller: &Caller) -> Result<u64, SessionError> {
         let mut admitted = Ok(0);
         self.inner.lease.send_if_modified(|lease| {
@@ -97,11 +97,11 @@ impl Session {
         })
     }
 
-    /// Waits until control is not what it was in `epoch`; for ever, if the action needs none.
+    /// Waits until control changes from `epoch`; forever if the action needs no control.
     pub(crate) async fn taken(&self, epoch: Option<u64>) -> SessionError {
         let Some(epoch) = epoch else { return std::future::pending().await };
         let mut lease = self.inner.lease.subscribe();
-        // The sender lives in `inner`, so this cannot fail while we hold it.
+        // The sender lives in `inner`, so this cannot fail here.
         let holder = match lease.wait_for(|lease| lease.epoch() != epoch).await {
             Ok(lease) => lease.holder().map(|holder| holder.by.subject.clone()),
             Err(_) => None,
@@ -110,22 +110,22 @@ impl Session {
         SessionError::ControlTaken { id: self.id().clone(), holder }
     }
 
-    /// Lets go what is held down, and tells everybody, with the words that were left.
+    /// Releases what is pressed, and announces the change with the message.
     async fn handed_over(&self, what: &str, by: Actor, message: Option<String>) {
         let detail = message.map_or(json!({}), |message| json!({ "message": message }));
         self.record(by, what, detail, "ok", OffsetDateTime::now_utc(), Default::default());
         let lease = self.inner.lease.borrow().clone();
         self.tell(EventKind::Control(ControlChange::new(lease.clone(), self.is_running())));
         self.inner.changed.notify_one();
-        // Goes on when whoever asked for it goes: half a change of hands would leave keys down.
+        // Continues if the requester disconnects: a partial change would leave keys pressed.
         let session = self.clone();
         let person = lease.holder().filter(|holder| holder.by.is_person());
         let key = person.map(|holder| holder.key.clone());
         let handed_over = HandedOver { to_person: key.is_some(), key };
         let letting_go = tokio::spawn(async move {
             if let Err(error) = session.inner.link.release_all(handed_over).await {
-                // Then the guest is about to be lost, which is told elsewhere.
-                info!(session.id = session.id().as_str(), %error, "Keys could not be let go");
+                // The guest is about to be lost, which is reported elsewhere.
+                info!(session.id = session.id().as_str(), %error, "Failed to release keys");
             }
         });
         let _ = letting_go.await;

@@ -1,4 +1,4 @@
-//! Why a page did not load: what the browser says, explained by what became of its connections.
+//! Explains why a page did not load, from the browser's error and the session's connections.
 
 use helmdeck_egress::{Decision, Failure, Host, Target, Verdict};
 use helmdeck_wire::{
@@ -8,15 +8,14 @@ use helmdeck_wire::{
 
 use crate::{Session, SessionError};
 
-/// How the guest says that a page did not load, between the address and the browser's words.
+/// Text between the address and the browser's error in the guest's message.
 const NOT_LOADED: &str = " could not be loaded: ";
-/// What the browser says of a connection that ended without an answer.
+/// Browser errors for a connection that ended without a response.
 const NO_ANSWER: [&str; 4] =
     ["ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET", "ERR_CONNECTION_CLOSED", "ERR_SOCKET_NOT_CONN"];
 
 impl Session {
-    /// Says why a navigation failed that began at this mark of the session's decisions, if that is
-    /// known here.
+    /// Explains why a navigation failed that started at this mark, if the cause is known here.
     pub(crate) fn explained(&self, mark: u64, error: SessionError) -> SessionError {
         match error {
             SessionError::Refused(body) if body.error == ErrorCode::NavigationFailed => {
@@ -30,8 +29,8 @@ impl Session {
     }
 }
 
-/// A better error than the browser's, if there is one. `decisions` are those since the navigation
-/// began that did not lead to a connection, newest first.
+/// A better error than the browser's, if there is one. `decisions` are the failed connections since
+/// the navigation started, newest first.
 fn explain(
     id: &SessionId,
     message: &str,
@@ -39,8 +38,8 @@ fn explain(
     forward: impl Fn(u16) -> Option<Forward>,
 ) -> Option<ErrorBody> {
     let (url, why) = message.rsplit_once(NOT_LOADED)?;
-    // Steps of the history have no address.
-    let target = Target::of_url(url).ok();
+    // History steps have no address.
+    let target = Target::from_url(url).ok();
     if let Some(target) = target.as_ref().filter(|target| is_loopback(&target.host)) {
         return loopback(id, url, target.port, why, forward(target.port));
     }
@@ -49,7 +48,7 @@ fn explain(
             decision.host == target.host.to_string() && decision.port == target.port
         })
     };
-    // A page that leads elsewhere fails at another host than the one that was asked for.
+    // After a redirect, the failing host differs from the requested one.
     let proxied = why.contains("ERR_TUNNEL_CONNECTION_FAILED") || why.contains("the proxy");
     let decision = decisions.iter().find(asked_for).or(decisions.first().filter(|_| proxied))?;
     Some(of_decision(url, decision))
@@ -62,7 +61,7 @@ fn is_loopback(host: &Host) -> bool {
     }
 }
 
-/// Loopback is not the proxy's business: nothing listens there, or what is forwarded is not there.
+/// Loopback bypasses the proxy: nothing listens there, or the forwarded port does not answer.
 fn loopback(
     id: &SessionId,
     url: &str,
@@ -109,13 +108,13 @@ fn of_decision(url: &str, decision: &Decision) -> ErrorBody {
         }
         Verdict::Failed(Failure::Unreachable) => {
             let at = address.map_or_else(String::new, |address| format!(" ({address})"));
-            (ErrorCode::ConnectionRefused, format!("{host}:{port}{at} takes no connection"))
+            (ErrorCode::ConnectionRefused, format!("{host}:{port}{at} refused the connection"))
         }
         Verdict::Failed(Failure::Deadline) => {
             (ErrorCode::NavigationFailed, format!("{host}:{port} did not answer in time"))
         }
         Verdict::Failed(Failure::Proxy(title)) => {
-            (ErrorCode::NavigationFailed, format!("{title} (asked for {host}:{port})"))
+            (ErrorCode::NavigationFailed, format!("{title} (requested: {host}:{port})"))
         }
         Verdict::Failed(Failure::Malformed) | Verdict::Allowed => {
             (ErrorCode::NavigationFailed, format!("{host}:{port} cannot be reached"))
@@ -167,11 +166,11 @@ mod tests {
         for part in ["10.0.0.0/8 is closed", "HELMDECK_EGRESS_ALLOWLIST", "10.0.0.1:443"] {
             assert!(message.contains(part), "{message}");
         }
-        // After a redirect, the host is another than the one that was asked for.
+        // After a redirect, the host differs from the requested one.
         let (code, message) = said("https://example.com/", TUNNEL, &decisions, None);
         assert_eq!(code, ErrorCode::EgressDenied);
         assert!(message.contains("127.0.0.9") && message.contains("\"forward\""), "{message}");
-        // What other requests of the page met does not explain a failure of another kind.
+        // Other requests of the page do not explain a failure of another kind.
         let (code, _) =
             said("https://example.com/", "net::ERR_CERT_DATE_INVALID", &decisions, None);
         assert_eq!(code, ErrorCode::NavigationFailed);
@@ -202,7 +201,7 @@ mod tests {
         let (code, message) = said(url, "net::ERR_EMPTY_RESPONSE", &[], Some(8080));
         assert_eq!(code, ErrorCode::ConnectionRefused);
         assert!(message.contains("forwarded to localhost:8080"), "{message}");
-        // A program inside that answers nonsense is the page's own failure.
+        // An invalid response of a program inside is the page's own failure.
         let (code, _) = said(url, "net::ERR_EMPTY_RESPONSE", &[], None);
         assert_eq!(code, ErrorCode::NavigationFailed);
     }

@@ -1,4 +1,4 @@
-//! Archives in pieces: on their way to a guest, or from a caller.
+//! Streams archives to a guest or from a caller.
 
 use std::{io, time::Duration};
 
@@ -11,7 +11,7 @@ use http_body_util::{
 };
 use tokio::time::timeout;
 
-/// The body of a caller's request. One that stalls has broken off.
+/// The body of a caller's request. A stalled body counts as ended early.
 pub(crate) struct Received(pub Outgoing);
 
 impl Pieces for Received {
@@ -28,13 +28,13 @@ impl Pieces for Received {
     }
 }
 
-/// A body, and where its pieces are to be put.
+/// A body, and the sender for its pieces.
 pub(crate) fn body() -> (Sender<Bytes, io::Error>, Outgoing) {
     let (pieces, body) = Channel::<Bytes, io::Error>::new(4);
     (pieces, body.map_err(Into::into).boxed_unsync())
 }
 
-/// Sends all pieces, while `sending` carries the body that they are put into.
+/// Sends all pieces, while `sending` transfers the body.
 pub(crate) async fn send(
     mut source: impl Pieces,
     mut pieces: Sender<Bytes, io::Error>,
@@ -63,6 +63,6 @@ pub(crate) async fn send(
     match sent {
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => Err("it takes too long".to_owned()),
+        Err(_) => Err("the transfer takes too long".to_owned()),
     }
 }

@@ -1,4 +1,4 @@
-//! People who watch a session: the bytes of its picture, and whether their input may pass.
+//! Viewers of a session's desktop, and whether their input is accepted.
 
 use std::time::Duration;
 
@@ -15,19 +15,19 @@ use crate::{
     session::Driven,
 };
 
-/// More viewers than this of one session are refused: each costs the X server its own encoding.
+/// Maximum number of viewers per session. For each, the X server encodes separately.
 const MAX_VIEWERS: usize = 32;
 
-/// Somebody who wants to watch.
+/// A client that wants to watch.
 #[derive(Debug, Clone)]
 pub struct Viewer {
-    /// What they may.
+    /// What it may do.
     pub role: Role,
-    /// Who they are.
+    /// Its identity.
     pub holder: Holder,
 }
 
-/// An open view. Dropping it ends it.
+/// An open view. Dropping it closes the view.
 pub struct View {
     session: Session,
     viewer: Viewer,
@@ -35,8 +35,7 @@ pub struct View {
 }
 
 impl Session {
-    /// Opens a view of the desktop: RFB as it is after the handshake of security, and the view
-    /// that it belongs to.
+    /// Opens a view of the desktop. The stream is RFB after the security handshake.
     pub async fn view(&self, viewer: Viewer) -> Result<(View, Box<dyn ByteStream>), SessionError> {
         self.adoption().await;
         self.ensure_desktop()?;
@@ -52,8 +51,8 @@ impl Session {
         Ok((view, stream))
     }
 
-    /// Its screen, or without one its browser's page, as small pictures whenever it changes. Nobody
-    /// counts as watching because of them.
+    /// Small pictures of the screen, or of the browser's page in headless sessions, whenever they
+    /// change. They do not count as a viewer.
     pub async fn frames(&self, wanted: Frames) -> Result<FrameStream, SessionError> {
         self.adoption().await;
         self.ensure_alive()?;
@@ -63,23 +62,23 @@ impl Session {
         })
     }
 
-    /// Waits until it is over, and tells why.
+    /// Waits until the session ends, and returns why.
     pub fn ending(&self) -> impl Future<Output = EndReason> + Send + use<> {
         let session = self.clone();
         async move {
             session.driven_to(Driven::Stopped).await;
-            // What has stopped is over.
+            // A stopped session has ended.
             session.ended().map_or(EndReason::Requested, |ending| ending.reason)
         }
     }
 
-    /// Somebody uses it, in a way that is no task.
+    /// Records activity that is not a task.
     pub fn touch(&self) {
         self.inner.life.lock().touch(self.inner.clock.now());
         self.inner.changed.notify_one();
     }
 
-    /// Whether it is ready and not over.
+    /// Whether it is ready and has not ended.
     pub(crate) fn is_running(&self) -> bool {
         matches!(self.inner.life.lock().phase(), Phase::Running | Phase::Outdated)
     }
@@ -98,9 +97,9 @@ impl Session {
         Ok(view)
     }
 
-    /// Tells the lease how many viewers its holder has.
+    /// Updates the number of the holder's viewers in the lease.
     pub(crate) fn count_viewers(&self, key: &str) {
-        // Held throughout, so that counts reach the lease in their order.
+        // Held throughout, so that counts reach the lease in order.
         let viewers = self.inner.viewers.lock();
         let count = viewers.get(key).copied().unwrap_or_default();
         self.inner.lease.send_if_modified(|lease| {
@@ -113,29 +112,29 @@ impl Session {
 }
 
 impl View {
-    /// Whose session it shows.
+    /// The session of the view.
     pub fn session(&self) -> &Session {
         &self.session
     }
 
-    /// What this viewer may.
+    /// What this viewer may do.
     pub fn role(&self) -> Role {
         self.viewer.role
     }
 
-    /// Whether this viewer's input may pass now.
+    /// Whether this viewer's input is accepted now.
     pub fn drives(&self) -> bool {
         self.viewer.role == Role::Control && self.lease.borrow().drives(&self.viewer.holder.key)
     }
 
-    /// Waits until control changes hands. Cancel-safe.
+    /// Waits until control changes. Cancel-safe.
     pub async fn changed_hands(&mut self) {
         if self.lease.changed().await.is_err() {
             std::future::pending::<()>().await;
         }
     }
 
-    /// Takes control for as long as the view is open, if this viewer may and nobody else has it.
+    /// Takes control while the view is open, if this viewer may and control is free.
     pub async fn take_control(&self) -> Result<(), SessionError> {
         if self.viewer.role != Role::Control {
             return Err(SessionError::ViewOnly);
@@ -143,12 +142,12 @@ impl View {
         self.session.take_control(self.viewer.holder.clone(), false).await
     }
 
-    /// Hands control back, if this viewer has it.
+    /// Releases control, if this viewer has it.
     pub async fn release_control(&self) {
         self.session.release_control(&self.viewer.holder, None).await;
     }
 
-    /// Notes what the viewer did by hand.
+    /// Records a manual action of the viewer.
     pub fn acted(&self, action: &str, detail: Value) {
         let by = self.viewer.holder.by.clone();
         let at = OffsetDateTime::now_utc();

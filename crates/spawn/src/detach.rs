@@ -1,4 +1,4 @@
-//! Work that goes on after this process has become another program.
+//! Work that continues after this process has become another program.
 
 use std::{
     io,
@@ -7,20 +7,22 @@ use std::{
 
 use crate::check;
 
-/// Does `work` in a process of its own, which nobody has to wait for. It keeps `kept` of all
-/// descriptors: whoever waits for the end of a pipe that we have must not wait for it, too.
+/// Runs `work` in a separate process, which does not have to be waited for. It keeps only the
+/// descriptor
+/// `kept`, so that it does not hold pipes open.
 ///
-/// Fails in a process that has threads: what they hold would be held for ever.
+/// Fails in a process with several threads, because locks held by the others would never be
+/// released.
 pub fn detach(kept: OwnedFd, work: impl FnOnce(OwnedFd)) -> io::Result<()> {
     if std::fs::read_dir("/proc/self/task")?.count() != 1 {
         return Err(io::Error::other("there are other threads"));
     }
-    // SAFETY: there is one thread, so the child has all that it had, and nobody holds a lock.
+    // SAFETY: there is one thread, so the child has the whole state, and no lock is held.
     let child = unsafe { libc::fork() };
     check(child)?;
     if child == 0 {
         let _end = End;
-        // A grandchild is waited for by the first process, not by what we become.
+        // A grandchild is reaped by init, not by the program we become.
         // SAFETY: as above.
         if unsafe { libc::fork() } == 0 && keep_only(&kept).is_ok() {
             work(kept);
@@ -32,7 +34,7 @@ pub fn detach(kept: OwnedFd, work: impl FnOnce(OwnedFd)) -> io::Result<()> {
     check(unsafe { libc::waitpid(child, &raw mut status, 0) })
 }
 
-/// Ends the process when dropped, also while it panics: nothing behind `detach` runs twice.
+/// Ends the process when dropped, even during a panic: no code after `detach` runs twice.
 struct End;
 
 impl Drop for End {
@@ -45,7 +47,7 @@ impl Drop for End {
 fn keep_only(kept: &OwnedFd) -> io::Result<()> {
     let kept = u32::try_from(kept.as_raw_fd()).map_err(io::Error::other)?;
     let close = |first: u32, last: u32| {
-        // SAFETY: integers only; in this process, nobody uses these descriptors any more.
+        // SAFETY: integers only; these descriptors are no longer used in this process.
         check(unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) } as i32)
     };
     if kept > 0 {

@@ -1,7 +1,8 @@
-//! Child processes with chosen descriptors, fewer privileges and their turn on the processor.
+//! Starts child processes with chosen descriptors, fewer privileges and a scheduling preference.
 //!
-//! Everything here runs between fork and exec, where only async-signal-safe calls are allowed; it
-//! is kept in one crate so that this unsafe code is read in one place.
+//! Everything here runs between fork and exec, where only async-signal-safe calls are allowed. It
+//! is
+//! kept in one crate so that this unsafe code can be reviewed in one place.
 
 mod descriptors;
 mod detach;
@@ -28,7 +29,7 @@ pub use supervise::{Ending, controlling_terminal, ending, supervise};
 
 use std::os::unix::process::CommandExt;
 
-/// Puts the child in a session of its own, so that no signal of our terminal reaches it.
+/// Puts the child into a new session, so that signals of our terminal do not reach it.
 pub fn new_session(command: &mut Command) {
     in_child(command, || {
         check(
@@ -51,7 +52,7 @@ pub fn die_with_parent(command: &mut Command) {
         if u32::try_from(still) == Ok(parent) {
             return Ok(());
         }
-        // It went before we asked to be told.
+        // The parent ended before the request took effect.
         Err(io::Error::from_raw_os_error(libc::ESRCH))
     });
 }

@@ -1,4 +1,4 @@
-//! What a child may use.
+//! Resource limits of a child.
 
 use std::{
     fs::File,
@@ -10,11 +10,11 @@ use std::{
 
 use crate::{check, in_child};
 
-/// The soft limit on descriptors that this process was started with; 0 if it was not raised.
+/// The soft limit on descriptors at the start of this process; 0 if it was not raised.
 static STARTED_WITH: AtomicU64 = AtomicU64::new(0);
 
-/// Lets this process have as many descriptors as it may. The soft limit is low only for the sake of
-/// programs that cannot count beyond 1024; children get it back by [`usual_descriptors`].
+/// Raises this process's limit on descriptors to the maximum. The default is low only for programs
+/// that use `select`; children get it back with [`usual_descriptors`].
 pub fn raise_descriptors() {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the structure outlives the call.
@@ -28,7 +28,7 @@ pub fn raise_descriptors() {
     }
 }
 
-/// Gives the child the soft limit on descriptors that we were started with.
+/// Restores the original soft limit on descriptors for the child.
 pub fn usual_descriptors(command: &mut Command) {
     let soft = STARTED_WITH.load(Ordering::Relaxed);
     if soft == 0 {
@@ -58,7 +58,7 @@ pub fn join_groups(command: &mut Command, groups: Vec<File>) {
     });
 }
 
-/// Bounds how many processes the child's user may have in all.
+/// Limits the number of processes of the child's user.
 pub fn limit_processes(command: &mut Command, most: u64) {
     let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
     in_child(command, move || {

@@ -1,4 +1,4 @@
-//! Mounts of a sandbox, changed from outside: of one that runs already, or of one about to start.
+//! Changes mounts of a sandbox from outside, while it runs or before it starts.
 
 use std::{
     ffi::{CStr, CString},
@@ -10,7 +10,7 @@ use std::{
 
 use crate::{check, in_child};
 
-/// Asks for the user namespace that owns another namespace (`NS_GET_USERNS`).
+/// Returns the user namespace that owns another namespace (`NS_GET_USERNS`).
 const OWNER: libc::Ioctl = 0xb701;
 
 /// From the kernel's `linux/mount.h`.
@@ -29,39 +29,41 @@ struct Attributes {
     user_namespace: u64,
 }
 
-/// A mount, and what is not possible there any more.
+/// A mount and its restrictions.
 pub struct Restricted {
-    /// Where it is in the sandbox.
+    /// Its path in the sandbox.
     pub path: CString,
-    /// Whether that holds for the mounts below, too.
+    /// Whether the restrictions also apply to mounts below it.
     pub recursive: bool,
     /// Whether symbolic links are not followed either.
     pub no_links: bool,
 }
 
-/// A directory that is mounted as the upper layer of an overlay with nothing below it.
+/// A directory that is mounted as the upper layer of an overlay without lower content.
 ///
-/// Programs in the sandbox then see a file system whose root is its root. Of a plain bind, the kernel
-/// would tell them where on the host its directory is.
+/// Programs in the sandbox then see the directory as the root of a file system. A plain bind mount
+/// would reveal the directory's path on the host.
 pub struct Layer {
-    /// A mount of the sandbox that has the directory. It is detached.
+    /// A mount in the sandbox that contains the directory. It is detached.
     pub hidden: CString,
-    /// The upper layer, below `hidden`: for where no overlay can be mounted.
+    /// The upper layer below `hidden`; used directly where no overlay can be mounted.
     pub upper: CString,
-    /// Where it is mounted.
+    /// The mount point.
     pub place: CString,
-    /// The layers, as options of the overlay.
+    /// The layers, as mount options of the overlay.
     pub options: CString,
 }
 
-/// Makes mounts of another mount namespace ones from which no program is run and no library is loaded.
-/// The caller must have made the user namespace that it belongs to.
+/// Forbids executing programs and loading libraries from mounts in another mount namespace. The
+/// caller
+/// must have created the user namespace that owns it.
 pub fn restrict_mounts(mounts: BorrowedFd<'_>, restricted: &[Restricted]) -> io::Result<()> {
     among(mounts, || restricted.iter().try_for_each(restrict_one))
 }
 
-/// Mounts a layer in another mount namespace, as an overlay or, where that is not possible, plainly. The
-/// caller must have made the user namespace that it belongs to.
+/// Mounts a layer in another mount namespace, as an overlay or, where that is not possible, as a
+/// bind
+/// mount. The caller must have created the user namespace that owns it.
 pub fn mount_layer(mounts: BorrowedFd<'_>, layer: &Layer) -> io::Result<()> {
     among(mounts, || {
         let flags = libc::MS_NOSUID | libc::MS_NODEV;
@@ -72,13 +74,14 @@ pub fn mount_layer(mounts: BorrowedFd<'_>, layer: &Layer) -> io::Result<()> {
     })
 }
 
-/// Mounts `from` at `to` for the child alone, which may then give up the right to enter what is above
-/// `from`. Needs root; without it, the child finds at `to` what was there before.
+/// Mounts `from` at `to` for the child only, so that it can give up access to the parents of
+/// `from`.
+/// Needs root; without it, `to` is unchanged.
 pub fn bind_privately(command: &mut Command, from: CString, to: CString) {
     in_child(command, move || {
         // SAFETY: integers only; the child has one thread.
         if check(unsafe { libc::unshare(libc::CLONE_NEWNS) }).is_ok() {
-            // Else others would see it, too.
+            // Otherwise the mount would propagate to others.
             let apart = mount(c"none", c"/", c"", libc::MS_REC | libc::MS_SLAVE, c"");
             let _ = apart.and_then(|()| mount(&from, &to, c"", libc::MS_BIND, c""));
         }
@@ -100,7 +103,7 @@ fn mount(
     })
 }
 
-/// Does `work`, which makes plain system calls only, in another mount namespace.
+/// Runs `work`, which makes only plain system calls, in another mount namespace.
 fn among(mounts: BorrowedFd<'_>, work: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     // SAFETY: the descriptor is open; the call has no further argument.
     let owner = unsafe { libc::ioctl(mounts.as_raw_fd(), OWNER) };

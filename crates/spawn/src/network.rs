@@ -1,11 +1,11 @@
-//! A child that reaches nobody.
+//! A child without network access.
 
 use std::{ffi::CStr, io, process::Command};
 
 use crate::{check, in_child};
 
-/// Gives the child a network without any interface that is up; sockets with a path still work. It keeps
-/// its user and group, and gets no other.
+/// Gives the child a network namespace without an active interface; unix sockets with a path still
+/// work. It keeps its user and group, and no other ids are mapped.
 pub fn without_network(command: &mut Command) {
     // SAFETY: no arguments, no memory involved.
     let (uid, gid) = unsafe { (libc::getuid(), libc::getgid()) };
@@ -19,7 +19,7 @@ pub fn without_network(command: &mut Command) {
     });
 }
 
-/// Writes a whole file of the kernel's.
+/// Writes a whole file of /proc.
 fn write(path: &CStr, text: &[u8]) -> io::Result<()> {
     // SAFETY: the path outlives the call.
     let file = unsafe { libc::open(path.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC) };

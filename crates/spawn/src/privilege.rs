@@ -1,4 +1,4 @@
-//! Giving up root for good.
+//! Drops root privileges permanently.
 
 use std::{io, process::Command};
 
@@ -6,8 +6,9 @@ use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
 use crate::{check, in_child};
 
-/// Makes the child run as `uid` (and the group of the same number) without any capability, and
-/// without a way to get one back. Needs root.
+/// Makes the child run as `uid`, with the group of the same number and without any capability. It
+/// cannot
+/// regain one. Needs root.
 pub fn drop_to(command: &mut Command, uid: u32) {
     in_child(command, move || {
         drop_bounding_set()?;
@@ -23,8 +24,7 @@ pub fn drop_to(command: &mut Command, uid: u32) {
     });
 }
 
-/// Gives up every capability of the calling thread, without a way to get one back. Meant for a
-/// process that has one thread.
+/// Drops every capability of the calling thread permanently. Meant for a process with one thread.
 pub fn drop_capabilities() -> io::Result<()> {
     drop_bounding_set()?;
     let none = CapabilitySet::empty();
@@ -37,7 +37,7 @@ fn drop_bounding_set() -> io::Result<()> {
         // SAFETY: integers only.
         match check(unsafe { libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) }) {
             Ok(()) => {}
-            // The first number that the kernel does not know ends the list.
+            // The first unknown number ends the list.
             Err(e) if e.raw_os_error() == Some(libc::EINVAL) => return Ok(()),
             Err(e) => return Err(e),
         }

@@ -1,24 +1,25 @@
-//! How soon a process runs when it wakes.
+//! Scheduling latency of a process.
 //!
-//! Since Linux 6.12 an ordinary process may ask for short turns on the processor: it gets no more
-//! time than others, but is let in sooner. Older kernels ignore it.
+//! Since Linux 6.12 an ordinary process may request short time slices: it gets no more processor
+//! time
+//! than others, but runs sooner after it wakes. Older kernels ignore the request.
 
 use std::process::Command;
 
 use crate::{check, in_child};
 
-/// The shortest turn the kernel grants.
+/// The shortest time slice that the kernel grants.
 const PROMPT_NS: u64 = 100_000;
-/// The kernel's own choice.
+/// The kernel's default.
 const ORDINARY: u64 = 0;
 
-/// Lets the calling thread, and all it starts from now on, in soon. A request that is answered in
-/// a millisecond must not wait three for a neighbour's turn to end.
+/// Requests short time slices for the calling thread and everything it starts later. A request that
+/// takes a millisecond must not wait three for a neighbour's time slice.
 pub fn be_prompt() {
     set(PROMPT_NS);
 }
 
-/// Gives the child the turns of any other process again.
+/// Restores ordinary time slices for the child.
 pub fn be_ordinary(command: &mut Command) {
     in_child(command, || {
         set(ORDINARY);
@@ -27,7 +28,7 @@ pub fn be_ordinary(command: &mut Command) {
 }
 
 fn set(slice_ns: u64) {
-    // Niceness is part of the same structure, so what is there is read first.
+    // Niceness is in the same structure, so it is read first.
     let mut attributes = libc::sched_attr {
         size: size_of::<libc::sched_attr>() as u32,
         sched_policy: 0,

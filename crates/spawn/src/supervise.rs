@@ -1,4 +1,4 @@
-//! A process of ours above a program, to which everything that the program leaves behind belongs.
+//! A supervisor process above a program, which adopts everything the program leaves behind.
 
 use std::{
     io,
@@ -8,22 +8,24 @@ use std::{
 
 use crate::{check, in_child};
 
-/// The last of the ordinary signals.
+/// The last ordinary signal.
 const LAST_SIGNAL: libc::c_int = 31;
 
-/// Puts a process between us and the program, and has what we wait for be that process.
+/// Puts a supervisor process between us and the program. Waiting for the child waits for it.
 ///
-/// It is the subreaper of the program: whatever the program starts stays below it, also what leaves its
-/// parent, its group and its session. It writes the program's wait status into `told` (four bytes, as
-/// this machine orders them) when the program itself ends, and ends when nothing is left below it. To be
-/// named before everything that is meant for the program alone.
+/// The supervisor is a subreaper: all descendants of the program stay below it, even those that
+/// leave
+/// their parent, process group and session. When the program itself ends, the supervisor writes its
+/// wait status to `told` (four bytes in native order). It ends when no descendant is left. Call
+/// this
+/// before everything that is meant for the program alone.
 ///
-/// An exec that fails is reported as ever.
+/// A failed exec is reported as usual.
 pub fn supervise(command: &mut Command, told: OwnedFd) {
     in_child(command, move || {
         // SAFETY: integers only.
         check(unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) })?;
-        // As fork does, less what libraries want to do at a fork.
+        // Like fork, but without the libraries' fork handlers.
         // SAFETY: no memory is shared, and the child goes on with a copy of our stack.
         let program = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
         let program = libc::pid_t::try_from(program).unwrap_or(-1);
@@ -35,18 +37,18 @@ pub fn supervise(command: &mut Command, told: OwnedFd) {
     });
 }
 
-/// Waits for the program and all that it leaves. Plain system calls only: this is a copy of a process
-/// that may have threads.
+/// Waits for the program and all its descendants. Uses only plain system calls: this is a copy of a
+/// process that may have threads.
 fn watch_over(program: libc::pid_t, told: RawFd) -> ! {
-    // SAFETY: integers and static text only; nobody else uses the descriptors of this process.
+    // SAFETY: integers and static text only; this process's descriptors are not used elsewhere.
     unsafe {
         for signal in 1..=LAST_SIGNAL {
             if signal != libc::SIGCHLD {
-                // Fails for those that cannot be ignored.
+                // Fails for signals that cannot be ignored.
                 libc::signal(signal, libc::SIG_IGN);
             }
         }
-        // The pipe on which a failed exec is told must close with the program's copy.
+        // The pipe that reports a failed exec must close with the program's copy.
         let number = libc::c_long::from(told);
         libc::syscall(libc::SYS_close_range, 0, number - 1, 0);
         libc::syscall(libc::SYS_close_range, number + 1, libc::c_long::from(u32::MAX), 0);
@@ -56,7 +58,7 @@ fn watch_over(program: libc::pid_t, told: RawFd) -> ! {
             let mut status: libc::c_int = 0;
             let ended = libc::waitpid(-1, &raw mut status, 0);
             if ended == program {
-                // Nobody may want to know.
+                // The reader may be gone.
                 libc::write(told, (&raw const status).cast(), size_of::<libc::c_int>());
                 libc::close(told);
             } else if ended == -1 && *libc::__errno_location() != libc::EINTR {
@@ -66,8 +68,9 @@ fn watch_over(program: libc::pid_t, told: RawFd) -> ! {
     }
 }
 
-/// Makes the terminal that is the child's standard input its controlling one. To be named after the
-/// session is new and the descriptor in its place.
+/// Makes the child's standard input its controlling terminal. Call this after the new session and
+/// the
+/// descriptor are set up.
 pub fn controlling_terminal(command: &mut Command) {
     in_child(command, || {
         // SAFETY: integers only.
@@ -75,8 +78,7 @@ pub fn controlling_terminal(command: &mut Command) {
     });
 }
 
-/// How a program ended, from the four bytes that [`supervise`] writes: the code it exited with, or the
-/// signal that ended it.
+/// How a program ended, from the four bytes that [`supervise`] writes.
 pub fn ending(told: [u8; 4]) -> io::Result<Ending> {
     let status = i32::from_ne_bytes(told);
     if libc::WIFEXITED(status) {
@@ -91,9 +93,9 @@ pub fn ending(told: [u8; 4]) -> io::Result<Ending> {
 /// How a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// By itself, with this code.
+    /// It exited with this code.
     Exited(i32),
-    /// By this signal.
+    /// It was ended by this signal.
     Signaled(i32),
 }
 
@@ -124,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn it_tells_how_the_program_ended_and_outlives_it_for_what_it_left() {
+    fn the_supervisor_reports_the_exit_and_waits_for_descendants() {
         let (mut supervisor, read) = start("exit 7").unwrap();
         assert_eq!(told(read).unwrap(), Ending::Exited(7));
         supervisor.wait().unwrap();
@@ -139,7 +141,7 @@ mod tests {
         assert!(supervisor.try_wait().unwrap().is_none(), "something is left");
         let children = format!("/proc/{0}/task/{0}/children", supervisor.id());
         let left: i32 = loop {
-            // The parent between the two may not have gone yet.
+            // The intermediate parent may still exist.
             if let Ok(pid) = std::fs::read_to_string(&children).unwrap().trim().parse() {
                 break pid;
             }
@@ -151,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_does_not_exist_is_an_error_of_the_start() {
+    fn a_missing_program_is_an_error_at_start() {
         let (_read, told) = io::pipe().unwrap();
         let mut command = Command::new("/nonexistent");
         supervise(&mut command, told.into());

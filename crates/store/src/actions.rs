@@ -1,4 +1,5 @@
-//! What was done in sessions. Rows are added, never changed, and removed when they are old or too many.
+//! Recorded actions of sessions. Rows are never changed, and are removed when they are too old or
+//! too many.
 
 use helmdeck_wire::{
     SessionId,
@@ -10,7 +11,7 @@ use time::OffsetDateTime;
 use crate::{Store, StoreError, moment};
 
 impl Store {
-    /// The number of the newest action, 0 if there is none.
+    /// Number of the newest action; 0 if there is none.
     pub async fn last_action(&self) -> Result<u64, StoreError> {
         let row = sqlx::query("SELECT coalesce(max(seq), 0) AS last FROM action")
             .fetch_one(&self.pool)
@@ -18,11 +19,11 @@ impl Store {
         Ok(row.try_get::<i64, _>("last")?.unsigned_abs())
     }
 
-    /// Adds actions, each with the owner of its session, all or none of them.
+    /// Adds actions, each with the owner of its session, atomically.
     pub async fn add_actions(&self, records: &[(String, ActionRecord)]) -> Result<(), StoreError> {
         let moments = records.iter().map(|(_, record)| moment::write("at", record.at));
         let moments = moments.collect::<Result<Vec<_>, _>>()?;
-        // One statement: it needs no transaction, which a full disk could leave open.
+        // A single statement needs no transaction, which a full disk could leave open.
         let mut insert = QueryBuilder::<Sqlite>::new("INSERT INTO action ");
         insert.push_values(records.iter().zip(moments), |mut row, ((owner, record), at)| {
             row.push_bind(record.seq.cast_signed())
@@ -41,8 +42,8 @@ impl Store {
         Ok(())
     }
 
-    /// The last `limit` actions of a session before number `before`, oldest first; only those of
-    /// sessions of `owner`, if one is given.
+    /// The last `limit` actions of a session before number `before`, oldest first. With `owner`,
+    /// only actions of that owner's sessions.
     pub async fn actions(
         &self,
         session: &SessionId,
@@ -64,7 +65,7 @@ impl Store {
         rows.iter().rev().map(read).collect()
     }
 
-    /// When an agent last did something in a session, as far as it is known.
+    /// When an agent last acted in a session, if known.
     pub async fn last_agent_action(
         &self,
         session: &SessionId,
@@ -80,8 +81,8 @@ impl Store {
         at.map(|at| moment::read("at", at)).transpose()
     }
 
-    /// Removes actions before `before`, at most `most` at once; how many it were. The newest action of
-    /// all stays, because numbers go on from it.
+    /// Removes actions older than `before`, at most `most` per call, and returns their number. The
+    /// newest action always stays, because numbering continues from it.
     pub async fn remove_old_actions(
         &self,
         before: OffsetDateTime,
@@ -99,7 +100,7 @@ impl Store {
         Ok(removed.rows_affected())
     }
 
-    /// The sessions that have done more than so much.
+    /// Sessions with more than this many actions.
     pub async fn busiest_sessions(&self, than: u32) -> Result<Vec<SessionId>, StoreError> {
         let ids: Vec<String> = sqlx::query_scalar(
             "SELECT session_id FROM action GROUP BY session_id HAVING count(*) > ?",
@@ -110,8 +111,8 @@ impl Store {
         Ok(ids.into_iter().map(SessionId::new).collect())
     }
 
-    /// Removes all but the newest `kept` actions of a session, at most `most` at once; how many it
-    /// were.
+    /// Removes all but the newest `kept` actions of a session, at most `most` per call, and returns
+    /// their number.
     pub async fn remove_excess_actions(
         &self,
         session: &SessionId,
@@ -198,7 +199,7 @@ mod tests {
         assert_eq!(earlier, [records[0].1.clone()]);
         assert!(store.actions(&session, Some("else"), u64::MAX, 9).await.unwrap().is_empty());
 
-        assert_eq!(store.last_agent_action(&session).await.unwrap(), None, "all by hand");
+        assert_eq!(store.last_agent_action(&session).await.unwrap(), None, "all are a person's");
         let mut by_agent = record(5, "a");
         by_agent.1.by.kind = ActorKind::Agent;
         store.add_actions(&[by_agent.clone()]).await.unwrap();
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn old_actions_go_and_the_newest_of_all_stays_for_its_number() {
+    async fn old_actions_are_removed_but_the_newest_stays_to_continue_its_number() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).await.unwrap();
         let mut records = [record(1, "a"), record(2, "b"), record(3, "a"), record(4, "a")];
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn of_a_busy_session_the_newest_actions_stay_and_others_lose_none() {
+    async fn a_busy_session_keeps_its_newest_actions_and_others_keep_all() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).await.unwrap();
         let records: Vec<_> =
@@ -243,7 +244,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_number_is_used_once_and_a_batch_goes_in_whole_or_not_at_all() {
+    async fn numbers_are_unique_and_a_batch_is_atomic() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).await.unwrap();
         store.add_actions(&[record(1, "a")]).await.unwrap();

@@ -1,23 +1,23 @@
-//! The one account that logs in with a password.
+//! The admin account, which logs in with a password.
 
 use sqlx::Row;
 use time::OffsetDateTime;
 
 use crate::{Store, StoreError, moment};
 
-/// The admin account as it is kept.
+/// The stored admin account.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Admin {
     /// The name it logs in with.
     pub username: String,
-    /// A password hash; what kind is the server's business.
+    /// A password hash. The server chooses the algorithm.
     pub password_hash: String,
     /// When name or password last changed.
     pub updated_at: OffsetDateTime,
 }
 
 impl Store {
-    /// The admin account, if one was made.
+    /// The admin account, if it exists.
     pub async fn admin(&self) -> Result<Option<Admin>, StoreError> {
         let row = sqlx::query("SELECT username, password_hash, updated_at FROM admin")
             .fetch_optional(&self.pool)
@@ -31,7 +31,7 @@ impl Store {
         }))
     }
 
-    /// Makes or replaces the admin account.
+    /// Creates or replaces the admin account.
     pub async fn set_admin(
         &self,
         username: &str,

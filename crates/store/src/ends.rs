@@ -1,4 +1,4 @@
-//! How sessions ended, and what is left of them.
+//! How sessions ended, with their last descriptions and pictures.
 
 use helmdeck_wire::{SessionId, session::EndReason};
 use sqlx::{Row, sqlite::SqliteRow};
@@ -9,9 +9,9 @@ use crate::{Store, StoreError, moment};
 /// The end of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct End {
-    /// Which one.
+    /// The session.
     pub session_id: SessionId,
-    /// Whose it was.
+    /// Its owner.
     pub owner: String,
     /// Why it ended.
     pub reason: EndReason,
@@ -19,19 +19,19 @@ pub struct End {
     pub ended_at: OffsetDateTime,
 }
 
-/// What is left of a session that ended.
+/// What is kept of an ended session.
 #[derive(Debug, Clone, Default)]
 pub struct Remains {
-    /// The session as it was described last, in JSON.
+    /// The last description of the session, as JSON.
     pub session: Option<String>,
     /// Its last picture, a JPEG.
     pub picture: Option<Vec<u8>>,
 }
 
 impl Store {
-    /// Remembers how a session ended, and forgets all but the newest `kept`.
+    /// Stores how a session ended, and removes all but the newest `kept` ends.
     pub async fn add_end(&self, end: &End, remains: &Remains, kept: u32) -> Result<(), StoreError> {
-        // A session that was attached may have come back; its old picture goes with the row.
+        // An attached session may have been resumed. Its old picture is removed with the row.
         sqlx::query("DELETE FROM ended WHERE session_id = ?")
             .bind(end.session_id.as_str())
             .execute(&self.pool)
@@ -67,8 +67,7 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
-    /// Sessions that ended, as they were described last, the last to end first; only those of
-    /// `owner`, if one is given.
+    /// Last descriptions of ended sessions, newest first. With `owner`, only that owner's sessions.
     pub async fn ended_sessions(
         &self,
         owner: Option<&str>,
@@ -82,7 +81,7 @@ impl Store {
         Ok(sessions.bind(owner).bind(limit).fetch_all(&self.pool).await?)
     }
 
-    /// One session that ended, as it was described last.
+    /// The last description of one ended session.
     pub async fn ended_session(
         &self,
         id: &SessionId,
@@ -95,7 +94,7 @@ impl Store {
         Ok(session.bind(id.as_str()).bind(owner).fetch_optional(&self.pool).await?)
     }
 
-    /// The last picture of a session that ended, a JPEG.
+    /// The last picture of an ended session, a JPEG.
     pub async fn last_picture(
         &self,
         id: &SessionId,
@@ -108,7 +107,7 @@ impl Store {
         Ok(jpeg.bind(id.as_str()).bind(owner).fetch_optional(&self.pool).await?)
     }
 
-    /// Removes the pictures of sessions that ended before `before`; how many it were.
+    /// Removes pictures of sessions that ended before `before`, and returns their number.
     pub async fn remove_old_pictures(&self, before: OffsetDateTime) -> Result<u64, StoreError> {
         let removed = sqlx::query(
             "DELETE FROM last_picture WHERE session_id IN (
@@ -162,16 +161,16 @@ mod tests {
         assert!(store.ended_sessions(Some("bob"), 9).await.unwrap().is_empty());
         let picture =
             async |id: &str, owner| store.last_picture(&SessionId::new(id), owner).await.unwrap();
-        assert_eq!(picture("a", None).await, None, "it goes with the end that is forgotten");
-        assert_eq!(picture("b", None).await, None, "it is of an earlier end");
+        assert_eq!(picture("a", None).await, None, "it is removed with its end");
+        assert_eq!(picture("b", None).await, None, "it belongs to an earlier end");
         assert_eq!(picture("c", Some("ann")).await, Some(b"c".to_vec()));
-        assert_eq!(picture("c", Some("bob")).await, None, "it is not theirs");
+        assert_eq!(picture("c", Some("bob")).await, None, "another owner cannot see it");
         let one = store.ended_session(&SessionId::new("c"), Some("bob")).await.unwrap();
         assert_eq!(one, None);
     }
 
     #[tokio::test]
-    async fn old_pictures_go_and_their_ends_stay() {
+    async fn old_pictures_are_removed_and_their_ends_stay() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).await.unwrap();
         let day = |n: i64| OffsetDateTime::UNIX_EPOCH + time::Duration::days(n);

@@ -1,85 +1,83 @@
-//! Why the store could not do what was asked.
+//! Errors of the store.
 
 use std::{io, path::PathBuf};
 
 /// A failure of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The database file could not be made or opened.
+    /// The database file could not be created or opened.
     #[error("the database {path} cannot be opened")]
     Open {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
-    /// The database file is there and cannot be worked with.
-    #[error("the database {path} cannot be used: see that its disk has room and can be written")]
+    /// The database file exists but cannot be used.
+    #[error("the database {path} cannot be used: check that its disk is writable and not full")]
     Unusable {
         /// The file.
         path: PathBuf,
-        /// What the database says.
+        /// The database's error.
         #[source]
         source: sqlx::Error,
     },
-    /// A newer helmdeck changed the schema.
+    /// A newer version of helmdeck changed the schema.
     #[error(
-        "the database {path} is of a newer helmdeck: it has schema {found}, and this version knows \
-         schemas up to {known}; start the newer version, or choose another data directory"
+        "the database {path} belongs to a newer helmdeck: it has schema {found}, and this version \
+         knows schemas up to {known}; start the newer version, or choose another data directory"
     )]
     Newer {
         /// The file.
         path: PathBuf,
-        /// The schema of the file.
+        /// Schema of the file.
         found: i64,
-        /// The newest schema of this version.
+        /// Newest schema that this version knows.
         known: i64,
     },
-    /// The schema could not be brought up to date.
-    #[error("the database schema cannot be brought up to date")]
+    /// The schema could not be updated.
+    #[error("the database schema cannot be updated")]
     Migrate(#[from] sqlx::migrate::MigrateError),
     /// A query failed.
     #[error("the database does not answer")]
     Query(#[from] sqlx::Error),
-    /// A row holds something that no helmdeck wrote.
-    #[error("the database holds a {field} that makes no sense: {value:?}")]
+    /// A row holds an invalid value.
+    #[error("the database has an invalid {field}: {value:?}")]
     Nonsense {
-        /// Which column.
+        /// The column.
         field: &'static str,
-        /// What it holds.
+        /// The value.
         value: String,
     },
     /// The system has no random numbers.
-    #[error("the system gives no random numbers")]
+    #[error("the system provides no random numbers")]
     Random(#[source] getrandom::Error),
-    /// Files of profiles could not be looked at or removed.
+    /// Profile files could not be read or removed.
     #[error("the profiles cannot be read")]
     Profiles(#[source] io::Error),
-    /// Files of extensions could not be looked at or kept.
+    /// Extension files could not be read or written.
     #[error("the extensions cannot be read or written")]
     Extensions(#[source] io::Error),
-    /// An upload is no extension.
+    /// An upload is not an extension.
     #[error("{0}")]
     BadExtension(String),
-    /// An upload is larger than an extension may be.
+    /// An upload is larger than allowed.
     #[error("the extension is larger than {} MB", .limit >> 20)]
     ExtensionTooLarge {
-        /// Bytes that there may be.
+        /// Maximum size in bytes.
         limit: u64,
     },
-    /// The owner has enough extensions.
-    #[error("you have as many extensions as one caller may, 50 or 1 GB: delete one first")]
+    /// The owner has reached the limit of extensions.
+    #[error("you have reached the limit of 50 extensions or 1 GB: delete one first")]
     TooManyExtensions,
-    /// The owner uploads enough extensions at once.
-    #[error(
-        "{limit} of your extensions are being uploaded, as many as may be at once: wait for one"
-    )]
+    /// The owner has reached the limit of simultaneous uploads.
+    #[error("you have reached the limit of {limit} simultaneous uploads: wait for one to finish")]
     TooManyUploads {
-        /// How many there may be.
+        /// The limit.
         limit: usize,
     },
-    /// An upload stopped before its end.
-    #[error("the body broke off before its end")]
+    /// An upload ended early.
+    #[error("the request body ended early")]
     UploadBrokeOff,
 }

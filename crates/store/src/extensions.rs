@@ -1,7 +1,7 @@
-//! Browser extensions that sessions can be created with: kept in files, one for each owner and name.
+//! Stored browser extensions: one file for each owner and name.
 //!
-//! A file is a line of JSON that says what it holds, and a tar archive that guests unpack. What was
-//! uploaded is checked and repacked here; nothing on the host ever unpacks it into files.
+//! A file is a line of JSON with metadata, followed by a tar archive that guests unpack. Uploads
+//! are checked and repacked here; the host never unpacks them into files.
 
 mod package;
 mod turns;
@@ -26,24 +26,24 @@ use crate::{Pieces, StoreError, owner_dirs};
 use package::{BadPackage, Package};
 use turns::{Turn, Turns};
 
-/// The largest upload.
+/// Maximum size of an upload.
 const MAX_UPLOAD: u64 = 64 << 20;
-/// More of one owner are not kept, nor more bytes.
+/// Limits per owner: number of extensions and total bytes.
 const MAX_EXTENSIONS: usize = 50;
 const MAX_BYTES: u64 = 1 << 30;
-/// The line of JSON before the archive is far shorter.
+/// Maximum length of the JSON line. It is usually far shorter.
 const MAX_FACTS: u64 = 16 << 10;
-/// What is read at once.
+/// Size of one read.
 const PIECE: usize = 256 << 10;
 
-/// Where extensions are kept.
+/// The stored extensions.
 #[derive(Clone)]
 pub struct Extensions {
     dir: PathBuf,
     turns: Turns,
 }
 
-/// What the line of JSON in a file says.
+/// The JSON line of a file.
 #[derive(Serialize, Deserialize)]
 struct Facts {
     name: ExtensionName,
@@ -63,12 +63,12 @@ impl From<Facts> for Extension {
     }
 }
 
-/// A file that is removed unless it was put into its place.
+/// A temporary file that is removed on drop, unless it was renamed.
 struct Unfinished(PathBuf);
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        // Not there any more if it was finished.
+        // Gone if it was renamed.
         let _ = std::fs::remove_file(&self.0);
     }
 }
@@ -79,7 +79,7 @@ impl Extensions {
         Self { dir, turns: Turns::default() }
     }
 
-    /// Removes what a server that crashed was writing.
+    /// Removes unfinished files of a crashed server.
     pub async fn sweep(&self) {
         owner_dirs::sweep(&self.dir).await;
     }
@@ -97,7 +97,7 @@ impl Extensions {
         self.path(owner, name).is_file()
     }
 
-    /// What is kept for an owner, by name.
+    /// An owner's extensions, by name.
     pub async fn list(&self, owner: &str) -> Result<Vec<Extension>, StoreError> {
         self.try_list(owner).await.map_err(StoreError::Extensions)
     }
@@ -116,18 +116,18 @@ impl Extensions {
         Ok(found)
     }
 
-    /// Deletes an extension. One that does not exist is deleted already.
+    /// Deletes an extension. Does nothing if it does not exist.
     pub async fn delete(&self, owner: &str, name: &ExtensionName) -> Result<(), StoreError> {
         owner_dirs::remove(&self.path(owner, name)).await.map_err(StoreError::Extensions)
     }
 
-    /// The archive of an extension. The error says what is wrong with the file.
+    /// The archive of an extension. The error describes what is wrong with the file.
     pub async fn open(&self, owner: &str, name: &ExtensionName) -> io::Result<ExtensionArchive> {
         let (_, archive) = read(&self.path(owner, name)).await?;
         Ok(archive)
     }
 
-    /// Adds an extension, or puts it in another's place.
+    /// Adds an extension, or replaces one.
     pub async fn add(
         &self,
         owner: &str,
@@ -135,10 +135,11 @@ impl Extensions {
         upload: impl Pieces,
     ) -> Result<Extension, StoreError> {
         let place = self.turns.begin(owner)?;
-        // Nothing is received that could not be kept.
+        // Check the limits before receiving anything.
         self.room(owner, name).await?;
         let received = self.receive(owner, name, upload).await?;
-        // Others may have been received meanwhile; now no other of this owner's is kept.
+        // Check again: other uploads may have finished meanwhile. From here on, this owner's
+        // uploads are stored one at a time.
         let turn = place.turn().await;
         let room = self.room(owner, name).await?;
         let (path, named) = (self.path(owner, name), name.clone());
@@ -165,7 +166,7 @@ impl Extensions {
         Ok(MAX_BYTES.saturating_sub(others.iter().sum()))
     }
 
-    /// Takes an upload to a file of its own, and no more of it than is allowed.
+    /// Receives an upload into its own file, up to the limit.
     async fn receive(
         &self,
         owner: &str,
@@ -175,7 +176,7 @@ impl Extensions {
         static UPLOADS: AtomicU64 = AtomicU64::new(0);
         let dir = self.dir_of(owner);
         owner_dirs::create(&dir).await.map_err(StoreError::Extensions)?;
-        // Two may come at once.
+        // Two uploads may arrive at once.
         let number = UPLOADS.fetch_add(1, Ordering::Relaxed);
         let received = Unfinished(dir.join(format!("{}.{number}.upload~", name.as_str())));
         let mut options = tokio::fs::OpenOptions::new();
@@ -194,7 +195,7 @@ impl Extensions {
     }
 }
 
-/// What a file says about its extension, and its archive.
+/// Metadata and archive of a file.
 async fn read(path: &Path) -> io::Result<(Facts, ExtensionArchive)> {
     let mut file = BufReader::new(File::open(path).await?);
     let mut facts = Vec::new();
@@ -202,7 +203,7 @@ async fn read(path: &Path) -> io::Result<(Facts, ExtensionArchive)> {
     Ok((serde_json::from_slice(&facts)?, ExtensionArchive(file)))
 }
 
-/// Checks what was received, and puts it as an archive into its place. The room is of this turn.
+/// Checks the upload, and stores it as an archive. `room` is valid during this turn.
 fn repack(
     received: &Unfinished,
     path: &Path,
@@ -235,7 +236,7 @@ fn repack(
     Ok(facts)
 }
 
-/// The archive of an extension that is read.
+/// The archive of an extension.
 pub struct ExtensionArchive(BufReader<File>);
 
 impl Pieces for ExtensionArchive {

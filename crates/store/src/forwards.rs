@@ -1,4 +1,4 @@
-//! Ports of this machine that are forwarded into sessions.
+//! Forwarded ports of sessions.
 
 use helmdeck_wire::{SessionId, forward::ForwardRule};
 use sqlx::{Row, sqlite::SqliteRow};
@@ -6,7 +6,7 @@ use sqlx::{Row, sqlite::SqliteRow};
 use crate::{Store, StoreError};
 
 impl Store {
-    /// Remembers a forward of a session.
+    /// Stores a forward of a session.
     pub async fn add_forward(
         &self,
         session: &SessionId,
@@ -21,7 +21,7 @@ impl Store {
         Ok(())
     }
 
-    /// Forgets a forward of a session.
+    /// Removes a forward of a session.
     pub async fn remove_forward(&self, session: &SessionId, port: u16) -> Result<(), StoreError> {
         sqlx::query("DELETE FROM forward WHERE session_id = ? AND port = ?")
             .bind(session.as_str())
@@ -31,7 +31,7 @@ impl Store {
         Ok(())
     }
 
-    /// Forgets all forwards of a session.
+    /// Removes all forwards of a session.
     pub async fn remove_forwards(&self, session: &SessionId) -> Result<(), StoreError> {
         sqlx::query("DELETE FROM forward WHERE session_id = ?")
             .bind(session.as_str())

@@ -1,14 +1,13 @@
-//! The name of this installation, made once.
+//! The id of this installation, created once.
 
 use std::fmt::Write;
 
 use crate::{Store, StoreError};
 
 impl Store {
-    /// Sixteen hexadecimal characters that tell this data directory from any other. Made on the
-    /// first call, the same ever after.
+    /// Sixteen hexadecimal digits that identify this data directory. Created on the first call.
     pub async fn instance_id(&self) -> Result<String, StoreError> {
-        // One statement each, so two processes that start together agree on the first one's id.
+        // Single statements, so that two processes that start together agree on one id.
         sqlx::query("INSERT OR IGNORE INTO instance (name, value) VALUES ('id', ?1)")
             .bind(random_id()?)
             .execute(&self.pool)

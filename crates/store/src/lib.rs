@@ -1,10 +1,9 @@
-//! What survives a restart.
+//! Data that survives a restart.
 //!
-//! A SQLite file, `helmdeck.db` in the data directory: the admin account, the name of this
-//! installation, which tokens were made and revoked, what was done in sessions and how they ended,
-//! which ports are forwarded into those that live, and what an admin changed. Beside it, files of
-//! their owners: browser [`Profiles`] and [`Extensions`]. What is running is never written here; the
-//! runtime knows that.
+//! A SQLite file, `helmdeck.db` in the data directory, holds the admin account, the installation's
+//! id, tokens and revocations, recorded actions and ends of sessions, forwarded ports, and settings
+//! that an admin changed. Next to it are files of their owners: browser [`Profiles`] and
+//! [`Extensions`]. The state of running sessions is not stored here; the runtime has it.
 
 mod actions;
 mod admin;

@@ -1,4 +1,4 @@
-//! Moments as the database keeps them: RFC 3339, in UTC.
+//! Timestamps in the database: RFC 3339, in UTC.
 
 use time::{OffsetDateTime, UtcOffset, format_description::well_known::Rfc3339};
 

@@ -1,4 +1,4 @@
-//! Folders of what is kept for owners between sessions.
+//! Directories for the stored files of owners.
 
 use std::{
     io,
@@ -8,19 +8,19 @@ use std::{
 use tokio::fs::{DirBuilder, DirEntry, read_dir, remove_file};
 use tracing::{info, warn};
 
-/// The folder of an owner.
+/// The directory of an owner.
 pub fn dir_of(dir: &Path, owner: &str) -> PathBuf {
-    // Owners are any text; their bytes in hexadecimal are a name of a directory.
+    // An owner can be any text. Its bytes in hexadecimal are a valid directory name.
     let owner: String = owner.bytes().map(|byte| format!("{byte:02x}")).collect();
     dir.join(format!("o{owner}"))
 }
 
-/// Makes the folder of an owner, for nobody else to read.
+/// Creates an owner's directory, with private permissions.
 pub async fn create(dir: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(dir).await
 }
 
-/// Removes a file. One that does not exist is removed already.
+/// Removes a file. Does nothing if it does not exist.
 pub async fn remove(path: &Path) -> io::Result<()> {
     match remove_file(path).await {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -28,10 +28,10 @@ pub async fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes what a server that crashed was writing, of all owners. Nobody may be writing.
+/// Removes unfinished files of a crashed server, for all owners. Must not run during writes.
 pub async fn sweep(dir: &Path) {
     if let Err(error) = try_sweep(dir).await {
-        warn!(dir = %dir.display(), %error, "Unfinished files could not be cleared away");
+        warn!(dir = %dir.display(), %error, "Failed to remove unfinished files");
     }
 }
 
@@ -43,7 +43,7 @@ async fn try_sweep(dir: &Path) -> io::Result<()> {
         let mut files = read_dir(owner.path()).await?;
         while let Some(file) = files.next_entry().await? {
             if is_unfinished(&file) {
-                info!(file = %file.path().display(), "Clearing away an unfinished file");
+                info!(file = %file.path().display(), "Removing an unfinished file");
                 remove_file(file.path()).await?;
             }
         }
@@ -55,7 +55,7 @@ fn is_unfinished(file: &DirEntry) -> bool {
     file.file_name().to_string_lossy().ends_with('~')
 }
 
-/// What is in an owner's folder; what is being written, with `~` at its end, is not there yet.
+/// Entries of an owner's directory, without unfinished files, whose names end with `~`.
 pub async fn entries(dir: &Path) -> io::Result<Vec<DirEntry>> {
     let mut found = Vec::new();
     let mut entries = match read_dir(dir).await {
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_was_not_finished_is_swept_and_the_rest_stays() {
+    async fn only_unfinished_files_are_removed() {
         let dir = tempfile::tempdir().unwrap();
         let own = dir_of(dir.path(), "ann");
         std::fs::create_dir(&own).unwrap();

@@ -1,11 +1,11 @@
-//! Contents that come piece by piece: a file that is read, or an upload.
+//! Content that arrives in pieces: a file that is read, or an upload.
 
 use std::io;
 
 use bytes::Bytes;
 
-/// Where pieces come from.
+/// A source of pieces.
 pub trait Pieces: Send {
-    /// The next piece; none at the end.
+    /// The next piece; `None` at the end.
     fn next(&mut self) -> impl Future<Output = io::Result<Option<Bytes>>> + Send;
 }

@@ -1,7 +1,7 @@
-//! Browser profiles that outlive their sessions: kept in files, one for each owner and name.
+//! Stored browser profiles: one file for each owner and name.
 //!
-//! A file is a tar archive that only guests read and write, with a mark in front that says whether
-//! and how it is sealed ([`crate::sealing`]).
+//! A file is a tar archive that only guests read and write. Its header tells whether and how it is
+//! sealed ([`crate::sealing`]).
 
 use std::{io, path::PathBuf, sync::Arc};
 
@@ -17,18 +17,18 @@ use crate::{
     sealing::{NONCE, Opener, PIECE, SEALED_PIECE, Sealer, damaged, first_format},
 };
 
-/// What stands at the beginning of a file, before its format.
+/// Magic bytes at the beginning of a file, before the format.
 const MAGIC: &[u8; 15] = b"helmdeckprofile";
 const PLAIN: u8 = b'0';
-/// Sealed by an earlier version: read, never written.
+/// The sealed format of an earlier version: read, never written.
 const FIRST_SEALED: u8 = b'1';
 const SEALED: u8 = b'2';
-/// A larger profile is not kept: it is not what makes a browser signed in.
+/// Maximum size of a profile. Logins need far less.
 const MAX_BYTES: u64 = 512 << 20;
-/// More of one owner are not kept.
+/// Maximum number of profiles per owner.
 const MAX_PROFILES: usize = 100;
 
-/// Where profiles are kept, and how.
+/// The stored profiles.
 #[derive(Clone)]
 pub struct Profiles {
     dir: PathBuf,
@@ -41,7 +41,7 @@ impl Profiles {
         Self { dir, key: key.map(Arc::new) }
     }
 
-    /// Removes what a server that crashed was writing.
+    /// Removes unfinished files of a crashed server.
     pub async fn sweep(&self) {
         owner_dirs::sweep(&self.dir).await;
     }
@@ -54,7 +54,7 @@ impl Profiles {
         self.dir_of(owner).join(name.as_str())
     }
 
-    /// What is kept for an owner, by name.
+    /// An owner's profiles, by name.
     pub async fn list(&self, owner: &str) -> Result<Vec<Profile>, StoreError> {
         self.try_list(owner).await.map_err(StoreError::Profiles)
     }
@@ -71,12 +71,13 @@ impl Profiles {
         Ok(found)
     }
 
-    /// Deletes a profile. One that does not exist is deleted already.
+    /// Deletes a profile. Does nothing if it does not exist.
     pub async fn delete(&self, owner: &str, name: &ProfileName) -> Result<(), StoreError> {
         owner_dirs::remove(&self.path(owner, name)).await.map_err(StoreError::Profiles)
     }
 
-    /// A profile to read; none if it does not exist yet. The error says what is wrong with the file.
+    /// Opens a profile for reading; `None` if it does not exist yet. The error describes what is
+    /// wrong with the file.
     pub async fn open(&self, owner: &str, name: &ProfileName) -> io::Result<Option<ProfileReader>> {
         let file = match File::open(self.path(owner, name)).await {
             Ok(file) => file,
@@ -91,7 +92,7 @@ impl Profiles {
             (Some(PLAIN), None) => Content::Plain,
             (Some(PLAIN), Some(_)) => {
                 let why =
-                    "it is not sealed, and HELMDECK_PROFILE_KEY is set: remove it, or the key";
+                    "the file is not sealed, but HELMDECK_PROFILE_KEY is set: remove one of them";
                 return Err(io::Error::other(why));
             }
             (Some(SEALED), Some(key)) => {
@@ -106,19 +107,21 @@ impl Profiles {
                 Content::FirstSealed(opener)
             }
             (Some(SEALED | FIRST_SEALED), None) => {
-                return Err(io::Error::other("it is sealed, and HELMDECK_PROFILE_KEY is not set"));
+                return Err(io::Error::other(
+                    "the file is sealed, but HELMDECK_PROFILE_KEY is not set",
+                ));
             }
-            _ => return Err(io::Error::other("it is no profile")),
+            _ => return Err(io::Error::other("the file is not a profile")),
         };
         Ok(Some(ProfileReader { file, content, at_end: false }))
     }
 
-    /// A new profile to write, which takes the old one's place when it is finished. Only one at a time
-    /// may be written. The error says what is wrong.
+    /// Opens a new profile for writing. It replaces the old one when it is finished. Only one
+    /// writer at a time is allowed.
     pub async fn create(&self, owner: &str, name: &ProfileName) -> io::Result<ProfileWriter> {
         let path = self.path(owner, name);
         if !path.exists() && self.try_list(owner).await?.len() >= MAX_PROFILES {
-            return Err(io::Error::other("there are 100 of them already: delete one"));
+            return Err(io::Error::other("you have reached the limit of 100 profiles: delete one"));
         }
         owner_dirs::create(&self.dir_of(owner)).await?;
         let unfinished = path.with_extension("new~");
@@ -142,14 +145,14 @@ impl Profiles {
     }
 }
 
-/// A profile that is read.
+/// A profile that is being read.
 pub struct ProfileReader {
     file: BufReader<File>,
     content: Content,
     at_end: bool,
 }
 
-/// What comes after the beginning of a file.
+/// Format of the content after the header.
 enum Content {
     Plain,
     Sealed(Opener),
@@ -191,7 +194,7 @@ impl Pieces for ProfileReader {
     }
 }
 
-/// The next bytes of a file: so many, or what is left.
+/// Reads this many bytes, or what is left.
 async fn read(file: &mut BufReader<File>, most: usize) -> io::Result<Vec<u8>> {
     let mut piece = Vec::with_capacity(most);
     file.take(most as u64).read_to_end(&mut piece).await?;
@@ -202,7 +205,7 @@ async fn is_at_end(file: &mut BufReader<File>) -> io::Result<bool> {
     Ok(file.fill_buf().await?.is_empty())
 }
 
-/// A profile that is written; it takes the old one's place when it is finished.
+/// A profile that is being written. It replaces the old one when it is finished.
 pub struct ProfileWriter {
     file: File,
     sealer: Option<Sealer>,
@@ -213,11 +216,11 @@ pub struct ProfileWriter {
 }
 
 impl ProfileWriter {
-    /// Adds bytes of the archive.
+    /// Appends bytes of the archive.
     pub async fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.size += bytes.len() as u64;
         if self.size > MAX_BYTES {
-            return Err(io::Error::other("it is larger than 512 MB"));
+            return Err(io::Error::other("the profile is larger than 512 MB"));
         }
         self.waiting.extend_from_slice(bytes);
         while self.waiting.len() > PIECE {
@@ -236,7 +239,7 @@ impl ProfileWriter {
         self.file.write_all(&piece).await
     }
 
-    /// Puts the profile into its place; how many bytes the archive has.
+    /// Replaces the old profile. Returns the size of the archive.
     pub async fn finish(mut self) -> io::Result<u64> {
         let rest = std::mem::take(&mut self.waiting);
         self.write(rest, true).await?;
@@ -249,7 +252,7 @@ impl ProfileWriter {
 
 impl Drop for ProfileWriter {
     fn drop(&mut self) {
-        // Not there any more if it was finished.
+        // Gone if it was finished.
         let _ = std::fs::remove_file(&self.unfinished);
     }
 }

@@ -1,9 +1,9 @@
-//! Sealing files piece by piece: XChaCha20-Poly1305 in the STREAM construction. Pure.
+//! Encrypts files in pieces: XChaCha20-Poly1305 in the STREAM construction. Pure.
 //!
 //! A sealed file is a random nonce and its pieces. Every piece but the last has [`PIECE`] bytes, so
-//! nothing but the seals says where a piece ends. STREAM puts the number of a piece, and whether it
-//! is the last one, into the nonce: pieces cannot be cut off, added, swapped or repeated. Owner and
-//! name of the file are associated data of every piece, so that a file cannot take another's place.
+//! lengths are not stored. STREAM puts the number of a piece, and whether it is the last one, into
+//! the nonce: pieces cannot be truncated, added, swapped or repeated. Owner and name of the file
+//! are associated data of every piece, so that a file cannot replace another.
 
 pub(crate) mod first_format;
 
@@ -12,18 +12,18 @@ use std::io;
 use aead_stream::{DecryptorBE32, EncryptorBE32, Key, Nonce, StreamBE32};
 use chacha20poly1305::XChaCha20Poly1305;
 
-/// What is sealed at once.
+/// Size of a piece.
 pub(crate) const PIECE: usize = 256 << 10;
-/// A full piece with its seal.
+/// Size of a full piece with its authentication tag.
 pub(crate) const SEALED_PIECE: usize = PIECE + 16;
-/// Bytes of a file's nonce, less the five that STREAM fills in.
+/// Length of a file's nonce, without the five bytes that STREAM adds.
 pub(crate) const NONCE: usize = 19;
 
-/// The key of a server.
+/// The server's key.
 pub struct SealingKey([u8; 32]);
 
 impl SealingKey {
-    /// Reads 64 hexadecimal digits.
+    /// Parses 64 hexadecimal digits.
     pub fn parse(text: &str) -> Option<Self> {
         let mut key = [0; 32];
         if text.len() != 64 {
@@ -41,20 +41,20 @@ impl SealingKey {
     }
 }
 
-/// Whose file it is and what it is called, as bytes that no other owner and name have.
+/// Owner and name as unambiguous bytes.
 fn place(owner: &str, name: &str) -> Vec<u8> {
     [&(owner.len() as u64).to_be_bytes(), owner.as_bytes(), name.as_bytes()].concat()
 }
 
 /// Seals the pieces of a new file.
 pub(crate) struct Sealer {
-    /// None after the last piece.
+    /// `None` after the last piece.
     stream: Option<EncryptorBE32<XChaCha20Poly1305>>,
     place: Vec<u8>,
 }
 
 impl Sealer {
-    /// A sealer, and the nonce that goes in front of the pieces.
+    /// A sealer, and the nonce to write before the pieces.
     pub fn new(key: &SealingKey, owner: &str, name: &str) -> io::Result<(Self, [u8; NONCE])> {
         let mut nonce = [0; NONCE];
         getrandom::fill(&mut nonce).map_err(io::Error::other)?;
@@ -71,14 +71,14 @@ impl Sealer {
                 None => Err(aead_stream::aead::Error),
             },
         };
-        sealed.map_err(|_| io::Error::other("it could not be sealed"))?;
+        sealed.map_err(|_| io::Error::other("the piece could not be sealed"))?;
         Ok(piece)
     }
 }
 
-/// Opens the pieces of a file in their order.
+/// Opens the pieces of a file in order.
 pub(crate) struct Opener {
-    /// None after the last piece.
+    /// `None` after the last piece.
     stream: Option<DecryptorBE32<XChaCha20Poly1305>>,
     place: Vec<u8>,
 }
@@ -89,7 +89,7 @@ impl Opener {
         Self { stream: Some(stream), place: place(owner, name) }
     }
 
-    /// Opens a piece; `last` says that the file ends with it.
+    /// Opens a piece. `last` tells whether the file ends with it.
     pub fn open(&mut self, mut piece: Vec<u8>, last: bool) -> io::Result<Vec<u8>> {
         let opened = match (&mut self.stream, last) {
             (Some(stream), false) => stream.decrypt_next_in_place(&self.place, &mut piece),
@@ -107,9 +107,9 @@ fn nonce_of(bytes: [u8; NONCE]) -> Nonce<XChaCha20Poly1305, StreamBE32<XChaCha20
     bytes.into()
 }
 
-/// What is said of a file that does not open.
+/// The error for a file that cannot be opened.
 pub(crate) fn damaged() -> io::Error {
-    io::Error::other("it is damaged, or sealed with another key")
+    io::Error::other("the file is damaged, or sealed with another key")
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! What an admin changed while the server ran.
+//! Settings that an admin changed at runtime.
 
 use time::OffsetDateTime;
 
 use crate::{Store, StoreError, moment};
 
 impl Store {
-    /// A setting, as text, if it was ever changed.
+    /// A setting as text; `None` if it was never changed.
     pub async fn setting(&self, name: &str) -> Result<Option<String>, StoreError> {
         let value = sqlx::query_scalar("SELECT value FROM setting WHERE name = ?")
             .bind(name)
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_setting_is_there_once_it_was_changed_and_after_a_restart() {
+    async fn a_changed_setting_survives_a_restart() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).await.unwrap();
         assert_eq!(store.setting("light").await.unwrap(), None);

@@ -1,4 +1,4 @@
-//! The database file: open it, bring it up to date, see whether it answers.
+//! The database file: opening, migration and health check.
 
 use std::{fs::OpenOptions, os::unix::fs::OpenOptionsExt, path::Path, time::Duration};
 
@@ -10,24 +10,24 @@ use sqlx::{
 
 use crate::StoreError;
 
-/// How long a statement waits for another process that holds the database.
+/// How long a statement waits for another process that locks the database.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a call waits for the connection before it fails.
+/// How long a call waits for the connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The schema, step by step.
+/// The schema migrations.
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 
-/// A cheap handle to what survives a restart.
+/// A cheap handle to the store.
 #[derive(Debug, Clone)]
 pub struct Store {
-    /// One connection, so that writers queue here and never meet a locked database.
+    /// A single connection: writers queue here and never see a locked database.
     pub(crate) pool: SqlitePool,
 }
 
 impl Store {
-    /// Opens `helmdeck.db` in the data directory, which must exist, and brings its schema up to
-    /// date. A new file is readable by its owner only.
+    /// Opens `helmdeck.db` in the data directory, which must exist, and migrates its schema. A new
+    /// file is readable by its owner only.
     pub async fn open(data_dir: &Path) -> Result<Self, StoreError> {
         let path = data_dir.join("helmdeck.db");
         OpenOptions::new()
@@ -44,8 +44,8 @@ impl Store {
             .foreign_keys(true);
         let pool = SqlitePoolOptions::new()
             .max_connections(1)
-            // For life: on a full or read-only disk, what is open still answers, and nothing new
-            // could be opened.
+            // Keep the connection forever: on a full or read-only disk an open connection still
+            // works, but a new one could not be opened.
             .idle_timeout(None)
             .max_lifetime(None)
             .acquire_timeout(ACQUIRE_TIMEOUT)
@@ -58,7 +58,7 @@ impl Store {
                 let known = MIGRATIONS.iter().map(|migration| migration.version).max();
                 StoreError::Newer { path, found, known: known.unwrap_or_default() }
             }
-            // The migrations are fine, so it is the disk.
+            // The migrations are valid, so the disk is the cause.
             MigrateError::Execute(source) | MigrateError::ExecuteMigration(source, _) => {
                 StoreError::Unusable { path, source }
             }
@@ -73,7 +73,7 @@ impl Store {
         Ok(())
     }
 
-    /// Closes the file cleanly; later calls fail.
+    /// Closes the file. Later calls fail.
     pub async fn close(&self) {
         self.pool.close().await;
     }
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_connection_is_never_given_up_because_a_full_disk_has_no_room_for_another() {
+    async fn the_connection_is_kept_because_a_full_disk_allows_no_new_one() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).await.unwrap();
         let options = store.pool.options();

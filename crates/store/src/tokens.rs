@@ -1,4 +1,4 @@
-//! Tokens that were made, and those that count no more.
+//! Issued and revoked tokens.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 use crate::{Store, StoreError, moment};
 
 impl Store {
-    /// Remembers a token that was made, and forgets those that expired before `forget`.
+    /// Stores a new token, and removes tokens that expired before `forget`.
     pub async fn add_token(
         &self,
         token: &TokenInfo,
@@ -34,7 +34,7 @@ impl Store {
         Ok(())
     }
 
-    /// Tokens, newest first; only those of `subject`, if one is given.
+    /// Tokens, newest first. With `subject`, only that subject's.
     pub async fn tokens(&self, subject: Option<&str>) -> Result<Vec<TokenInfo>, StoreError> {
         let rows = sqlx::query(
             "SELECT token.*, revoked.revoked_at FROM token LEFT JOIN revoked USING (id)
@@ -46,7 +46,7 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
-    /// Makes a token or ticket count no more; it is remembered until it would have expired.
+    /// Revokes a token or ticket. The revocation is kept until it would have expired.
     pub async fn revoke(
         &self,
         id: &str,
@@ -62,7 +62,7 @@ impl Store {
         Ok(())
     }
 
-    /// All ids that count no more, with the moment from which nobody could use them anyway.
+    /// All revoked ids, with their expiry.
     pub async fn revoked(&self) -> Result<HashMap<String, OffsetDateTime>, StoreError> {
         let rows = sqlx::query("SELECT id, expires_at FROM revoked").fetch_all(&self.pool).await?;
         let pair = |row: &SqliteRow| {

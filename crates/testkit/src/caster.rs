@@ -1,4 +1,4 @@
-//! Somebody who watches a session's browser as pictures.
+//! A viewer of a session's browser.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -12,7 +12,7 @@ use crate::connected::{Connected, PATIENCE};
 /// An open view of a browser.
 pub type Caster = Connected<Seen>;
 
-/// What a viewer saw.
+/// What a viewer received.
 #[derive(Default)]
 pub struct Seen {
     /// The last message of each kind.
@@ -27,12 +27,12 @@ impl Caster {
         self.send_text(json!({ "method": method, "params": params }).to_string()).await;
     }
 
-    /// Sends whatever it is.
+    /// Sends any text.
     pub async fn send_text(&mut self, text: String) {
         self.socket.send(Message::text(text)).await.expect("an open connection");
     }
 
-    /// Presses and releases the left button so many times.
+    /// Clicks the left button this many times.
     pub async fn click(&mut self, x: u32, y: u32, count: u32) {
         for count in 1..=count {
             for kind in ["mousePressed", "mouseReleased"] {
@@ -48,7 +48,7 @@ impl Caster {
         self.told.get(kind).unwrap_or(&Value::Null)
     }
 
-    /// Watches until it comes to that.
+    /// Reads until the condition holds.
     #[track_caller]
     pub fn until(&mut self, done: impl Fn(&Self) -> bool) -> impl Future<Output = ()> {
         let caller = std::panic::Location::caller();
@@ -64,7 +64,7 @@ impl Caster {
         }
     }
 
-    /// Watches for a while.
+    /// Reads for a while.
     pub async fn watch(&mut self, during: Duration) {
         let watching = async {
             loop {
@@ -75,7 +75,7 @@ impl Caster {
         let _ = timeout(during, watching).await;
     }
 
-    /// Waits for the end, and says with which code it came.
+    /// Waits for the end, and returns the close code.
     pub async fn closed(mut self) -> u16 {
         let closing = async {
             loop {
@@ -88,7 +88,7 @@ impl Caster {
         timeout(PATIENCE, closing).await.expect("an end")
     }
 
-    /// Notes a message; the end has a code.
+    /// Records a message. Returns the close code at the end.
     fn note(
         &mut self,
         message: &Option<Result<Message, tokio_tungstenite::tungstenite::Error>>,

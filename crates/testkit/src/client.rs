@@ -10,14 +10,14 @@ use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::{io::AsyncWriteExt, net::TcpStream, sync::Mutex};
 
-/// A caller that speaks HTTP over one kept connection.
+/// A caller that speaks HTTP over one persistent connection.
 pub struct Client {
     address: SocketAddr,
     token: Option<String>,
     connection: Mutex<Option<SendRequest<Full<Bytes>>>>,
 }
 
-/// What the server answered.
+/// A response of the server.
 #[derive(Debug, Clone)]
 pub struct Answer {
     /// The status code.
@@ -29,7 +29,7 @@ pub struct Answer {
 }
 
 impl Client {
-    /// A caller with this token, or with none.
+    /// A caller with or without a token.
     pub fn new(address: SocketAddr, token: Option<String>) -> Self {
         Self { address, token, connection: Mutex::default() }
     }
@@ -66,8 +66,8 @@ impl Client {
         Answer { status: head.status.as_u16(), headers: head.headers, body }
     }
 
-    /// Any request, of whose answer only the beginning is waited for: the body is that of an error,
-    /// or empty. For what never ends, such as events.
+    /// Sends any request and waits only for the head of the response. The body is that of an error,
+    /// or empty. For endless responses, such as events.
     pub async fn begin(
         &self,
         method: Method,
@@ -107,7 +107,8 @@ impl Client {
         request.body(Full::new(body)).unwrap()
     }
 
-    /// `POST path` with a JSON body by a client that goes away then, answered or not.
+    /// `POST path` with a JSON body from a client that disconnects after `then`, with or without a
+    /// response.
     pub async fn abandon(&self, path: &str, body: &Value, then: impl Future<Output = ()>) {
         let mut stream = TcpStream::connect(self.address).await.expect("the server listens");
         let (body, token) = (body.to_string(), self.token.clone().unwrap_or_default());
@@ -148,19 +149,19 @@ impl Answer {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// A header's value, or nothing.
+    /// A header's value, or empty.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// Checks the status and returns the answer.
+    /// Checks the status and returns the response.
     #[track_caller]
     pub fn expect(self, status: u16) -> Self {
         assert_eq!(self.status, status, "{}", self.text());
         self
     }
 
-    /// Checks that it is an error of this status and code, and returns its message.
+    /// Checks the error's status and code, and returns its message.
     #[track_caller]
     pub fn expect_error(self, status: u16, code: &str) -> String {
         let body = self.expect(status).json();

@@ -1,4 +1,4 @@
-//! Those who are connected by a WebSocket.
+//! Clients connected by a WebSocket.
 
 use std::{
     net::SocketAddr,
@@ -12,12 +12,12 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, tungstenite};
 
 use crate::{Refused, Server, Watcher};
 
-/// What a client waits for on a busy machine.
+/// How long a client waits on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What listens at an address.
+/// Something that listens at an address.
 pub trait Listens {
-    /// Where.
+    /// The address.
     fn address(&self) -> SocketAddr;
 }
 
@@ -27,14 +27,14 @@ impl Listens for Server {
     }
 }
 
-/// An open WebSocket, and what its client remembers.
+/// An open WebSocket, and its client's state.
 pub struct Connected<T> {
     pub(crate) socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
     memory: T,
 }
 
 impl<T: Default> Connected<T> {
-    /// Connects at a path with these headers.
+    /// Connects to a path with these headers.
     pub async fn open(
         server: &impl Listens,
         path: &str,

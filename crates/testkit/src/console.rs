@@ -9,29 +9,29 @@ use crate::connected::Connected;
 /// An open terminal.
 pub type Console = Connected<Shown>;
 
-/// What a terminal showed and said.
+/// What a terminal displayed and reported.
 #[derive(Default)]
 pub struct Shown {
     bytes: Vec<u8>,
-    /// The text messages that came meanwhile.
+    /// Text messages received so far.
     pub said: Vec<Value>,
 }
 
 impl Shown {
-    /// All that was shown.
+    /// Everything displayed so far.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
 }
 
 impl Console {
-    /// Types.
+    /// Types text.
     pub async fn type_text(&mut self, text: &str) {
         let message = Message::binary(text.as_bytes().to_vec());
         self.socket.send(message).await.expect("an open terminal");
     }
 
-    /// Gives the terminal another size.
+    /// Resizes the terminal.
     pub async fn resize(&mut self, cols: u16, rows: u16) {
         let message = json!({ "type": "resize", "cols": cols, "rows": rows });
         self.say(&message.to_string()).await;
@@ -42,7 +42,7 @@ impl Console {
         self.socket.send(Message::text(text.to_owned())).await.expect("an open terminal");
     }
 
-    /// Reads until it shows this.
+    /// Reads until the terminal displays this.
     pub async fn shows(&mut self, text: &str) {
         while !self.text().contains(text) {
             let code = self.read().await;
@@ -50,7 +50,7 @@ impl Console {
         }
     }
 
-    /// Reads until the server says something of this type, and returns it.
+    /// Reads until the server sends a message of this type, and returns it.
     pub async fn says(&mut self, kind: &str) -> Value {
         loop {
             if let Some(at) = self.said.iter().position(|said| said["type"] == kind) {
@@ -65,7 +65,7 @@ impl Console {
         }
     }
 
-    /// Reads to the end, and says with which code it came.
+    /// Reads to the end, and returns the close code.
     pub async fn closed(mut self) -> u16 {
         loop {
             if let Some(code) = self.read().await {
@@ -74,7 +74,7 @@ impl Console {
         }
     }
 
-    /// Reads one message; the code, if it is the last.
+    /// Reads one message. Returns the close code at the end.
     async fn read(&mut self) -> Option<u16> {
         match self.next().await {
             Some(Ok(Message::Binary(bytes))) => self.bytes.extend_from_slice(&bytes),

@@ -9,16 +9,16 @@ use crate::connected::Connected;
 /// An open connection.
 pub type Debugger = Connected<Asked>;
 
-/// What a client asked and heard.
+/// What a client sent and received.
 #[derive(Default)]
 pub struct Asked {
     last: i64,
-    /// Events that came while an answer was waited for.
+    /// Events received while waiting for a response.
     pub events: Vec<Value>,
 }
 
 impl Debugger {
-    /// Asks, and returns the whole answer.
+    /// Sends a command and returns the whole response.
     pub async fn ask(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
         self.last += 1;
         let mut message = json!({ "id": self.last, "method": method, "params": params });
@@ -36,19 +36,19 @@ impl Debugger {
             if message["id"] == self.last {
                 return message;
             }
-            assert!(message["method"].is_string(), "somebody else's answer: {message}");
+            assert!(message["method"].is_string(), "unexpected answer: {message}");
             self.events.push(message);
         }
     }
 
-    /// Asks, and returns the result.
+    /// Sends a command and returns the result.
     pub async fn call(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
         let mut answer = self.ask(session, method, params).await;
         assert!(answer.get("error").is_none(), "{method}: {answer}");
         answer["result"].take()
     }
 
-    /// Opens a page and attaches to it; returns the session.
+    /// Opens a page and attaches to it. Returns the session.
     pub async fn open_page(&mut self, url: &str) -> String {
         let target = self.call(None, "Target.createTarget", json!({ "url": url })).await;
         let attach = json!({ "targetId": target["targetId"], "flatten": true });
@@ -56,7 +56,7 @@ impl Debugger {
         attached["sessionId"].as_str().expect("a session").to_owned()
     }
 
-    /// Waits for the end, and says with which code and reason it came.
+    /// Waits for the end, and returns the close code and reason.
     pub async fn closed(mut self) -> (u16, String) {
         loop {
             match self.next().await {

@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 use crate::{Answer, Client, eventually};
 
-/// Programs on a busy machine, with eight sessions side by side.
+/// How long programs may take on a busy machine with eight parallel sessions.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A session of one client.
 pub struct Desk<'a> {
-    /// Who created it.
+    /// The client that created it.
     pub client: &'a Client,
     /// Its id.
     pub id: String,
@@ -28,23 +28,23 @@ impl<'a> Desk<'a> {
         Self { client, id: session["id"].as_str().expect("an id").to_owned() }
     }
 
-    /// A desktop session of a size that is cheap to paint.
+    /// A desktop session with a small screen.
     pub async fn desktop(client: &'a Client) -> Self {
         Self::create(client, &json!({ "mode": "desktop", "geometry": "1280x800" })).await
     }
 
-    /// Asks for an action, whatever comes of it.
+    /// Requests an action and returns the response, whatever it is.
     pub async fn ask(&self, action: &str, mut body: Value) -> Answer {
         body["session_id"] = self.id.clone().into();
         self.client.post(&format!("/api/v1/desktop/{action}"), &body).await
     }
 
-    /// Does an action that must succeed, and returns its reply.
+    /// Performs an action that must succeed, and returns its reply.
     pub async fn act(&self, action: &str, body: Value) -> Value {
         self.ask(action, body).await.expect(200).json()
     }
 
-    /// Asks for an action of the structured browser, whatever comes of it.
+    /// Requests a browser action and returns the response, whatever it is.
     pub async fn browser(&self, action: &str, mut body: Value) -> Answer {
         body["session_id"] = self.id.clone().into();
         self.client.post(&format!("/api/v1/browser/{action}"), &body).await
@@ -57,7 +57,7 @@ impl<'a> Desk<'a> {
         reply["windows"].as_array().expect("a list").clone()
     }
 
-    /// Waits for a window like that, and returns it.
+    /// Waits for a matching window, and returns it.
     pub async fn window(&self, what: &str, is_it: impl Fn(&Value) -> bool) -> Value {
         let look = async || self.windows().await.into_iter().find(&is_it);
         let Some(window) = eventually(PATIENCE, look).await else {
@@ -66,33 +66,33 @@ impl<'a> Desk<'a> {
         window
     }
 
-    /// Waits for a window whose title begins like that, and returns it.
+    /// Waits for a window whose title has this prefix, and returns it.
     pub async fn titled(&self, title: &str) -> Value {
         let begins = |window: &Value| window["name"].as_str().unwrap().starts_with(title);
         self.window(&format!("titled {title:?}"), begins).await
     }
 
-    /// Waits until a window of this class has the keyboard, and returns it.
+    /// Waits until a window of this class has the focus, and returns it.
     pub async fn focused(&self, class: &str) -> Value {
         let has_it = |window: &Value| window["focused"] == true && window["class"] == class;
         self.window(&format!("a focused {class}"), has_it).await
     }
 
-    /// Waits for a window of this class and gives it the keyboard: the window manager may leave it
-    /// with another that asked at the same time.
+    /// Waits for a window of this class and focuses it. The window manager may have focused another
+    /// one that opened at the same time.
     pub async fn take_keyboard(&self, class: &str) {
         let window = self.window(&format!("a {class}"), |window| window["class"] == class).await;
         self.act("focus", json!({ "window_id": window["id"] })).await;
         self.focused(class).await;
     }
 
-    /// What the clipboard holds.
+    /// Content of the clipboard.
     pub async fn clipboard(&self) -> String {
         let reply = self.act("clipboard", json!({})).await;
         reply["text"].as_str().expect("text").to_owned()
     }
 
-    /// Waits until the clipboard holds that.
+    /// Waits until the clipboard has this content.
     #[track_caller]
     pub fn expect_clipboard(&self, text: &str) -> impl Future<Output = ()> {
         let caller = std::panic::Location::caller();
@@ -104,7 +104,7 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// Shows a page in the browser, through its address bar, and waits until it has this title.
+    /// Opens a page through the address bar, and waits until it has this title.
     pub async fn browse(&self, page: &str, title: &str) {
         self.focused("Chromium").await;
         let page = page.replace('%', "%25").replace('#', "%23");
@@ -113,8 +113,8 @@ impl<'a> Desk<'a> {
         self.titled(title).await;
     }
 
-    /// Shows an empty text field that has the keyboard and fills the page. Returns the height on
-    /// the screen of its first line.
+    /// Opens a page with an empty, focused text field that fills it. Returns the y coordinate of
+    /// its first line on the screen.
     pub async fn open_field(&self) -> i64 {
         let style = "position:fixed;inset:0;width:100%;height:100%;font:20px monospace";
         let ready = "onfocus=\"document.title='field '+(screenY+outerHeight-innerHeight)\"";
@@ -125,11 +125,11 @@ impl<'a> Desk<'a> {
         top.parse::<i64>().unwrap() + 14
     }
 
-    /// Shows an empty text field that has the keyboard. The window's title says what the last key
-    /// did: `down Shift`, `repeat x`, `up x`.
+    /// Opens a page with an empty, focused text field. The window's title shows the last key event:
+    /// `down Shift`, `repeat x`, `up x`.
     pub async fn open_key_field(&self) {
         let style = "position:fixed;inset:0;width:100%;height:100%;font:20px monospace";
-        // The release of the key that opened the page is not the field's.
+        // Ignore the release of the key that opened the page.
         let tell = "onfocus=\"document.title='field'\" \
             onkeydown=\"this.down=1;document.title=(event.repeat?'repeat ':'down ')+event.key\" \
             onkeyup=\"if(this.down)document.title='up '+event.key\"";
@@ -137,16 +137,16 @@ impl<'a> Desk<'a> {
         self.browse(&page, "field").await;
     }
 
-    /// Selects and copies all that the program with the keyboard holds.
+    /// Selects and copies everything in the focused program.
     pub async fn copy_all(&self) {
         self.act("key", json!({ "keys": "ctrl+a ctrl+c" })).await;
     }
 
-    /// Runs a script inside the session and returns all it writes.
+    /// Runs a script inside the session and returns its output.
     pub async fn shell(&self, script: &str) -> String {
         static RUN: AtomicU32 = AtomicU32::new(0);
         let tag = format!("run-{}", RUN.fetch_add(1, Ordering::Relaxed));
-        // What it writes is told from all else in the log by the tag; the last line is the end.
+        // The tag marks its output in the log. The last line marks the end.
         let wrapper = r#"bash -c "$1" 2>&1 </dev/null | sed "s/^/$2 /"; echo; echo "$2.""#;
         let args = json!(["-c", wrapper, "shell", script, tag]);
         self.act("launch", json!({ "command": "bash", "args": args })).await;
@@ -160,24 +160,24 @@ impl<'a> Desk<'a> {
         said.flat_map(|line| [line, "\n"]).collect()
     }
 
-    /// Asks for a command, whatever comes of it.
+    /// Requests a command and returns the response, whatever it is.
     pub async fn ask_exec(&self, body: &Value) -> Answer {
         self.client.post(&format!("/api/v1/sessions/{}/exec", self.id), body).await
     }
 
-    /// Runs a command that can be started, and returns its state.
+    /// Runs a command and returns its state.
     pub async fn exec(&self, body: Value) -> Value {
         self.ask_exec(&body).await.expect(200).json()
     }
 
-    /// Runs a line that must succeed, and returns what it writes to standard output.
+    /// Runs a shell line that must succeed, and returns its standard output.
     pub async fn run(&self, line: &str) -> String {
         let state = self.exec(json!({ "command": line })).await;
         assert_eq!(state["exit_code"], 0, "{line}: {state}");
         state["stdout"].as_str().expect("text").to_owned()
     }
 
-    /// What the session's programs wrote.
+    /// Log of the session's programs.
     pub async fn log(&self) -> String {
         self.client.get(&format!("/api/v1/sessions/{}/logs", self.id)).await.expect(200).text()
     }

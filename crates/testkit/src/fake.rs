@@ -1,8 +1,8 @@
 //! The real server in this process, on a runtime whose sandboxes are fake guests.
 //!
-//! The guests speak the real link over in-memory streams, so everything from the socket of a client to
-//! the link is the product: authentication, ownership, tickets, events, leases, limits. What a desktop
-//! or a browser would do is made up, from the reply schemas of the OpenAPI document. Starting takes
+//! The guests speak the real link over in-memory streams, so everything from the client's socket to
+//! the link is real: authentication, ownership, tickets, events, leases, limits. Replies of desktop
+//! and browser are generated from the reply schemas of the OpenAPI document. Starting takes
 //! milliseconds.
 
 mod cast;

@@ -1,10 +1,10 @@
-//! What a server and its sessions take of the machine, to see that it does not grow.
+//! Resources that a server and its sessions use, to check that they do not grow.
 
 use std::{fs, path::Path};
 
 use crate::{Process, Server};
 
-/// One look.
+/// One measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Footprint {
     /// Processes in sandboxes.
@@ -22,7 +22,7 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// Looks now.
+    /// Measures now.
     pub fn of(server: &Server) -> Self {
         let own = format!("/proc/{}", server.pid());
         let status = fs::read_to_string(format!("{own}/status")).unwrap_or_default();

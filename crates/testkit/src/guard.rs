@@ -1,4 +1,4 @@
-//! Nothing of a test stays when it is killed.
+//! Cleans up after tests that are killed.
 
 use std::{
     io::Write,
@@ -7,19 +7,19 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-/// A process that outlives the test by a moment if the test is killed, and then ends its server
-/// with the sandboxes and removes its directories.
+/// A process that outlives a killed test, ends its server and sandboxes, and removes its
+/// directories.
 pub(crate) struct Guard {
     process: Child,
 }
 
 impl Guard {
-    /// Begins to watch over the installation in a directory.
+    /// Starts to watch the installation in a directory.
     pub(crate) fn new(dir: &Path) -> Self {
         let mut command = Command::new("bash");
         command.args(["-c", include_str!("guard.sh")]).stdin(Stdio::piped());
-        // In the group of the test, it would be ended with it; and a runner waits for all that can
-        // still write to the test's output.
+        // A separate process group, because the test's group is killed as a whole. No output,
+        // because test runners wait until all writers have closed it.
         command.process_group(0).stdout(Stdio::null()).stderr(Stdio::null());
         let mut guard = Self { process: command.spawn().expect("bash is installed") };
         guard.tell(&dir.display().to_string());
@@ -28,7 +28,7 @@ impl Guard {
 
     fn tell(&mut self, line: &str) {
         if let Some(stdin) = &mut self.process.stdin {
-            // A guard that is gone is no reason for a test to fail.
+            // A missing guard must not fail a test.
             let _ = writeln!(stdin, "{line}");
         }
     }

@@ -1,35 +1,35 @@
-//! What the host sees of running programs, through its `/proc`.
+//! Processes as the host sees them in `/proc`.
 
 use std::{fs, path::Path};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// A process, named so that a reused number is not taken for it.
+/// A process. It is identified so that reused pids are not confused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
-    /// Its number on the host.
+    /// Pid on the host.
     pub pid: i32,
-    /// Its real user id on the host.
+    /// Real user id on the host.
     pub uid: u32,
-    /// Its command line, arguments separated by spaces.
+    /// Command line, arguments separated by spaces.
     pub command: String,
     parent: i32,
     started: u64,
 }
 
-/// Whether this process may do everything.
+/// Whether this process runs as root.
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
 impl Process {
-    /// All that run. Those that have ended and wait for their parent do not.
+    /// All running processes, without zombies.
     pub fn all() -> Vec<Self> {
         let entries = fs::read_dir("/proc").unwrap().map_while(Result::ok);
         entries.filter_map(|entry| Self::read(entry.file_name().to_str()?.parse().ok()?)).collect()
     }
 
-    /// The sandboxes under a run directory: what was started from there, and all below.
+    /// Processes of the sandboxes under a run directory, and their descendants.
     pub fn in_sandboxes(run_dir: &Path) -> Vec<Self> {
         let run_dir = run_dir.to_str().unwrap();
         let (mut family, mut others): (Vec<_>, Vec<_>) =
@@ -50,20 +50,20 @@ impl Process {
         Self::read(self.pid).is_some_and(|now| now.started == self.started)
     }
 
-    /// Ends it at once, if it still runs.
+    /// Kills it, if it still runs.
     pub fn kill(&self) {
         if let Some(pid) = Pid::from_raw(self.pid).filter(|_| self.is_alive()) {
             let _ = kill_process(pid, Signal::KILL);
         }
     }
 
-    /// A namespace it is in, such as `user`, or nothing if it is gone.
+    /// One of its namespaces, such as `user`; `None` if it is gone.
     pub fn namespace(&self, kind: &str) -> Option<String> {
         let link = fs::read_link(format!("/proc/{}/ns/{kind}", self.pid)).ok()?;
         Some(link.to_string_lossy().into_owned())
     }
 
-    /// A field of its status, such as `Seccomp`, or nothing if it is gone.
+    /// A field of its status, such as `Seccomp`; `None` if it is gone.
     pub fn status(&self, field: &str) -> Option<String> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).ok()?;
         status_field(&status, field)
@@ -71,7 +71,7 @@ impl Process {
 
     fn read(pid: i32) -> Option<Self> {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The name in parentheses may hold anything, so fields are counted from behind it.
+        // The name in parentheses may contain anything, so fields are counted after it.
         let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
         let state = fields.next()?;
         let parent = fields.next()?.parse().ok()?;

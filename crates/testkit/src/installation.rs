@@ -13,25 +13,25 @@ use tempfile::TempDir;
 
 use crate::{View, guard::Guard};
 
-/// No command but `serve` takes longer.
+/// Deadline of all commands but `serve`.
 const COMMAND_DEADLINE: Duration = Duration::from_secs(30);
 
-/// A data and a run directory of its own, removed when this is dropped.
+/// A data and a run directory, removed on drop.
 pub struct Installation {
     dirs: TempDir,
-    /// What stands before every command.
+    /// Words before every command.
     before: Vec<String>,
     _guard: Guard,
 }
 
-/// What a command came to.
+/// Result of a command.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Whether it said that all went well.
+    /// Whether it exited successfully.
     pub success: bool,
-    /// What it wrote to standard output.
+    /// Standard output.
     pub stdout: String,
-    /// What it wrote to standard error.
+    /// Standard error.
     pub stderr: String,
 }
 
@@ -41,39 +41,39 @@ pub fn binary() -> PathBuf {
         return path.into();
     }
     let exe = std::env::current_exe().unwrap();
-    // Tests are in `deps`, one level below where programs are.
+    // Tests are in `deps`, one level below the programs.
     let dir = exe.ancestors().skip(1).find(|dir| !dir.ends_with("deps")).unwrap();
     dir.join("helmdeck")
 }
 
 impl Installation {
-    /// Empty directories.
+    /// New, empty directories.
     pub fn new() -> Self {
-        // Short, because paths of unix sockets may not be longer than 107 bytes.
+        // Short, because unix socket paths have at most 107 bytes.
         let dirs = tempfile::Builder::new().prefix("hd-").tempdir().unwrap();
-        // Sandboxes of other user ids must be able to pass.
+        // Sandboxes with other user ids must be able to traverse it.
         fs::set_permissions(dirs.path(), fs::Permissions::from_mode(0o711)).unwrap();
         let guard = Guard::new(dirs.path());
         Self { dirs, before: Vec::new(), _guard: guard }
     }
 
-    /// Empty directories, on which all commands run in a view of the file system.
+    /// Empty directories, with all commands running in a view of the file system.
     pub fn in_view(view: &View) -> Self {
         Self::behind(view.words())
     }
 
-    /// Empty directories, on which all commands are run by another, such as `prlimit`. It must
-    /// become the command, not start it.
+    /// Empty directories, with all commands run through another one, such as `prlimit`. It must
+    /// exec the command.
     pub fn behind(before: Vec<String>) -> Self {
         Self { before, ..Self::new() }
     }
 
-    /// What survives a restart.
+    /// Data that survives a restart.
     pub fn data_dir(&self) -> PathBuf {
         self.dirs.path().join("data")
     }
 
-    /// What lives as long as the sandboxes.
+    /// Files that live as long as the sandboxes.
     pub fn run_dir(&self) -> PathBuf {
         self.dirs.path().join("run")
     }
@@ -94,7 +94,7 @@ impl Installation {
         sandboxes.map(|dir| dir.file_name().unwrap().to_string_lossy().into_owned()).collect()
     }
 
-    /// A command of the binary under test, on these directories and on any free port.
+    /// A command of the binary under test, on these directories and any free port.
     pub fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
         let mut words = self.before.iter().map(OsString::from).chain([binary().into()]);
         let mut command = Command::new(words.next().unwrap());
@@ -106,7 +106,7 @@ impl Installation {
         command
     }
 
-    /// Runs a command to its end, whatever comes of it. Output beyond a pipe's size would block it.
+    /// Runs a command to its end, successful or not. Output beyond a pipe's size would block it.
     pub fn attempt<S: AsRef<OsStr>>(
         &self,
         args: impl IntoIterator<Item = S>,
@@ -130,7 +130,7 @@ impl Installation {
         }
     }
 
-    /// Runs a command that must succeed, and returns what it says.
+    /// Runs a command that must succeed, and returns its standard output.
     #[track_caller]
     pub fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> String {
         let outcome = self.attempt(args, &[]);

@@ -1,6 +1,6 @@
-//! What a test wants to know of a JPEG.
+//! Reads the size of a JPEG.
 
-/// The size that stands in its frame header; its pixels are not looked at.
+/// The size in the frame header. The pixels are not decoded.
 pub fn jpeg_size(bytes: &[u8]) -> (u32, u32) {
     assert!(bytes.starts_with(&[0xff, 0xd8]) && bytes.ends_with(&[0xff, 0xd9]), "a whole JPEG");
     let word = |at: usize| u32::from(bytes[at]) << 8 | u32::from(bytes[at + 1]);

@@ -1,7 +1,7 @@
-//! Servers for tests and benchmarks: the real binary on a port and directories of its own, or one in
-//! this process whose sessions are fake (the feature `fake`).
+//! Servers for tests and benchmarks: the real binary with its own port and directories, or a server
+//! in this process with fake sessions (the feature `fake`).
 //!
-//! Everything here panics when the world is not as a test needs it.
+//! Everything here panics on unexpected conditions.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! Somebody who hears of events, as a browser's EventSource does.
+//! A listener of events, like a browser's EventSource.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tokio::{
 
 use crate::Listens;
 
-/// What a listener waits for on a busy machine.
+/// How long a listener waits on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// An open stream of events.
@@ -22,16 +22,16 @@ pub struct Listener {
 /// One event.
 #[derive(Debug)]
 pub struct Heard {
-    /// What the stream goes on after.
+    /// Id to continue after.
     pub id: String,
-    /// What kind of event it is.
+    /// Kind of event.
     pub name: String,
     /// What happened.
     pub data: Value,
 }
 
 impl Listener {
-    /// Listens with a token; from the event after `last` on, if that is given.
+    /// Listens with a token, continuing after event `last` if given.
     pub async fn open(server: &impl Listens, token: &str, last: Option<&str>) -> Self {
         let mut stream = TcpStream::connect(server.address()).await.unwrap();
         let last = last.map_or(String::new(), |id| format!("last-event-id: {id}\r\n"));
@@ -47,7 +47,7 @@ impl Listener {
 
     async fn line(&mut self) -> String {
         let line = timeout(PATIENCE, self.lines.next_line()).await;
-        line.expect("something happens").unwrap().expect("the stream goes on")
+        line.expect("an event in time").unwrap().expect("the stream continues")
     }
 
     /// The next event.

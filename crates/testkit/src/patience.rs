@@ -1,11 +1,11 @@
-//! Waiting for what will happen, for as long as it may take and no longer.
+//! Polling with a deadline.
 
 use std::time::{Duration, Instant};
 
-/// How often to look.
+/// Polling interval.
 const STEP: Duration = Duration::from_millis(20);
 
-/// Looks again and again until there is something to see; nothing if there is none in time.
+/// Polls until there is a result. `None` if the deadline passes.
 pub async fn eventually<T>(
     deadline: Duration,
     mut look: impl AsyncFnMut() -> Option<T>,

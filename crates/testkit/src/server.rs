@@ -16,16 +16,16 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{Client, Installation, Process};
 
-/// The server says where it listens within milliseconds.
+/// The server prints its address within milliseconds.
 const START_DEADLINE: Duration = Duration::from_secs(30);
-/// It ends its sessions first.
+/// The server ends its sessions first.
 const STOP_DEADLINE: Duration = Duration::from_secs(30);
 
-/// A running server. It is ended, with its sessions, when this is dropped.
+/// A running server. On drop, it is stopped with its sessions.
 pub struct Server {
     process: Child,
     env: Vec<(String, String)>,
-    /// The file its log goes to; our own standard error if none.
+    /// Its log file; `None` for our standard error.
     log: Option<PathBuf>,
     /// Its directories.
     pub installation: Installation,
@@ -49,7 +49,7 @@ impl Server {
         Self::start_as(installation, env, None)
     }
 
-    /// Starts a server whose log goes to a file, as `make up` does it.
+    /// Starts a server that logs to a file, like `make up`.
     pub fn start_logging(installation: Installation, env: &[(&str, &str)], log: PathBuf) -> Self {
         Self::start_as(installation, env, Some(log))
     }
@@ -60,12 +60,12 @@ impl Server {
         Self { process, env, log, installation, address }
     }
 
-    /// Starts the server again, on the same directories, after it ended in one way or another.
+    /// Restarts the server on the same directories after it ended.
     pub fn restart(&mut self) {
         (self.process, self.address) = spawn(&self.installation, &self.env, self.log.as_deref());
     }
 
-    /// Runs another command of the binary on this server's directories, and returns what it says.
+    /// Runs another command of the binary on this server's directories, and returns its output.
     #[track_caller]
     pub fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> String {
         self.installation.run(args)
@@ -81,12 +81,12 @@ impl Server {
         self.run(["token", "--sub", subject, "--scopes", scopes]).trim().to_owned()
     }
 
-    /// A caller that may do everything.
+    /// A caller with all scopes.
     pub fn admin(&self) -> Client {
         self.client("admin", "admin")
     }
 
-    /// A person who may do everything.
+    /// A person with all scopes.
     pub fn person(&self) -> Client {
         let token = self.run(["token", "--sub", "admin", "--scopes", "admin", "--human"]);
         self.bearer(token.trim().to_owned())
@@ -117,18 +117,18 @@ impl Server {
         self.process.id()
     }
 
-    /// Ends the server as Ctrl-C does, with its sessions, and waits until it is gone.
+    /// Stops the server and its sessions, like Ctrl-C, and waits until it is gone.
     pub fn stop(&mut self) {
         self.end(Signal::INT);
     }
 
-    /// Ends the server as a service manager does, without its sessions, and waits until it is gone.
-    /// Who calls this starts it again, or the sessions stay.
+    /// Stops the server but not its sessions, like a service manager, and waits until it is gone.
+    /// The caller must restart it, or the sessions stay.
     pub fn leave(&mut self) {
         self.end(Signal::TERM);
     }
 
-    /// Ends the server as a crash would: it cannot end anything itself.
+    /// Kills the server, like a crash: it cannot clean up.
     pub fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
@@ -152,8 +152,8 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.stop();
-        // A server that was killed by a test that then failed ends nothing itself. In a test that
-        // passes, what is left over is a fault and stays to be found.
+        // A killed server cannot clean up. If the test failed, clean up here. In a passing test,
+        // leftovers are a bug and must stay visible.
         if std::thread::panicking() {
             for process in Process::in_sandboxes(&self.run_dir()) {
                 process.kill();
@@ -168,7 +168,7 @@ fn spawn(
     log: Option<&Path>,
 ) -> (Child, SocketAddr) {
     let mut command = installation.command(["serve"]);
-    // Not in the group of the test: a runner's SIGTERM to all of it would make the server leave its
+    // A separate process group: SIGTERM to the test's group would make the server leave its
     // sandboxes to the next one.
     command.process_group(0);
     command.envs(env.iter().map(|(name, value)| (name, value)));
@@ -188,13 +188,13 @@ fn spawn(
     };
     let Ok(address) = address.recv_timeout(START_DEADLINE) else {
         let _ = process.kill();
-        panic!("the server does not say where it listens");
+        panic!("the server does not print its address");
     };
     (process, address)
 }
 
-/// Reads the log up to the line that says where the server listens; the rest goes to our own
-/// standard error, where a failing test shows it.
+/// Reads the log until the server prints its address. The rest goes to our standard error, where a
+/// failing test shows it.
 fn read_log(log: impl Read, found: &Sender<SocketAddr>) {
     for line in BufReader::new(log).lines().map_while(Result::ok) {
         if let Some(address) = listening_address(&line) {
@@ -204,13 +204,13 @@ fn read_log(log: impl Read, found: &Sender<SocketAddr>) {
     }
 }
 
-/// Reads a log in a file, which has an end at any time, until the server listens.
+/// Follows a log file until the server prints its address.
 fn follow(mut log: File, found: &Sender<SocketAddr>) {
     let mut text = String::new();
     let began = Instant::now();
     while began.elapsed() < START_DEADLINE {
         log.read_to_string(&mut text).unwrap();
-        // A line without an end may have been read in its middle.
+        // An incomplete line may have been read halfway.
         if let Some(address) =
             text.split_inclusive('\n').find_map(|line| listening_address(line.strip_suffix('\n')?))
         {

@@ -14,16 +14,16 @@ pub struct Site {
     task: AbortHandle,
 }
 
-/// How a client that speaks TLS begins.
+/// First byte of a TLS client.
 const TLS: u8 = 0x16;
 
-/// What is at a path.
+/// Content of a path.
 pub struct Page {
-    /// Lines of the head, each ended by a line break.
+    /// Header lines, each with a line break.
     pub headers: String,
     /// The body.
     pub body: String,
-    /// How long it takes.
+    /// Delay before the response.
     pub delay: Duration,
 }
 
@@ -34,24 +34,24 @@ impl Page {
         Self { headers, body: body.into(), delay: Duration::ZERO }
     }
 
-    /// A file to save.
+    /// A file download.
     pub fn file(name: &str, body: impl Into<String>) -> Self {
         let headers = format!("content-disposition: attachment; filename={name}\r\n");
         Self { headers, ..Self::html(body) }
     }
 
-    /// The same, later.
+    /// The same page with a delay.
     pub fn after(self, delay: Duration) -> Self {
         Self { delay, ..self }
     }
 }
 
 impl Site {
-    /// The settings of a server whose sessions may come here.
+    /// Settings of a server whose sessions may reach this site.
     pub const REACHABLE: (&'static str, &'static str) =
         ("HELMDECK_EGRESS_ALLOWLIST", "127.0.0.0/8");
 
-    /// A site that knows the page of each path.
+    /// A site that maps paths to pages.
     pub async fn start(page: impl Fn(&str) -> Page + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -70,7 +70,7 @@ impl Site {
         self.address
     }
 
-    /// The address of a path, as sessions know it.
+    /// The URL of a path, as sessions use it.
     pub fn url(&self, path: &str) -> String {
         format!("http://host.helmdeck.internal:{}{path}", self.address.port())
     }

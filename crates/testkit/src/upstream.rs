@@ -1,4 +1,4 @@
-//! A proxy that sessions leave by: real sockets, one server behind every name.
+//! A proxy for outgoing connections of sessions: real sockets, one server behind every name.
 
 use std::{io, net::SocketAddr, sync::Arc};
 
@@ -10,10 +10,10 @@ use tokio::{
     task::{AbortHandle, JoinSet},
 };
 
-/// A proxy that leads to one server, whatever it is asked for, and remembers what it was asked for.
+/// A proxy that connects every request to one server, and records the requests.
 ///
-/// It refuses `refused.test`, never answers for `silent.test`, and for `early.test` sends a greeting
-/// together with its answer.
+/// It refuses `refused.test`, never answers for `silent.test`, and sends a greeting together with
+/// its answer for `early.test`.
 pub struct Upstream {
     /// Where it listens.
     pub address: SocketAddr,
@@ -21,7 +21,7 @@ pub struct Upstream {
     task: AbortHandle,
 }
 
-/// What it speaks.
+/// Protocol of the proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speaks {
     /// HTTP CONNECT.
@@ -38,7 +38,7 @@ struct Place {
 }
 
 impl Upstream {
-    /// A proxy on this address that leads to `to`, for whoever knows the login.
+    /// A proxy on this address that connects to `to`, if the login is right.
     pub async fn start(
         ip: &str,
         speaks: Speaks,
@@ -71,7 +71,7 @@ impl Upstream {
         format!("{scheme}://{}", self.address)
     }
 
-    /// Every target it was asked for by somebody who may.
+    /// Every target of an authorized request.
     pub async fn asked(&self) -> Vec<String> {
         self.asked.lock().await.clone()
     }
@@ -94,7 +94,7 @@ impl Place {
         let host = target.rsplit_once(':').map_or("", |(host, _)| host);
         let (yes, no): (&[u8], &[u8]) = match self.speaks {
             Speaks::Http => (b"HTTP/1.1 200 OK\r\nX: y\r\n\r\n", b"HTTP/1.1 403 No\r\n\r\n"),
-            // Bound to a name, which has a length of its own.
+            // Bound to a name, which has its own length.
             Speaks::Socks5 => (b"\x05\x00\x00\x03\x01x\x00\x01", b"\x05\x02\x00\x01\0\0\0\0\0\0"),
         };
         match host {
@@ -156,7 +156,7 @@ impl Place {
     }
 }
 
-/// A length and a text.
+/// A length-prefixed text.
 async fn text(stream: &mut TcpStream) -> io::Result<String> {
     let mut bytes = vec![0; usize::from(stream.read_u8().await?)];
     stream.read_exact(&mut bytes).await?;

@@ -1,5 +1,5 @@
-//! A view of the file system that only the server under test has: what is mounted there, the rest
-//! of the machine does not see.
+//! A private view of the file system for the server under test. Its mounts are invisible to the
+//! rest of the machine.
 
 use std::{
     io::{BufRead, BufReader},
@@ -11,18 +11,18 @@ use rustix::process::{getgid, getuid};
 
 use crate::is_root;
 
-/// A mount namespace, for root of its own right and for an ordinary user in a user namespace. It is
-/// gone, with all that was mounted in it, when this and the processes in it are.
+/// A mount namespace; for ordinary users inside a user namespace. It is removed with its mounts
+/// when this value and the processes in it are gone.
 pub struct View {
     mounts: Keeper,
-    /// In the view, an ordinary user is root in name, and a server that believed it would drop to
-    /// other users; so servers run in another namespace below, under the user's own number. It is
-    /// the same for all, because a server may look after its predecessor's sandboxes only then.
+    /// Inside the view an ordinary user appears as root, and the server would drop to other users.
+    /// Servers therefore run in another namespace below, with the user's own id. It is shared,
+    /// because a server can only manage its predecessor's sandboxes from the same namespace.
     user: Option<Keeper>,
 }
 
 impl View {
-    /// The view as it is now. Nothing, and a printed reason, where the system allows no namespaces.
+    /// Creates a view. `None`, with a printed reason, if the system does not allow namespaces.
     pub fn new() -> Option<Self> {
         let mut unshare = Command::new("unshare");
         if is_root() {
@@ -38,7 +38,7 @@ impl View {
         Some(Self { mounts, user: Some(Keeper::start(&mut unshare)?) })
     }
 
-    /// Runs a script in the view, which must succeed, and returns what it writes.
+    /// Runs a script in the view, which must succeed, and returns its output.
     #[track_caller]
     pub fn run(&self, script: &str) -> String {
         let mut words = self.enter().into_iter();
@@ -49,13 +49,13 @@ impl View {
         String::from_utf8(said.stdout).unwrap()
     }
 
-    /// Where a path of the view can be found from outside.
+    /// A path in the view, as seen from outside.
     pub fn path(&self, inside: &Path) -> PathBuf {
         let root = Path::new("/proc").join(self.mounts.process.id().to_string()).join("root");
         root.join(inside.strip_prefix("/").unwrap())
     }
 
-    /// The words before a command that make it run in the view as who we are.
+    /// Prefix that runs a command in the view as the current user.
     pub(crate) fn words(&self) -> Vec<String> {
         let mut words = self.enter();
         words.extend(self.user.iter().flat_map(|user| user.enter(&["--user"])));
@@ -68,8 +68,8 @@ impl View {
     }
 }
 
-/// A process that does nothing but keep its namespaces. It ends when its standard input does, so
-/// also when the test is killed.
+/// A process that only keeps its namespaces alive. It ends with its standard input, and so also
+/// when the test is killed.
 struct Keeper {
     process: Child,
 }
@@ -84,13 +84,13 @@ impl Keeper {
         if word.trim() != "ready" {
             let said = process.wait_with_output().unwrap();
             let why = String::from_utf8_lossy(&said.stderr).trim().to_owned();
-            eprintln!("skipped: no namespaces can be made here: {why}");
+            eprintln!("skipped: cannot create namespaces: {why}");
             return None;
         }
         Some(Self { process })
     }
 
-    /// The words before a command that make it run in namespaces of these kinds.
+    /// Prefix that runs a command in namespaces of these kinds.
     fn enter(&self, kinds: &[&str]) -> Vec<String> {
         let id = self.process.id().to_string();
         let mut words = vec!["nsenter", "--target", &id];

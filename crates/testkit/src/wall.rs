@@ -1,4 +1,4 @@
-//! Somebody who looks at many sessions at once.
+//! A viewer of many sessions at once.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, tungstenite::Message};
 
 use crate::{Listens, Watcher};
 
-/// What a viewer waits for on a busy machine.
+/// How long a viewer waits on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// An open wall.
@@ -21,7 +21,7 @@ pub struct Wall {
 }
 
 impl Wall {
-    /// Asks for small pictures of these sessions.
+    /// Requests small pictures of these sessions.
     pub async fn watch(server: &impl Listens, token: &str, sessions: &[&str], width: u32) -> Self {
         let bearer = format!("Bearer {token}");
         let headers = [("authorization", bearer.as_str())];
@@ -31,7 +31,7 @@ impl Wall {
         Self { socket }
     }
 
-    /// The next picture: whose it is, and a JPEG. Nothing if none comes for so long.
+    /// The next picture: session and JPEG. `None` if there is none in time.
     pub async fn next(&mut self, patience: Duration) -> Option<(String, Vec<u8>)> {
         let due = tokio::time::Instant::now() + patience;
         loop {

@@ -1,4 +1,4 @@
-//! A viewer that speaks RFB over a WebSocket, honestly or not.
+//! A viewer that speaks RFB over a WebSocket, correctly or not.
 
 use std::time::Duration;
 
@@ -12,23 +12,23 @@ use tokio_tungstenite::{
 
 use crate::Listens;
 
-/// What a viewer waits for on a busy machine.
+/// How long a viewer waits on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// An open live view.
 pub struct Watcher {
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
     received: Vec<u8>,
-    /// The screen's size, as the X server says.
+    /// The screen's size, as the X server reports it.
     pub size: (u16, u16),
 }
 
-/// A connection that was refused: the status and the error's code.
+/// A refused connection: status and error code.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Refused(pub u16, pub String);
 
 impl Watcher {
-    /// Opens a WebSocket at a path with these headers, and nothing more.
+    /// Opens a WebSocket at a path with these headers.
     pub async fn socket(
         server: &impl Listens,
         path: &str,
@@ -50,7 +50,7 @@ impl Watcher {
         }
     }
 
-    /// Opens a live view and shakes hands.
+    /// Opens a live view and performs the handshake.
     pub async fn open(
         server: &impl Listens,
         path: &str,
@@ -72,7 +72,7 @@ impl Watcher {
         Ok(watcher)
     }
 
-    /// Sends bytes, whatever they are.
+    /// Sends any bytes.
     pub async fn send(&mut self, bytes: &[u8]) {
         let _ = self.socket.send(Message::Binary(bytes.to_vec().into())).await;
     }
@@ -86,7 +86,7 @@ impl Watcher {
         }
     }
 
-    /// The same as QEMU's viewers do it.
+    /// Presses and releases a key with QEMU's extension.
     pub async fn qemu_key(&mut self, symbol: u32, code: u32) {
         for down in [1, 0] {
             let mut message = vec![255, 0, 0, down];
@@ -96,7 +96,7 @@ impl Watcher {
         }
     }
 
-    /// Moves the pointer, with these buttons down.
+    /// Moves the pointer with these buttons pressed.
     pub async fn pointer(&mut self, x: u16, y: u16, buttons: u8) {
         let mut message = vec![5, buttons];
         message.extend(x.to_be_bytes());
@@ -104,7 +104,7 @@ impl Watcher {
         self.send(&message).await;
     }
 
-    /// Asks for the whole screen, raw, and waits for it: four bytes for each pixel.
+    /// Requests the whole screen, raw, and waits for it: four bytes per pixel.
     pub async fn picture(&mut self) -> Vec<u8> {
         let (width, height) = self.size;
         self.send(&[2, 0, 0, 1, 0, 0, 0, 0]).await;
@@ -125,7 +125,7 @@ impl Watcher {
                 let (x, y, across) = (number(0) * 4, number(2), number(4) * 4);
                 let part = self.read(across * number(6)).await;
                 missing = missing.saturating_sub(part.len());
-                // In any order.
+                // Rectangles arrive in any order.
                 for (line, row) in part.chunks(across).enumerate() {
                     pixels[(y + line) * wide + x..][..across].copy_from_slice(row);
                 }
@@ -134,12 +134,12 @@ impl Watcher {
         pixels
     }
 
-    /// Waits until the server has read all that was sent: it answers a request after it.
+    /// Waits until the server has read everything: it answers a later request.
     pub async fn settled(&mut self) {
         self.picture().await;
     }
 
-    /// Everything the server sends within a while.
+    /// Everything that the server sends within this time.
     pub async fn listen(&mut self, during: Duration) -> Vec<u8> {
         let mut heard = std::mem::take(&mut self.received);
         let listening = async {
@@ -153,7 +153,7 @@ impl Watcher {
         heard
     }
 
-    /// Waits until the server closes the connection: with which code and reason.
+    /// Waits until the server closes the connection. Returns code and reason.
     pub async fn closed(mut self) -> (u16, String) {
         let closing = async {
             while let Some(Ok(message)) = self.socket.next().await {

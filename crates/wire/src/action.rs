@@ -1,4 +1,4 @@
-//! What a guest can be asked, tied to what it answers.
+//! Actions that a guest performs, each tied to the type of its reply.
 
 use std::time::Duration;
 
@@ -7,37 +7,36 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-/// One thing a guest can be asked to do.
+/// One action that a guest performs.
 ///
 /// The same value is the JSON body of `POST /api/v1/desktop/<NAME>` or `/api/v1/browser/…` (next to
 /// `session_id`) and the body that travels over the link.
 pub trait Action: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
-    /// Its name on the link and in histories. The last segment of its route on the API, less the
-    /// `browser_` of what the structured browser does.
+    /// Name on the link and in histories. It is also the last segment of the API route, without the
+    /// `browser_` prefix of browser actions.
     const NAME: &'static str;
-    /// Whether it needs a desktop; else any session will do.
+    /// Whether the action needs a desktop. Otherwise it works in any session.
     const ON_DESKTOP: bool;
-    /// What a caller gets back.
+    /// What the caller gets back.
     type Reply;
 
-    /// Whether it changes something in the session, and so needs the right to drive; else it only
-    /// looks.
+    /// Whether the action changes the session and so needs control. Otherwise it only reads.
     fn drives(&self) -> bool {
         true
     }
 
-    /// How long it takes by its own wish, besides the time the work itself needs.
+    /// Time that the action takes by request, in addition to the work itself.
     fn asked_duration(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// What may be kept and shown of it: where, never what was typed.
+    /// What histories may keep and show of the action: where it acted, never what was typed.
     fn detail(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
     }
 }
 
-/// An action with its type erased: all that is known of it on its way to a guest.
+/// An action with its type erased, as it travels to a guest.
 #[derive(Debug, Clone)]
 pub struct ActionCall {
     /// [`Action::NAME`].
@@ -63,15 +62,15 @@ impl ActionCall {
             drives: action.drives(),
             asked_duration: action.asked_duration(),
             detail: action.detail(),
-            // Types of this crate have no maps with other keys than strings, so this cannot fail; a
-            // guest refuses an empty body.
+            // Maps in this crate have string keys only, so this cannot fail. A guest refuses an
+            // empty body.
             body: serde_json::to_vec(action).unwrap_or_default().into(),
         }
     }
 }
 
-/// Declares the name and the reply of an action; if it does not always drive, when it `drives`; how
-/// long it `lasts`; and what is `kept` of it if that is not all of it.
+/// Declares an action: its name and its reply. Optional: when it `drives` if not always, how long
+/// it `lasts`, and what is `kept` of it if not everything.
 macro_rules! action {
     (browser $action:ty, $($rest:tt)*) => {
         $crate::action::action!(@ false, $action, $($rest)*);
@@ -99,7 +98,7 @@ macro_rules! action {
 }
 pub(crate) use action;
 
-/// The reply of an action that has nothing to tell.
+/// Reply of an action that returns no data.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 pub struct Done {
     /// Always true; failures are error bodies.
@@ -107,6 +106,6 @@ pub struct Done {
 }
 
 impl Done {
-    /// The only value there is.
+    /// The only value of this type.
     pub const OK: Self = Self { ok: true };
 }

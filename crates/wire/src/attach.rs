@@ -1,28 +1,28 @@
-//! What `helmdeck attach` and a server say to each other, before the link takes over.
+//! The handshake between `helmdeck attach` and the server, before the link takes over.
 //!
-//! The program connects to [`CONTROL`] and sends one [`Attach`]; the server answers with
-//! [`AttachReply`]s. Then the program keeps a few connections to [`stream`] open, with the secret in
-//! the header [`SECRET`]; the server takes one whenever the link needs a connection, and the bytes of
-//! its binary messages are the link's.
+//! The program connects to [`CONTROL`] and sends one [`Attach`]. The server answers with
+//! [`AttachReply`]s. Then the program keeps a few connections to [`stream`] open, with the secret
+//! in the header [`SECRET`]. The server uses one whenever the link needs a connection: the binary
+//! messages carry the link's bytes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{ErrorBody, SessionId};
 
-/// Where a program attaches what it has.
+/// Path of the control connection.
 pub const CONTROL: &str = "/api/v1/attach";
-/// The header that shows a stream to be of the program that attached.
+/// Header that carries the session's secret and authenticates a stream.
 pub const SECRET: &str = "x-helmdeck-attach";
-/// What the program closes its first connection with when the session shall end.
+/// Close reason on the control connection that ends the session.
 pub const GOODBYE: &str = "detached";
 
-/// Where the streams of a session are opened.
+/// Path of a session's streams.
 pub fn stream(id: &SessionId) -> String {
     format!("{CONTROL}/{id}/stream")
 }
 
-/// An attached display or browser, without addresses that open anything.
+/// An attached display or browser. It holds no address that could be used to connect.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Attached {
@@ -30,7 +30,7 @@ pub struct Attached {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 100))]
     pub display: Option<String>,
-    /// Whether the display can be watched live, and not by screenshots only.
+    /// Whether the display can be watched live. Otherwise there are only screenshots.
     #[serde(default)]
     pub live_view: bool,
     /// Host and port of the browser's debugging protocol.
@@ -39,35 +39,35 @@ pub struct Attached {
     pub cdp: Option<String>,
 }
 
-/// The program's one message.
+/// The only message that the program sends.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Attach {
     /// A name for people.
     #[serde(default)]
     pub label: String,
-    /// What it brings.
+    /// What is attached.
     pub attached: Attached,
-    /// Of a session that shall come back; else there will be a new one.
+    /// Secret of a session to resume. Without it, a new session is created.
     #[serde(default)]
     pub secret: Option<String>,
 }
 
-/// What the server answers.
+/// A message from the server.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AttachReply {
-    /// It is a session now, and streams are wanted.
+    /// The session exists. The program opens streams now.
     Attached {
-        /// Which one.
+        /// The session's id.
         session_id: SessionId,
-        /// Opens streams, and brings the session back.
+        /// Authenticates streams, and resumes the session later.
         secret: String,
-        /// The page that shows it.
+        /// Page that shows the session.
         url: String,
     },
-    /// The session answers calls.
+    /// The session is ready for calls.
     Ready,
-    /// It is none, and why.
+    /// The server refused to attach, with the reason.
     Refused(ErrorBody),
 }

@@ -1,20 +1,20 @@
-//! Replies that are not JSON: their bytes are the body, their facts are headers.
+//! Replies that are not JSON: the bytes are the body, and the metadata is in headers.
 
 use bytes::Bytes;
 
 /// A reply whose body is a picture or a document.
 pub trait BytesReply {
-    /// What it is, for documents.
+    /// Description for the API documentation.
     const DOC: &'static str;
-    /// Every media type it may have.
+    /// Media types that the reply can have.
     const MEDIA_TYPES: &'static [&'static str];
-    /// The headers that carry its facts.
+    /// Headers that carry the metadata.
     const HEADERS: &'static [&'static str];
 
-    /// Its media type.
+    /// Media type of this reply.
     fn media_type(&self) -> &'static str;
 
-    /// What its headers say.
+    /// Values of the headers.
     fn facts(&self) -> Vec<(&'static str, String)> {
         Vec::new()
     }

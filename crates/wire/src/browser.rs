@@ -1,6 +1,7 @@
-//! The structured browser: pages and elements by name instead of by pixel.
+//! The structured browser: pages and elements are addressed by name instead of by pixel.
 //!
-//! On a headless session nobody sees it; on a desktop session it happens in the VISIBLE Chromium.
+//! In a desktop session the actions happen in the VISIBLE Chromium; in a headless session nothing
+//! is visible.
 
 mod element;
 mod emulate;
@@ -37,16 +38,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// How long an action waits for what it needs: 10 seconds if not given, and at most 120.
+/// How many seconds an action waits for what it needs. Defaults to 10, at most 120.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Patience(#[schemars(range(min = 0.0, max = 120.0))] f64);
 
 impl Patience {
-    /// The longest.
+    /// The longest wait.
     pub const MAX: Duration = Duration::from_secs(120);
 
-    /// The same as a duration. What is no number counts as nothing.
+    /// The wait as a duration. NaN counts as zero.
     pub fn duration(self) -> Duration {
         Duration::try_from_secs_f64(self.0.max(0.0)).unwrap_or(Self::MAX).min(Self::MAX)
     }

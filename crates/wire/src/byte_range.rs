@@ -1,4 +1,4 @@
-//! The part of a file that is asked for, as the `Range` header writes it.
+//! The requested part of a file, as in the `Range` header.
 
 use std::fmt;
 
@@ -7,9 +7,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 /// One range of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ByteRange {
-    /// From one byte on, to another if that is given; both included.
+    /// From the first byte to the last byte, or to the end. Both are inclusive.
     From(u64, Option<u64>),
-    /// This many at the end.
+    /// The last bytes of the file.
     Last(u64),
 }
 
@@ -23,8 +23,8 @@ pub struct Part {
 }
 
 impl ByteRange {
-    /// Reads `bytes=0-99`, `bytes=100-` or `bytes=-50`. Whatever else a header says is none of ours
-    /// to refuse: the whole file answers it.
+    /// Parses `bytes=0-99`, `bytes=100-` or `bytes=-50`. Other headers yield `None`: they are
+    /// answered with the whole file.
     pub fn parse(header: &str) -> Option<Self> {
         let (first, last) = header.trim().strip_prefix("bytes=")?.trim().split_once('-')?;
         let number = |text: &str| {
@@ -41,7 +41,7 @@ impl ByteRange {
         }
     }
 
-    /// The part of a file of this size; none if it has no such bytes.
+    /// The part of a file of this size. `None` if the file has no such bytes.
     pub fn of(self, size: u64) -> Option<Part> {
         let (first, end) = match self {
             Self::From(first, last) => {
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_the_file_does_not_have_are_no_part_of_it() {
+    fn a_range_beyond_the_end_of_the_file_is_no_part() {
         assert_eq!(part("bytes=1000-", 1000), None);
         assert_eq!(part("bytes=-0", 1000), None);
         assert_eq!(part("bytes=0-", 0), None);
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_one_range_of_bytes_is_ignored() {
+    fn a_header_without_a_single_byte_range_is_ignored() {
         for header in [
             "",
             "bytes",

@@ -1,18 +1,18 @@
-//! Who asks, and what they may.
+//! Callers and their scopes.
 
 use crate::{
     history::{Actor, ActorKind},
     scope::Scope,
 };
 
-/// An authenticated client. Only the server's authentication makes one.
+/// An authenticated client. Only the server's authentication creates one.
 #[derive(Debug, Clone, Default)]
 pub struct Caller {
-    /// Who it is: the token's `sub`.
+    /// Subject of the token: `sub`.
     pub subject: String,
-    /// What it may: the token's scopes.
+    /// Scopes of the token.
     pub scopes: Vec<String>,
-    /// Which token it uses: the token's `jti`.
+    /// Id of the token: `jti`.
     pub token: String,
     /// Whether it is an agent, a person, or the holder of a ticket.
     pub kind: ActorKind,
@@ -31,7 +31,7 @@ impl Caller {
         self.covers(scope.as_str())
     }
 
-    /// Whether the caller's scopes include this one, as it stands in a token.
+    /// Whether the caller's scopes include this one, written as in a token.
     pub fn covers(&self, scope: &str) -> bool {
         let family = scope.split(':').next().unwrap_or(scope);
         self.is_admin()
@@ -47,12 +47,12 @@ impl Caller {
         self.is_admin() || self.subject == owner
     }
 
-    /// The owner to whose things the caller is limited; none for an admin, who sees everything.
+    /// The owner whose resources the caller may see. `None` for an admin, who sees everything.
     pub fn limited_to(&self) -> Option<&str> {
         (!self.is_admin()).then_some(self.subject.as_str())
     }
 
-    /// Who acts when this caller does.
+    /// The actor recorded for what this caller does.
     pub fn actor(&self) -> Actor {
         Actor { kind: self.kind, subject: self.subject.clone(), label: self.label.clone() }
     }

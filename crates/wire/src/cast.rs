@@ -1,7 +1,7 @@
-//! The browser's page as pictures, without a screen: what a viewer may ask, and what it is told.
+//! The browser's page as pictures, without a screen: messages from and to a viewer.
 //!
-//! The same words travel from a viewer to the server and from there to the guest; whoever has one of
-//! these types may trust it.
+//! The same types travel from a viewer to the server and on to the guest. Values are validated when
+//! they are parsed.
 
 mod bounds;
 mod input;
@@ -16,17 +16,17 @@ pub use input::{
 
 use crate::browser::{DialogKind, Tab, TabId};
 
-/// The browser's pictures, for viewers that do not ask for others.
+/// Default pictures for viewers that ask for nothing else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Pictures {
-    /// Of the pictures, which are JPEG.
+    /// JPEG quality.
     pub quality: Quality,
-    /// Wider pages are scaled down to this.
+    /// Maximum width. Wider pages are scaled down.
     pub max_width: Side,
-    /// Higher pages are scaled down to this.
+    /// Maximum height. Higher pages are scaled down.
     pub max_height: Side,
-    /// The most pictures in a second.
+    /// Maximum pictures per second.
     pub max_fps: Pace,
 }
 
@@ -41,54 +41,54 @@ impl Default for Pictures {
     }
 }
 
-/// How a viewer wants to see the browser.
+/// How a viewer sees the browser.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CastView {
-    /// Which tab; the active one, whichever that is, if not given.
+    /// The tab. Without it, the view follows the active tab.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tab: Option<TabId>,
-    /// Of the pictures.
+    /// JPEG quality.
     pub quality: Quality,
-    /// Wider pages are scaled down.
+    /// Maximum width. Wider pages are scaled down.
     pub max_width: Side,
-    /// Higher pages are scaled down.
+    /// Maximum height. Higher pages are scaled down.
     pub max_height: Side,
-    /// The most pictures in a second.
+    /// Maximum pictures per second.
     pub max_fps: Pace,
-    /// Whether pictures wait until the viewer has acknowledged those before.
+    /// Whether the next pictures wait until the viewer has acknowledged the previous ones.
     #[serde(default)]
     pub ack: bool,
 }
 
-/// Another way to see it, from now on. What is not given stays.
+/// Change the view. Fields that are not given keep their values.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ChangeView {
-    /// A tab, or `null` for the active one.
+    /// A tab, or `null` to follow the active one.
     #[serde(deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<TabId>")]
     pub tab: Option<Option<TabId>>,
-    /// Of the pictures.
+    /// JPEG quality.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quality: Option<Quality>,
-    /// Wider pages are scaled down.
+    /// Maximum width. Wider pages are scaled down.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_width: Option<Side>,
-    /// Higher pages are scaled down.
+    /// Maximum height. Higher pages are scaled down.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_height: Option<Side>,
-    /// The most pictures in a second.
+    /// Maximum pictures per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_fps: Option<Pace>,
 }
 
-/// Tells `null` from nothing.
+/// Distinguishes `null` from an absent field.
 fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<TabId>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 
 impl CastView {
-    /// The same view, changed.
+    /// Applies a change to the view.
     pub fn change(&mut self, change: ChangeView) {
         let ChangeView { tab, quality, max_width, max_height, max_fps } = change;
         self.tab = tab.unwrap_or_else(|| self.tab.take());
@@ -99,11 +99,11 @@ impl CastView {
     }
 }
 
-/// Pictures that have arrived.
+/// Acknowledges pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Arrived {
-    /// The number of the last one.
+    /// Number of the last picture that arrived.
     pub seq: u64,
 }
 
@@ -111,137 +111,137 @@ pub struct Arrived {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DialogAnswer {
-    /// Whether the answer is OK.
+    /// Whether to answer with OK.
     pub accept: bool,
-    /// What a prompt is answered with; what it proposes, if not given.
+    /// Text for a prompt; defaults to what the prompt proposes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<Text<10_000>>,
 }
 
-/// What a viewer may ask, once it is known that it may.
+/// A request from a viewer, once it is authorized.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CastRequest {
-    /// Use the mouse.
+    /// Mouse input.
     Mouse(MouseInput),
-    /// Use a key.
+    /// Keyboard input.
     Key(KeyInput),
-    /// Touch.
+    /// Touch input.
     Touch(TouchInput),
     /// Answer a dialog.
     Dialog(DialogAnswer),
-    /// See it another way.
+    /// Change the view.
     View(ChangeView),
-    /// Pictures have arrived.
+    /// Acknowledge pictures.
     Ack(Arrived),
-    /// Let go whatever is pressed. The server's own word.
+    /// Release everything that is pressed. Sent by the server only.
     ReleaseAll,
 }
 
-/// What a viewer is told. Each message is an object with one key.
+/// A message to a viewer: an object with one key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CastMessage {
-    /// What the pictures show from now on.
+    /// What the next pictures show.
     Frame(Shown),
-    /// The tabs there are.
+    /// All open tabs.
     Tabs(Vec<Tab>),
-    /// Whether there is something to see.
+    /// Whether the browser can be seen.
     Status(BrowserView),
-    /// Whether input passes.
+    /// Whether the viewer's input is accepted.
     Control(MayDrive),
-    /// A dialog that waits for an answer, or none.
+    /// A dialog that waits for an answer; `null` if none is open.
     Dialog(Option<OpenDialog>),
-    /// A message that was refused.
+    /// A message from the viewer was refused.
     Error(Refusal),
 }
 
 /// What a picture shows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Shown {
-    /// Which tab.
+    /// The tab.
     pub tab: TabId,
-    /// The page's width in CSS pixels, all of which the picture shows.
+    /// Width of the page in CSS pixels. The picture shows all of it.
     pub width: f64,
-    /// The page's height in CSS pixels.
+    /// Height of the page in CSS pixels.
     pub height: f64,
-    /// How far the page is zoomed in by fingers.
+    /// Pinch zoom factor.
     pub page_scale: f64,
-    /// What is above the page, in CSS pixels.
+    /// Height of what is above the page, in CSS pixels.
     pub offset_top: f64,
-    /// How far the page is scrolled.
+    /// Horizontal scroll position.
     pub scroll_x: f64,
-    /// How far the page is scrolled.
+    /// Vertical scroll position.
     pub scroll_y: f64,
-    /// The number of the next picture; each has the next number.
+    /// Number of the next picture. Numbers increase by one.
     pub seq: u64,
 }
 
-/// Whether a viewer's input passes.
+/// Whether a viewer's input is accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MayDrive {
-    /// It has the role and the lease.
+    /// Whether the viewer has the control role and the lease.
     pub may_drive: bool,
 }
 
-/// A dialog of the page.
+/// A dialog of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenDialog {
-    /// Which kind.
+    /// Kind of dialog.
     pub kind: DialogKind,
-    /// What it says.
+    /// Text of the dialog.
     pub message: String,
-    /// What a prompt proposes.
+    /// Default text of a prompt.
     pub proposal: String,
 }
 
 /// Why a message was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
-    /// For people.
+    /// Message for people.
     pub message: String,
 }
 
-/// Whether a session's browser can be seen.
+/// Whether a session's browser can be watched.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BrowserView {
-    /// Whether it can.
+    /// The state of the view.
     pub status: ViewStatus,
-    /// Why not.
+    /// Why the browser cannot be watched.
     pub reason: Option<String>,
 }
 
-/// Whether a browser can be seen.
+/// State of a browser view.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ViewStatus {
-    /// Not known.
+    /// Unknown.
     #[default]
     Unspecified,
     /// The session is not ready yet.
     Starting,
-    /// It can.
+    /// It can be watched.
     Ready,
-    /// Being watched.
+    /// It is being watched.
     Streaming,
-    /// The browser is gone, and is being started again.
+    /// The browser is gone and is being restarted.
     NoBrowser,
     /// Another person signs in privately.
     Private,
     /// An attached browser (`helmdeck attach`) that can be watched.
     Passthrough,
-    /// It cannot: the session is over, or of another version, or the page crashed, or the program
-    /// that attached it is not connected.
+    /// It cannot be watched: the session has ended or runs another version, the page crashed, or
+    /// the program that attached it is not connected.
     Unavailable,
 }
 
 impl ViewStatus {
-    /// With a reason.
+    /// The status with a reason.
     pub fn because(self, reason: impl Into<String>) -> BrowserView {
         BrowserView { status: self, reason: Some(reason.into()) }
     }
 
-    /// Without one.
+    /// The status without a reason.
     pub fn plainly(self) -> BrowserView {
         BrowserView { status: self, reason: None }
     }
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn no_tab_is_not_the_same_as_nothing_said_of_tabs() {
+    fn a_null_tab_differs_from_an_absent_one() {
         let change = |value| from_value::<ChangeView>(value).unwrap();
         let mut view: CastView = from_value(json!({
             "tab": "A", "quality": 70, "max_width": 1280, "max_height": 800, "max_fps": 15,
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_bounds_is_no_value() {
+    fn out_of_bounds_values_are_refused() {
         let mouse = |more: serde_json::Value| {
             let mut value = json!({ "type": "mousePressed", "x": 1, "y": 2 });
             value.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());

@@ -22,6 +22,6 @@ action!(Clipboard, "clipboard", ClipboardText, drives |this: &Self| this.text.is
 /// What the clipboard holds now.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ClipboardText {
-    /// The text; empty if there is none.
+    /// The text; empty if the clipboard has none.
     pub text: String,
 }

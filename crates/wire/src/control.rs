@@ -1,4 +1,4 @@
-//! Who drives a session.
+//! Control of a session: who may send input.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::history::Actor;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Driver {
-    /// Agents: the one in `holder` if it took control, else all that may act in the session.
+    /// Agents. If `holder` is set, only that agent.
     Agent,
     /// The person in `holder`, who took control.
     Human,
@@ -18,7 +18,7 @@ pub enum Driver {
     Nobody,
 }
 
-/// Who drives, as a caller sees it.
+/// Control of a session, as a caller sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Control {
     /// Who may send input.
@@ -28,13 +28,13 @@ pub struct Control {
     /// Who took control: an agent, a person, or the holder of a link.
     #[serde(default)]
     pub by: Option<Actor>,
-    /// Grows whenever control changes hands.
+    /// Increases whenever control changes.
     pub epoch: u64,
-    /// Since when it is so; none if it never changed.
+    /// When control last changed; null if it never did.
     #[serde(default, with = "time::serde::rfc3339::option")]
     #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub since: Option<OffsetDateTime>,
-    /// What the last person to drive left for the agent.
+    /// Message that the last person left for the agent.
     pub message: Option<String>,
     /// The person who left the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,34 +47,34 @@ pub struct Control {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TakeControl {
-    /// Also from another person who has it. Only people may: a token of a login, or one made with
-    /// `helmdeck token --human`.
+    /// Take control even from another person. Only a person may do this: the token must come from a
+    /// login or from `helmdeck token --human`.
     pub force: bool,
 }
 
-/// Hand control back to the agent.
+/// Release control to the agent.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReleaseControl {
-    /// What the agent should know: kept until control changes hands again.
+    /// Message for the agent. It is kept until control changes again.
     #[schemars(length(max = 2000))]
     pub message: Option<String>,
 }
 
-/// In whose hands an action is that a guest is asked for.
+/// Who performs an action in a guest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Hands {
-    /// An agent's, who may drive.
+    /// An agent with control.
     #[default]
     Agent,
-    /// A person's, who may drive.
+    /// A person with control.
     Person,
-    /// Nobody's: another drives, and this one only looks.
+    /// A caller without control, who may only look.
     Off,
 }
 
 impl Hands {
-    /// Its name between server and guest.
+    /// Name on the link between server and guest.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Agent => "agent",
@@ -83,7 +83,7 @@ impl Hands {
         }
     }
 
-    /// The one of this name; whoever is not known only looks.
+    /// Parses a name. An unknown name may only look.
     pub fn named(name: &str) -> Self {
         [Self::Agent, Self::Person]
             .into_iter()

@@ -1,11 +1,11 @@
-//! What sessions may reach, for those who ask.
+//! Tests of the egress policy.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::SessionId;
 
-/// Ask what a session's connection to an address would meet.
+/// Test whether a session may connect to an address.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TestEgress {
@@ -13,33 +13,33 @@ pub struct TestEgress {
     #[schemars(length(min = 1, max = 4000))]
     #[schemars(extend("x-missing" = "missing_url"))]
     pub url: String,
-    /// A session, whose `proxy` is taken into account.
+    /// Session whose `proxy` is taken into account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
 }
 
-/// What a session's connection would meet. Nothing was connected.
+/// Result of an egress test. No connection was made.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct EgressTested {
     /// Host and port.
     pub target: String,
-    /// Whether a connection would be tried.
+    /// Whether a connection would be attempted.
     pub allowed: bool,
-    /// Every address of the host, judged; empty if it does not resolve, is refused by name, or is
-    /// resolved by the session's `proxy`.
+    /// Verdict for every address of the host. Empty if the host does not resolve, is refused by
+    /// name, or is resolved by the session's `proxy`.
     pub addresses: Vec<JudgedAddress>,
-    /// The same in words, with what can be done about a refusal.
+    /// The verdict in words, with advice if it is a refusal.
     pub explanation: String,
 }
 
-/// An address, judged.
+/// An address and its verdict.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct JudgedAddress {
     /// The address.
     pub address: String,
-    /// Whether it would be dialled.
+    /// Whether it may be dialled.
     pub allowed: bool,
-    /// The rule that refuses it, or the range of the allowlist that opens it.
+    /// The rule that refuses it, or the allowlist entry that allows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

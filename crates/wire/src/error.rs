@@ -11,29 +11,29 @@ use crate::session::EndReason;
 /// The body of every failed request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorBody {
-    /// What went wrong, for programs.
+    /// Error code, for programs.
     pub error: ErrorCode,
     /// What went wrong and what to do next, for people and models.
     pub message: String,
-    /// Which field of the request is wrong, such as `path[1].y`, if one is.
+    /// The invalid field of the request, such as `path[1].y`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// What that field may be: its values, or a description of them.
+    /// Allowed values of that field, or a description of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allowed: Vec<String>,
-    /// Who drives the session, if that is the reason.
+    /// Who controls the session, if that is the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
-    /// What an agent should do next, where that is not obvious.
+    /// What an agent should do next, if that is not obvious.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// Seconds until it makes sense to try again.
+    /// Seconds to wait before trying again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u64>,
-    /// Why the session is over, if that is the reason and still known.
+    /// Why the session ended, if that is the reason and still known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_reason: Option<EndReason>,
-    /// When it ended.
+    /// When the session ended.
     #[serde(
         default,
         with = "time::serde::rfc3339::option",
@@ -44,7 +44,7 @@ pub struct ErrorBody {
 }
 
 impl ErrorBody {
-    /// An error with its sentence.
+    /// An error with a message.
     pub fn new(error: ErrorCode, message: impl Into<String>) -> Self {
         Self {
             error,
@@ -68,7 +68,7 @@ impl fmt::Display for ErrorBody {
 
 impl std::error::Error for ErrorBody {}
 
-/// An error with its causes in one line, each said once.
+/// An error and its causes in one line, without repetitions.
 pub fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -82,21 +82,21 @@ pub fn with_causes(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Declares the codes once: variant, name on the wire, meaning.
+/// Declares each code: variant, name on the wire, and meaning.
 macro_rules! error_codes {
     ($($variant:ident $name:literal $doc:literal)*) => {
-        /// What went wrong.
+        /// Why a request failed.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "snake_case")]
         pub enum ErrorCode { $(#[doc = $doc] $variant,)* }
 
         impl ErrorCode {
-            /// The code as it stands in an error body.
+            /// The code as it is written in an error body.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// The code of this name.
+            /// The code with this name.
             pub fn named(name: &str) -> Option<Self> {
                 match name { $($name => Some(Self::$variant),)* _ => None }
             }
@@ -108,45 +108,45 @@ error_codes! {
     InvalidJson "invalid_json" "The body is not JSON."
     InvalidInput "invalid_input" "A field is unknown, missing or has a value that is not allowed."
     PayloadTooLarge "payload_too_large" "The body is larger than the server accepts."
-    MissingCredentials "missing_credentials" "Login without user name or password."
+    MissingCredentials "missing_credentials" "The login has no user name or no password."
     InvalidCredentials "invalid_credentials" "User name or password is wrong."
-    MissingBearer "missing_bearer" "No bearer token came with the request."
+    MissingBearer "missing_bearer" "The request has no bearer token."
     InvalidToken "invalid_token" "The bearer token is malformed, forged or expired."
     Forbidden "forbidden" "The token lacks the scope of this operation."
-    Csrf "csrf" "A request by cookie came without the header that proves it is the page's own."
-    ForeignOrigin "foreign_origin" "A page of another site tried to connect."
+    Csrf "csrf" "A request with a cookie lacks the CSRF header."
+    ForeignOrigin "foreign_origin" "The request comes from a page of another site."
     InvalidTicket "invalid_ticket" "The ticket is malformed, forged, expired, revoked or for another session."
-    TicketInUse "ticket_in_use" "The ticket is for one connection, and there is one."
-    InvalidRole "invalid_role" "No such role: view or control."
-    ControlHeld "control_held" "A person drives the session; look, wait, and try again."
+    TicketInUse "ticket_in_use" "The ticket allows one connection at a time, and it is in use."
+    InvalidRole "invalid_role" "The role is neither view nor control."
+    ControlHeld "control_held" "A person drives the session; wait and try again. Reading still works."
     NotDriving "not_driving" "This needs control of the session: take it first."
-    Private "private" "A person signs in privately; the browser is theirs until that ends."
+    Private "private" "A person signs in privately; the browser is not available until that ends."
     ControlTaken "control_taken" "A person took control while the action was under way."
-    PersonRequired "person_required" "Only a person may do this, and the token is an agent's."
-    TooManyConnections "too_many_connections" "The token, ticket or address has as many connections open as it may."
+    PersonRequired "person_required" "Only a person may do this; the token belongs to an agent."
+    TooManyConnections "too_many_connections" "The token, ticket or address has reached its limit of open connections."
     TooManyAttempts "too_many_attempts" "Too many failed logins; wait and try again."
-    NotFound "not_found" "There is nothing here, or it is not yours."
-    MethodNotAllowed "method_not_allowed" "The path exists, this method does not."
-    MissingSessionId "missing_session_id" "The request does not say which session."
+    NotFound "not_found" "The resource does not exist or belongs to another owner."
+    MethodNotAllowed "method_not_allowed" "The path does not support this method."
+    MissingSessionId "missing_session_id" "The request names no session."
     NotDesktopMode "not_desktop_mode" "The session has no desktop."
-    SessionAttached "session_attached" "Not in an attached session: its programs, files and screen belong to the machine it runs on."
+    SessionAttached "session_attached" "Not available in an attached session: its programs, files and screen belong to the machine it runs on."
     AlreadyAttached "already_attached" "Another `helmdeck attach` is connected as this session."
     SessionStarting "session_starting" "The session is not ready yet."
     SessionEnded "session_ended" "The session has ended."
-    SessionOutdated "session_outdated" "The session was made by another version of the server."
-    TaskLimitReached "task_limit_reached" "The session has done its `max_tasks`."
-    CapacityReached "capacity_reached" "All sessions are in use."
-    ProfileInUse "profile_in_use" "Another session has the profile."
-    InvalidExtension "invalid_extension" "The upload is no browser extension that can be kept."
-    QuotaReached "quota_reached" "The caller has as many sessions as it may."
+    SessionOutdated "session_outdated" "The session was created by another version of the server."
+    TaskLimitReached "task_limit_reached" "The session has reached its `max_tasks` limit."
+    CapacityReached "capacity_reached" "The server has reached its limit of sessions."
+    ProfileInUse "profile_in_use" "Another session uses the profile."
+    InvalidExtension "invalid_extension" "The upload is not a valid browser extension."
+    QuotaReached "quota_reached" "The caller has reached its limit of sessions."
     CreateFailed "create_failed" "The session could not be started."
-    GuestLost "guest_lost" "The session's guest does not answer any more."
+    GuestLost "guest_lost" "The session's guest no longer answers."
     DisplayLost "display_lost" "The session's display is gone."
     BrowserLost "browser_lost" "The session's browser is gone and could not be brought back."
-    OutOfMemory "out_of_memory" "The session used more memory than it may, and was ended."
-    Timeout "timeout" "The operation took longer than it may."
+    OutOfMemory "out_of_memory" "The session exceeded its memory limit and was ended."
+    Timeout "timeout" "The operation exceeded its time limit."
     InvalidButton "invalid_button" "No such mouse button."
-    InvalidCoordinates "invalid_coordinates" "A point is missing or not on the screen."
+    InvalidCoordinates "invalid_coordinates" "A point is missing or off the screen."
     InvalidKeys "invalid_keys" "No such key."
     MissingKeys "missing_keys" "The request names no key."
     InvalidDirection "invalid_direction" "No such scroll direction."
@@ -154,46 +154,46 @@ error_codes! {
     InvalidRegion "invalid_region" "The region has no area or lies off the screen."
     InvalidModifier "invalid_modifier" "No such modifier key."
     MissingModifiers "missing_modifiers" "The request names no modifier."
-    MissingText "missing_text" "There is no text to type."
+    MissingText "missing_text" "The request has no text to type."
     InvalidText "invalid_text" "The text holds a character that no key can type."
     InvalidSeconds "invalid_seconds" "A duration is zero or negative."
-    InvalidGeometry "invalid_geometry" "The screen size is outside what is supported."
+    InvalidGeometry "invalid_geometry" "The screen size is outside the supported range."
     PictureTooLarge "picture_too_large" "The picture is larger than 32 MiB: ask for a smaller one, or for JPEG."
     InvalidFormat "invalid_format" "No such picture format."
-    MissingCommand "missing_command" "There is no command to launch."
+    MissingCommand "missing_command" "The request names no command."
     CommandNotFound "command_not_found" "The command does not exist in the session."
     CommandFailed "command_failed" "The command could not be started."
     MissingWindowId "missing_window_id" "The request names no window."
     InvalidWindowId "invalid_window_id" "The window id is not a number."
     WindowNotFound "window_not_found" "No window has this id."
     FocusRefused "focus_refused" "The window manager did not focus the window."
-    MissingUrl "missing_url" "The request does not say where to go."
-    MissingScript "missing_script" "There is no script to run."
+    MissingUrl "missing_url" "The request has no URL."
+    MissingScript "missing_script" "The request has no script."
     MissingSelector "missing_selector" "The request names no element."
-    InvalidSelector "invalid_selector" "The selector cannot be read."
-    ElementNotFound "element_not_found" "No such element came in time; the message says what the page shows."
-    ElementNotActionable "element_not_actionable" "The element is there and cannot be used: hidden, covered, disabled or moving."
+    InvalidSelector "invalid_selector" "The selector cannot be parsed."
+    ElementNotFound "element_not_found" "The element did not appear in time; the message describes what the page shows."
+    ElementNotActionable "element_not_actionable" "The element exists but cannot be used: hidden, covered, disabled or moving."
     NavigationFailed "navigation_failed" "The page could not be loaded."
     ScriptFailed "script_failed" "The script threw an error."
-    EgressDenied "egress_denied" "The session may not reach this host; the message says which rule refuses and what to do."
-    HostNotFound "host_not_found" "The name of the host does not resolve."
-    ConnectionRefused "connection_refused" "Nothing listens at this address; the message says how to reach a server outside the session."
-    ForwardDenied "forward_denied" "The caller may not forward this port; the message says whom to ask."
-    PortInUse "port_in_use" "A program inside the session, or another forward, has the port."
-    TabNotFound "tab_not_found" "There is no such tab."
+    EgressDenied "egress_denied" "The session may not reach this host; the message names the rule and what to do."
+    HostNotFound "host_not_found" "The host name does not resolve."
+    ConnectionRefused "connection_refused" "Nothing listens at this address; the message explains how to reach a server outside the session."
+    ForwardDenied "forward_denied" "The caller may not forward this port; the message explains how to get permission."
+    PortInUse "port_in_use" "A program in the session or another forward uses the port."
+    TabNotFound "tab_not_found" "The tab does not exist."
     PageCrashed "page_crashed" "The page crashed or was closed during the call."
-    BrowserRestarted "browser_restarted" "The browser died during the call and is being started again; try again."
+    BrowserRestarted "browser_restarted" "The browser crashed during the call and is restarting; try again."
     CdpUnavailable "cdp_unavailable" "The session's browser cannot be reached now."
-    InvalidPath "invalid_path" "The path is malformed or leads out of the session's home."
-    FileNotFound "file_not_found" "There is no such file in the session."
-    RangeNotSatisfiable "range_not_satisfiable" "The file has no such bytes."
-    FileExists "file_exists" "There is a file of this name already."
-    NotAFile "not_a_file" "A folder stands where a file is wanted, or the other way round."
-    FileDenied "file_denied" "The session's programs have locked the file away."
+    InvalidPath "invalid_path" "The path is malformed or leads outside the session's home."
+    FileNotFound "file_not_found" "The file does not exist in the session."
+    RangeNotSatisfiable "range_not_satisfiable" "The range lies outside the file."
+    FileExists "file_exists" "A file with this name already exists."
+    NotAFile "not_a_file" "The path is a folder where a file is expected, or a file where a folder is expected."
+    FileDenied "file_denied" "The file's permissions do not allow access."
     SessionDiskFull "session_disk_full" "The session's disk is full."
-    Overloaded "overloaded" "The server has too much to do; try again."
+    Overloaded "overloaded" "The server is overloaded; try again."
     Unavailable "unavailable" "A part of the server is not ready."
-    Internal "internal" "A failure on our side; the log has the details under the request id."
+    Internal "internal" "An internal error; the log has the details under the request id."
 }
 
 impl fmt::Display for ErrorCode {

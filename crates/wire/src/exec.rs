@@ -1,4 +1,4 @@
-//! Commands that a caller runs in a session, and what comes of them.
+//! Commands that a caller runs in a session, and their results.
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
@@ -12,53 +12,53 @@ use time::OffsetDateTime;
 
 use crate::{ErrorBody, id};
 
-/// Where commands run unless they say otherwise: a directory on disk.
+/// Default working directory of commands, on disk.
 pub const WORKSPACE: &str = "/workspace";
-/// The shell of commands that are one string.
+/// Shell for commands that are a single string.
 pub const SHELL: &str = "/bin/bash";
-/// What is kept of each of standard output and standard error.
+/// Default number of bytes kept of standard output and of standard error.
 pub const DEFAULT_OUTPUT_BYTES: u32 = 1 << 20;
-/// The most that can be kept of each.
+/// Maximum number of bytes kept of each.
 pub const MAX_OUTPUT_BYTES: u32 = 16 << 20;
-/// How long a command may run unless it says otherwise.
+/// Default time limit of a command.
 pub const DEFAULT_TIMEOUT_S: u32 = 120;
-/// The longest that a command may run.
+/// Maximum time limit of a command.
 pub const MAX_TIMEOUT_S: u32 = 3600;
-/// The longest that a call waits for the end of a command.
+/// How long a call waits at most for a command to end.
 pub const MAX_WAIT_S: u32 = 60;
 
-/// Run a command in the session, and wait for its end.
+/// Run a command in the session and wait until it exits.
 ///
-/// The answer comes when the command itself exits, also if programs it left in the background still
-/// hold its output; those live on until the session ends. When the command takes longer than
-/// `timeout_s`, when the caller hangs up, and when it is killed, everything it started is killed.
+/// The reply is sent when the command itself exits, even if background programs still hold its
+/// output. These keep running until the session ends. The command and everything it started are
+/// killed when it exceeds `timeout_s`, when the caller disconnects, or on request.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Exec {
     /// A program and its arguments, such as `["git", "status"]`, or a line for `/bin/bash -c`.
     #[schemars(extend("x-missing" = "missing_command"))]
     pub command: CommandLine,
-    /// The directory to run in, an absolute path; `/workspace` if not given.
+    /// Working directory, an absolute path; defaults to `/workspace`.
     #[serde(default)]
     #[schemars(length(min = 1, max = 4096))]
     pub cwd: Option<String>,
-    /// Variables that are added to the session's own. They are never logged.
+    /// Environment variables added to those of the session. They are never logged.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// Text for its standard input; none if not given.
+    /// Text for standard input; empty by default.
     #[serde(default)]
     #[schemars(length(max = 1_048_576))]
     pub stdin: Option<String>,
-    /// Seconds after which it is killed with everything it started.
+    /// Seconds after which the command and everything it started are killed.
     #[serde(default = "default_timeout")]
     #[schemars(range(min = 1, max = 3600))]
     pub timeout_s: u32,
-    /// How many bytes are kept of each of standard output and standard error. Of more, the first and
-    /// the last half of this are kept, with a line between that says how many bytes were left out.
+    /// How many bytes to keep of standard output and of standard error. Longer output keeps its
+    /// first and last half, with a line between that gives the number of omitted bytes.
     #[serde(default = "default_output")]
     #[schemars(range(min = 1024, max = 16_777_216))]
     pub max_output_bytes: u32,
-    /// Answer at once, and let it run: `GET …/exec/{exec_id}` says what became of it.
+    /// Return at once and let the command run. `GET …/exec/{exec_id}` returns its state.
     #[serde(default)]
     pub background: bool,
 }
@@ -72,18 +72,18 @@ fn default_output() -> u32 {
 }
 
 impl Exec {
-    /// How long it may run.
+    /// The time limit.
     pub fn timeout(&self) -> Duration {
         Duration::from_secs(u64::from(self.timeout_s.min(MAX_TIMEOUT_S)))
     }
 
-    /// What may be kept and shown of it: arguments, variables and input may be secrets.
+    /// What histories keep of the command. Arguments, variables and input may be secret.
     pub fn detail(&self) -> Value {
         json!({ "command": self.command.name() })
     }
 }
 
-/// What to run: a program with its arguments, or a line for a shell.
+/// What to run: a program with arguments, or a shell line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum CommandLine {
@@ -94,7 +94,7 @@ pub enum CommandLine {
 }
 
 impl CommandLine {
-    /// The program, without its arguments.
+    /// The program without arguments.
     pub fn name(&self) -> &str {
         match self {
             Self::Shell(_) => "bash",
@@ -120,10 +120,10 @@ impl<'de> Deserialize<'de> for CommandLine {
     }
 }
 
-/// Reads a [`CommandLine`] in either of its forms.
+/// Deserializes a [`CommandLine`] in either form.
 struct Words;
 
-/// The most arguments of a program.
+/// Maximum number of arguments.
 const MAX_WORDS: usize = 1000;
 
 impl<'de> Visitor<'de> for Words {
@@ -136,7 +136,7 @@ impl<'de> Visitor<'de> for Words {
     fn visit_str<E: Error>(self, line: &str) -> Result<CommandLine, E> {
         let line = without_nul(line.to_owned())?;
         if line.trim().is_empty() {
-            return Err(E::custom("it is empty: expected a program or a shell line"));
+            return Err(E::custom("the command is empty: expected a program or a shell line"));
         }
         Ok(CommandLine::Shell(line))
     }
@@ -146,26 +146,26 @@ impl<'de> Visitor<'de> for Words {
         while let Some(word) = words.next_element::<String>()? {
             if all.len() == MAX_WORDS {
                 let message =
-                    format!("more than {MAX_WORDS} words: send them in a file or by stdin");
+                    format!("more than {MAX_WORDS} words: pass them in a file or on stdin");
                 return Err(A::Error::custom(message));
             }
             all.push(without_nul(word)?);
         }
         match all.first() {
             Some(program) if !program.is_empty() => Ok(CommandLine::Program(all)),
-            _ => Err(A::Error::custom("it is empty: expected a program or a shell line")),
+            _ => Err(A::Error::custom("the command is empty: expected a program or a shell line")),
         }
     }
 }
 
 fn without_nul<E: Error>(text: String) -> Result<String, E> {
     if text.contains('\0') {
-        return Err(E::custom("it holds a NUL character, which no argument can"));
+        return Err(E::custom("the command contains a NUL character, which arguments cannot hold"));
     }
     Ok(text)
 }
 
-/// Names one command of a session, for as long as it is remembered.
+/// Id of a command, valid as long as the command is remembered.
 #[derive(
     Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -173,7 +173,7 @@ fn without_nul<E: Error>(text: String) -> Result<String, E> {
 pub struct ExecId(String);
 
 impl ExecId {
-    /// Wraps text that came from a client; whether there is such a command is another question.
+    /// Wraps text from a client. The command need not exist.
     pub fn new(id: impl Into<String>) -> Self {
         Self(id.into())
     }
@@ -195,33 +195,32 @@ impl fmt::Display for ExecId {
     }
 }
 
-/// A command and what came of it so far.
+/// A command and its result so far.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExecState {
-    /// Its id, by which it can be asked for and killed, also after a restart of the server.
+    /// Id of the command, to query or kill it. It stays valid across restarts of the server.
     pub exec_id: ExecId,
-    /// Whether it still runs.
+    /// Whether it is still running.
     pub running: bool,
-    /// The code that it exited with; null while it runs, and if a signal ended it.
+    /// Exit code; null while it runs, or if a signal ended it.
     pub exit_code: Option<i32>,
     /// The signal that ended it, such as `SIGKILL`.
     pub signal: Option<String>,
-    /// What it wrote to standard output, so far. Bytes that are no UTF-8 are replaced. Left out of
-    /// the last event of a stream.
+    /// Standard output so far. Invalid UTF-8 is replaced. Absent in the last event of a stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stdout: Option<String>,
-    /// The same of standard error.
+    /// Standard error so far, in the same form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
-    /// Whether the middle of its standard output was left out.
+    /// Whether the middle of standard output was omitted.
     pub stdout_truncated: bool,
-    /// Whether the middle of its standard error was left out.
+    /// Whether the middle of standard error was omitted.
     pub stderr_truncated: bool,
-    /// How long it ran, so far.
+    /// How long it has been running, or ran.
     pub duration_ms: u64,
-    /// Whether it was killed because it took longer than `timeout_s`.
+    /// Whether it was killed because it exceeded `timeout_s`.
     pub timed_out: bool,
-    /// Why it was killed, if that was neither the time-out nor a call: `session_disk_full`.
+    /// Why it was killed, if neither by the time limit nor by a call: `session_disk_full`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorBody>,
 }
@@ -231,25 +230,25 @@ pub struct ExecState {
 pub struct ExecSummary {
     /// Its id.
     pub exec_id: ExecId,
-    /// The program, without its arguments; `bash` if it is a shell line.
+    /// The program without arguments; `bash` for a shell line.
     pub command: String,
-    /// Whether it still runs.
+    /// Whether it is still running.
     pub running: bool,
-    /// The code that it exited with.
+    /// Exit code.
     pub exit_code: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<String>,
-    /// Whether it took longer than it may.
+    /// Whether it exceeded its time limit.
     pub timed_out: bool,
     /// When it was started.
     #[serde(with = "time::serde::rfc3339")]
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub started_at: OffsetDateTime,
-    /// How long it ran, so far.
+    /// How long it has been running, or ran.
     pub duration_ms: u64,
 }
 
-/// The commands of a session: those that run, and the last that ended.
+/// Commands of a session: running ones, and the last that ended.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ExecList {
     /// Oldest first.
@@ -269,7 +268,7 @@ pub struct TerminalSize {
 }
 
 impl TerminalSize {
-    /// The largest in either direction.
+    /// Maximum number of columns or lines.
     pub const MAX: u16 = 1000;
 
     /// Whether a terminal can have this size.
@@ -293,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_a_line_or_words_and_only_its_program_is_told() {
+    fn a_command_is_a_line_or_words_and_only_its_program_is_shown() {
         let line = read(json!("make TOKEN=secret")).unwrap();
         assert_eq!(line.detail(), json!({ "command": "bash" }));
         let (program, args) = line.command.words();

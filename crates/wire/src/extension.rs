@@ -1,4 +1,4 @@
-//! Browser extensions that are kept for sessions.
+//! Stored browser extensions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,24 +14,24 @@ name! {
 /// The caller's extensions, by name.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ExtensionList {
-    /// Each.
+    /// The extensions.
     pub extensions: Vec<Extension>,
 }
 
 /// An extension.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Extension {
-    /// As sessions ask for it.
+    /// Name that sessions use.
     pub name: ExtensionName,
-    /// What its manifest calls it.
+    /// Name in the manifest.
     pub title: String,
-    /// Its version, by its manifest.
+    /// Version in the manifest.
     pub version: String,
-    /// The version of the manifest's own format, 2 or 3. Chromium no longer loads 2.
+    /// Version of the manifest format, 2 or 3. Chromium no longer loads 2.
     pub manifest_version: u8,
-    /// Bytes of all its files.
+    /// Total size of its files in bytes.
     pub size: u64,
-    /// How many files it has.
+    /// Number of files.
     pub files: u32,
     /// When it was added.
     #[serde(with = "time::serde::rfc3339")]

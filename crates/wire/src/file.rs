@@ -6,39 +6,41 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use time::OffsetDateTime;
 
-/// A place in the home: segments with `/` between them, none of them empty, `.` or `..`. The home
-/// itself is the empty path.
+/// A path in the session's home: segments separated by `/`. No segment is empty, `.` or `..`. The
+/// empty path is the home itself.
 ///
-/// Links are not known here; whoever opens the path must not let them lead out.
+/// Symbolic links are not resolved here. The code that opens the path must not follow them outside.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct HomePath(String);
 
 impl HomePath {
-    /// The longest that can be opened.
+    /// Maximum length of a path.
     const MAX_BYTES: usize = 4000;
-    /// The longest name of a file.
+    /// Maximum length of a file name.
     const MAX_NAME: usize = 255;
 
-    /// Checks a path as a client writes it; the error says what is wrong with it.
+    /// Parses a path from a client. The error explains what is wrong.
     pub fn parse(path: &str) -> Result<Self, String> {
         if path.starts_with('/') {
-            return Err("a path begins in the session's home: leave out the first `/`".to_owned());
+            return Err(
+                "paths are relative to the session's home: remove the leading `/`".to_owned()
+            );
         }
         let trimmed = path.strip_suffix('/').unwrap_or(path);
         if trimmed.is_empty() {
             return Ok(Self::default());
         }
         if trimmed.len() > Self::MAX_BYTES {
-            return Err(format!("a path has at most {} bytes", Self::MAX_BYTES));
+            return Err(format!("a path can have at most {} bytes", Self::MAX_BYTES));
         }
         for segment in trimmed.split('/') {
             match segment {
-                "" | "." | ".." => return Err(format!("{segment:?} is no name of a file")),
+                "" | "." | ".." => return Err(format!("{segment:?} is not a valid file name")),
                 long if long.len() > Self::MAX_NAME => {
-                    return Err(format!("a name has at most {} bytes", Self::MAX_NAME));
+                    return Err(format!("a name can have at most {} bytes", Self::MAX_NAME));
                 }
-                named if named.contains('\0') => return Err("a name holds no NUL".to_owned()),
+                named if named.contains('\0') => return Err("a name cannot contain NUL".to_owned()),
                 _ => {}
             }
         }
@@ -50,7 +52,7 @@ impl HomePath {
         &self.0
     }
 
-    /// The folder and the name in it; none for the home itself.
+    /// The folder and the name in it. `None` for the home itself.
     pub fn split(&self) -> Option<(&str, &str)> {
         if self.0.is_empty() {
             return None;
@@ -71,33 +73,33 @@ impl<'de> Deserialize<'de> for HomePath {
     }
 }
 
-/// What a folder holds.
+/// Content of a folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileList {
-    /// The folder, from the home on; empty for the home itself.
+    /// The folder, relative to the home; empty for the home itself.
     pub path: String,
-    /// What is in it: folders first, then by name.
+    /// Entries: folders first, then by name.
     pub entries: Vec<FileEntry>,
-    /// Whether there is more than is listed.
+    /// Whether the folder has more entries than listed.
     pub truncated: bool,
 }
 
-/// Something in a folder.
+/// An entry of a folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileEntry {
     /// Its name.
     pub name: String,
     /// What it is.
     pub kind: FileKind,
-    /// Bytes, if it is a file.
+    /// Size in bytes, if it is a file.
     pub size: u64,
-    /// When it was changed last.
+    /// Time of the last change.
     #[serde(with = "time::serde::rfc3339")]
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub modified_at: OffsetDateTime,
 }
 
-/// What something in a folder is.
+/// Kind of a folder entry.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -107,18 +109,18 @@ pub enum FileKind {
     Directory,
     /// A file.
     File,
-    /// A symbolic link, wherever it leads.
+    /// A symbolic link, whatever its target.
     Link,
     /// A pipe, a socket or a device.
     Other,
 }
 
-/// A file that was put into the home.
+/// A file that was stored in the home.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileStored {
-    /// Where it is, from the home on.
+    /// Path of the file, relative to the home.
     pub path: String,
-    /// How many bytes it has.
+    /// Size in bytes.
     pub size: u64,
 }
 

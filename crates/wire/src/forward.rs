@@ -1,15 +1,15 @@
-//! Ports outside that a session opens as ports of its own loopback.
+//! Ports outside a session that the session opens on its own loopback.
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-/// The port inside a session where its programs find the way out.
+/// Port of the session's egress proxy, inside the session.
 pub const PROXY_PORT: u16 = 3128;
-/// Programs inside cannot listen on lower ports.
+/// Programs in a session cannot listen on lower ports.
 const LEAST_PORT: u16 = 1024;
-/// How hosts may be written: all mean loopback.
+/// Accepted names of the loopback.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// A forwarded port: `5173`, `localhost:5173`, or `3000:localhost:8080` to open port 8080 outside
@@ -105,15 +105,15 @@ impl JsonSchema for ForwardRule {
     }
 }
 
-/// A port to forward into a session that runs.
+/// Forward a port into a running session.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewForward {
-    /// Which port of the server's machine.
+    /// Port of the server's machine.
     pub forward: ForwardRule,
 }
 
-/// Whose loopback a forwarded port leads to.
+/// The machine whose loopback a forwarded port leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ForwardedFrom {
@@ -123,31 +123,31 @@ pub enum ForwardedFrom {
     Client,
 }
 
-/// A port that is forwarded into a session.
+/// A forwarded port.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Forward {
-    /// The port inside the session; `http://localhost:<port>` for its programs and its browser.
+    /// Port inside the session. Its programs and browser use `http://localhost:<port>`.
     pub port: u16,
     /// The port outside.
     pub to_port: u16,
-    /// Whose loopback that is.
+    /// The machine that the port outside belongs to.
     pub from: ForwardedFrom,
 }
 
-/// The ports that are forwarded into a session.
+/// The forwarded ports of a session.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ForwardList {
-    /// By the port inside.
+    /// Sorted by the port inside.
     pub forwards: Vec<Forward>,
 }
 
-/// What the server tells `helmdeck forward`.
+/// A message from the server to `helmdeck forward`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ForwardNews {
     /// The port is open inside.
     Open,
-    /// A program inside connected: bring a connection under this name.
+    /// A program inside connected: open a connection with this name.
     Connect(String),
 }
 

@@ -1,4 +1,4 @@
-//! What the server tells a new guest, and what the guest reports while it starts.
+//! Messages from the server to a guest, and the guest's progress reports.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +16,10 @@ use crate::{
     window::BrowserWindow,
 };
 
-/// Server and guest understand each other only if this is equal on both sides.
+/// Version of the link. Server and guest only understand each other if they have the same one.
 pub const LINK_VERSION: u32 = 8;
 
-/// What a guest needs to know to become a session. It never touches a disk or a command line,
+/// Everything a guest needs to start a session. It is never written to a disk or a command line,
 /// because `env` and `proxy` may hold secrets.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Begin {
@@ -31,124 +31,124 @@ pub struct Begin {
     pub timezone: Option<String>,
     /// Language of the agent's programs.
     pub locale: Option<String>,
-    /// Where pages are made to believe they are.
+    /// Geolocation reported to pages.
     pub geolocation: Option<Geolocation>,
-    /// The colours that pages are made to believe their reader prefers.
+    /// Colour scheme reported to pages.
     pub color_scheme: Option<ColorScheme>,
     /// Size of the agent's /tmp.
     pub tmp_bytes: u64,
-    /// The most that /workspace on the disk may hold; in memory, as a part of the home, if not given.
+    /// Size limit of /workspace on disk. Without it, /workspace is in memory and part of the home.
     pub workspace_bytes: Option<u64>,
     /// Size of the agent's /dev/shm.
     pub shm_bytes: u64,
-    /// Processes and threads of the whole sandbox.
+    /// Maximum number of processes and threads in the sandbox.
     pub pids: u64,
-    /// The most memory, where nobody but the guest can enforce it.
+    /// Memory limit, if only the guest can enforce it.
     pub watch_memory_bytes: Option<u64>,
     /// Environment of the agent's programs.
     pub env: BTreeMap<String, String>,
-    /// Extensions of the browser, which were sent before.
+    /// Browser extensions, sent before.
     pub extensions: Vec<ExtensionName>,
-    /// What the server leaves by for this session. The guest keeps it for the next server.
+    /// Proxy that the server uses for this session. The guest keeps it for the next server.
     pub proxy: Option<Proxy>,
-    /// Whether browsers that the agent's programs start are browsers of the session.
+    /// Whether the session adopts browsers that the agent's programs start.
     pub browser_passthrough: bool,
-    /// Whether the browser tells pages that a program drives it.
+    /// Whether the browser tells pages that it is automated.
     pub announce_automation: bool,
     /// Whether the agent's programs are stopped while a person has control.
     pub freeze_on_takeover: bool,
-    /// When the guest ends by itself while no server is there to do it.
+    /// When the guest ends by itself if no server is connected.
     pub alone: Alone,
 }
 
-/// How long a guest lives without a server.
+/// How long a guest runs without a server.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Alone {
-    /// Milliseconds from now to the session's wall-clock end.
+    /// Milliseconds until the session's wall-clock limit.
     pub wall_clock_ms: Option<u64>,
     /// Milliseconds without an action.
     pub idle_ms: Option<u64>,
-    /// Milliseconds without a server, whatever else.
+    /// Milliseconds without a server, independent of the other limits.
     pub server_gone_ms: u64,
 }
 
-/// A command that is asked about.
+/// A query about a command.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct OneExec {
-    /// Which one.
+    /// The command.
     pub id: ExecId,
-    /// How long to wait for its end.
+    /// How long to wait for it to end.
     #[serde(default)]
     pub wait_ms: u64,
 }
 
-/// The command that was started.
+/// A command that was started.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ExecStarted {
     /// Its id.
     pub id: ExecId,
 }
 
-/// The output of a command that is wanted, from these bytes on.
+/// A request for a command's output, from these offsets on.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ExecOutput {
-    /// Of which command.
+    /// The command.
     pub id: ExecId,
-    /// The first byte of its standard output that is wanted.
+    /// Offset in standard output.
     #[serde(default)]
     pub stdout: u64,
-    /// The first byte of its standard error.
+    /// Offset in standard error.
     #[serde(default)]
     pub stderr: u64,
 }
 
-/// A terminal that is wanted.
+/// A request to open a terminal.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct OpenTerminal {
     /// Its columns.
     pub cols: u16,
     /// Its lines.
     pub rows: u16,
-    /// A line for a shell; a login shell if not given.
+    /// A shell line; defaults to a login shell.
     #[serde(default)]
     pub command: Option<String>,
 }
 
-/// The ports inside that the guest listens on for the server, all of them.
+/// All ports inside the session that the guest listens on for the server.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct ForwardedPorts {
-    /// Others are closed.
+    /// The ports. Others are closed.
     pub ports: Vec<u16>,
 }
 
-/// An extension that is sent.
+/// An extension that is sent to the guest.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct OneExtension {
-    /// What it is called.
+    /// Its name.
     pub name: ExtensionName,
 }
 
-/// A profile that is asked for.
+/// A request for the browser profile.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SaveProfile {
-    /// Whether the browser is closed first, and not started again.
+    /// Whether to close the browser first and not restart it.
     pub last: bool,
 }
 
-/// A file or folder of the home that is asked for.
+/// A request for a file or folder of the home.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct OneFile {
-    /// Where it is.
+    /// Its path.
     pub path: HomePath,
-    /// Whether a new file may take the place of an old one.
+    /// Whether a new file may replace an existing one.
     #[serde(default)]
     pub replace: bool,
-    /// The part that is wanted of a file that is read; all of it if not given.
+    /// The part of the file to read; defaults to all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<ByteRange>,
 }
 
-/// A line of the guest's report on its start and its life.
+/// One line of the guest's progress report.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Progress {
@@ -158,76 +158,76 @@ pub enum Progress {
     Ready,
     /// A stage failed; the guest will not become ready.
     Failed {
-        /// Which one.
+        /// The stage that failed.
         stage: Stage,
         /// Why.
         reason: String,
         /// The last lines of the log.
         log_tail: String,
     },
-    /// Something happened that did not end the session; a sentence for the log.
+    /// An event that did not end the session; a sentence for the log.
     Event(String),
-    /// The browser ended, and is being started again; how it ended.
+    /// The browser ended, in the given way, and is being restarted.
     BrowserEnded(String),
-    /// The browser is there again.
+    /// The browser runs again.
     BrowserBack,
-    /// A private sign-in is over that nobody asked to end.
+    /// A private sign-in ended without a request.
     PrivateEnded,
-    /// Whether commands of callers run, which keep the session from being idle.
+    /// Whether commands of callers are running. They keep the session from being idle.
     Executing(bool),
-    /// The browser's window is another one, or elsewhere; nothing if none is to be seen.
+    /// The browser's window changed or moved; `None` if no window is visible.
     BrowserWindow(Option<BrowserWindow>),
-    /// A part that the session cannot do without is gone: the session is over.
+    /// A required part is gone: the session is over.
     Lost {
-        /// What is gone.
+        /// The part that is gone.
         part: Part,
         /// The last lines of the log.
         log_tail: String,
     },
 }
 
-/// What a session cannot do without.
+/// A part that a session cannot run without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
     /// The X server.
     Display,
-    /// Chromium, which could not be brought back.
+    /// Chromium, which could not be restarted.
     Browser,
     /// The nested sandbox.
     Nest,
 }
 
-/// Control of the session changed hands: what is held down is let go.
+/// Control of the session changed: pressed keys and buttons are released.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct HandedOver {
-    /// Whether a person has it now.
+    /// Whether a person has control now.
     pub to_person: bool,
-    /// The key of the one who has it: [`OneClient::key`] of their own connections.
+    /// Key of the holder: [`OneClient::key`] of their own connections.
     #[serde(default)]
     pub key: Option<String>,
 }
 
-/// A person signs in privately.
+/// Starts a private sign-in.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct StartPrivate {
     /// [`OneClient::key`] of the person's own connections.
     pub key: String,
-    /// Who it is, for others.
+    /// Name of the person, shown to others.
     pub by: String,
 }
 
-/// A private sign-in ends.
+/// Ends a private sign-in.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct EndPrivate {
-    /// Whether the agent's browser gets the page, signed in.
+    /// Whether the agent's browser takes over the signed-in page.
     pub keep: bool,
 }
 
-/// Whose connection is opened.
+/// The client that opens a connection.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct OneClient {
-    /// The token or ticket that was used.
+    /// The token or ticket that it used.
     pub key: String,
 }
 
@@ -239,14 +239,14 @@ pub enum Stage {
     Sandbox,
     /// The X server accepts clients.
     Display,
-    /// The agent's own sandbox, with bus and window manager.
+    /// The agent's sandbox, with session bus and window manager.
     Desktop,
-    /// The browser answers and, with a screen, is painted.
+    /// The browser answers and, in desktop sessions, is painted.
     Browser,
 }
 
 impl Stage {
-    /// Its name in timings and messages.
+    /// Name in timings and messages.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Sandbox => "sandbox",
@@ -257,28 +257,29 @@ impl Stage {
     }
 }
 
-/// Pictures of the screen that somebody wants, whenever it changes; without one, of the browser's page.
+/// A request for pictures of the screen whenever it changes. Without a screen they show the
+/// browser's page.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Frames {
-    /// What is wider is scaled down to this; so is a page that is higher.
+    /// Maximum width. Wider pictures are scaled down; so are pages that are higher.
     pub width: u32,
-    /// The most in a second.
+    /// Maximum pictures per second.
     pub fps: f32,
-    /// Of the JPEG, from 1 to 100.
+    /// JPEG quality, from 1 to 100.
     pub quality: u8,
 }
 
-/// The link's own answer to "who are you".
+/// The guest's answer to the server's greeting.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Hello {
     /// The guest's [`LINK_VERSION`].
     pub link_version: u32,
-    /// Actions it was asked for so far.
+    /// Number of actions so far.
     pub actions: u64,
-    /// Bytes of memory in use, if the guest measures them.
+    /// Memory in use, in bytes, if the guest measures it.
     pub memory_bytes: Option<u64>,
     /// Processes and threads, if the guest counts them.
     pub pids: Option<u64>,
-    /// What it was begun with.
+    /// The proxy that the session was started with.
     pub proxy: Option<Proxy>,
 }

@@ -1,4 +1,4 @@
-//! What was done in a session, by whom.
+//! The history of a session: who did what.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,12 +7,12 @@ use time::OffsetDateTime;
 
 use crate::SessionId;
 
-/// Who did something.
+/// Who performed an action.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Actor {
     /// An agent, a person who logged in, or the holder of a link.
     pub kind: ActorKind,
-    /// The token subject; for a link, the subject that made it.
+    /// Subject of the token. For a link, the subject that created it.
     pub subject: String,
     /// The label of the token or link, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -20,13 +20,13 @@ pub struct Actor {
 }
 
 impl Actor {
-    /// Whether a person is behind it: someone who logged in, or who opened a link.
+    /// Whether a person acts: they logged in, or opened a link.
     pub fn is_person(&self) -> bool {
         self.kind != ActorKind::Agent
     }
 }
 
-/// What kind of actor.
+/// Kind of actor.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ActorKind {
@@ -35,12 +35,12 @@ pub enum ActorKind {
     Agent,
     /// A person who logged in, or whose token was made with `helmdeck token --human`.
     Human,
-    /// Anyone with a ticket: the address of a live view, or of the browser's debugging protocol.
+    /// The holder of a ticket: the address of a live view, or of the browser's debugging protocol.
     Link,
 }
 
 impl ActorKind {
-    /// Its name.
+    /// Name as it is written in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Agent => "agent",
@@ -50,30 +50,30 @@ impl ActorKind {
     }
 }
 
-/// One thing that was done.
+/// One recorded action.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ActionRecord {
-    /// Grows with every action of any session.
+    /// Increases with every action of any session.
     pub seq: u64,
-    /// When it began.
+    /// When it started.
     #[serde(with = "time::serde::rfc3339")]
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub at: OffsetDateTime,
-    /// Where.
+    /// The session.
     pub session_id: SessionId,
-    /// By whom.
+    /// Who performed it.
     pub by: Actor,
-    /// What: the last part of the operation's path.
+    /// The action: last part of the operation's path.
     pub action: String,
-    /// Where exactly and how; never what was typed.
+    /// Details, such as coordinates. Never what was typed.
     pub detail: Value,
     /// `ok`, or the code of the error.
     pub outcome: String,
-    /// How long it took.
+    /// Duration in milliseconds.
     pub duration_ms: u64,
 }
 
-/// What was done in one session.
+/// Recorded actions of one session.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ActionList {
     /// Oldest first.

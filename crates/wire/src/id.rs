@@ -1,11 +1,11 @@
-//! Ids as types, so that one kind is never taken for another.
+//! Ids as separate types, so that they cannot be mixed up.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Names one session, for as long as anyone remembers it.
+/// Id of a session, valid as long as the session is remembered.
 #[derive(
     Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -13,12 +13,12 @@ use serde::{Deserialize, Serialize};
 pub struct SessionId(String);
 
 impl SessionId {
-    /// Wraps text that came from a client; whether such a session exists is another question.
+    /// Wraps text from a client. The session need not exist.
     pub fn new(id: impl Into<String>) -> Self {
         Self(id.into())
     }
 
-    /// A new id from random bytes: `sess-` and twelve characters that are easy to read aloud.
+    /// A new id from random bytes: `sess-` and twelve easily readable characters.
     pub fn from_random(bytes: [u8; 12]) -> Self {
         Self(readable("sess-", bytes))
     }
@@ -35,7 +35,7 @@ impl fmt::Display for SessionId {
     }
 }
 
-/// An id of characters that are easy to read aloud, one for each byte.
+/// A prefix and one easily readable character for each byte.
 pub(crate) fn readable(prefix: &str, bytes: [u8; 12]) -> String {
     const ALPHABET: [char; 32] = [
         '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h',

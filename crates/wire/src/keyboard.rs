@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{action::action, status::Seconds};
 
-/// Type text, any Unicode, into whatever has the focus. A newline presses Return, a tab presses Tab.
+/// Type Unicode text into the focused element. A newline presses Return, a tab presses Tab.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Type {
@@ -14,7 +14,7 @@ pub struct Type {
     #[schemars(length(min = 1, max = 100_000))]
     #[schemars(extend("x-error" = "invalid_text", "x-missing" = "missing_text"))]
     pub text: String,
-    /// Milliseconds between characters; 0, the default, types as fast as the program can read.
+    /// Milliseconds between characters. 0, the default, types as fast as the program can read.
     #[serde(default)]
     #[schemars(range(max = 1000))]
     pub delay_ms: u32,
@@ -24,7 +24,7 @@ action!(Type, "type", Typed, lasts |this: &Self| {
     std::time::Duration::from_millis(u64::from(characters) * (u64::from(this.delay_ms) + 1))
 }, kept |this: &Self| json!({ "characters": this.text.chars().count() }));
 
-/// How much was typed.
+/// What was typed.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Typed {
     /// Always true.
@@ -33,10 +33,10 @@ pub struct Typed {
     pub length: usize,
 }
 
-/// Press a key or a chord such as `Return`, `ctrl+a` or `alt+Tab`; several separated by spaces are
-/// pressed one after the other.
+/// Press a key or a chord such as `Return`, `ctrl+a` or `alt+Tab`. Several, separated by spaces,
+/// are pressed one after the other.
 ///
-/// X keysym names, and the names models use: Enter, CTRL, ArrowLeft, cmd, PageDown and so on.
+/// Accepts X keysym names and common aliases: Enter, CTRL, ArrowLeft, cmd, PageDown and so on.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Key {
@@ -47,13 +47,13 @@ pub struct Key {
 }
 action!(Key, "key", Pressed, kept |this: &Self| json!({ "keys": without_characters(&this.keys) }));
 
-/// The keys less those that write a character: one by one they may be a password.
+/// The keys without those that type a character: together they may be a password.
 pub(crate) fn without_characters(keys: &str) -> String {
     let shown = keys.split_whitespace().map(|key| if writes(key) { "•" } else { key });
     shown.collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a key or chord may write a character. What is not known not to, may.
+/// Whether a key or chord may type a character. Unknown keys may.
 fn writes(chord: &str) -> bool {
     const COMMANDS: [&str; 9] =
         ["ctrl", "control", "alt", "option", "super", "meta", "cmd", "command", "win"];
@@ -99,16 +99,16 @@ fn writes(chord: &str) -> bool {
     })
 }
 
-/// What was pressed.
+/// The keys that were pressed.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Pressed {
     /// Always true.
     pub ok: bool,
-    /// The keys as they were asked for.
+    /// The keys as requested.
     pub keys: String,
 }
 
-/// Hold a key or chord down for some seconds, then let it go.
+/// Hold a key or chord down for some seconds, then release it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HoldKey {
@@ -116,7 +116,7 @@ pub struct HoldKey {
     #[schemars(length(min = 1, max = 1000))]
     #[schemars(extend("x-error" = "invalid_keys", "x-missing" = "missing_keys"))]
     pub keys: String,
-    /// How long; more than 30 counts as 30.
+    /// How long, in seconds; at most 30. Longer values are capped.
     #[schemars(extend("x-error" = "invalid_seconds"))]
     pub seconds: Seconds,
 }
@@ -124,12 +124,12 @@ action!(HoldKey, "hold_key", Held, lasts |this: &Self| this.seconds.duration(), 
     json!({ "keys": without_characters(&this.keys), "seconds": this.seconds })
 });
 
-/// What was held, and for how long.
+/// The keys that were held.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Held {
     /// Always true.
     pub ok: bool,
-    /// The keys as they were asked for.
+    /// The keys as requested.
     pub keys: String,
     /// Seconds, after the cap.
     pub seconds: Seconds,
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_that_write_are_not_kept_and_those_that_command_are() {
+    fn histories_keep_command_keys_but_no_typed_characters() {
         let kept = "ctrl+l Return alt+Tab shift+Tab F5 ArrowLeft ctrl+shift+p super";
         assert_eq!(without_characters(kept), kept);
         assert_eq!(without_characters("p shift+P U+0070 KP_1 period é F99"), "• • • • • • •");

@@ -1,7 +1,7 @@
-//! The vocabulary shared by server and guest: ids, actions, replies and error codes.
+//! Types shared by server and guest: ids, actions, replies and error codes.
 //!
-//! Data only: no I/O, no clock, no task. Every type that a client sends is checked while it is
-//! parsed, so whoever holds one may trust it.
+//! Data only: no I/O, no clock, no tasks. Types that clients send are validated when they are
+//! parsed.
 
 pub mod action;
 pub mod attach;

@@ -1,8 +1,8 @@
-//! Names that callers give to what is kept for them; also names of files.
+//! Names that callers give to stored resources. They are also used as file names.
 
 use serde::{Deserialize, Deserializer, de::Error};
 
-/// Declares a name: its type, and what it names.
+/// Declares a name type for a kind of resource.
 macro_rules! name {
     ($(#[$doc:meta])* $name:ident, $of:literal) => {
         $(#[$doc])*
@@ -18,7 +18,7 @@ macro_rules! name {
         );
 
         impl $name {
-            /// The name as text; also the name of a file.
+            /// The name as text; also used as a file name.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -33,7 +33,7 @@ macro_rules! name {
 }
 pub(crate) use name;
 
-/// Reads a name of something.
+/// Deserializes and checks a name.
 pub(crate) fn read<'de, D: Deserializer<'de>>(
     deserializer: D,
     of: &str,

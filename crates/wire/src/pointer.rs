@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::action::action;
 
-/// One coordinate in pixels of the session's screen, counted from the top left corner.
+/// A coordinate in pixels of the session's screen, counted from the top left corner.
 ///
 /// Models sometimes write `376.0`; fractions are rounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -25,7 +25,7 @@ impl<'de> Deserialize<'de> for Px {
     }
 }
 
-/// A place on the screen.
+/// A point on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Point {
@@ -69,7 +69,7 @@ impl Button {
     }
 }
 
-/// A key that changes what a click or a scroll means while it is held.
+/// A modifier key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(extend("x-aliases" =
@@ -89,7 +89,7 @@ pub enum Modifier {
     Super,
 }
 
-/// Click once at a point of the desktop.
+/// Click once at a point on the desktop.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Click {
@@ -119,7 +119,7 @@ pub struct Clicked {
     pub button: String,
 }
 
-/// Click twice in quick succession at a point of the desktop.
+/// Click twice in quick succession at a point on the desktop.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DoubleClick {
@@ -136,7 +136,7 @@ pub struct DoubleClick {
 }
 action!(DoubleClick, "double_click", MultiClicked);
 
-/// Click three times in quick succession, which selects a line or paragraph of text.
+/// Click three times in quick succession. This selects a line or paragraph of text.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TripleClick {
@@ -166,7 +166,7 @@ pub struct MultiClicked {
     pub clicks: u8,
 }
 
-/// Click while modifier keys are held; they are released again whatever happens.
+/// Click while modifier keys are held. They are always released afterwards.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ModifierClick {
@@ -224,7 +224,7 @@ pub struct Moved {
     pub y: Px,
 }
 
-/// Press a button and keep it down until `mouse_up`, at the pointer or at the given point.
+/// Press a button and hold it until `mouse_up`, at the pointer or at the given point.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MouseDown {
@@ -243,7 +243,7 @@ pub struct MouseDown {
 }
 action!(MouseDown, "mouse_down", Clicked);
 
-/// Let a button go, at the pointer or at the given point.
+/// Release a button, at the pointer or at the given point.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MouseUp {
@@ -262,7 +262,7 @@ pub struct MouseUp {
 }
 action!(MouseUp, "mouse_up", Clicked);
 
-/// Press at one point, move to another in small steps, release; or follow a `path`.
+/// Press at one point, move to another in small steps and release; or follow a `path`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Drag {
@@ -282,7 +282,8 @@ pub struct Drag {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-error" = "invalid_coordinates"))]
     pub end_y: Option<Px>,
-    /// The points to pass, the first is pressed and the last released: at least two.
+    /// Points to pass through, at least two. The button is pressed at the first and released at the
+    /// last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 1000))]
     #[schemars(extend("x-error" = "invalid_coordinates"))]
@@ -291,7 +292,7 @@ pub struct Drag {
     #[serde(default)]
     #[schemars(extend("x-error" = "invalid_button"))]
     pub button: Button,
-    /// Keys to hold meanwhile.
+    /// Modifier keys to hold during the drag.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-error" = "invalid_modifier", "x-missing" = "missing_modifiers"))]
     pub modifiers: Vec<Modifier>,
@@ -299,7 +300,7 @@ pub struct Drag {
 action!(Drag, "drag", Dragged, kept |this: &Self| json!({ "path": this.points() }));
 
 impl Drag {
-    /// The points of the drag, or nothing if neither form is complete.
+    /// The points of the drag. `None` if neither form is complete.
     pub fn points(&self) -> Option<Vec<Point>> {
         if self.path.len() >= 2 {
             return Some(self.path.clone());
@@ -310,7 +311,7 @@ impl Drag {
     }
 }
 
-/// Where a drag began and ended.
+/// Where a drag started and ended.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Dragged {
     /// Always true.
@@ -325,7 +326,7 @@ pub struct Dragged {
     pub end_y: Px,
 }
 
-/// Which way the content is asked to move.
+/// Scroll direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
@@ -339,7 +340,7 @@ pub enum Direction {
     Right,
 }
 
-/// Turn the wheel, at a point if one is given, else where the pointer is.
+/// Turn the mouse wheel, at the given point or at the pointer.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scroll {
@@ -351,14 +352,14 @@ pub struct Scroll {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-error" = "invalid_coordinates"))]
     pub y: Option<Px>,
-    /// Which way.
+    /// Direction.
     #[schemars(extend("x-error" = "invalid_direction"))]
     pub direction: Direction,
-    /// Wheel notches; 3 if not given, more than 50 counts as 50.
+    /// Wheel notches; defaults to 3, at most 50. Larger values are capped.
     #[serde(default = "Scroll::default_amount")]
     #[schemars(extend("x-error" = "invalid_amount"))]
     pub amount: u32,
-    /// Keys to hold meanwhile, for example ctrl to zoom.
+    /// Modifier keys to hold, for example ctrl to zoom.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-error" = "invalid_modifier", "x-missing" = "missing_modifiers"))]
     pub modifiers: Vec<Modifier>,
@@ -366,7 +367,7 @@ pub struct Scroll {
 action!(Scroll, "scroll", Scrolled);
 
 impl Scroll {
-    /// More notches than this are not turned in one call.
+    /// Maximum number of notches per call.
     pub const MAX_AMOUNT: u32 = 50;
 
     fn default_amount() -> u32 {
@@ -379,13 +380,13 @@ impl Scroll {
 pub struct Scrolled {
     /// Always true.
     pub ok: bool,
-    /// Which way.
+    /// Direction.
     pub direction: Direction,
-    /// Notches turned, after the cap.
+    /// Notches turned, after capping.
     pub amount: u32,
 }
 
-/// Ask where the pointer is.
+/// Get the position of the pointer.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CursorPosition {}

@@ -1,4 +1,4 @@
-//! Programs that an agent starts.
+//! Programs that an agent launches.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::action::action;
 
-/// Start a program in the session, detached; it outlives the call.
+/// Start a program in the session, detached. It keeps running after the call.
 ///
 /// Chromium is already running on the desktop: there is no need to launch it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -16,7 +16,7 @@ pub struct Launch {
     #[schemars(length(min = 1, max = 4096))]
     #[schemars(extend("x-missing" = "missing_command"))]
     pub command: String,
-    /// Its arguments, passed as they are; no shell is involved.
+    /// Arguments, passed unchanged. No shell is involved.
     #[serde(default)]
     #[schemars(length(max = 1000))]
     pub args: Vec<String>,
@@ -29,8 +29,8 @@ action!(Launch, "launch", Launched, kept |this: &Self| json!({ "command": this.c
 pub struct Launched {
     /// Always true.
     pub ok: bool,
-    /// The command as it was asked for.
+    /// The command as requested.
     pub command: String,
-    /// The process, as programs in the session see it.
+    /// Process id, as programs in the session see it.
     pub pid: u32,
 }

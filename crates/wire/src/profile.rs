@@ -1,4 +1,4 @@
-//! Browser profiles that are kept.
+//! Stored browser profiles.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,18 +7,18 @@ use time::OffsetDateTime;
 /// The caller's profiles, by name.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ProfileList {
-    /// Each.
+    /// The profiles.
     pub profiles: Vec<Profile>,
 }
 
 /// A profile.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Profile {
-    /// As sessions ask for it.
+    /// Name that sessions use.
     pub name: String,
-    /// Bytes on the server's disk.
+    /// Size on the server's disk, in bytes.
     pub size: u64,
-    /// When it was kept last.
+    /// When it was last saved.
     #[serde(with = "time::serde::rfc3339")]
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub kept_at: OffsetDateTime,

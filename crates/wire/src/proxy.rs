@@ -1,4 +1,4 @@
-//! The proxy that a session's connections leave by.
+//! The proxy for a session's outgoing connections.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-/// A proxy that all connections of a session leave by.
+/// A proxy for all outgoing connections of a session.
 ///
-/// It resolves the names that it is asked for, so only addresses written as such, and names that are
-/// closed, are judged before it gets them. The address of the proxy itself is judged as any other.
+/// The proxy resolves host names. The egress policy therefore checks only blocked names, literal
+/// addresses, and the address of the proxy itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Proxy {
@@ -20,21 +20,21 @@ pub struct Proxy {
         "x-expected" = "http://host:port or socks5://host:port, without credentials"
     ))]
     pub server: String,
-    /// Who to log in as. Replies show `•••`: some proxies take a key here.
+    /// User name for the proxy. Replies show `•••`, because some proxies take a key here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub username: Option<Secret>,
-    /// What to log in with. Replies show `•••`.
+    /// Password for the proxy. Replies show `•••`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub password: Option<Secret>,
-    /// Hosts that are dialled directly: `name`, `*.name` for all names below it, an address, or a
-    /// range such as `10.1.0.0/16`, which is for hosts written as addresses.
+    /// Hosts to dial directly: `name`, `*.name` for all its subdomains, an address, or a range such
+    /// as `10.1.0.0/16` for hosts written as addresses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 100))]
     pub bypass: Vec<String>,
 }
 
 impl Proxy {
-    /// The proxy as a reply shows it.
+    /// The proxy as replies show it, with masked credentials.
     #[must_use]
     pub fn without_credentials(&self) -> Self {
         let hidden = |secret: &Option<Secret>| secret.as_ref().map(|_| Secret("•••".into()));
@@ -43,13 +43,13 @@ impl Proxy {
     }
 }
 
-/// A text that neither logs nor errors show; at most 255 bytes.
+/// Text that logs and errors never show; at most 255 bytes.
 #[derive(Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Secret(#[schemars(length(max = 255), extend("x-secret" = true))] String);
 
 impl Secret {
-    /// The text, for whoever it is meant for.
+    /// The secret itself.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -63,7 +63,7 @@ impl fmt::Debug for Secret {
 
 impl<'de> Deserialize<'de> for Secret {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Whatever it is, the error does not quote it.
+        // The error does not quote the value, whatever it is.
         match Value::deserialize(deserializer)? {
             Value::String(text) if text.len() <= 255 && !text.contains(char::is_control) => {
                 Ok(Self(text))
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn credentials_are_never_written_but_over_the_link() {
+    fn credentials_are_written_only_to_the_link() {
         let proxy: Proxy = serde_json::from_value(json!({
             "server": "http://proxy.example:3128", "username": "alice", "password": "hunter2",
         }))
@@ -88,7 +88,7 @@ mod tests {
         assert!(!format!("{proxy:?}").contains("hunter2"));
         let shown = serde_json::to_value(proxy.without_credentials()).unwrap();
         assert_eq!((&shown["username"], &shown["password"]), (&json!("•••"), &json!("•••")));
-        // A record of the session is read again by the next server.
+        // The next server reads the record of the session.
         assert!(serde_json::from_value::<Proxy>(shown).is_ok());
         for wrong in [json!(31337), json!(["hunter2"]), json!("hunter2\n"), json!("x".repeat(256))]
         {

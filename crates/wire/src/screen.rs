@@ -1,4 +1,4 @@
-//! Pictures of the screen, and its size.
+//! Screenshots, and the size of the screen.
 
 use bytes::Bytes;
 use schemars::JsonSchema;
@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::{action::action, body::BytesReply, pointer::Px};
 
-/// How a picture is encoded.
+/// Encoding of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(extend("x-aliases" = ["jpg"]))]
 pub enum Format {
-    /// Lossless, understood everywhere.
+    /// Lossless; supported everywhere.
     #[default]
     Png,
-    /// Lossless and about half the size of PNG.
+    /// Lossless, about half the size of PNG.
     Webp,
     /// Lossy and small.
     #[serde(alias = "jpg")]
@@ -22,7 +22,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Its name in requests.
+    /// Name in requests.
     pub fn name(self) -> &'static str {
         match self {
             Self::Png => "png",
@@ -41,18 +41,18 @@ impl Format {
     }
 }
 
-/// An encoded picture. It travels as the body of a reply, its facts as headers.
+/// An encoded picture. It is sent as the body of a reply, with its metadata in headers.
 #[derive(Debug, Clone)]
 pub struct Picture {
-    /// How `bytes` are encoded.
+    /// Encoding of `bytes`.
     pub format: Format,
-    /// Names this picture among all of its session.
+    /// Id of the picture, unique in its session.
     pub id: String,
-    /// Size of the picture in pixels.
+    /// Width in pixels.
     pub width: u32,
-    /// Size of the picture in pixels.
+    /// Height in pixels.
     pub height: u32,
-    /// The screen's pixel that the picture's top left corner shows.
+    /// Screen coordinates of the picture's top left corner.
     pub origin: (u32, u32),
     /// Picture pixels per screen pixel.
     pub scale: f64,
@@ -83,17 +83,17 @@ impl BytesReply for Picture {
     }
 }
 
-/// Headers that carry a picture's facts, on the API and on the link.
+/// Headers with a picture's metadata, on the API and on the link.
 pub mod header {
     /// The picture's id.
     pub const ID: &str = "x-helmdeck-screenshot-id";
     /// `WIDTHxHEIGHT` of the picture.
     pub const SIZE: &str = "x-helmdeck-size";
-    /// `X,Y`: the screen's pixel in the picture's top left corner.
+    /// `X,Y`: screen coordinates of the picture's top left corner.
     pub const ORIGIN: &str = "x-helmdeck-origin";
     /// Picture pixels per screen pixel.
     pub const SCALE: &str = "x-helmdeck-scale";
-    /// All of them.
+    /// All headers.
     pub const ALL: [&str; 4] = [ID, SIZE, ORIGIN, SCALE];
 }
 
@@ -101,11 +101,11 @@ pub mod header {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Screenshot {
-    /// png, webp or jpeg; else what `Accept` prefers; else png.
+    /// png, webp or jpeg. Defaults to the preference in `Accept`, then to png.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-error" = "invalid_format"))]
     pub format: Option<Format>,
-    /// Scale down to this width, keeping the aspect; the scale is in a header.
+    /// Scale down to this width, keeping the aspect ratio. The scale is in a header.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 16, max = 7680))]
     pub max_width: Option<u32>,
@@ -115,9 +115,9 @@ pub struct Screenshot {
 }
 action!(Screenshot, "screenshot", Picture, drives |_: &Self| false);
 
-/// Take a picture of a region, scaled to fit inside 1024×1024 with its aspect kept.
+/// Take a picture of a region, scaled to fit into 1024×1024 with its aspect ratio kept.
 ///
-/// Origin and scale are in headers. Later clicks still use coordinates of the whole screen.
+/// Origin and scale are in headers. Clicks still use coordinates of the whole screen.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Zoom {
@@ -133,7 +133,7 @@ pub struct Zoom {
     /// The opposite corner.
     #[schemars(extend("x-error" = "invalid_region"))]
     pub y2: Px,
-    /// png, webp or jpeg; else what `Accept` prefers; else png.
+    /// png, webp or jpeg. Defaults to the preference in `Accept`, then to png.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-error" = "invalid_format"))]
     pub format: Option<Format>,
@@ -141,7 +141,7 @@ pub struct Zoom {
 action!(Zoom, "zoom", Picture, drives |_: &Self| false);
 
 impl Zoom {
-    /// The picture fits inside a square of this many pixels.
+    /// Side of the square that the picture fits into, in pixels.
     pub const FIT: u32 = 1024;
 }
 
@@ -160,7 +160,7 @@ pub struct Resize {
 }
 action!(Resize, "resize", Resized);
 
-/// The screen's size now.
+/// The new size of the screen.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Resized {
     /// Always true.

@@ -1,4 +1,4 @@
-//! What a client asks of a session, and what it is told about one.
+//! Sessions: how clients describe them in requests, and how the server describes them in replies.
 
 use std::collections::BTreeMap;
 
@@ -28,105 +28,104 @@ pub enum Mode {
     /// A browser without a screen: fast, for automated work.
     #[default]
     Headless,
-    /// A whole Linux desktop with a visible browser: for work that people watch.
+    /// A Linux desktop with a visible browser, for work that people watch.
     Desktop,
 }
 
-/// What a session shall be. Every field is optional.
+/// Settings of a new session. Every field is optional.
 ///
-/// The same fields may also stand one level deeper, in an object called `spec`.
+/// The fields may also be nested in an object called `spec`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SessionSpec {
     /// A name for people.
     #[schemars(length(max = 200))]
     pub label: String,
-    /// The container image, where the runtime uses one. Recorded otherwise.
+    /// Container image, for runtimes that use one. Other runtimes only record it.
     #[schemars(length(max = 500))]
     pub image: String,
-    /// Headless if neither this nor `env.HELMDECK_MODE` is given.
+    /// Defaults to `env.HELMDECK_MODE`, then to headless.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// The page that the browser opens first; `https://` is added if there is no scheme. The session
-    /// is ready once the page is loaded, or could not be: then `notes` says why.
+    /// Page that the browser opens first; `https://` is added if there is no scheme. The session
+    /// becomes ready when the page is loaded. If it cannot be loaded, `notes` explains why.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 4000))]
     pub start_url: Option<String>,
-    /// The screen's size, or that of a headless browser's window. If neither this nor
-    /// `env.HELMDECK_DISPLAY_GEOMETRY` is given: 1920x1080, headless 1280x800.
+    /// Size of the screen, or of a headless browser's window. Defaults to
+    /// `env.HELMDECK_DISPLAY_GEOMETRY`, then to 1920x1080, or 1280x800 if headless.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-error" = "invalid_geometry"))]
     pub geometry: Option<Geometry>,
-    /// The most memory the session may use.
+    /// Memory limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_limit: Option<Bytes>,
-    /// The size of /dev/shm.
+    /// Size of /dev/shm.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shm_size: Option<Bytes>,
-    /// The most processor cores the session may use.
+    /// CPU limit, in cores.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.01, max = 1024.0))]
     pub cpu_limit: Option<f64>,
-    /// Seconds from creation to the end, whatever happens; no limit if not given.
+    /// Seconds from creation to the end of the session; no limit by default.
     #[serde(alias = "wallclock_timeout_s", skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub timeout_seconds: Option<u64>,
-    /// Seconds without a call after which the session ends; 300 if not given, 0 for never.
+    /// Seconds without a call after which the session ends; defaults to 300, 0 for never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_timeout_s: Option<u64>,
-    /// The session ends after this many actions; 0 for no limit.
+    /// Number of actions after which the session ends; 0 for no limit.
     pub max_tasks: u64,
-    /// The clock's place inside the session, for example `Europe/Paris`.
+    /// Time zone of the session, for example `Europe/Paris`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 64), regex(pattern = "^[A-Za-z0-9+_-]+(/[A-Za-z0-9+_-]+)*$"))]
     #[schemars(extend("x-expected" = "a time zone such as Europe/Paris"))]
     pub timezone: Option<String>,
-    /// The language inside the session, for example `de-DE`.
+    /// Language of the session, for example `de-DE`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 32), regex(pattern = "^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$"))]
     #[schemars(extend("x-expected" = "a language such as de-DE"))]
     pub locale: Option<String>,
-    /// Where the browser tells pages that it is.
+    /// Geolocation reported to pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub geolocation: Option<Geolocation>,
-    /// The colours that the browser tells pages its reader prefers.
+    /// Colour scheme that pages see as the reader's preference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub color_scheme: Option<ColorScheme>,
-    /// The name of a browser profile that is kept from session to session: who is signed in stays
-    /// so. One session at a time has it; others of the same caller find it as it was left.
+    /// Name of a browser profile that is kept between sessions, including its logins. Only one
+    /// session at a time can use it; the next one finds it as it was left.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<ProfileName>,
-    /// The names of extensions of the caller's that the browser has from its start on.
+    /// Names of the caller's extensions to load into the browser.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 20))]
     pub extensions: Vec<ExtensionName>,
-    /// The proxy that all connections of the session leave by; directly if not given.
+    /// Proxy for all outgoing connections; by default they are direct.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<Proxy>,
-    /// Ports of the server's machine that the session opens as its own: with `localhost:5173`, its
-    /// browser and programs reach a development server at `http://localhost:5173`. Needs the admin,
-    /// or a port of HELMDECK_FORWARD_ALLOW.
+    /// Ports of the server's machine to open inside the session. With `localhost:5173`, its browser
+    /// and programs reach a development server at `http://localhost:5173`. Requires the admin scope
+    /// or a port in HELMDECK_FORWARD_ALLOW.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 32))]
     pub forward: Vec<ForwardRule>,
-    /// Whether browsers that the agent's own programs start, by Playwright or Puppeteer for example,
-    /// answer the browser's calls while they run; as the server is set if not given.
+    /// Whether browser calls go to browsers that the agent's own programs start, for example with
+    /// Playwright or Puppeteer, while these run. Defaults to the server's setting.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub browser_passthrough: Option<bool>,
-    /// Whether the browser tells pages that a program drives it: `navigator.webdriver` is true, and
-    /// the user agent of a headless browser says `HeadlessChrome`. If not given: true for headless
-    /// sessions, false for desktops, where pages see an ordinary Chromium.
+    /// Whether the browser tells pages that it is automated: `navigator.webdriver` is true, and a
+    /// headless browser's user agent says `HeadlessChrome`. Defaults to true for headless sessions
+    /// and to false for desktops, where pages see an ordinary Chromium.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub announce_automation: Option<bool>,
-    /// Whether the agent's programs are stopped while a person has control, and go on afterwards.
-    /// Browsers that they started are stopped as well; the session's own browser and its desktop are
-    /// not.
+    /// Whether the agent's programs are stopped while a person has control. This includes browsers
+    /// that they started, but not the session's own browser and desktop.
     pub freeze_on_takeover: bool,
-    /// The pictures of `/api/v1/sessions/{id}/cdp-stream`, for viewers that do not ask for others;
-    /// quality 70, 1280x800 and 15 a second if not given.
+    /// Default pictures of `/api/v1/sessions/{id}/cdp-stream`; quality 70, 1280x800 and 15 per
+    /// second if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cdp_stream: Option<Pictures>,
-    /// Environment of the agent's programs. Replies show the values of `HELMDECK_*` only.
+    /// Environment of the agent's programs. Replies show only the values of `HELMDECK_*`.
     pub env: BTreeMap<String, String>,
 }
 
@@ -135,33 +134,33 @@ name! {
     ProfileName, "a profile"
 }
 
-/// Where a session is in its life.
+/// State of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Not ready yet.
     Starting,
-    /// Ready: calls are answered.
+    /// Ready for calls.
     Running,
-    /// Running, but made by another version of the server: it can be watched and ended.
+    /// Running, but created by another version of the server: it can only be watched and ended.
     Outdated,
-    /// Over, as asked or at a limit.
+    /// Ended on request or at a limit.
     Terminated,
-    /// Over, because something broke.
+    /// Ended because of a failure.
     Error,
 }
 
-/// Why a session is over.
+/// Why a session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EndReason {
-    /// A caller asked for it.
+    /// A caller ended it.
     Requested,
-    /// `timeout_seconds` went by.
+    /// It reached `timeout_seconds`.
     WallClock,
-    /// `idle_timeout_s` went by without a call.
+    /// It reached `idle_timeout_s` without a call.
     Idle,
-    /// `max_tasks` were done.
+    /// It reached `max_tasks`.
     MaxTasks,
     /// The server stopped.
     ServerStopped,
@@ -171,14 +170,14 @@ pub enum EndReason {
     GuestLost,
     /// The X server is gone.
     DisplayLost,
-    /// Chromium is gone and could not be brought back.
+    /// Chromium is gone and could not be restarted.
     BrowserLost,
-    /// The session used more memory than it may.
+    /// It exceeded its memory limit.
     OutOfMemory,
 }
 
 impl EndReason {
-    /// Its name in replies and messages.
+    /// Name in replies and messages.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Requested => "requested",
@@ -200,59 +199,59 @@ impl EndReason {
 pub struct StageTiming {
     /// sandbox, display, desktop, browser.
     pub stage: String,
-    /// Milliseconds from the moment the session was asked for until the stage was done.
+    /// Milliseconds from the creation request until the stage was done.
     pub done_ms: u64,
 }
 
-/// What a session may use, and uses.
+/// Limits and usage of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Resources {
     /// What enforces the limits: cgroup-v2, cgroup-v1, rlimit+watchdog, or none.
     pub limits_by: String,
-    /// Bytes of memory in use, where that can be told.
+    /// Memory in use, in bytes, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
-    /// Processes and threads, where that can be told.
+    /// Number of processes and threads, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pids: Option<u64>,
-    /// How often a process was killed because the session's memory was used up.
+    /// How often a process was killed because the session ran out of memory.
     pub out_of_memory: u64,
 }
 
-/// What became of the session's requests to reach the network.
+/// Counts of the session's outgoing connections.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Egress {
-    /// Connections that were made.
+    /// Connections that were established.
     pub allowed: u64,
-    /// Connections that the policy refused.
+    /// Connections that the egress policy refused.
     pub denied: u64,
-    /// Connections that were allowed and did not come about.
+    /// Connections that were allowed but failed.
     pub failed: u64,
 }
 
-/// A session as its owner sees it.
+/// A session, as its owner sees it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Session {
-    /// Its name in every later call.
+    /// Id for later calls.
     pub id: SessionId,
-    /// The runtime's name for the sandbox.
+    /// The runtime's id of the sandbox.
     pub container_id: String,
-    /// Where it is in its life.
+    /// State of the session.
     pub status: Status,
-    /// Whether people can watch it.
+    /// Desktop or headless.
     pub mode: Mode,
     /// The token subject that created it.
     pub owner: String,
-    /// When it was asked for.
+    /// When it was created.
     #[serde(with = "time::serde::rfc3339")]
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub created_at: OffsetDateTime,
-    /// When it ends at the latest, if that is known.
+    /// When it ends at the latest, if it has such a limit.
     #[serde(with = "time::serde::rfc3339::option", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     #[serde(default)]
     pub expires_at: Option<OffsetDateTime>,
-    /// When it ends unless it is used before; absent while it is in use, and without an idle limit.
+    /// When it ends if it is not used; absent while it is in use and if it has no idle limit.
     #[serde(
         default,
         with = "time::serde::rfc3339::option",
@@ -260,7 +259,7 @@ pub struct Session {
     )]
     #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub idle_ends_at: Option<OffsetDateTime>,
-    /// When an agent last did something in it; absent if none has.
+    /// When an agent last acted in it; absent before the first action.
     #[serde(
         default,
         with = "time::serde::rfc3339::option",
@@ -268,10 +267,10 @@ pub struct Session {
     )]
     #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub agent_acted_at: Option<OffsetDateTime>,
-    /// Why it is over, once it is.
+    /// Why it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_reason: Option<EndReason>,
-    /// When it ended, once it has.
+    /// When it ended.
     #[serde(
         default,
         with = "time::serde::rfc3339::option",
@@ -279,51 +278,51 @@ pub struct Session {
     )]
     #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub ended_at: Option<OffsetDateTime>,
-    /// Whether `/api/v1/sessions/{id}/last-picture` shows how it looked at its end.
+    /// Whether `/api/v1/sessions/{id}/last-picture` has a picture of its end.
     #[serde(default)]
     pub last_picture: bool,
-    /// What went wrong, with the end of the log, if something did.
+    /// What went wrong, with the end of the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// How long each stage of the start took.
     pub timings: Vec<StageTiming>,
-    /// What it may use and uses, while it runs.
+    /// Limits and usage, while it runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resources: Option<Resources>,
-    /// Its requests to reach the network.
+    /// Its outgoing connections.
     pub egress: Egress,
-    /// Ports outside that it opens as its own.
+    /// Forwarded ports.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forwards: Vec<Forward>,
-    /// Actions done so far.
+    /// Number of actions so far.
     pub tasks: u64,
-    /// What the agent says it is doing; empty if it says nothing.
+    /// Status line of the agent; empty if it has set none.
     pub agent_status: String,
-    /// Where on the desktop the window is of the browser that was used last, if one is to be seen.
+    /// Position of the window of the browser that was used last, if it is visible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub browser_window: Option<BrowserWindow>,
-    /// Who drives it.
+    /// Who controls it.
     pub control: Control,
     /// Whether its browser can be watched at `/api/v1/sessions/{id}/cdp-stream`.
     #[serde(default)]
     pub browser_view: BrowserView,
-    /// Who signs in privately, while a person does.
+    /// The private sign-in in progress.
     #[serde(default)]
     pub private_sign_in: Option<PrivateSignIn>,
-    /// The attached display or browser, if the server did not start it.
+    /// The attached display or browser, if the server did not start the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attached: Option<Attached>,
-    /// Remarks, for example about an image that this runtime does not use, or a program that
-    /// attached the session and is not connected.
+    /// Remarks, for example that this runtime ignores the image, or that the program that attached
+    /// the session is not connected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The session as it was asked for, defaults filled in.
+    /// The requested settings, with defaults filled in.
     pub spec: SessionSpec,
 }
 
 /// All sessions the caller may see.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct SessionList {
-    /// Oldest first; of those that have ended, the last to end first.
+    /// Oldest first. Ended sessions are sorted by their end, newest first.
     pub sessions: Vec<Session>,
 }

@@ -1,26 +1,26 @@
-//! What an admin can change while the server runs.
+//! Settings that an admin can change while the server runs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The settings in effect. New sessions follow them; those that exist stay as they are.
+/// The settings in effect. They apply to new sessions only.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Settings {
-    /// Whether browsers that an agent's own programs start are watched and driven as the session's
-    /// own is.
+    /// Whether sessions watch and drive browsers that an agent's own programs start, like their own
+    /// browser.
     pub browser_passthrough: Feature,
 }
 
-/// Something that is on or off.
+/// A feature that is on or off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Feature {
-    /// Whether new sessions have it, unless they choose themselves.
+    /// Whether new sessions have it by default.
     pub enabled: bool,
-    /// Whether the server's configuration turned it on; then it cannot be turned off here.
+    /// Whether the server's configuration enables it. It cannot be disabled here then.
     pub by_configuration: bool,
 }
 
-/// Change settings; what is not given stays.
+/// Change settings. Fields that are not given keep their values.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChangeSettings {

@@ -1,4 +1,4 @@
-//! Sizes written as people write them: `1920x1080`, `512m`.
+//! Human-readable sizes: `1920x1080`, `512m`.
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
@@ -40,7 +40,7 @@ impl FromStr for Geometry {
     type Err = SizeError;
 
     fn from_str(text: &str) -> Result<Self, SizeError> {
-        // Xvfb users write the depth too: 1920x1080x24.
+        // Accept the depth that Xvfb users add: 1920x1080x24.
         let text = text.strip_suffix("x24").unwrap_or(text);
         let bad = || SizeError::Geometry(text.to_owned());
         let (width, height) = text.split_once('x').ok_or_else(bad)?;
@@ -84,7 +84,7 @@ impl FromStr for Bytes {
     }
 }
 
-/// A size that could not be read.
+/// A size that could not be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
     /// Not a screen size, or outside the limits.
@@ -95,7 +95,7 @@ pub enum SizeError {
     Bytes(String),
 }
 
-/// Both kinds are strings in JSON.
+/// Implements both types as JSON strings.
 macro_rules! string_in_json {
     ($type:ident, $name:literal, $pattern:literal, $example:literal, $expected:literal) => {
         impl Serialize for $type {

@@ -1,19 +1,19 @@
-//! Waiting, and the sentence an agent shows to its viewers.
+//! Waiting, and the status line that an agent shows to viewers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::action::{Done, action};
 
-/// A duration an action may take: more than zero, and at most thirty seconds.
+/// Duration of an action in seconds: more than zero, at most thirty.
 ///
-/// A longer one is cut to thirty, and the reply says so.
+/// Longer values are capped; the reply contains the actual value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Seconds(#[schemars(extend("exclusiveMinimum" = 0))] pub f64);
 
 impl Seconds {
-    /// The longest an action may wait.
+    /// Maximum duration.
     pub const MAX: f64 = 30.0;
 
     /// The same as a duration.
@@ -33,26 +33,26 @@ impl<'de> Deserialize<'de> for Seconds {
     }
 }
 
-/// Do nothing for some seconds, inside the session.
+/// Wait inside the session for some seconds.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wait {
-    /// How long; more than 30 counts as 30.
+    /// How long, in seconds; at most 30. Longer values are capped.
     #[schemars(extend("x-error" = "invalid_seconds"))]
     pub seconds: Seconds,
 }
 action!(Wait, "wait", Waited, drives |_: &Self| false, lasts |this: &Self| this.seconds.duration());
 
-/// How long was waited.
+/// How long the action waited.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Waited {
     /// Always true.
     pub ok: bool,
-    /// Seconds, after the cap.
+    /// Seconds, after capping.
     pub seconds: Seconds,
 }
 
-/// Say what the agent is doing, for the banner over the live view. An empty text clears it.
+/// Set the agent's status line, shown above the live view. An empty text clears it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgentStatus {

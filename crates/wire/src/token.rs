@@ -1,38 +1,38 @@
-//! Tokens, as those who look after them see them.
+//! Tokens, as listed for those who manage them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
-/// A token that was made, without the token itself.
+/// A token, without the secret itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenInfo {
-    /// Names it, to revoke it.
+    /// Id, to revoke it.
     pub id: String,
     /// Who uses it.
     pub subject: String,
-    /// Its label: the program it was made for, if that is known.
+    /// Label: the program that it was created for, if known.
     pub client: Option<String>,
-    /// Whether a person uses it: made by a login, or with `helmdeck token --human`.
+    /// Whether a person uses it: it was created by a login or with `helmdeck token --human`.
     #[serde(default)]
     pub human: bool,
-    /// What it allows.
+    /// Its scopes.
     pub scopes: Vec<String>,
-    /// When it was made.
+    /// When it was created.
     #[serde(with = "time::serde::rfc3339")]
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub created_at: OffsetDateTime,
-    /// Until when it is good.
+    /// When it expires.
     #[serde(with = "time::serde::rfc3339")]
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub expires_at: OffsetDateTime,
-    /// When it was revoked, if it was.
+    /// When it was revoked.
     #[serde(default, with = "time::serde::rfc3339::option")]
     #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub revoked_at: Option<OffsetDateTime>,
 }
 
-/// The tokens that the caller may see and are not yet forgotten.
+/// Tokens that the caller may see. Old ones are eventually removed.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TokenList {
     /// Newest first.

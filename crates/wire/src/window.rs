@@ -5,18 +5,18 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::action::action;
 
-/// List the windows of programs on the desktop, at most 1024; the panel is not one.
+/// List the windows on the desktop, at most 1024. The panel is not included.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListWindows {}
 action!(ListWindows, "windows", Windows, drives |_: &Self| false);
 
-/// The windows, in the order in which they were opened.
+/// Windows in the order in which they were opened.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Windows {
     /// The windows; empty if there are none.
     pub windows: Vec<Window>,
-    /// How many.
+    /// Number of windows.
     pub count: usize,
 }
 
@@ -25,39 +25,39 @@ pub struct Windows {
 pub struct Window {
     /// X11 id, in decimal.
     pub id: String,
-    /// The process that owns it, as `launch` and `ps` number it. The session's own browser runs apart
-    /// from other programs and has none.
+    /// Process that owns the window, as `launch` and `ps` number it. Absent for the session's own
+    /// browser, which runs separately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
-    /// Whether it is a window of the session's own browser.
+    /// Whether it belongs to the session's own browser.
     #[serde(default)]
     pub browser: bool,
     /// The title.
     pub name: String,
     /// The program's class, for example `Chromium`.
     pub class: String,
-    /// Left edge on the screen; negative if it sticks out.
+    /// Left edge on the screen; can be negative.
     pub x: i32,
-    /// Top edge on the screen; negative if it sticks out.
+    /// Top edge on the screen; can be negative.
     pub y: i32,
     /// Width without the frame.
     pub width: u32,
     /// Height without the frame.
     pub height: u32,
-    /// Whether it has the keyboard.
+    /// Whether it has the keyboard focus.
     pub focused: bool,
     /// Whether it is minimised.
     pub minimized: bool,
 }
 
-/// Where the browser's window is on the desktop.
+/// Position of the browser's window on the desktop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BrowserWindow {
     /// X11 id, in decimal.
     pub id: String,
-    /// Left edge on the screen; negative if it sticks out.
+    /// Left edge on the screen; can be negative.
     pub x: i32,
-    /// Top edge on the screen; negative if it sticks out.
+    /// Top edge on the screen; can be negative.
     pub y: i32,
     /// Width without the frame.
     pub width: u32,
@@ -94,7 +94,7 @@ impl Serialize for WindowId {
     }
 }
 
-/// Give a window the keyboard and raise it; a minimised one is restored.
+/// Focus a window and raise it. A minimised window is restored.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Focus {
@@ -104,7 +104,7 @@ pub struct Focus {
 }
 action!(Focus, "focus", Focused);
 
-/// Which window has the keyboard now.
+/// The focused window.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Focused {
     /// Always true.

@@ -27,13 +27,13 @@ import type {
   Ticket,
 } from "./wire";
 
-/** A refusal of the server, or a request that did not reach it (status 0). */
+/** An error from the server, or a request that did not reach it (status 0). */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
     readonly code: string,
     message: string,
-    /** Seconds to wait before another try, if the server said so. */
+    /** Seconds to wait before another try, if the server sent them. */
     readonly retryAfter: number | null,
     readonly body: Record<string, unknown> = {},
   ) {
@@ -44,12 +44,12 @@ export class ApiError extends Error {
 type Unauthorised = () => void;
 let onUnauthorised: Unauthorised = () => {};
 
-/** Calls `callback` whenever a request finds that nobody is signed in any more. */
+/** Calls `callback` when a request shows that the login has expired. */
 export function whenSignedOut(callback: Unauthorised): void {
   onUnauthorised = callback;
 }
 
-/** The cookie alone must not be enough for a change: another site can make a browser send it. */
+/** The cookie alone must not allow a change, because another site can make a browser send it. */
 export const guard = { "X-Helmdeck-CSRF": "1" };
 
 async function request(method: string, path: string, body?: unknown): Promise<Response> {
@@ -71,10 +71,10 @@ async function request(method: string, path: string, body?: unknown): Promise<Re
   throw await refusal(response);
 }
 
-/** What an answer says that is not the one hoped for. */
+/** The error in an unsuccessful response. */
 export async function refusal(response: Response): Promise<ApiError> {
   const error = await failure(response);
-  // A wrong password is an answer for the login form, not the end of a signed-in time.
+  // A wrong password is an answer for the login form, not an expired login.
   if (error.status === 401 && error.code !== "invalid_credentials") onUnauthorised();
   return error;
 }
@@ -102,10 +102,10 @@ export const client = {
 
   sessions: async () => (await json<{ sessions: Session[] }>("GET", "sessions")).sessions,
   session: (id: string) => json<Session>("GET", session(id)),
-  /** Sessions that have ended, the last first. */
+  /** Ended sessions, latest first. */
   ended: async (limit: number) =>
     (await json<{ sessions: Session[] }>("GET", `sessions?state=ended&limit=${limit}`)).sessions,
-  /** One that has ended, as it was last. */
+  /** An ended session in its last state. */
   endedSession: (id: string) => json<Session>("GET", `${session(id)}/ended`),
   keepAlive: (id: string) => json<Session>("POST", `${session(id)}/keep-alive`),
   create: (spec: CreateSession) => json<Session>("POST", "sessions?wait=false", spec),
@@ -131,9 +131,9 @@ export const client = {
   release: (id: string, message: string) =>
     json<Control>("POST", `${session(id)}/control/release`, message ? { message } : {}),
 
-  /** Opens the page of the active tab where only the caller sees it, until it is ended. */
+  /** Opens the active tab's page where only the caller sees it, until the private sign-in ends. */
   beginPrivate: (id: string) => request("POST", `${session(id)}/private-sign-in`),
-  /** Hands the signed-in page to the agent, or nothing of it. */
+  /** Hands the signed-in page to the agent, or discards it. */
   endPrivate: (id: string, discard: boolean) =>
     request("DELETE", `${session(id)}/private-sign-in${discard ? "?discard=true" : ""}`),
 
@@ -152,7 +152,7 @@ export const client = {
   revokeToken: (id: string) => request("DELETE", `tokens/${encodeURIComponent(id)}`),
 
   navigate: (id: string, tab: string | null, to: { url: string } | { history: History }) =>
-    // A person sees for themselves when a page is there.
+    // A person sees when the page has loaded.
     json<unknown>("POST", "browser/navigate", { session_id: id, ...to, ...(tab === null ? {} : { tab }), wait_until: "dom" }),
   tabs: async (id: string, action: TabAction, tab: string | null = null) =>
     (await json<{ tabs: Tab[] }>("POST", "browser/tabs", { session_id: id, action, ...(tab === null ? {} : { tab }) })).tabs,
@@ -163,17 +163,17 @@ export const client = {
     json<Ticket>("POST", `${session(id)}/tickets`, { role, ttl_seconds, reusable: true }),
 };
 
-/** Where the last picture of a session that has ended is. */
+/** The address of an ended session's last picture. */
 export function lastPictureUrl(id: string): string {
   return api(`${session(id)}/last-picture`);
 }
 
-/** What to tell a person about anything that was thrown. */
+/** Describes anything that was thrown. */
 export function explain(error: unknown): string {
   return sentence(inWords(error instanceof Error ? error.message : String(error)));
 }
 
-/** Whether these scopes allow an operation of that scope. */
+/** Whether these scopes allow an operation that needs `scope`. */
 export function allows(scopes: string[], scope: string): boolean {
   return scopes.includes(scope) || scopes.includes("*") || scopes.includes("admin");
 }

@@ -2,11 +2,11 @@ import { ApiError, guard, refusal } from "./client";
 
 interface UploadOptions {
   signal: AbortSignal;
-  /** Called with how many bytes have gone so far. */
+  /** Called with the number of bytes sent so far. */
   onProgress: (sent: number) => void;
 }
 
-/** Puts a file's bytes to an address. Not by `fetch`, which does not tell how far it is. */
+/** Uploads a file. Not with `fetch`, which does not report progress. */
 export function upload(address: string, file: Blob, { signal, onProgress }: UploadOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
@@ -20,7 +20,7 @@ export function upload(address: string, file: Blob, { signal, onProgress }: Uplo
       else void refusal(new Response(request.responseText, { status: request.status })).then(reject);
     };
     request.onerror = () => {
-      reject(new ApiError(0, "unreachable", "The connection broke. Check it and try again.", null));
+      reject(new ApiError(0, "unreachable", "The connection was lost. Check it and try again.", null));
     };
     request.onabort = () => reject(signal.reason as Error);
     signal.addEventListener("abort", () => request.abort(), { once: true });

@@ -1,4 +1,4 @@
-/** What the server and the page say to each other, under the names the page uses. */
+/** Types of the API, under the names the page uses. */
 import type { components } from "./schema";
 
 type Schemas = components["schemas"];
@@ -30,7 +30,7 @@ export interface Point {
   y: number;
 }
 
-/** What an action was about: places and counts, never typed text. The document leaves it open. */
+/** Details of an action: positions and counts, never typed text. The OpenAPI document leaves it open. */
 export interface ActionDetail {
   x?: number;
   y?: number;
@@ -45,10 +45,10 @@ export interface ActionDetail {
   command?: string;
   geometry?: string;
   seconds?: number;
-  /** What an agent said it is doing, and what a person said when handing back. */
+  /** The agent's status, or a person's message when releasing control. */
   status?: string;
   message?: string;
-  /** Of the browser's calls: which element, where to, and what to do. */
+  /** Of browser calls: the element, the address, and the operation. */
   selector?: string | null;
   url?: string | null;
   history?: History | null;

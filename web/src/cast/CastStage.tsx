@@ -14,11 +14,11 @@ import type { Cast } from "./useCast";
 interface CastStageProps {
   cast: Cast;
   driving: boolean;
-  /** What the server says of a browser that is somebody's own. */
+  /** The server's view of an attached browser. */
   attached?: BrowserView | null;
-  /** The person who drives by hand, if it is another one. */
+  /** The person in control, if it is someone else. */
   holder: string | null;
-  /** Takes control, for those who may. */
+  /** Takes control; null if not allowed. */
   onTake: (() => void) | null;
   /** Offered when access was refused. */
   whenRefused?: ReactNode;
@@ -27,7 +27,7 @@ interface CastStageProps {
   children?: ReactNode;
 }
 
-/** The browser's picture with everything that may lie over it. */
+/** The browser's picture, and what is shown over it. */
 export function CastStage(props: CastStageProps) {
   const { cast, driving, attached = null, holder, onTake, whenRefused, whenOver, children } = props;
   const stage = useRef<HTMLDivElement>(null);
@@ -62,7 +62,7 @@ export function CastStage(props: CastStageProps) {
             className="off-screen"
             aria-label="Keyboard of the session's browser"
             tabIndex={driving ? 0 : -1}
-            // A finger on the picture must not bring up the keyboard every time.
+            // Touching the picture must not open the on-screen keyboard every time.
             inputMode="none"
             autoCapitalize="none"
             autoComplete="off"
@@ -96,7 +96,7 @@ export function CastStage(props: CastStageProps) {
   );
 }
 
-/** Whose question it is: the message alone could pretend to be ours. */
+/** The site that asks, because the message alone could pretend to be ours. */
 function hostOf(url: string | undefined): string {
   return url !== undefined && URL.canParse(url) ? new URL(url).host : "";
 }

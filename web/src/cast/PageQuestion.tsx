@@ -4,7 +4,7 @@ import type { PageDialog } from "./message";
 
 interface PageQuestionProps {
   dialog: PageDialog;
-  /** Which site asks; empty if it has no name. */
+  /** The site that asks; empty if it has no name. */
   host: string;
   onAnswer: (accept: boolean, text?: string) => void;
 }
@@ -13,10 +13,10 @@ const words: Record<PageDialog["kind"], { verb: string; yes: string; no: string 
   alert: { verb: "says", yes: "OK", no: null },
   confirm: { verb: "asks", yes: "OK", no: "Cancel" },
   prompt: { verb: "asks", yes: "OK", no: "Cancel" },
-  beforeunload: { verb: "asks before it is left", yes: "Leave", no: "Stay" },
+  beforeunload: { verb: "asks before you leave", yes: "Leave", no: "Stay" },
 };
 
-/** A question of the page, for whoever drives. It is ours and not the page's, and says whose words it shows. */
+/** A dialog of the page, for the person in control. It is drawn by us and names the site whose text it shows. */
 export function PageQuestion({ dialog, host, onAnswer }: PageQuestionProps) {
   const { verb, yes, no } = words[dialog.kind];
   const [text, setText] = useState(dialog.proposal);
@@ -25,7 +25,7 @@ export function PageQuestion({ dialog, host, onAnswer }: PageQuestionProps) {
     setSent(true);
     onAnswer(accept, accept && dialog.kind === "prompt" ? text : undefined);
   };
-  const message = dialog.kind === "beforeunload" ? "What was changed there may not be saved." : dialog.message;
+  const message = dialog.kind === "beforeunload" ? "Changes there may not be saved." : dialog.message;
   return (
     <Dialog title={`${host || "The page"} ${verb}`} onClose={() => answer(no === null)}>
       <form

@@ -1,7 +1,7 @@
 import { sentence } from "../format";
 import type { Scene } from "./state";
 
-/** What there is to say instead of a picture. */
+/** The message shown in place of a picture. */
 export function SceneCard({ scene }: { scene: Scene }) {
   switch (scene.kind) {
     case "picture":

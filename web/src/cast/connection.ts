@@ -6,16 +6,16 @@ interface CastHandlers {
   connected: () => void;
   closed: (closing: Closing) => void;
   message: (message: CastMessage) => void;
-  /** Settled once the picture was painted, or need not be any more. */
+  /** Resolves when the picture was painted, or was replaced by a newer one. */
   picture: (jpeg: Blob) => Promise<unknown>;
 }
 
-/** One connection to the stream of a session's browser, from opening to close. */
+/** One connection to the stream of a session's browser, from open to close. */
 export class CastConnection {
   private readonly line: PictureSocket;
   /** The number of the next picture. */
   private next = 0;
-  /** The last one that was painted, and the last one that the server knows about. */
+  /** The last painted picture, and the last one acknowledged to the server. */
   private painted = -1;
   private told = -1;
   private paused = false;
@@ -42,7 +42,7 @@ export class CastConnection {
     if (this.line.open) this.line.socket.send(JSON.stringify(request));
   }
 
-  /** A picture that nobody looks at is not asked for: the server waits for word of the last ones. */
+  /** Pauses while the picture is hidden: the server waits for acknowledgements. */
   pause(paused: boolean): void {
     this.paused = paused;
     this.acknowledge();

@@ -3,27 +3,27 @@ import { composes, keyDown, keyUp, pasteText, typeText } from "./keys";
 import { mac } from "./mac";
 import type { KeyParams } from "./message";
 
-/** More at once would be lost on the way. */
+/** Longer texts would be lost on the way. */
 const longestPaste = 10_000;
 
 interface KeyboardHandlers {
   send: (keys: KeyParams[]) => void;
   wayOut: () => void;
   focus: (focused: boolean) => void;
-  /** Called with what could not be done. */
+  /** Called with a description of what failed. */
   failed: (text: string) => void;
 }
 
 /**
- * Passes on what is typed into a field that nobody sees. It is a field because only those hear of what
- * input methods compose, and of what is pasted.
+ * Forwards what is typed into an invisible field. A field is needed, because only fields get events for input methods
+ * and pasting.
  */
 export class Keyboard {
-  /** Without it, keys are left to the page. */
+  /** When false, keys are left to the page. */
   active = false;
   private readonly held = new Map<string, KeyParams>();
   private readonly deaf = new AbortController();
-  /** Whether what was copied last was copied in the session. */
+  /** Whether the last copy happened in the session. */
   private copiedThere = false;
 
   constructor(
@@ -38,7 +38,7 @@ export class Keyboard {
     field.addEventListener("paste", this.onPaste, { signal });
     field.addEventListener("focus", () => handlers.focus(true), { signal });
     field.addEventListener("blur", this.onBlur, { signal });
-    // The desktop beside it makes one up to let its own keys go.
+    // The desktop view dispatches an artificial event to release its own keys.
     window.addEventListener("blur", (event) => event.isTrusted && this.onBlur(), { signal });
   }
 
@@ -46,7 +46,7 @@ export class Keyboard {
     this.field.focus({ preventScroll: true });
   }
 
-  /** Lets everything go that is down. */
+  /** Releases all held keys. */
   release(): void {
     const keys = [...this.held.values()].reverse().map(keyUp);
     this.held.clear();
@@ -82,11 +82,11 @@ export class Keyboard {
     event.preventDefault();
     this.held.delete(name);
     this.handlers.send([keyUp(down)]);
-    // A Mac tells of no key that goes up while Command is down.
+    // A Mac reports no key releases while Command is held.
     if (mac && event.key === "Meta") this.release();
   };
 
-  /** What is pasted comes from here, unless something was copied there since. */
+  /** Whether to paste from here: unless something was copied in the session since. */
   private isPaste(event: KeyboardEvent): boolean {
     const keys = (event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "v";
     return keys && !this.copiedThere;
@@ -96,13 +96,13 @@ export class Keyboard {
     event.preventDefault();
     if (!this.active) return;
     const text = event.clipboardData?.getData("text/plain") ?? "";
-    // Ctrl is down, and would make shortcuts of the text.
+    // Ctrl is held, and would turn the text into shortcuts.
     this.release();
     if (text.length <= longestPaste) this.handlers.send(pasteText(text));
     else this.handlers.failed(`Text of more than ${longestPaste} characters cannot be pasted. Upload it as a file.`);
   };
 
-  /** What an input method, an emoji menu or dictation left in the field. */
+  /** Sends text that an input method, an emoji menu or dictation left in the field. */
   private empty(): void {
     const text = this.field.value;
     this.field.value = "";

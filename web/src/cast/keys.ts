@@ -4,21 +4,21 @@ export type Modifiers = Pick<KeyboardEvent, "altKey" | "ctrlKey" | "metaKey" | "
 
 type Key = Modifiers & Pick<KeyboardEvent, "key" | "code" | "keyCode" | "location" | "repeat"> & { altGraph: boolean };
 
-/** Modifiers as the browser counts them. On a Mac, Command is what Ctrl is in the session. */
+/** Modifiers as the browser counts them. Command on a Mac becomes Ctrl in the session. */
 export function modifiersOf({ altKey, ctrlKey, metaKey, shiftKey }: Modifiers, apple: boolean): number {
   const ctrl = ctrlKey || (apple && metaKey);
   return (altKey ? 1 : 0) | (ctrl ? 2 : 0) | (metaKey && !apple ? 4 : 0) | (shiftKey ? 8 : 0);
 }
 
-/** Whether what a key does is still open: it composes a character with others. */
+/** Whether a key is part of a composition, so its result is not known yet. */
 export function composes({ key, keyCode, isComposing }: Pick<KeyboardEvent, "key" | "keyCode" | "isComposing">): boolean {
   return isComposing || keyCode === 229 || key === "Dead" || key === "Process" || key === "Unidentified";
 }
 
-/** A key that goes down. */
+/** The event of a pressed key. */
 export function keyDown(event: Key, apple: boolean): KeyParams {
   const text = textOf(event, apple);
-  // A character made by Alt or AltGr is not a shortcut with Alt or Ctrl.
+  // A character produced with Alt or AltGr is not a shortcut with Alt or Ctrl.
   const made = text !== null && text !== "\r" && (event.altGraph || event.altKey);
   return {
     type: text === null ? "rawKeyDown" : "keyDown",
@@ -29,7 +29,7 @@ export function keyDown(event: Key, apple: boolean): KeyParams {
   };
 }
 
-/** The same key going up. */
+/** The event of the released key. */
 export function keyUp(down: KeyParams): KeyParams {
   const { key, code, windowsVirtualKeyCode, location } = down;
   return {
@@ -52,13 +52,13 @@ function named({ key, code, keyCode, location }: Key, apple: boolean): Partial<K
   };
 }
 
-/** What a key types, if it does. */
+/** The text that a key types, if any. */
 function textOf({ key, altGraph, altKey, ctrlKey, metaKey }: Key, apple: boolean): string | null {
   if (key === "Enter") return "\r";
   if ([...key].length !== 1) return null;
   if (altGraph) return key;
   if (ctrlKey || metaKey) return null;
-  // Option makes characters on a Mac; elsewhere Alt and a letter is a shortcut.
+  // Option produces characters on a Mac; elsewhere Alt and a letter is a shortcut.
   return altKey && !(apple || key > "~") ? null : key;
 }
 
@@ -67,23 +67,23 @@ const pressed = {
   Enter: { key: "Enter", code: "Enter", windowsVirtualKeyCode: 13, text: "\r" },
 } as const;
 
-/** Down and up of a key that nobody has under the finger. */
+/** Press and release of a key that is not physically pressed. */
 export function press(name: keyof typeof pressed): KeyParams[] {
   const down: KeyParams = { type: name === "Enter" ? "keyDown" : "rawKeyDown", modifiers: 0, ...pressed[name] };
   return [down, keyUp(down)];
 }
 
-/** Types a text whatever keys there are: composed characters, emoji, what was pasted. */
+/** Types text without regard to the keyboard layout: composed characters, emoji, pasted text. */
 export function typeText(text: string): KeyParams[] {
   return charactersOf(text.replace(/\r\n?/g, "\n")).flatMap((character): KeyParams[] =>
     character === "\n" ? press("Enter") : [{ type: "char", modifiers: 0, text: character }],
   );
 }
 
-/** The longest text that the stream takes at once. */
+/** The longest text that the stream accepts at once. */
 const longestText = 64;
 
-/** Puts in a text as it is, in few pieces: no line of it presses Enter. */
+/** Inserts text unchanged, in a few pieces; line breaks do not press Enter. */
 export function pasteText(text: string): KeyParams[] {
   const characters = [...text.replace(/\r\n?/g, "\n")];
   const pieces: KeyParams[] = [];
@@ -93,7 +93,7 @@ export function pasteText(text: string): KeyParams[] {
   return pieces;
 }
 
-/** What people call characters: an emoji of several code points is one, and arrives as one. */
+/** Splits text into graphemes: an emoji of several code points is one, and arrives as one. */
 function charactersOf(text: string): string[] {
   return [...new Intl.Segmenter().segment(text)].flatMap(({ segment }) =>
     segment.length <= longestText ? [segment] : [...segment],

@@ -1,2 +1,2 @@
-/** Whether the keys under the fingers are those of a Mac. */
+/** Whether the keyboard is an Apple keyboard. */
 export const mac = /^(Mac|iPhone|iPad)/.test(navigator.platform);

@@ -2,27 +2,27 @@ import type { BrowserStatus, Tab } from "../api/wire";
 import { isObject, parseObject } from "../json";
 import type { CastQuality } from "../viewer/quality";
 
-/** What the next pictures show. Sizes are CSS pixels of the page. */
+/** What the following pictures show. Sizes are CSS pixels of the page. */
 export interface Frame {
   tab: string;
-  /** What the whole picture shows. */
+  /** The size that the whole picture shows. */
   width: number;
   height: number;
-  /** Where the page begins in it. */
+  /** Where the page begins in the picture. */
   offsetTop: number;
   /** The number of the next picture. */
   seq: number;
 }
 
-/** A question of the page that holds it up until it is answered. */
+/** A dialog that blocks the page until it is answered. */
 export interface PageDialog {
   kind: "alert" | "confirm" | "prompt" | "beforeunload";
   message: string;
-  /** What a prompt has in its field at first. */
+  /** The default text of a prompt. */
   proposal: string;
 }
 
-/** What the stream tells between the pictures. */
+/** Messages of the stream between pictures. */
 export type CastMessage =
   | { kind: "frame"; frame: Frame }
   | { kind: "tabs"; tabs: Tab[] }
@@ -42,7 +42,7 @@ const statuses: readonly string[] = [
   "private",
 ] satisfies BrowserStatus[];
 
-/** Reads one message; null for one that makes no sense, so that a newer server breaks nothing. */
+/** Parses a message; null for an unknown one, so that a newer server does not break the page. */
 export function parseMessage(data: string): CastMessage | null {
   const body = parseObject(data);
   if (body === null) return null;
@@ -86,7 +86,7 @@ export interface MouseParams {
   y: number;
   modifiers: number;
   button?: MouseButton;
-  /** All that are down. */
+  /** All pressed buttons. */
   buttons?: number;
   clickCount?: number;
   deltaX?: number;
@@ -112,12 +112,12 @@ export interface TouchParams {
   modifiers: number;
 }
 
-/** What a viewer says to the stream. */
+/** Messages from a viewer to the stream. */
 export type CastRequest =
   | { method: "Input.dispatchMouseEvent"; params: MouseParams }
   | { method: "Input.dispatchKeyEvent"; params: KeyParams }
   | { method: "Input.dispatchTouchEvent"; params: TouchParams }
-  /** Without a tab, the one that the agent is on. */
+  /** Without a tab, the agent's tab. */
   | { method: "view"; params: CastQuality & { tab: string | null } }
   | { method: "ack"; params: { seq: number } }
   | { method: "dialog"; params: { accept: boolean; text?: string } };

@@ -8,17 +8,17 @@ type Finger = TouchParams["touchPoints"][number];
 
 interface MouseHandlers {
   send: (request: CastRequest) => void;
-  /** The page's point under one of the window. */
+  /** Translates a point of the window to the page. */
   place: (at: Point, dragging: boolean) => Point | null;
-  /** The height of the page in its own pixels. */
+  /** The height of the page in CSS pixels. */
   pageHeight: () => number;
-  /** A button went down: the picture gets the keyboard. */
+  /** A button was pressed: the picture gets the keyboard. */
   pressed: () => void;
 }
 
-/** Passes on what mouse, pen and fingers do on the picture. */
+/** Forwards mouse, pen and touch input on the picture. */
 export class Mouse {
-  /** Without it, they are left to the page. */
+  /** When false, input is left to the page. */
   active = false;
   private readonly deaf = new AbortController();
   private readonly clicks = new Clicks();
@@ -26,7 +26,7 @@ export class Mouse {
   private held: MouseButton[] = [];
   private last: Point = { x: 0, y: 0 };
   private clickCount = 1;
-  /** What changes faster than a screen shows: the last of each is sent, once per frame of the screen. */
+  /** Moves can be faster than the screen: only the last is sent, once per animation frame. */
   private move: CastRequest | null = null;
   private turned: { at: Point; by: Point; modifiers: number } | null = null;
   private slid: TouchParams | null = null;
@@ -42,13 +42,13 @@ export class Mouse {
     surface.addEventListener("pointerup", this.onUp, { signal });
     surface.addEventListener("pointercancel", this.onCancel, { signal });
     surface.addEventListener("wheel", this.onWheel, { signal, passive: false });
-    // A press must not take the focus from the keyboard's field, nor may another menu cover the page's.
+    // A press must not take the focus from the keyboard field, and no context menu may cover the page's.
     for (const name of ["mousedown", "contextmenu", "auxclick"]) {
       surface.addEventListener(name, (event) => this.active && event.preventDefault(), { signal });
     }
   }
 
-  /** Lets everything go that is down. */
+  /** Releases all held buttons and touches. */
   release(): void {
     this.flush();
     for (const button of this.held.toReversed()) this.let(button, this.last, 0);
@@ -92,7 +92,7 @@ export class Mouse {
       this.soon();
       return;
     }
-    // Another button beside one that is down is told as a move.
+    // A second button is reported as a move.
     const button = buttonOf(event.button);
     if (event.button >= 0 && bitOf(button) & event.buttons && !this.held.includes(button)) {
       this.flush();
@@ -114,7 +114,7 @@ export class Mouse {
     this.flush();
     if (event.pointerType === "touch") {
       if (!this.fingers.delete(event.pointerId)) return;
-      // One finger of several that goes away is missing from those that stay.
+      // A lifted finger is missing from the list of the remaining ones.
       this.touch(this.fingers.size === 0 ? "touchEnd" : "touchMove", modifiers);
       return;
     }
@@ -157,7 +157,7 @@ export class Mouse {
     this.handlers.send({ method: "Input.dispatchTouchEvent", params: { type, touchPoints, modifiers } });
   }
 
-  /** A finger keeps its number while it is down. */
+  /** The lowest free number; a finger keeps its number while it is down. */
   private freeId(): number {
     const taken = [...this.fingers.values()].map(({ id }) => id);
     let id = 0;
@@ -177,7 +177,7 @@ export class Mouse {
     if (this.frame === 0) this.frame = requestAnimationFrame(() => this.flush());
   }
 
-  /** Sends what waits, before anything that comes after it. */
+  /** Sends pending moves before the next event. */
   private flush(): void {
     cancelAnimationFrame(this.frame);
     this.frame = 0;

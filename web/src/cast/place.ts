@@ -7,7 +7,7 @@ interface Size {
   height: number;
 }
 
-/** Where a picture lies in a box that it fills as far as its shape allows. */
+/** The position of a picture that is fitted into a box. */
 export function fitted(box: Box, picture: Size): Box {
   if (picture.width <= 0 || picture.height <= 0) return { ...box, width: 0, height: 0 };
   const scale = Math.min(box.width / picture.width, box.height / picture.height);
@@ -21,8 +21,7 @@ export function fitted(box: Box, picture: Size): Box {
 }
 
 /**
- * The page's point under one of the window. Beside the picture there is none, unless something is being
- * dragged: then it is the nearest.
+ * Translates a point of the window to the page. Null outside the picture, except during a drag: then the nearest point.
  */
 export function pagePoint(at: Point, shown: Box, frame: Frame, dragging: boolean): Point | null {
   if (shown.width <= 0 || shown.height <= 0) return null;

@@ -8,15 +8,15 @@ export function buttonOf(number: number): MouseButton {
   return names[number] ?? "none";
 }
 
-/** As the sets of buttons count: bit 1 is the right one, not the middle one. */
+/** The bit in a set of buttons: bit 1 is the right button, not the middle one. */
 export function bitOf(button: MouseButton): number {
   return { none: 0, left: 1, right: 2, middle: 4, back: 8, forward: 16 }[button];
 }
 
-/** Within this time and so near, another click is one of several. */
+/** Clicks within this time and distance belong together. */
 const together = { milliseconds: 500, pixels: 5 };
 
-/** Counts clicks: the second of a double click says that it is the second. */
+/** Counts clicks, so that the second of a double click is marked as such. */
 export class Clicks {
   private last: { at: Point; when: number; button: MouseButton } | null = null;
   private count = 0;
@@ -28,14 +28,14 @@ export class Clicks {
       last.button === button &&
       when - last.when <= together.milliseconds &&
       Math.hypot(at.x - last.at.x, at.y - last.at.y) <= together.pixels;
-    // After the third it begins anew, as in any text.
+    // Starts again after the third, as in any text.
     this.count = again ? (this.count % 3) + 1 : 1;
     this.last = { at, when, button };
     return this.count;
   }
 }
 
-/** How far a wheel turned, in pixels of the page, whatever it counts in. */
+/** The distance of a wheel event in page pixels, in any unit. */
 export function wheelOf({ deltaX, deltaY, deltaMode }: WheelTurn, pageHeight: number): Point {
   const unit = deltaMode === 1 ? 40 : deltaMode === 2 ? pageHeight : 1;
   const most = (turned: number) => Math.max(-10_000, Math.min(10_000, turned * unit));

@@ -2,19 +2,19 @@ import type { BrowserStatus, BrowserView, Session, Tab } from "../api/wire";
 import { sentence } from "../format";
 import type { CastMessage, Frame, PageDialog } from "./message";
 
-/** What is known of the browser that is watched. */
+/** The state of a watched browser. */
 export interface CastState {
-  /** Null until the stream has told. */
+  /** Null until the stream has reported it. */
   status: BrowserStatus | null;
   reason: string | null;
-  /** What the picture shows; what it showed last, while there is no new one. */
+  /** What the picture shows, or last showed. */
   frame: Frame | null;
   tabs: Tab[];
   mayDrive: boolean;
   dialog: PageDialog | null;
-  /** How many questions there were: two of the same words are two. */
+  /** The number of dialogs so far, to distinguish two with the same text. */
   asked: number;
-  /** Whether a picture of this connection is there. */
+  /** Whether this connection has painted a picture. */
   painted: boolean;
 }
 
@@ -39,7 +39,7 @@ export function changeCast(state: CastState, change: CastChange): CastState {
   switch (change.kind) {
     case "opened":
     case "closed":
-      // Tabs and the last picture stay, so that a moment without a connection does not clear the page.
+      // Tabs and the last picture stay, so that a short disconnect does not clear the page.
       return { ...nothingCast, frame: state.frame, tabs: state.tabs, asked: state.asked };
     case "painted":
       return state.painted ? state : { ...state, painted: true };
@@ -56,7 +56,7 @@ function hear(state: CastState, message: CastMessage): CastState {
       return { ...state, tabs: message.tabs };
     case "status": {
       const { status, reason } = message;
-      // A browser that comes back has nothing to show at first, and none of the old questions.
+      // A restarted browser has no picture at first, and none of the old dialogs.
       const lost = status !== "streaming";
       return { ...state, status, reason, ...(lost ? { painted: false, dialog: null } : {}) };
     }
@@ -69,20 +69,20 @@ function hear(state: CastState, message: CastMessage): CastState {
   }
 }
 
-/** What stands over the picture while connected. */
+/** What is shown over the picture while connected. */
 export type Scene =
   | { kind: "picture" }
   | { kind: "wait"; text: string }
   | { kind: "notice"; title: string; text: string; reason: string | null };
 
-/** What the server says of a session's browser, if it is somebody's own. */
+/** The server's view of an attached session's browser. */
 export function attachedBrowser(session: Session | null): BrowserView | null {
   return (session?.attached && session.browser_view) ?? null;
 }
 
-/** While another person signs in: nobody else sees that tab. */
+/** During a private sign-in, other viewers do not see the tab. */
 function privateScene(reason: string | null): Scene {
-  const text = "The picture comes back when they leave. What the agent gets then is the page, not what was typed.";
+  const text = "The picture returns when they finish. The agent then gets the page, but not what was typed.";
   return { kind: "notice", title: "Private sign-in", text, reason };
 }
 
@@ -104,12 +104,12 @@ export function sceneOf({ status, reason, painted, tabs }: CastState, attached: 
     case "passthrough":
       return painted ? { kind: "picture" } : { kind: "wait", text: "Waiting for the first picture…" };
     case "no_browser":
-      // Nobody starts it but who attached it, whatever the stream says.
+      // Only the person who attached the browser can start it, whatever the stream reports.
       if (attached !== null) {
         return {
           kind: "notice",
           title: "The browser is not running",
-          text: "It is an attached browser, which helmdeck does not start. Its picture comes back when it does.",
+          text: "It is an attached browser, which helmdeck does not start. The picture returns when it runs again.",
           reason: attached.reason ?? null,
         };
       }
@@ -131,21 +131,21 @@ export function sceneOf({ status, reason, painted, tabs }: CastState, attached: 
   }
 }
 
-/** What stands where the picture would be, of a browser that cannot be watched at all. */
+/** The message for a browser that cannot be watched at all. */
 export function unwatchable(reason: string | null): Scene {
-  const text = "The session goes on without its picture. What the agent does is in the panel, under Actions.";
+  const text = "The session continues without a picture. The panel lists the agent's actions.";
   return { kind: "notice", title: "The browser cannot be shown", text, reason };
 }
 
-/** What stands where the picture would be, of a display that somebody attached without what sends it. */
+/** The message for an attached display without the program for the live view. */
 export const withoutLiveView: Scene = {
   kind: "notice",
   title: "The display cannot be watched live",
   reason: "TigerVNC's X0tigervnc (Debian: tigervnc-scraping-server) is missing where the display is",
-  text: "Screenshots and actions work. What the agent does is in the panel, under Actions.",
+  text: "Screenshots and actions work. The panel lists the agent's actions.",
 };
 
-/** Why there is no use in looking at a session's browser now; undefined if there is. */
+/** Why a session's browser cannot be watched now; undefined if it can. */
 export function blockedBecause(status: BrowserStatus | undefined, reason: string | null | undefined): string | undefined {
   switch (status) {
     case undefined:

@@ -16,29 +16,29 @@ interface CastOptions {
   /** The socket; null while there is nothing to connect to. */
   url: string | null;
   quality: CastQuality;
-  /** Whether anybody sees it now. */
+  /** Whether it is visible now. */
   shown: boolean;
   driving: boolean;
-  /** Called when a connection ended, whatever the reason. */
+  /** Called when a connection ended, for any reason. */
   onClosed: () => void;
-  /** Called when the person asked for the keyboard back. */
+  /** Called when the person wants the keyboard back. */
   onWayOut: () => void;
-  /** Called with what could not be done. */
+  /** Called with a description of what failed. */
   onError: (text: string) => void;
 }
 
 export interface Cast extends CastState {
   connection: ViewerState;
-  /** The tab that was chosen to look at; null to follow the agent. */
+  /** The chosen tab; null to follow the agent. */
   tab: string | null;
-  /** The tab that is looked at; null while it is not known. */
+  /** The visible tab; null while unknown. */
   viewed: string | null;
   show: (tab: string | null) => void;
-  /** Takes the element where the picture goes. */
+  /** Ref of the canvas for the picture. */
   canvas: (element: HTMLCanvasElement | null) => void;
-  /** Takes the field that hears the keyboard. */
+  /** Ref of the field that receives keys. */
   field: (element: HTMLTextAreaElement | null) => void;
-  /** Whether the page gets the keyboard now. */
+  /** Whether the page has the keyboard. */
   focused: boolean;
   focus: () => void;
   edit: (edit: Edit) => void;
@@ -46,7 +46,7 @@ export interface Cast extends CastState {
   retry: () => void;
 }
 
-/** Keeps the stream of a session's browser on a canvas, and passes on what is done there. */
+/** Shows the stream of a session's browser on a canvas, and forwards input. */
 export function useCast(options: CastOptions): Cast {
   const { url, quality, shown, driving } = options;
   const [tab, show] = useState<string | null>(null);
@@ -67,7 +67,7 @@ export function useCast(options: CastOptions): Cast {
         connected();
         change({ kind: "opened" });
         line.pause(!latest.current.visible);
-        // Not by the address either: one that is gone meanwhile is no reason to refuse the connection.
+        // Not in the address: a tab that was closed meanwhile must not make the connection fail.
         if (latest.current.tab !== null) line.send(viewOf(latest.current));
       },
       closed: (closing) => {
@@ -87,7 +87,7 @@ export function useCast(options: CastOptions): Cast {
   });
   const send = useCallback((request: CastRequest) => current.current?.send(request), [current]);
 
-  // Not by the address: a change needs no new connection.
+  // Not in the address: a change needs no new connection.
   const { quality: level, max_width, max_height, max_fps } = quality;
   useEffect(
     () => send({ method: "view", params: { tab, quality: level, max_width, max_height, max_fps } }),
@@ -97,7 +97,7 @@ export function useCast(options: CastOptions): Cast {
 
   const { tabs } = state;
   const viewed = tab ?? tabs.find(({ active }) => active)?.id ?? null;
-  // A tab that was closed cannot be looked at. One that was just opened may not have been told of yet.
+  // A closed tab cannot be watched. A new one may not have been reported yet.
   const there = tabs.some(({ id }) => id === tab);
   const met = useRef<string | null>(null);
   if (there) met.current = tab;
@@ -167,12 +167,12 @@ function withQuality(address: string, quality: CastQuality): string {
   return url.href;
 }
 
-/** Where the picture is on the canvas, which it fills as far as its shape allows. */
+/** The position of the fitted picture on the canvas. */
 function shownOn(canvas: HTMLCanvasElement) {
   return fitted(canvas.getBoundingClientRect(), canvas);
 }
 
-/** Whether the window is one that can be seen. */
+/** Whether the document is visible. */
 function useVisible(): boolean {
   const [visible, setVisible] = useState(!document.hidden);
   useEffect(() => {

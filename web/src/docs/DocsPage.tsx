@@ -6,7 +6,7 @@ import { groupsOf, search, type ApiDocument, type Group } from "./document";
 import { OperationDocs } from "./OperationDocs";
 import { Prose } from "./Prose";
 
-/** The API reference, rendered from the server's own description. */
+/** The API reference, rendered from the server's OpenAPI document. */
 export function DocsPage() {
   const [document, setDocument] = useState<ApiDocument | null>(null);
   const [failed, setFailed] = useState(false);
@@ -22,7 +22,7 @@ export function DocsPage() {
     };
     load().catch(() => setFailed(true));
   }, []);
-  // The browser looked for the anchor before there was one.
+  // The browser looked for the anchor before it was rendered.
   useEffect(() => {
     if (document) window.document.getElementById(decodeURIComponent(window.location.hash.slice(1)))?.scrollIntoView();
   }, [document]);
@@ -74,7 +74,7 @@ export function DocsPage() {
   );
 }
 
-/** Links to all operations: beside the text, or folded above it where there is no room. */
+/** Links to all operations: beside the text, or collapsed above it on narrow screens. */
 function Contents({ groups }: { groups: Group[] }) {
   const [open, setOpen] = useState(() => window.matchMedia("(min-width: 900px)").matches);
   return (

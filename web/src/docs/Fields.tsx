@@ -1,7 +1,7 @@
 import { boundsOf, nameOf, objectBelow, resolve, typeOf, type ApiDocument, type Schema } from "./document";
 import { Prose } from "./Prose";
 
-/** Objects inside objects are opened this far; the description has none that go deeper. */
+/** The maximum depth of nested objects; the document has no deeper ones. */
 const deepest = 4;
 
 interface FieldsProps {

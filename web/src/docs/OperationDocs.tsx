@@ -9,7 +9,7 @@ interface OperationDocsProps {
   operation: Operation;
 }
 
-/** One operation: what it does, takes and answers, and a command to try it with. */
+/** One operation: its description, input and output, and a command to try it. */
 export function OperationDocs({ document, operation }: OperationDocsProps) {
   const { operationId, method, path, description, parameters, requestBody } = operation;
   const [, body] = Object.entries(requestBody?.content ?? {})[0] ?? [];
@@ -82,7 +82,7 @@ function Parameters({ document, title, parameters }: ParametersProps) {
   );
 }
 
-/** What a success looks like. Failures look alike everywhere and are described once. */
+/** The successful response. Errors have one format and are described once. */
 function Answer({ document, operation }: OperationDocsProps) {
   const [status, answer] = Object.entries(operation.responses).find(([code]) => /^[123]/.test(code)) ?? [];
   if (!status || !answer) return null;

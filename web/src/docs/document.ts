@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI document that the reference shows, and how to read them. */
+/** The parts of an OpenAPI document that the reference shows, and functions to read them. */
 
 export interface Schema {
   $ref?: string;
@@ -79,7 +79,7 @@ export function groupsOf(document: ApiDocument): Group[] {
     .filter((group) => group.operations.length > 0);
 }
 
-/** Only operations that have every word of the search in their name, path or text. */
+/** Operations that contain every word of the search in their name, path or text. */
 export function search(groups: Group[], words: string): Group[] {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   const fits = ({ operationId, method, path, description, tags }: Operation) => {
@@ -91,13 +91,13 @@ export function search(groups: Group[], words: string): Group[] {
     .filter((group) => group.operations.length > 0);
 }
 
-/** The schema behind a reference. */
+/** Resolves a reference. */
 export function resolve(document: ApiDocument, schema: Schema): Schema {
   const name = nameOf(schema);
   return name === null ? schema : (document.components.schemas[name] ?? {});
 }
 
-/** The component that a schema refers to, also if it may be null. */
+/** The component that a schema refers to, even if it is nullable. */
 export function nameOf(schema: Schema): string | null {
   const choices = notNull(schema);
   if (choices.length === 1 && choices[0] !== schema && choices[0]) return nameOf(choices[0]);
@@ -108,7 +108,7 @@ function notNull(schema: Schema): Schema[] {
   return (schema.anyOf ?? schema.oneOf ?? []).filter((choice) => choice.type !== "null");
 }
 
-/** A type in a few words: `string`, `array of Button`, `"png" | "webp"`. */
+/** A short description of a type: `string`, `array of Button`, `"png" | "webp"`. */
 export function typeOf(document: ApiDocument, schema: Schema): string {
   const target = resolve(document, schema);
   if (target.enum) return target.enum.map((value) => JSON.stringify(value)).join(" | ");
@@ -122,7 +122,7 @@ export function typeOf(document: ApiDocument, schema: Schema): string {
   return types.join(" or ");
 }
 
-/** Bounds and default in a few words. */
+/** A short description of limits and default. */
 export function boundsOf(document: ApiDocument, schema: Schema): string {
   const limits = { ...resolve(document, schema), ...schema };
   const range = (low: number | undefined, high: number | undefined, unit: string) => {
@@ -141,14 +141,14 @@ export function boundsOf(document: ApiDocument, schema: Schema): string {
   return parts.join(", ");
 }
 
-/** The object whose properties can be shown below a value of this schema, if there is one. */
+/** The object whose properties can be shown below a value of this schema, if any. */
 export function objectBelow(document: ApiDocument, schema: Schema): Schema | null {
   const target = resolve(document, schema);
   if (target.properties && Object.keys(target.properties).length > 0) return target;
   return target.items ? objectBelow(document, target.items) : null;
 }
 
-/** A command that calls the operation, with what it requires. */
+/** A command that calls the operation with its required input. */
 export function curlFor(document: ApiDocument, operation: Operation, base: string): string {
   const query = operation.parameters.filter((parameter) => parameter.in === "query" && parameter.required);
   const questions = query.map(({ name }) => `${name}=${placeholder(name)}`).join("&");
@@ -173,7 +173,7 @@ function placeholder(name: string): string {
   return name === "id" || name === "session_id" ? "$SESSION_ID" : `$${name.toUpperCase()}`;
 }
 
-/** A value of this schema with nothing but what is required. */
+/** A sample value of this schema with only required parts. */
 export function sample(document: ApiDocument, schema: Schema, name = ""): unknown {
   if (name === "session_id") return "$SESSION";
   const target = resolve(document, schema);

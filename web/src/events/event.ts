@@ -3,7 +3,7 @@ import type { ActionRecord, Control, Session } from "../api/wire";
 import { endOf, type End } from "../sessions/end";
 import { parseObject } from "../json";
 
-/** What the event stream tells, one case per name of the contract. */
+/** The events of the stream, one case per event name. */
 export type LiveEvent =
   | { kind: "session"; session: Session }
   | { kind: "session_gone"; id: string; end: End | null }
@@ -27,7 +27,7 @@ export const eventNames = [
 
 export type EventName = (typeof eventNames)[number];
 
-/** Reads one event; null for one that makes no sense, so that a newer server breaks nothing. */
+/** Parses an event; null for an unknown one, so that a newer server does not break the page. */
 export function parseEvent(name: EventName, data: string): LiveEvent | null {
   const body = parseObject(data);
   if (body === null) return null;

@@ -6,19 +6,19 @@ export type StreamState = "connecting" | "live" | "lost";
 export interface StreamHandlers {
   event: (event: LiveEvent) => void;
   state: (state: StreamState) => void;
-  /** The stream was refused, perhaps because nobody is signed in: find out. */
+  /** The stream was refused, perhaps because the login has expired: check it. */
   refused: () => void;
 }
 
-/** A page that nobody looks at gives its stream up after so many milliseconds. */
+/** A hidden page closes its stream after this many milliseconds. */
 const patience = 30_000;
 
 /**
- * The server's events. The browser itself reconnects after a broken connection and asks for what it
- * missed; after a refusal (a restarting server behind a proxy, say) it gives up, and we try again.
+ * The server's events. The browser itself reconnects after a lost connection and requests missed events.
+ * After a refusal, for example by a proxy during a restart, it gives up, and we try again.
  *
- * A browser has only six plain connections to a server, for all its tabs together. So a hidden page
- * lets go of its own, and starts afresh when it is looked at again.
+ * A browser has only six plain connections to a server, for all its tabs together. So a hidden page closes
+ * its own, and opens it again when it becomes visible.
  */
 export class EventStream {
   private source: EventSource | null = null;
@@ -34,7 +34,7 @@ export class EventStream {
     this.open();
   }
 
-  /** Tries at once, for the impatient. */
+  /** Retries at once. */
   retry = (): void => {
     this.drop();
     this.open();

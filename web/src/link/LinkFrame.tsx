@@ -12,11 +12,11 @@ interface LinkFrameProps {
   link: SharedLink;
   state: ViewerState;
   driving: boolean;
-  /** Whether the picture has the keyboard now. */
+  /** Whether the picture has the keyboard. */
   focused: boolean;
-  /** Where the keyboard goes then. */
+  /** What receives the keys then. */
   to: string;
-  /** Where the keyboard goes when the person asks for it back. */
+  /** The element that gets the focus when the person wants the keyboard back. */
   button: RefObject<HTMLButtonElement | null>;
   /** More buttons in the strip. */
   more?: ReactNode;
@@ -24,7 +24,7 @@ interface LinkFrameProps {
   children: ReactNode;
 }
 
-/** What is around a picture that somebody sees by a link: one line that says who drives. */
+/** The frame around a picture opened with a link: one line that shows who has control. */
 export function LinkFrame({ link, state, driving, focused, to, button, more, children }: LinkFrameProps) {
   const { address, session, started, take, holder } = link;
   const theatre = useRef<HTMLDivElement>(null);
@@ -77,7 +77,7 @@ export function LinkFrame({ link, state, driving, focused, to, button, more, chi
   );
 }
 
-/** What whoever has a link can do when there is no picture. */
+/** What a person with a link can do without a picture. */
 export function waysOn(sessionId: string) {
   return {
     whenRefused: (

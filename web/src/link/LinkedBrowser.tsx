@@ -14,7 +14,7 @@ import { castQuality } from "../viewer/quality";
 import { LinkFrame, waysOn } from "./LinkFrame";
 import { useLink } from "./useLink";
 
-/** The browser of one session, for whoever has a link. Tabs can be looked at; where they go is the page's affair. */
+/** The browser of one session, opened with a link. Tabs can be watched, but there is no address bar. */
 export function LinkedBrowser({ address }: { address: ViewerAddress }) {
   const link = useLink(address);
   const { session, stream, over, started, take } = link;

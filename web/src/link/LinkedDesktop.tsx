@@ -9,12 +9,12 @@ import { useViewer, type Viewer } from "../viewer/useViewer";
 import { LinkFrame, waysOn } from "./LinkFrame";
 import { useLink } from "./useLink";
 
-/** The desktop of one session, for whoever has a link. */
+/** The desktop of one session, opened with a link. */
 export function LinkedDesktop({ address }: { address: ViewerAddress }) {
   const link = useLink(address);
   const { session, stream, over, started, take } = link;
   const button = useRef<HTMLButtonElement>(null);
-  // A link that lets the screen be resized does not do it by itself: a phone would change the agent's screen.
+  // The screen is not resized automatically: a phone would change the agent's screen.
   const [resized, setResized] = useState(false);
   const mayResize = address.resize === "remote" && !session?.attached;
   const scaling: Scaling = address.resize === "off" ? "actual" : mayResize && resized && take ? "remote" : "fit";

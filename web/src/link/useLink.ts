@@ -9,36 +9,36 @@ import type { ViewerAddress } from "../viewer/address";
 
 export interface SharedLink {
   address: ViewerAddress;
-  /** The session, as far as the link lets us hear of it. */
+  /** The session, as far as the link allows. */
   session: Session | null;
-  /** Whether that is still heard of. */
+  /** Whether events of the session still arrive. */
   stream: StreamState;
-  /** That it is over, and why; null while it is not. */
+  /** Why the session is over; null while it is not. */
   over: string | null;
   started: boolean;
   start: () => void;
-  /** Whether its holder wants to drive. */
+  /** Whether the person wants control. */
   take: boolean;
   setTake: (take: boolean) => void;
-  /** Another person who drives by hand. */
+  /** Another person in control. */
   holder: string | null;
-  /** Takes control; null if the link is only for watching, or another person drives. */
+  /** Takes control; null if the link only allows watching, or another person has control. */
   onTake: (() => void) | null;
 }
 
-/** What whoever has a link wants, and may. */
+/** The state of a person with a link. */
 export function useLink(address: ViewerAddress): SharedLink {
   const [started, setStarted] = useState(address.autoconnect);
-  // A ticket takes control and hands it back by how it connects.
+  // A ticket takes and releases control with its connection.
   const [take, setTake] = useState(false);
   const { session, stream } = useSession(address);
-  // A socket that does not open cannot tell why; the session can.
+  // A socket that fails to open gives no reason; the session does.
   const over = session && isOver(session) ? `The session is over. ${endingOf(session)}` : null;
   const control = session?.control;
   const taken = control?.driver === "human" && !control.yours;
   const holder = taken ? holderOf(control) : null;
   const onTake = address.mayControl && !taken ? () => setTake(true) : null;
-  // Whoever lost control to another person goes on watching.
+  // A person who lost control to another continues to watch.
   useEffect(() => {
     if (taken) setTake(false);
   }, [taken]);
@@ -55,11 +55,11 @@ function useSession({ sessionId, ticket }: ViewerAddress): Pick<SharedLink, "ses
       event: (event) => {
         change({ kind: "event", event });
         if (event.kind === "session_gone" && event.id === sessionId) setGone(event);
-        // A new stream begins with the session as it is.
+        // A new stream starts with the current session.
         if (event.kind === "reset") stream.retry();
       },
       state: (state) => change({ kind: "stream", state }),
-      // Not for this ticket: the picture works without.
+      // Not allowed for this ticket: the picture works without it.
       refused: () => stream.close(),
     });
     return () => stream.close();

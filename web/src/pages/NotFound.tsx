@@ -4,8 +4,8 @@ export function NotFound() {
   return (
     <main className="center-page">
       <div className="card">
-        <h1>There is nothing here</h1>
-        <p>The page does not exist.</p>
+        <h1>Page not found</h1>
+        <p>This page does not exist.</p>
         <Link className="button" to="">
           To all sessions
         </Link>

@@ -33,7 +33,7 @@ export function SessionPage({ id }: { id: string }) {
   const { session, gone, missing } = useSession(id);
   const { scopes } = useIdentity();
   const small = useSmall();
-  // Below the picture of a phone there is room; beside that of one on its side, there is none.
+  // A phone in portrait has room below the picture; in landscape it has none beside it.
   const [panel, setPanel] = useState(() => !isShort());
   const [ending, setEnding] = useState(false);
   const [scaling, setScaling] = useState<Scaling>("fit");
@@ -53,7 +53,7 @@ export function SessionPage({ id }: { id: string }) {
 
   const onDriving = useCallback((now: boolean) => {
     setDriving(now);
-    // Only who drives may resize the session's screen.
+    // Only the person in control may resize the session's screen.
     if (!now) setScaling((old) => (old === "remote" ? "fit" : old));
   }, []);
 
@@ -64,7 +64,7 @@ export function SessionPage({ id }: { id: string }) {
   const browserWindow = session.browser_window ?? null;
   const [mayAct, mayEnd] = [allows(scopes, "sessions:act"), allows(scopes, "sessions:write")];
   const resize = (size: Scaling) => {
-    // Sizes are of the whole screen.
+    // Sizes apply to the whole screen.
     setCrop(false);
     setScaling(size);
   };
@@ -85,8 +85,7 @@ export function SessionPage({ id }: { id: string }) {
     ends: true,
     show: () => <WatchTerminal session={session} gone={gone} fullScreen={fullScreen} uploads={uploads} />,
   };
-  // Nothing but its last picture is left of one that is over. A shell of an attached one would be on somebody's
-  // own machine.
+  // An ended session has only its last picture. A shell of an attached session would run on its owner's machine.
   const pictures = !desktop ? [browserView] : over ? [desktopView] : [desktopView, browserView];
   const views = over || !mayAct || session.attached ? pictures : [...pictures, terminalView];
   const view = views.find(({ name }) => name === chosen)?.name ?? (desktop ? "Desktop" : "Browser");
@@ -156,7 +155,7 @@ export function SessionPage({ id }: { id: string }) {
           view={view}
           onView={setView}
         />
-        {/* Hidden, not gone: it keeps its tab and its place. */}
+        {/* Hidden, not unmounted: it keeps its tab and scroll position. */}
         <div className="panel-slot" hidden={!panel}>
           <Panel session={session} over={over} gone={gone} uploads={uploads} />
         </div>
@@ -168,13 +167,13 @@ export function SessionPage({ id }: { id: string }) {
 
 interface Found {
   session: Session | null;
-  /** It was here, and the server no longer knows it. */
+  /** The server no longer knows a session that was shown. */
   gone: boolean;
-  /** Why there is none to show; null while that is not known yet. */
+  /** Why there is no session to show; null while unknown. */
   missing: string | null;
 }
 
-/** The session as the events tell it; once it is gone, as it was last. */
+/** The session from the event stream; in its last state once it is gone. */
 function useSession(id: string): Found {
   const { list, error, subscribe } = useSessions();
   const live = list?.find((session) => session.id === id);
@@ -191,7 +190,7 @@ function useSession(id: string): Found {
     [subscribe, id],
   );
 
-  // A session that is not in the list may still be one that the server knows.
+  // A session that is not in the list may still be known to the server.
   const unknown = list !== null && live === undefined && last === null;
   useEffect(() => {
     if (!unknown) return;
@@ -206,7 +205,7 @@ function useSession(id: string): Found {
   }, [unknown, id]);
 
   const gone = list !== null && live === undefined && last !== null;
-  // The server remembers how it ended, and its last picture.
+  // The server keeps the reason and the last picture.
   useEffect(() => {
     if (!gone) return;
     client.endedSession(id).then(setLast, () => {});

@@ -4,7 +4,7 @@ import type { Settings as InEffect } from "../api/wire";
 import { useIdentity } from "../identity";
 import { AppBar } from "../ui/AppBar";
 
-/** What new sessions follow. An admin changes it; others can see it. */
+/** Defaults for new sessions. Admins can change them; others can see them. */
 export function Settings({ onLogOut }: { onLogOut: () => void }) {
   const identity = useIdentity();
   const [settings, setSettings] = useState<InEffect | null>(null);

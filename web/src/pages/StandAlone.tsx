@@ -3,7 +3,7 @@ import { LinkedDesktop } from "../link/LinkedDesktop";
 import { page } from "../prefix";
 import type { ViewerAddress } from "../viewer/address";
 
-/** The picture of one session and nothing else, for whoever has a link. */
+/** Only the picture of one session, opened with a link. */
 export function StandAlone({ address }: { address: ViewerAddress | null }) {
   if (address === null) {
     return (

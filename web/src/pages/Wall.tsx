@@ -16,7 +16,7 @@ import { Tile } from "../wall/Tile";
 import { useRecent } from "../wall/useRecent";
 import { shownBy, WallBar, type Shown } from "../wall/WallBar";
 
-/** All sessions at a glance. */
+/** An overview of all sessions. */
 export function Wall({ onLogOut }: { onLogOut: () => void }) {
   const identity = useIdentity();
   const sessions = useSessions();
@@ -34,7 +34,7 @@ export function Wall({ onLogOut }: { onLogOut: () => void }) {
 
   const show = (next: Shown) => {
     setShown(next);
-    // In the address, so that the way back from a session leads here.
+    // In the address, so that returning from a session restores it.
     navigate(next === "recent" ? "?view=recent" : "", true);
   };
 
@@ -61,7 +61,7 @@ export function Wall({ onLogOut }: { onLogOut: () => void }) {
         {shown === "live" ? (
           <Tiles
             sessions={sessions.list === null ? null : live}
-            // Without the server, the banner says so.
+            // Without the server, the banner shows the error.
             error={sessions.stream === "lost" ? null : sessions.error}
             wanted={wanted}
             onDismiss={sessions.dismiss}
@@ -85,13 +85,13 @@ export function Wall({ onLogOut }: { onLogOut: () => void }) {
 }
 
 interface TilesProps {
-  /** Null until they are known. */
+  /** Null until loaded. */
   sessions: Session[] | null;
-  /** Why they are not known. */
+  /** Why they could not be loaded. */
   error: string | null;
   wanted: string;
   onDismiss?: (id: string) => void;
-  /** Stands there if there are none. */
+  /** Shown if there are none. */
   children: ReactNode;
 }
 

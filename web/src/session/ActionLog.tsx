@@ -4,7 +4,10 @@ import { Icon } from "../ui/Icon";
 import { actorOf, iconOf, isSaid, linesOf, whatOf, whereOf, type Line } from "./action";
 import { useActions } from "./actions";
 
-/** Who did what, where and how fast; the newest at the bottom, in sight unless one scrolled away. */
+/**
+ * The list of actions: who, what, where and how fast. The newest is at the bottom and stays visible unless scrolled
+ * away.
+ */
 export function ActionLog({ sessionId }: { sessionId: string }) {
   const { actions, error, older, loadOlder } = useActions(sessionId);
   const list = useRef<HTMLDivElement>(null);
@@ -33,7 +36,7 @@ export function ActionLog({ sessionId }: { sessionId: string }) {
             Load earlier actions
           </button>
         )}
-        {actions?.length === 0 && <p className="muted log-empty">Nothing was done here yet.</p>}
+        {actions?.length === 0 && <p className="muted log-empty">No actions yet.</p>}
         <ol>
           {lines.map(({ action, times }) => (
             <Row key={action.seq} action={action} times={times} />

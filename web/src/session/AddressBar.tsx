@@ -4,26 +4,26 @@ import { IconButton } from "../ui/IconButton";
 import { isAddress, noAddress } from "./destination";
 
 interface AddressBarProps {
-  /** Where the tab is that is looked at. */
+  /** The address of the visible tab. */
   url: string;
   driving?: boolean;
-  /** On the way to another page. */
+  /** Whether a navigation is in progress. */
   busy?: boolean;
-  /** Takes the field, for whoever wants to lead somebody there. */
+  /** Ref of the field, for callers that focus it. */
   field?: RefObject<HTMLInputElement | null>;
-  /** Not given where nobody can send it elsewhere. */
+  /** Omitted if navigation is not possible. */
   onGo?: (to: { url: string } | { history: History }) => void;
-  /** Called with what is wrong with what was typed. */
+  /** Called with what is wrong with the input. */
   onError?: (text: string) => void;
 }
 
-/** Where the browser is; for whoever drives, also where it goes. */
+/** The browser's address; the person in control can change it. */
 export function AddressBar({ url, driving = false, busy = false, field: given, onGo, onError }: AddressBarProps) {
-  // While somebody types, the page's own moves do not take it away.
+  // While a person types, navigations of the page do not overwrite the input.
   const [draft, setDraft] = useState<string | null>(null);
   const own = useRef<HTMLInputElement>(null);
   const field = given ?? own;
-  // Whoever is about to type still replaces all of it.
+  // Keeps the text selected after an update, so that typing replaces it.
   useLayoutEffect(() => {
     const input = field.current;
     if (driving && draft === null && input !== null && input === document.activeElement) input.select();

@@ -1,4 +1,4 @@
-/** What the agent says it is doing, over the picture like a subtitle. */
+/** The agent's status, shown over the picture like a subtitle. */
 export function AgentBanner({ status }: { status: string }) {
   return (
     <div className="agent-banner" aria-live="polite" aria-atomic="true">

@@ -5,11 +5,11 @@ import type { Connection } from "../viewer/connection";
 
 interface ClipboardMenuProps {
   connection: () => Connection | null;
-  /** What the session last copied. */
+  /** The text that the session last copied. */
   received: string | null;
 }
 
-/** Text from here into the session's clipboard, and back. */
+/** Sends text to the session's clipboard, and shows the session's. */
 export function ClipboardMenu({ connection, received }: ClipboardMenuProps) {
   return (
     <Menu icon="clipboard" label="Clipboard" text="Clipboard">
@@ -24,7 +24,7 @@ export function ClipboardMenu({ connection, received }: ClipboardMenuProps) {
           />
           <label>
             From the session
-            <textarea readOnly rows={3} value={received ?? ""} placeholder="Nothing was copied there yet" />
+            <textarea readOnly rows={3} value={received ?? ""} placeholder="Nothing copied yet" />
           </label>
           {received && <CopyButton text={received} what="text" />}
         </div>

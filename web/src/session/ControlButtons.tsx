@@ -13,13 +13,13 @@ interface ControlButtonsProps {
   onControl: (control: Control) => void;
 }
 
-/** Take control, and hand back with a word to the agent. */
+/** Buttons to take control, and to release it with a message for the agent. */
 export function ControlButtons({ sessionId, driving, disabled, taking, onControl }: ControlButtonsProps) {
   const [releasing, setReleasing] = useState(false);
   return (
     <>
       {driving ? (
-        <button type="button" className="primary" title="Let the agent go on" onClick={() => setReleasing(true)}>
+        <button type="button" className="primary" title="Let the agent continue" onClick={() => setReleasing(true)}>
           <Icon name="hand" /> Hand back
         </button>
       ) : (

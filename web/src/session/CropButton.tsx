@@ -1,17 +1,17 @@
 import { IconButton } from "../ui/IconButton";
 
 interface CropButtonProps {
-  /** Whether only the browser's window is wanted. */
+  /** Whether only the browser's window is to be shown. */
   wanted: boolean;
   /** Whether there is such a window now. */
   possible: boolean;
   onChange: (wanted: boolean) => void;
 }
 
-/** The browser's window alone, or the whole screen. What is wanted stays so while there is no window. */
+/** Shows only the browser's window, or the whole screen. The choice is kept while there is no window. */
 export function CropButton({ wanted, possible, onChange }: CropButtonProps) {
   const label = "Show only the browser window";
-  const none = wanted ? "there is none now, so this is the whole screen" : "there is none on the screen";
+  const none = wanted ? "there is no window now, so the whole screen is shown" : "there is no window on the screen";
   return (
     <IconButton
       icon="crop"
@@ -19,7 +19,7 @@ export function CropButton({ wanted, possible, onChange }: CropButtonProps) {
       label={possible ? label : `${label} (${none})`}
       className="toggle"
       aria-pressed={wanted}
-      // It can be reached also then, to say why.
+      // Focusable even then, to show the reason.
       aria-disabled={!possible || undefined}
       onClick={() => {
         if (possible) onChange(!wanted);

@@ -8,7 +8,7 @@ import { isOver } from "../sessions/state";
 import { CopyButton } from "../ui/CopyButton";
 import { Forwards } from "./Forwards";
 
-/** Everything the server tells about a session. */
+/** All details of a session. */
 export function Details({ session }: { session: Session }) {
   const { spec, resources, egress, attached } = session;
   const over = isOver(session);
@@ -99,7 +99,7 @@ export function Details({ session }: { session: Session }) {
   );
 }
 
-// Ticks by itself, so that the rest of the panel need not.
+// Updates separately, so that the rest of the panel does not re-render.
 function Clocks({ session }: { session: Session }) {
   const now = useNow();
   return (

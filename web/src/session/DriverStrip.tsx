@@ -8,17 +8,17 @@ import { KeyboardHint } from "../viewer/KeyboardHint";
 
 interface DriverStripProps {
   session: Session;
-  /** There is nothing to drive any more. */
+  /** The session is over. */
   over: boolean;
   driving: boolean;
-  /** Whether the picture has the keyboard now. */
+  /** Whether the picture has the keyboard. */
   focused: boolean;
-  /** Where the keyboard goes then. */
+  /** What receives the keys then. */
   to?: string;
   children?: ReactNode;
 }
 
-/** One line over the picture that always says who drives, and how to get the keyboard back. */
+/** A line over the picture that shows who has control, and how to get the keyboard back. */
 export function DriverStrip({ session, over, driving, focused, to, children }: DriverStripProps) {
   if (over) return null;
   const human = session.control.driver === "human";
@@ -49,14 +49,14 @@ function Others({ session }: { session: Session }) {
       </>
     );
   }
-  if (control.driver === "nobody") return <>Nobody drives</>;
+  if (control.driver === "nobody") return <>No driver</>;
   return (
     <>
       {session.agent_acted_at ? "The agent drives" : "No agent has acted yet"}
       {control.message && (
         <span className="left-word">
           {" · "}
-          {control.message_by ?? "The person before"} said: “{control.message}”
+          {control.message_by ?? "The previous driver"} said: “{control.message}”
         </span>
       )}
     </>

@@ -2,11 +2,11 @@ import { Icon } from "../ui/Icon";
 
 interface DropHereProps {
   text: string;
-  /** Where exactly. */
+  /** Details of the target. */
   hint?: string;
 }
 
-/** Lies over a place while files are held over it. */
+/** An overlay that is shown while files are dragged over a target. */
 export function DropHere({ text, hint }: DropHereProps) {
   return (
     <div className="drop-here">

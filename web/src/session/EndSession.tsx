@@ -3,7 +3,7 @@ import type { Session } from "../api/wire";
 import { nameOf } from "../sessions/name";
 import { Confirm } from "../ui/Confirm";
 
-/** Asks before a session is ended: nothing is left of it afterwards. */
+/** Asks for confirmation before ending a session, because everything in it is lost. */
 export function EndSession({ session, onClose }: { session: Session; onClose: () => void }) {
   return (
     <Confirm

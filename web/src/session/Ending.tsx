@@ -7,7 +7,7 @@ import { Link, navigate } from "../router";
 import { endingOf } from "../sessions/name";
 import { NewSession } from "../wall/NewSession";
 
-/** Stands where the picture was, once a session is over: its last picture, why it ended, and how to go on. */
+/** Replaces the picture of an ended session: its last picture, why it ended, and links. */
 export function Ending({ session }: { session: Session }) {
   const { scopes } = useIdentity();
   const [creating, setCreating] = useState(false);
@@ -47,7 +47,7 @@ export function Ending({ session }: { session: Session }) {
   );
 }
 
-/** When it ended, how long it lived and how much was done. */
+/** When it ended, how long it ran and how many actions it had. */
 function summaryOf({ created_at, ended_at, tasks }: Session): string {
   if (!ended_at) return count(tasks, "action");
   const lived = span(Date.parse(ended_at) - Date.parse(created_at));

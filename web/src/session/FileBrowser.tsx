@@ -10,7 +10,7 @@ import { useFolder } from "./folder";
 import { UploadButton } from "./UploadButton";
 import type { Uploads } from "./useUploads";
 
-/** Where one is among the files. */
+/** The current position in the files. */
 export interface Place {
   folder: string;
   /** Whether hidden names are shown. */
@@ -25,7 +25,7 @@ interface FileBrowserProps {
   uploads: Uploads;
 }
 
-/** The files of a session: to look at, to take out, to put in. */
+/** The files of a session: lists, downloads and uploads. */
 export function FileBrowser({ session, over, ...rest }: FileBrowserProps) {
   if (over) return <p className="muted log-empty">The session is over, and its files are gone.</p>;
   if (session.status === "starting") return <p className="muted log-empty">The session is starting…</p>;
@@ -41,7 +41,7 @@ function Browse({ sessionId, place, onPlace, uploads }: BrowseProps) {
   const drop = useDrop((dropped) => uploads.put(place.folder, dropped), true);
   const name = folderName(place.folder);
 
-  // What was clicked is gone with the folder it was in; the keyboard goes on in the next one.
+  // The clicked row is gone with its folder; move the focus to the new one.
   const before = useRef(place.folder);
   useEffect(() => {
     if (before.current !== place.folder) list.current?.focus();
@@ -118,7 +118,7 @@ function Browse({ sessionId, place, onPlace, uploads }: BrowseProps) {
   );
 }
 
-/** The way from the home to a folder; every step leads there. */
+/** The path from the home to a folder; every part is a link. */
 function Way({ path, onOpen }: { path: string; onOpen: (path: string) => void }) {
   return (
     <nav className="way" aria-label="Folders on the way">

@@ -15,7 +15,7 @@ interface FileRowProps {
 
 const icons: Record<Entry["kind"], IconName> = { directory: "folder", file: "file", link: "link", other: "terminal" };
 
-/** One name in a folder: a folder opens, a file is downloaded. */
+/** One entry of a folder: a folder opens, a file is downloaded. */
 export const FileRow = memo(function FileRow({ sessionId, path, entry, onOpen, onTrouble }: FileRowProps) {
   const { name, kind } = entry;
   const content = (
@@ -31,7 +31,7 @@ export const FileRow = memo(function FileRow({ sessionId, path, entry, onOpen, o
     </>
   );
 
-  // Only trying tells what a link leads to.
+  // The target of a link is only known by trying.
   const follow = async () => {
     try {
       await client.files(sessionId, path);

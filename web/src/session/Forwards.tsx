@@ -2,7 +2,7 @@ import { type FormEvent, useState } from "react";
 import { client, explain } from "../api/client";
 import type { Forward, Session } from "../api/wire";
 
-/** Ports outside that the session opens as its own, and a field for another. */
+/** The session's forwarded ports, and a field to add one. */
 export function Forwards({ session }: { session: Session }) {
   const [port, setPort] = useState("");
   const [told, setTold] = useState<string | null>(null);

@@ -15,19 +15,19 @@ interface HouseProps {
   session: Session;
   driver: Driver;
   uploads: Uploads;
-  /** The picture says already that the connection is lost, and has the button: nothing more is to say. */
+  /** The picture already shows that the connection is lost, with a button: show nothing else. */
   away: boolean;
-  /** What just could not be done. */
+  /** What just failed. */
   error: string | null;
   onDismiss: () => void;
   /** The picture, once there is one to connect to. */
   children: ReactNode;
 }
 
-/** What lies below the strip: the picture or why there is none, and where files can be dropped. */
+/** The area below the strip: the picture or why it is missing, and the drop target for files. */
 export function House({ session, driver, uploads, away, error, onDismiss, children }: HouseProps) {
   const desktop = session.mode === "desktop";
-  // Whoever drives: a file that is put there disturbs nobody. The files of an attached one are somebody's own.
+  // Independent of who has control: a new file does not interfere. Attached sessions have no file access.
   const welcome = driver.watchable && driver.mayDrive && !session.attached;
   const drop = useDrop((dropped) => uploads.put(desktop ? "Desktop" : home, dropped), welcome);
   return (

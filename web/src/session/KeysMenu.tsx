@@ -13,7 +13,7 @@ const combinations: { name: string; keys: number[] }[] = [
 
 const functionKeys = Array.from({ length: 12 }, (_, index) => index + 1);
 
-/** Keys that the browser or the system would keep for itself. */
+/** Keys that the browser or the system would intercept. */
 export function KeysMenu({ connection }: { connection: () => Connection | null }) {
   return (
     <Menu icon="keycap" label="Send special keys" text="Keys">

@@ -6,7 +6,7 @@ import { useIdentity } from "../identity";
 import { deadlineOf } from "../sessions/deadline";
 import { KeepAliveButton } from "../sessions/KeepAlive";
 
-/** How long the session still lives, in its head; with a way to put off an idle end. */
+/** The session's remaining time, with a button to postpone an idle end. */
 export function LifeLeft({ session }: { session: Session }) {
   const { scopes } = useIdentity();
   const now = useNow();
@@ -19,7 +19,7 @@ export function LifeLeft({ session }: { session: Session }) {
       <span
         className="muted tabular"
         data-soon={left < 60_000}
-        title={idle ? "It ends then if nothing uses it" : "Time until its limit"}
+        title={idle ? "It ends then if it is not used" : "Time until its limit"}
       >
         {idle ? `Idle, ${countdown(left)} left` : `${countdown(left)} left`}
       </span>

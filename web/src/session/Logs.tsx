@@ -3,7 +3,7 @@ import { client, explain } from "../api/client";
 import { CopyButton } from "../ui/CopyButton";
 import { IconButton } from "../ui/IconButton";
 
-/** What the session's programs wrote. */
+/** The output of the session's programs. */
 export function Logs({ sessionId }: { sessionId: string }) {
   const [text, setText] = useState<string | null>(null);
   const [error, setError] = useState<string | null>(null);
@@ -37,13 +37,13 @@ export function Logs({ sessionId }: { sessionId: string }) {
         </p>
       )}
       <pre ref={output} tabIndex={0} aria-label="Logs">
-        {text === "" ? "Nothing was written yet." : text && <Lines text={text} />}
+        {text === "" ? "No output yet." : text && <Lines text={text} />}
       </pre>
     </div>
   );
 }
 
-/** Each line by itself, so that the rest of a long one is set in. */
+/** Each line separately, so that continued lines are indented. */
 function Lines({ text }: { text: string }) {
   return text.split("\n").map((line, index) => (
     <span key={index} className="line">

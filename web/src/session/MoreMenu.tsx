@@ -8,27 +8,27 @@ import type { Scaling } from "../viewer/connection";
 import type { Quality } from "../viewer/quality";
 
 interface MoreMenuProps {
-  /** How a desktop's picture is shown; null for other views. */
+  /** How a desktop's picture is sized; null for other views. */
   size: {
     scaling: Scaling;
     onScaling: (scaling: Scaling) => void;
     driving: boolean;
-    /** The screen has a size that is not ours to change. */
+    /** The screen size cannot be changed. */
     fixed: boolean;
     crop: boolean;
     onCrop: (crop: boolean) => void;
     /** Whether there is a browser window to show alone. */
     croppable: boolean;
   } | null;
-  /** Null where there is no picture. */
+  /** Null if there is no picture. */
   quality: Quality | null;
   onQuality: (quality: Quality) => void;
   fullScreen: FullScreen;
-  /** For those who may. */
+  /** Null if not allowed. */
   onEnd: (() => void) | null;
 }
 
-/** On a phone: everything that a wide window has as buttons, in words. */
+/** On a phone: a menu with everything that a wide window shows as buttons. */
 export function MoreMenu({ size, quality, onQuality, fullScreen, onEnd }: MoreMenuProps) {
   return (
     <Menu icon="more" label="More" text="More">

@@ -16,20 +16,20 @@ type Tab = (typeof allTabs)[number];
 interface PanelProps {
   session: Session;
   over: boolean;
-  /** Nothing of it can be asked for any more but its history. */
+  /** Only the history can still be requested. */
   gone: boolean;
   uploads: Uploads;
 }
 
-/** The side panel of a session: what was done, what it holds, what it is, what it wrote. */
+/** The side panel of a session: actions, files, details and logs. */
 export function Panel({ session, over, gone, uploads }: PanelProps) {
   const { scopes } = useIdentity();
-  // The files of an attached session are somebody's own.
+  // Attached sessions have no file access.
   const files = allows(scopes, "sessions:act") && !session.attached;
   const [chosen, setTab] = useState<Tab>("Actions");
-  // Here, so that another tab does not lead back to the beginning.
+  // Kept here, so that switching tabs does not reset it.
   const [place, setPlace] = useState<Place>({ folder: home, hidden: false });
-  // What cannot be asked for any more is not offered; where one is already, it says so.
+  // Tabs without content are not offered, except the current one, which shows why.
   const left = (name: Tab) => !gone || name === chosen || name === "Actions" || name === "Details";
   const tabs = allTabs.filter((name) => (name !== "Files" || files) && left(name));
   const tab = tabs.includes(chosen) ? chosen : "Actions";

@@ -5,13 +5,13 @@ import { Icon } from "../ui/Icon";
 
 interface PrivateSignInProps {
   session: Session;
-  /** Where the private tab is: the agent may have chosen the page. */
+  /** The address of the private tab: the agent may have chosen the page. */
   url: string;
-  /** Runs a request, and says what came of it. */
+  /** Runs a request, and shows its error. */
   attempt: (work: () => Promise<unknown>) => Promise<void>;
 }
 
-/** For the person who drives: signing in without the agent, and leaving again. */
+/** For the person in control: starts and ends a private sign-in. */
 export function PrivateSignIn({ session, url, attempt }: PrivateSignInProps) {
   const [busy, setBusy] = useState<"opening" | "leaving" | null>(null);
   const on = Boolean(session.private_sign_in);
@@ -52,7 +52,7 @@ export function PrivateSignIn({ session, url, attempt }: PrivateSignInProps) {
           type="button"
           className="primary"
           disabled={busy !== null}
-          title="Hands the signed-in page to the agent's browser"
+          title="Gives the signed-in page to the agent's browser"
           onClick={() => run("leaving", () => client.endPrivate(session.id, false))}
         >
           {busy === "leaving" ? "Leaving…" : "Leave"}
@@ -70,7 +70,7 @@ export function PrivateSignIn({ session, url, attempt }: PrivateSignInProps) {
   );
 }
 
-/** The site of an address, which is what a person has to know before typing a password. */
+/** The site of an address, which a person must know before typing a password. */
 function siteOf(url: string): string {
   if (!URL.canParse(url)) return "a page without an address";
   const { protocol, host } = new URL(url);

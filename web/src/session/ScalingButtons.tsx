@@ -9,10 +9,10 @@ export const scalings: { scaling: Scaling; icon: IconName; text: string; label: 
 ];
 
 interface ScalingButtonsProps {
-  /** Null while something else decides. */
+  /** Null while another setting decides. */
   scaling: Scaling | null;
   driving: boolean;
-  /** The screen has a size that is not ours to change. */
+  /** The screen size cannot be changed. */
   fixed: boolean;
   onChange: (scaling: Scaling) => void;
 }

@@ -7,7 +7,7 @@ import { Menu } from "../ui/Menu";
 
 const hour = 3600;
 
-/** Makes a link to the picture alone that works without an account, for an hour. */
+/** Creates a link to the picture that works without an account, for an hour. */
 export function Share({ sessionId }: { sessionId: string }) {
   return (
     <Menu icon="share" label="Share" text="Share">

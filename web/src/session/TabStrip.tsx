@@ -4,18 +4,18 @@ import { IconButton } from "../ui/IconButton";
 
 interface TabStripProps {
   tabs: Tab[];
-  /** The tab that is looked at; null while it is not known. */
+  /** The visible tab; null while unknown. */
   shown: string | null;
-  /** Whether that is always the one that the agent is on. */
+  /** Whether it follows the agent. */
   following: boolean;
-  /** Looks at one tab; null to follow the agent. */
+  /** Shows a tab; null to follow the agent. */
   onShow: (tab: string | null) => void;
-  /** For whoever may. */
+  /** Omitted if not allowed. */
   onClose?: (tab: string) => void;
   onOpen?: () => void;
 }
 
-/** The tabs of the session's browser: which one is looked at, and which one the agent is on. */
+/** The tabs of the session's browser: marks the visible one and the agent's. */
 export function TabStrip({ tabs, shown, following, onShow, onClose, onOpen }: TabStripProps) {
   return (
     <div className="tab-strip">

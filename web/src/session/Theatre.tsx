@@ -7,13 +7,13 @@ interface Choice {
   name: View;
   /** Why it cannot be chosen now. */
   blocked?: string | undefined;
-  /** It ends when another is chosen. */
+  /** It is unmounted when another is chosen. */
   ends?: boolean;
   show: (shown: boolean) => ReactNode;
 }
 
 interface TheatreProps {
-  /** The part of the page that can fill the whole screen. */
+  /** The part of the page that can be shown full screen. */
   element: RefObject<HTMLDivElement | null>;
   views: Choice[];
   view: View;
@@ -21,8 +21,8 @@ interface TheatreProps {
 }
 
 /**
- * What of a session is looked at. A view is there from its first use on, unless it ends when it is left: going
- * back to it costs no wait.
+ * The views of a session. A view stays mounted after its first use, unless it ends when it is left, so that returning
+ * to it needs no wait.
  */
 export function Theatre({ element, views, view, onView }: TheatreProps) {
   const id = useId();
@@ -42,7 +42,7 @@ export function Theatre({ element, views, view, onView }: TheatreProps) {
             onChoose={onView}
             panelOf={(name) => `${id}-${name}-panel`}
           />
-          {/* Not as a tooltip only: fingers have none. */}
+          {/* Not only as a tooltip: touch screens have none. */}
           {why !== undefined && <p className="muted">{why}</p>}
         </div>
       )}
@@ -52,7 +52,7 @@ export function Theatre({ element, views, view, onView }: TheatreProps) {
           const panel = only
             ? {}
             : { role: "tabpanel", id: `${id}-${name}-panel`, "aria-labelledby": `${id}-${name}` };
-          // Not shown, but with its size: what is resized to nothing and back has lost its picture.
+          // Hidden but with its size: a view resized to nothing would lose its picture.
           return (
             (shown || (!ends && used.has(name))) && (
               <div key={name} className="view" data-shown={shown} {...panel}>

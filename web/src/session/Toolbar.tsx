@@ -7,7 +7,7 @@ import { Icon } from "../ui/Icon";
 import { StatusBadge } from "../ui/StatusBadge";
 import { LifeLeft } from "./LifeLeft";
 
-/** The head of the session page: the way back, what is shown, and what can be done. */
+/** The header of the session page: the way back, the title, and the actions. */
 export function Toolbar({ session, children }: { session: Session; children: ReactNode }) {
   const name = nameOf(session);
   return (

@@ -2,16 +2,16 @@ import { useRef } from "react";
 import { IconButton } from "../ui/IconButton";
 import { editBetween, type Edit } from "../viewer/typed";
 
-// Something to erase: without it a touch keyboard does not report backspace.
+// Without text to erase, a touch keyboard does not report backspace.
 const filler = " ".repeat(32);
 
 interface TouchKeyboardProps {
-  /** Where the text goes. */
+  /** What receives the text. */
   to: string;
   onEdit: (edit: Edit) => void;
 }
 
-/** Brings up a phone's keyboard and passes on what is typed. */
+/** Opens a phone's keyboard and forwards what is typed. */
 export function TouchKeyboard({ to, onEdit }: TouchKeyboardProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const last = useRef(filler);

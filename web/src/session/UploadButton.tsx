@@ -2,12 +2,12 @@ import { useRef } from "react";
 import { Icon } from "../ui/Icon";
 
 interface UploadButtonProps {
-  /** Where they go. */
+  /** The target folder. */
   folder: string;
   onFiles: (files: File[]) => void;
 }
 
-/** Asks the browser for files. */
+/** Opens the browser's file chooser. */
 export function UploadButton({ folder, onFiles }: UploadButtonProps) {
   const input = useRef<HTMLInputElement>(null);
   return (
@@ -23,7 +23,7 @@ export function UploadButton({ folder, onFiles }: UploadButtonProps) {
         aria-label={`Files for ${folder}`}
         onChange={({ target }) => {
           onFiles([...(target.files ?? [])]);
-          // Else the same file could not be chosen a second time.
+          // Otherwise the same file could not be chosen again.
           target.value = "";
         }}
       />

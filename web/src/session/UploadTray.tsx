@@ -6,10 +6,10 @@ import { folderName } from "./files";
 import { inOrder, isUnderWay, summaryOf, type Upload } from "./uploads";
 import type { Uploads } from "./useUploads";
 
-/** How long it stays to tell that files arrived, in milliseconds. */
+/** How long it stays after files arrived, in milliseconds. */
 const stay = 6000;
 
-/** How it goes with the files on their way. What arrived goes by itself, what failed has to be put away. */
+/** The progress of uploads. Completed ones disappear; failed ones must be dismissed. */
 export function UploadTray({ uploads }: { uploads: Uploads }) {
   const { list, clear } = uploads;
   const busy = list.some(isUnderWay);
@@ -75,7 +75,7 @@ function Row({ upload, uploads }: { upload: Upload; uploads: Uploads }) {
       {state === "failed" ? (
         <span className="trouble">{trouble}</span>
       ) : (
-        // Numbers that change all the time are not worth saying.
+        // Constantly changing numbers are not announced.
         <span className="muted tabular" aria-hidden={state === "sending"}>
           {state === "waiting" && `${bytes(size)}, waiting`}
           {state === "sending" && `${bytes(sent)} of ${bytes(size)}`}

@@ -26,12 +26,12 @@ import type { Uploads } from "./useUploads";
 
 interface WatchProps {
   session: Session;
-  /** The server has forgotten the session; what is shown is the last that was known. */
+  /** The server has forgotten the session; its last known state is shown. */
   gone: boolean;
-  /** Whether anybody sees it now. */
+  /** Whether it is visible now. */
   shown: boolean;
   scaling: Scaling;
-  /** Whether only the browser's window is wanted. */
+  /** Whether only the browser's window is to be shown. */
   crop: boolean;
   quality: Quality;
   fullScreen: FullScreen;
@@ -39,7 +39,7 @@ interface WatchProps {
   onDriving: (driving: boolean) => void;
 }
 
-/** The live desktop of a session: watched by default, driven once control was taken. */
+/** The live desktop of a session: view-only until control is taken. */
 export function Watch(props: WatchProps) {
   const { session, gone, shown, crop, quality, fullScreen, uploads, onDriving } = props;
   const { subscribe, stream, retry } = useSessions();
@@ -54,7 +54,7 @@ export function Watch(props: WatchProps) {
   const buttons = useRef<HTMLDivElement>(null);
 
   const part = crop ? (session.browser_window ?? null) : null;
-  // A display that somebody attached, where nothing sends its picture.
+  // An attached display without the program for the live view.
   const hopeless = session.attached?.live_view === false;
   const scaling = part === null ? props.scaling : "fit";
   const viewer = useViewer({
@@ -62,7 +62,7 @@ export function Watch(props: WatchProps) {
     driving,
     scaling,
     quality: desktopQuality[quality],
-    // Whoever was signed out meanwhile is sent to the login page.
+    // If the login has expired, this leads to the login page.
     onClosed: () => void client.me().catch(() => {}),
     onWayOut: () => buttons.current?.querySelector("button")?.focus(),
   });

@@ -25,9 +25,9 @@ import type { Uploads } from "./useUploads";
 
 interface WatchBrowserProps {
   session: Session;
-  /** The server has forgotten the session; what is shown is the last that was known. */
+  /** The server has forgotten the session; its last known state is shown. */
   gone: boolean;
-  /** Whether anybody sees it now. */
+  /** Whether it is visible now. */
   shown: boolean;
   quality: Quality;
   fullScreen: FullScreen;
@@ -48,7 +48,7 @@ export function WatchBrowser({ session, gone, shown, quality, fullScreen, upload
   const [busy, setBusy] = useState(0);
   const buttons = useRef<HTMLDivElement>(null);
   const address = useRef<HTMLInputElement>(null);
-  /** A tab that was just opened, until it is looked at. */
+  /** A new tab, until it is shown. */
   const [opened, setOpened] = useState<string | null>(null);
 
   const hopeless = session.browser_view?.status === "unavailable";
@@ -57,7 +57,7 @@ export function WatchBrowser({ session, gone, shown, quality, fullScreen, upload
     quality: castQuality(quality, window.devicePixelRatio, session.spec.cdp_stream),
     shown,
     driving,
-    // Whoever was signed out meanwhile is sent to the login page.
+    // If the login has expired, this leads to the login page.
     onClosed: () => void client.me().catch(() => {}),
     onWayOut: () => buttons.current?.querySelector("button")?.focus(),
     onError: (text) => setError(sentence(text)),
@@ -68,7 +68,7 @@ export function WatchBrowser({ session, gone, shown, quality, fullScreen, upload
 
   const seen = useRef(shown);
   seen.current = shown;
-  // Not before the stream lets input through: the strip says then where the keyboard goes.
+  // Only once the stream accepts input: the strip then shows where keys go.
   const passes = driving && cast.mayDrive;
   useEffect(() => {
     if (passes && seen.current) focus();
@@ -93,12 +93,12 @@ export function WatchBrowser({ session, gone, shown, quality, fullScreen, upload
   const openTab = () =>
     attempt(async () => {
       const now = await client.tabs(session.id, "open");
-      // Whoever looks at a tab of their own choice wants to see the new one, and not lose it to the agent.
+      // A person who chose a tab wants to see the new one, and not follow the agent.
       const opened = now.find(({ active }) => active)?.id ?? null;
       if (chosen !== null && opened !== null) show(opened);
       setOpened(opened);
     });
-  // Not before: an address that is typed is for the tab that is looked at.
+  // Only then: a typed address applies to the visible tab.
   const arrived = driving && opened !== null && opened === viewed && tabs.some(({ id }) => id === opened);
   useEffect(() => {
     if (!arrived) return;

@@ -10,18 +10,18 @@ import { useDriver } from "./useDriver";
 import { useTake } from "./useTake";
 import type { Uploads } from "./useUploads";
 
-// Most people never open one.
+// Loaded on demand: most people never open one.
 const TerminalStage = lazy(() => import("../terminal/TerminalStage"));
 
 interface WatchTerminalProps {
   session: Session;
-  /** The server has forgotten the session; what is shown is the last that was known. */
+  /** The server has forgotten the session; its last known state is shown. */
   gone: boolean;
   fullScreen: FullScreen;
   uploads: Uploads;
 }
 
-/** A shell in a session. Unlike the pictures it ends when it is left. */
+/** A shell in a session. Unlike the pictures, it ends when it is left. */
 export function WatchTerminal({ session, gone, fullScreen, uploads }: WatchTerminalProps) {
   const driver = useDriver(session, gone);
   const { driving, holder } = driver;
@@ -68,7 +68,7 @@ export function WatchTerminal({ session, gone, fullScreen, uploads }: WatchTermi
             holder={holder}
             onFocus={setFocused}
             onWayOut={() => buttons.current?.querySelector("button")?.focus()}
-            // Who was signed out meanwhile is sent to the login page.
+            // If the login has expired, this leads to the login page.
             onClosed={() => void client.me().catch(() => {})}
           />
         </Suspense>

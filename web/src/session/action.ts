@@ -50,7 +50,7 @@ export function iconOf(action: ActionRecord): IconName {
   return icons[action.action] ?? "terminal";
 }
 
-/** What was done, in few words: `Click`, `Right click`, `Scroll down 3`, `Press ctrl+l`. */
+/** A short description: `Click`, `Right click`, `Scroll down 3`, `Press ctrl+l`. */
 export function whatOf({ action, detail }: ActionRecord): string {
   switch (action) {
     case "click":
@@ -86,7 +86,7 @@ export function whatOf({ action, detail }: ActionRecord): string {
   }
 }
 
-/** What was done in the browser: where to, or to which element. Null for what has neither. */
+/** Describes a browser action by its address or element. Null for actions with neither. */
 function inBrowser(action: string, detail: ActionDetail): string | null {
   const { selector, url } = detail;
   switch (action) {
@@ -128,7 +128,7 @@ function ofTabs({ action, url }: ActionDetail): string {
   }
 }
 
-/** Where it was done, or how much it was; empty for an action without either. */
+/** The position or amount of an action; empty if it has neither. */
 export function whereOf({ detail }: ActionRecord): string {
   if (typeof detail.path === "string") return detail.size === undefined ? "" : bytes(detail.size);
   const path = detail.path ?? [];
@@ -137,15 +137,15 @@ export function whereOf({ detail }: ActionRecord): string {
   return typeof detail.x === "number" && typeof detail.y === "number" ? `${detail.x}, ${detail.y}` : "";
 }
 
-/** One line of the log: an action, and how often it was repeated right after. */
+/** One line of the log: an action, and how often it was repeated in a row. */
 export interface Line {
   action: ActionRecord;
   times: number;
 }
 
 /**
- * The log's lines. An agent that waits for something asks the same again and again: what has no place on
- * the screen and follows itself is one line, with the last of them.
+ * The log's lines. An agent that waits often repeats a call: identical actions in a row without a position become one
+ * line, with the last of them.
  */
 export function linesOf(actions: ActionRecord[]): Line[] {
   const lines: Line[] = [];
@@ -157,16 +157,16 @@ export function linesOf(actions: ActionRecord[]): Line[] {
   return lines;
 }
 
-/** Whether a line is words that somebody said, which are shown whole. */
+/** Whether a line is a message, which is shown in full. */
 export function isSaid({ action, detail }: ActionRecord): boolean {
   return (action === "agent_status" && Boolean(detail.status)) || (action === "release_control" && Boolean(detail.message));
 }
 
-/** Who did something, in a word, and by which name. */
+/** The kind and name of who did something. */
 export function actorOf({ by }: ActionRecord): { kind: "Agent" | "Person" | "Link"; name: string } {
   const { kind, subject, label } = by;
   const word = kind === "agent" ? "Agent" : kind === "link" ? "Link" : "Person";
-  // The label of a login says nothing about the person.
+  // The label of a login does not identify the person.
   const labelled = kind !== "human" && label && label !== subject;
   return { kind: word, name: labelled ? `${label} (${subject})` : subject };
 }

@@ -3,10 +3,10 @@ import { client, explain } from "../api/client";
 import type { ActionRecord } from "../api/wire";
 import { useSessions } from "../sessions/provider";
 
-/** More would make the page slow; older ones can be asked for. */
+/** More would make the page slow; older ones can be loaded. */
 const most = 2000;
 
-/** Puts two lists together, each action once, the oldest first. */
+/** Merges two lists without duplicates, oldest first. */
 export function merge(some: ActionRecord[], more: ActionRecord[]): ActionRecord[] {
   const last = some.at(-1);
   const first = more[0];
@@ -24,7 +24,7 @@ interface Actions {
   loadOlder: () => void;
 }
 
-/** What was done in a session: the newest hundred, and everything from now on. */
+/** The actions of a session: the newest hundred, and all later ones. */
 export function useActions(sessionId: string): Actions {
   const { subscribe, stream } = useSessions();
   const [actions, setActions] = useState<ActionRecord[] | null>(null);
@@ -45,7 +45,7 @@ export function useActions(sessionId: string): Actions {
     [sessionId],
   );
 
-  // Whenever the stream is back: some may have been missed.
+  // Reload when the stream is back, because some may have been missed.
   useEffect(() => {
     if (stream === "live") void load();
   }, [stream, load]);

@@ -19,7 +19,7 @@ function droppedIn(transfer: DataTransfer): Dropped {
   return dropped;
 }
 
-/** Makes an element a place to drop files on: whether some are held over it, and what it has to listen to. */
+/** Makes an element a drop target: returns whether files are over it, and its event handlers. */
 export function useDrop(onDropped: (dropped: Dropped) => void, enabled: boolean) {
   const [over, setOver] = useState(false);
   const listeners = {
@@ -30,7 +30,7 @@ export function useDrop(onDropped: (dropped: Dropped) => void, enabled: boolean)
       setOver(true);
     },
     onDragLeave: (event: DragEvent) => {
-      // Between two parts of the element it was not left.
+      // Moving between children does not leave the element.
       if (!event.currentTarget.contains(event.relatedTarget as Node | null)) setOver(false);
     },
     onDrop: (event: DragEvent) => {

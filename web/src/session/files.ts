@@ -1,19 +1,19 @@
 import type { Entry } from "../api/wire";
 import { api, prefix } from "../prefix";
 
-/** Paths begin at the session's home, which itself is the empty one. */
+/** Paths are relative to the session's home, which is the empty path. */
 export const home = "";
 
 export function join(folder: string, name: string): string {
   return folder === home ? name : `${folder}/${name}`;
 }
 
-/** What people call a folder. */
+/** The display name of a folder. */
 export function folderName(path: string): string {
   return path === home ? "Home" : path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** The folders on the way to a path, from the home on, with itself. */
+/** The folders from the home to a path, including the path. */
 export function wayTo(path: string): string[] {
   const parts = path.split("/").filter(Boolean);
   return [home, ...parts.map((_, index) => parts.slice(0, index + 1).join("/"))];
@@ -23,7 +23,7 @@ export function isHidden({ name }: Entry): boolean {
   return name.startsWith(".");
 }
 
-/** Where a file's bytes are got and put. */
+/** The address to download or upload a file. */
 export function fileAddress(sessionId: string, path: string, base: URL = prefix): string {
   const encoded = path.split("/").map(encodeURIComponent).join("/");
   return api(`sessions/${encodeURIComponent(sessionId)}/files/${encoded}`, base);
@@ -35,7 +35,7 @@ export function copyName(name: string, copy: number): string {
   return `${stem} (${copy})${ending}`;
 }
 
-/** The name itself and those of its copies, as far as they are not taken. */
+/** The name and those of its copies, without taken ones. */
 export function* freeNames(name: string, taken: ReadonlySet<string>): Generator<string> {
   if (!taken.has(name)) yield name;
   for (let copy = 1; ; copy += 1) {

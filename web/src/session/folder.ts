@@ -4,7 +4,7 @@ import type { Folder } from "../api/wire";
 import type { LiveEvent } from "../events/event";
 import { useSessions } from "../sessions/provider";
 
-/** Many files that come together are one reason to look, not many. */
+/** Waits this long, so that many new files cause one reload. */
 const lull = 250;
 
 interface Asked {
@@ -14,14 +14,14 @@ interface Asked {
 }
 
 interface Shown {
-  /** Null until it is known what lies in it. */
+  /** Null until loaded. */
   folder: Folder | null;
   error: string | null;
   loading: boolean;
   refresh: () => Promise<void>;
 }
 
-/** What lies in a folder of a session, again whenever somebody or, as `arrived` counts, we put a file there. */
+/** Lists a folder of a session. Reloads when a file is added, by others or (counted by `arrived`) by us. */
 export function useFolder(sessionId: string, path: string, arrived: number): Shown {
   const { subscribe, stream } = useSessions();
   const [asked, setAsked] = useState<Asked | null>(null);
@@ -35,14 +35,14 @@ export function useFolder(sessionId: string, path: string, arrived: number): Sho
       (folder) => ({ path, folder, error: null }),
       (error: unknown) => ({ path, error: explain(error) }),
     );
-    // An answer that was overtaken by a later question is not wanted any more.
+    // A newer request has replaced this one.
     if (mine !== last.current) return;
-    // What was there before is better than nothing.
+    // The previous content is better than nothing.
     setAsked((old) => ({ folder: old?.path === path ? old.folder : null, ...answer }));
     setLoading(false);
   }, [sessionId, path]);
 
-  // Also whenever the stream is back: some may have been missed.
+  // Also reload when the stream is back, because some may have been missed.
   useEffect(() => {
     if (stream !== "connecting") void refresh();
   }, [stream, refresh, arrived]);

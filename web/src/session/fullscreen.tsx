@@ -6,7 +6,7 @@ export interface FullScreen {
   toggle: () => void;
 }
 
-/** Full screen for an element and what lies in it; where a phone has none, it fills the window. */
+/** Full screen for an element; on phones without it, the element fills the window. */
 export function useFullScreen(element: RefObject<HTMLElement | null>): FullScreen {
   const [whole, setWhole] = useState(false);
   const [filled, setFilled] = useState(false);
@@ -29,7 +29,7 @@ export function useFullScreen(element: RefObject<HTMLElement | null>): FullScree
   return { active, toggle };
 }
 
-/** The way back, beside the picture: the page's own bar is not there then. */
+/** The button to leave full screen, beside the picture: the page's toolbar is hidden then. */
 export function LeaveFullScreen({ fullScreen }: { fullScreen: FullScreen }) {
   return fullScreen.active ? <IconButton icon="close" label="Leave full screen" onClick={fullScreen.toggle} /> : null;
 }

@@ -3,13 +3,13 @@ import type { StreamState } from "../events/stream";
 import type { ViewerState } from "../viewer/state";
 import { sentence } from "../format";
 
-/** Where the connection to the picture is, and why it is lost by all that is known beside it. */
+/** The connection state, with the most likely reason for a loss. */
 export function lossOf(state: ViewerState, session: Session | null, stream: StreamState): ViewerState {
   if (state.kind !== "reconnecting") return state;
   if (stream === "lost") {
     return { ...state, text: "The connection to the server is lost; what you see may be old." };
   }
-  // The server's word for it: a picture may be lost, or refused, for other reasons.
+  // The server's explanation: a picture may be lost or refused for other reasons.
   const gone = session?.attached && session.notes?.find((note) => note.startsWith("the program that attached it"));
   return gone ? { ...state, text: sentence(gone) } : state;
 }

@@ -1,13 +1,13 @@
-/** A file on its way into a session. */
+/** An upload to a session. */
 export interface Upload {
   id: number;
-  /** Null for what cannot be sent, and only tells why. */
+  /** Null if it cannot be uploaded; then only the reason is shown. */
   file: File | null;
-  /** What it is called there. */
+  /** Its name in the session. */
   name: string;
   folder: string;
   state: "waiting" | "sending" | "done" | "failed";
-  /** How many bytes have gone. */
+  /** The bytes sent so far. */
   sent: number;
   /** What went wrong, and what to do. */
   trouble: string;
@@ -38,12 +38,12 @@ export function isUnderWay({ state }: Upload): boolean {
 
 const order = { sending: 0, failed: 1, waiting: 2, done: 3 };
 
-/** What is worth looking at first. */
+/** Sorted by importance. */
 export function inOrder(uploads: Upload[]): Upload[] {
   return uploads.toSorted((a, b) => order[a.state] - order[b.state]);
 }
 
-/** How it goes with all of them, in few words. */
+/** A short summary of all uploads. */
 export function summaryOf(uploads: Upload[]): string {
   const failed = uploads.filter(({ state }) => state === "failed").length;
   const done = uploads.filter(({ state }) => state === "done").length;

@@ -8,26 +8,26 @@ import { isOver } from "../sessions/state";
 
 export interface Driver {
   over: boolean;
-  /** There is a picture to connect to. */
+  /** Whether there is a picture to connect to. */
   watchable: boolean;
-  /** The person's token allows to act. */
+  /** Whether the person's token allows control. */
   mayDrive: boolean;
-  /** In which role to watch. */
+  /** The role of the connection. */
   role: Role;
   driving: boolean;
-  /** Another person who drives by hand. */
+  /** Another person in control. */
   holder: string | null;
   onControl: (control: Control) => void;
-  /** From now on only watch: the other role was refused. */
+  /** Only watch from now on: the other role was refused. */
   onlyWatch: () => void;
 }
 
-/** What somebody may do with a session that they look at, and whether they drive it now. */
+/** What a person may do with a session, and whether they have control. */
 export function useDriver(session: Session, gone: boolean): Driver {
   const { scopes } = useIdentity();
   const { note } = useSessions();
   const mayDrive = allows(scopes, "sessions:act");
-  // Already watching in the role of a driver makes taking control a matter of one request.
+  // Connecting with the control role makes taking control a single request.
   const [role, setRole] = useState<Role>(mayDrive ? "control" : "view");
   const over = gone || isOver(session);
   const watchable = !over && session.status !== "starting";

@@ -5,7 +5,7 @@ import { Confirm } from "../ui/Confirm";
 
 interface TakeOptions {
   sessionId: string;
-  /** Called with what the server answered could not be done. */
+  /** Called with the server's error. */
   onError: (text: string) => void;
   onControl: (control: Control) => void;
 }
@@ -13,11 +13,11 @@ interface TakeOptions {
 export interface Take {
   take: () => void;
   busy: boolean;
-  /** Asks whether to take control from another person, while that is the question. */
+  /** A dialog that asks whether to take control from another person, while it is open. */
   question: ReactNode;
 }
 
-/** Takes control; from another person, only after asking. */
+/** Takes control; from another person only after confirmation. */
 export function useTake({ sessionId, onError, onControl }: TakeOptions): Take {
   const [holder, setHolder] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);

@@ -11,13 +11,13 @@ export interface Uploads {
   arrived: number;
   put: (folder: string, dropped: Dropped) => void;
   retry: (upload: Upload) => void;
-  /** Stops it if it is under way, and forgets it. */
+  /** Cancels an upload and removes it. */
   drop: (id: number) => void;
-  /** Forgets those that arrived. */
+  /** Removes completed uploads. */
   clear: () => void;
 }
 
-/** Brings files into a session, one after the other. They go on when the session is no longer looked at. */
+/** Uploads files to a session, one after the other. Uploads continue when the session is no longer shown. */
 export function useUploads(sessionId: string): Uploads {
   const [list, change] = useReducer(changeUploads, []);
   const [arrived, count] = useReducer((so: number) => so + 1, 0);
@@ -94,7 +94,7 @@ export function useUploads(sessionId: string): Uploads {
   const busy = list.some(isUnderWay);
   useEffect(() => {
     if (!busy) return;
-    // The browser asks whether to leave, because that would be the end of them.
+    // The browser asks before leaving, because that would cancel the uploads.
     const ask = (event: BeforeUnloadEvent) => event.preventDefault();
     window.addEventListener("beforeunload", ask);
     return () => window.removeEventListener("beforeunload", ask);
@@ -103,13 +103,13 @@ export function useUploads(sessionId: string): Uploads {
   return { list, arrived, put, retry, drop, clear };
 }
 
-/** What cannot be listed is tried all the same: the upload itself tells what is wrong. */
+/** If listing fails, uploading is tried anyway and reports the error. */
 async function namesIn(sessionId: string, folder: string): Promise<Set<string>> {
   const entries = await client.files(sessionId, folder).then((found) => found.entries, () => []);
   return new Set(entries.map(({ name }) => name));
 }
 
-/** False if somebody else took the name meanwhile. */
+/** False if the name was taken meanwhile. */
 async function store(
   sessionId: string,
   path: string,

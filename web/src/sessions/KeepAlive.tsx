@@ -7,7 +7,7 @@ import { useIdentity } from "../identity";
 import { idleWarning } from "./deadline";
 import { useSessions } from "./provider";
 
-/** Puts off the end of a session that nothing uses. */
+/** Postpones the end of an idle session. */
 export function KeepAliveButton({ session, className = "" }: { session: Session; className?: string }) {
   const { note } = useSessions();
   const [busy, setBusy] = useState(false);
@@ -37,12 +37,12 @@ export function KeepAliveButton({ session, className = "" }: { session: Session;
   );
 }
 
-/** Warns before a session ends because nothing uses it. */
+/** Warns before an idle session ends. */
 export function IdleWarning({ session }: { session: Session }) {
   const { scopes } = useIdentity();
   const now = useNow();
   const left = idleWarning(session, now);
-  // Always there, so that a screen reader hears when it gets a text; the seconds are not read out.
+  // Always rendered, so that screen readers announce the text; the seconds are not read out.
   return (
     <div className="idle-warning-slot" role="alert">
       {left !== null && (

@@ -6,7 +6,7 @@ export interface Deadline {
   why: "limit" | "idle";
 }
 
-/** The first of its two ends, if it has one: the time limit, or the idle limit. */
+/** The earlier of its time limit and its idle limit, if any. */
 export function deadlineOf(session: Session): Deadline | null {
   const limit = session.expires_at ? Date.parse(session.expires_at) : Infinity;
   const idle = session.idle_ends_at ? Date.parse(session.idle_ends_at) : Infinity;
@@ -14,12 +14,12 @@ export function deadlineOf(session: Session): Deadline | null {
   return Number.isFinite(limit) ? { at: limit, why: "limit" } : null;
 }
 
-/** People are warned a minute before; with a short idle limit, when half of it has passed. */
+/** Warns a minute before; with a short idle limit, after half of it. */
 function warningTime({ spec }: Session): number {
   return Math.min(60_000, ((spec.idle_timeout_s ?? 300) * 1000) / 2);
 }
 
-/** How long until it ends because nothing uses it, if that is soon; else null. */
+/** The time until an idle session ends, if that is soon; else null. */
 export function idleWarning(session: Session, now: number): number | null {
   const deadline = deadlineOf(session);
   if (deadline?.why !== "idle") return null;

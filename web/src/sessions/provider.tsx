@@ -19,11 +19,11 @@ import { changeSessions, noSessions, type Sessions } from "./state";
 type Listener = (event: LiveEvent) => void;
 
 interface SessionsContext extends Sessions {
-  /** Tells every event from now on; returns how to stop. */
+  /** Subscribes to all events; returns a function to unsubscribe. */
   subscribe: (listener: Listener) => () => void;
-  /** Puts in a session the server just answered with, before its event comes. */
+  /** Adds a session from a response before its event arrives. */
   put: (session: Session) => void;
-  /** Applies what an answer told already, before its event comes. */
+  /** Applies an event from a response before it arrives. */
   note: (event: LiveEvent) => void;
   dismiss: (id: string) => void;
   retry: () => void;
@@ -37,7 +37,7 @@ export function useSessions(): SessionsContext {
   return value;
 }
 
-/** Keeps the list of sessions true by one event stream for the whole page. */
+/** Keeps the list of sessions current with one event stream for the whole page. */
 export function SessionsProvider({ children }: { children: ReactNode }) {
   const [state, change] = useReducer(changeSessions, noSessions);
   const listeners = useRef(new Set<Listener>());
@@ -45,7 +45,7 @@ export function SessionsProvider({ children }: { children: ReactNode }) {
 
   useEffect(() => {
     let closed = false;
-    // Events that come while the list is on its way are newer than the list: they are applied again.
+    // Events that arrive while the list is loading are newer than the list: they are applied again.
     let missed: LiveEvent[] | null = null;
     let retry: number | undefined;
 
@@ -78,7 +78,7 @@ export function SessionsProvider({ children }: { children: ReactNode }) {
         change({ kind: "stream", state: next });
         if (next === "live") void refresh();
       },
-      // Whoever is signed out is sent to the login page by the client.
+      // If the login has expired, the client leads to the login page.
       refused: () => void client.me().catch(() => {}),
     });
     return () => {

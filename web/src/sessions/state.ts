@@ -2,14 +2,14 @@ import type { LiveEvent } from "../events/event";
 import type { StreamState } from "../events/stream";
 import type { Session } from "../api/wire";
 
-/** All sessions the person may see, as the events tell. */
+/** All sessions the person may see, kept current by events. */
 export interface Sessions {
-  /** In the order of creation; null until the first list has come. */
+  /** In order of creation; null until loaded. */
   list: Session[] | null;
   stream: StreamState;
-  /** Why the last list could not be had. */
+  /** Why the last list could not be loaded. */
   error: string | null;
-  /** Ended sessions the person put away. */
+  /** Ended sessions that the person dismissed. */
   dismissed: ReadonlySet<string>;
 }
 
@@ -37,7 +37,7 @@ export function changeSessions(state: Sessions, change: SessionsChange): Session
     case "stream":
       return { ...state, stream: change.state };
     case "created":
-      // Its first event may have overtaken the answer to the request, and is newer.
+      // Its first event may have arrived before the response, and is newer.
       return state.list?.some((session) => session.id === change.session.id)
         ? state
         : { ...state, list: inOrder([...(state.list ?? []), change.session]) };
@@ -60,7 +60,7 @@ function applyEvent(list: Session[], event: LiveEvent): Session[] {
       return edit(list, event.sessionId, (old) => ({ ...old, agent_status: event.status }));
     case "control":
       return edit(list, event.sessionId, (old) =>
-        // Two paths tell about control, the session and its own event: the later change wins.
+        // Control is reported by the session and by separate events: the later change wins.
         old.control.epoch > event.control.epoch
           ? old
           : { ...old, control: event.control },
@@ -90,7 +90,7 @@ export function isOver(session: Session): boolean {
   return session.status === "terminated" || session.status === "error";
 }
 
-/** Whether a session answers to what a person looks for: words of its label, id, owner, status or start page. */
+/** Whether a session matches a search: words in its label, id, owner, status or start page. */
 export function matches(session: Session, wanted: string): boolean {
   const { label, start_url, profile } = session.spec;
   const facts = [label, session.id, session.owner, session.agent_status, start_url, profile];
@@ -101,7 +101,7 @@ export function matches(session: Session, wanted: string): boolean {
     .every((word) => text.includes(word));
 }
 
-/** What the wall shows: running sessions first, the newest first among them. */
+/** The sessions of the wall: running ones first, newest first. */
 export function forWall(state: Sessions): Session[] {
   const shown = (state.list ?? []).filter((session) => !state.dismissed.has(session.id)).reverse();
   return [...shown.filter((session) => !isOver(session)), ...shown.filter(isOver)];

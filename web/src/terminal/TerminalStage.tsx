@@ -8,12 +8,12 @@ import "../styles/terminal.css";
 
 interface TerminalStageProps {
   sessionId: string;
-  /** Another person who drives by hand. */
+  /** Another person in control. */
   holder: string | null;
   onFocus: (focused: boolean) => void;
-  /** Called when the person asked for the keyboard back. */
+  /** Called when the person wants the keyboard back. */
   onWayOut: () => void;
-  /** Called when a connection ended, whatever the reason. */
+  /** Called when a connection ended, for any reason. */
   onClosed: () => void;
 }
 
@@ -79,7 +79,7 @@ export default function TerminalStage(props: TerminalStageProps) {
   useEffect(() => {
     if (screen.current === null) return;
     screen.current.active = connected;
-    // Who goes through the tabs with the arrow keys keeps the focus there.
+    // A person who moves through the tabs with the arrow keys keeps the focus there.
     if (connected && !document.activeElement?.matches('[role="tab"]:focus-visible')) screen.current.focus();
   }, [connected, round, element]);
 
@@ -106,7 +106,7 @@ interface NoticeProps {
   onStart: () => void;
 }
 
-/** What there is to say about the shell, and what can be done. */
+/** A message about the shell, with a button. */
 function Notice({ state, holder, onStart }: NoticeProps) {
   switch (state.kind) {
     case "connecting":
@@ -119,7 +119,7 @@ function Notice({ state, holder, onStart }: NoticeProps) {
       if (state.refusal === null && holder === null) return null;
       return (
         <p>
-          {state.refusal ?? `${holder} is driving by hand: what you type here is not passed on.`} Take control to type
+          {state.refusal ?? `${holder} is driving by hand: your input is ignored.`} Take control to type
           here.
         </p>
       );

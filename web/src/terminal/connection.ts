@@ -2,7 +2,7 @@ import type { Closing } from "../viewer/closing";
 import { PictureSocket } from "../viewer/socket";
 import { parseTerminalMessage, type TerminalMessage } from "./message";
 
-/** The server takes messages of up to 1 MiB; what is pasted may be more. */
+/** The server accepts messages of up to 1 MiB; pasted text may be longer. */
 const pieceSize = 64 * 1024;
 
 export interface TerminalSize {

@@ -1,11 +1,11 @@
 /**
  * xterm.js writes style elements and style attributes, which the page's content security policy refuses.
- * Style sheets and styles that a script makes are allowed, so xterm.js gets elements that use those. Its
- * option `documentOverride` would be the place, but its rows and its scroll bar ignore that.
+ * Style sheets and styles set by scripts are allowed, so xterm.js gets elements that use those. Its option
+ * `documentOverride` would be the right place, but its rows and its scroll bar ignore it.
  */
 const native = document.createElement.bind(document);
 
-/** Lets xterm.js work without inline styles, until the function that is returned is called. */
+/** Makes xterm.js work without inline styles, until the returned function is called. */
 export function avoidInlineStyles(): () => void {
   document.createElement = create as typeof document.createElement;
   return () => void Reflect.deleteProperty(document, "createElement");
@@ -23,7 +23,7 @@ function setAttribute(this: HTMLElement, name: string, value: string): void {
   else HTMLElement.prototype.setAttribute.call(this, name, value);
 }
 
-/** An element whose text is a style sheet for as long as the element is there. */
+/** An element whose text is a style sheet while the element is attached. */
 function styleSheet(): HTMLElement {
   const sheet = new CSSStyleSheet();
   document.adoptedStyleSheets.push(sheet);

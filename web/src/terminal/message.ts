@@ -1,11 +1,11 @@
 import { parseObject } from "../json";
 
-/** What the server says about a terminal, beside the bytes that it shows. */
+/** Messages of the server about a terminal, besides its output. */
 export type TerminalMessage =
   | { kind: "exit"; exitCode: number | null; signal: string | null }
   | { kind: "error"; code: string; message: string };
 
-/** Reads one message; null for one that makes no sense, so that a newer server breaks nothing. */
+/** Parses a message; null for an unknown one, so that a newer server does not break the page. */
 export function parseTerminalMessage(data: string): TerminalMessage | null {
   const body = parseObject(data);
   if (body === null) return null;

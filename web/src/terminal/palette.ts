@@ -59,7 +59,7 @@ const dark: ITheme = {
 
 const system = window.matchMedia("(prefers-color-scheme: dark)");
 
-/** The terminal's colours in the theme of the page, also when that changes. */
+/** The terminal's colours in the current theme. */
 export function usePalette(): ITheme {
   return useSyncExternalStore(subscribe, () => (isDark() ? dark : light));
 }

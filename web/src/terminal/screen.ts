@@ -7,24 +7,24 @@ import { isWayOut } from "../viewer/chord";
 import type { TerminalSize } from "./connection";
 import { avoidInlineStyles } from "./inline";
 
-/** A program can write faster than a page shows. What is beyond this, in bytes, is left out. */
+/** A program can write faster than the page renders. Output beyond this many bytes is dropped. */
 const mostUnseen = 16 << 20;
 
 interface ScreenHandlers {
   typed: (bytes: Uint8Array<ArrayBuffer>) => void;
   resized: (size: TerminalSize) => void;
   focus: (focused: boolean) => void;
-  /** The person asked for the keyboard back. */
+  /** The person wants the keyboard back. */
   wayOut: () => void;
 }
 
-/** What a terminal looks like: xterm.js in an element, as large as that is. */
+/** The display of a terminal: xterm.js in an element, with the element's size. */
 export class TerminalScreen {
   private readonly terminal: Terminal;
   private readonly fitting = new FitAddon();
   private readonly observer: ResizeObserver;
   private readonly allowInlineStyles: () => void;
-  /** Bytes that were written and are not shown yet, and bytes that were left out since. */
+  /** Bytes that were written but not rendered, and bytes dropped since. */
   private unseen = 0;
   private leftOut = 0;
 
@@ -53,7 +53,7 @@ export class TerminalScreen {
     this.terminal.textarea?.addEventListener("focus", () => handlers.focus(true));
     this.terminal.textarea?.addEventListener("blur", () => handlers.focus(false));
     this.observer = new ResizeObserver(() => {
-      // A narrow window has smaller letters.
+      // Narrow windows have a smaller font.
       this.terminal.options.fontSize = fontSizeOf(element);
       this.fitting.fit();
     });
@@ -69,7 +69,7 @@ export class TerminalScreen {
     this.terminal.options.theme = theme;
   }
 
-  /** Whether keys are for the shell. */
+  /** Whether keys go to the shell. */
   set active(active: boolean) {
     this.terminal.options.disableStdin = !active;
     this.terminal.options.cursorInactiveStyle = active ? "outline" : "none";
@@ -90,7 +90,7 @@ export class TerminalScreen {
     });
   }
 
-  /** Forgets everything, for another shell. */
+  /** Clears everything, for another shell. */
   clear(): void {
     this.terminal.reset();
   }
@@ -114,7 +114,7 @@ export class TerminalScreen {
     }
     const { ctrlKey, altKey, metaKey, shiftKey, code } = event;
     if (!ctrlKey || altKey || metaKey) return true;
-    // Without a selection Ctrl+C interrupts, as in every terminal.
+    // Without a selection, Ctrl+C interrupts, as in every terminal.
     const copies = code === "Insert" || (code === "KeyC" && (shiftKey || this.terminal.hasSelection()));
     if (copies) {
       event.preventDefault();

@@ -2,25 +2,25 @@ import { sentence } from "../format";
 import type { Closing } from "../viewer/closing";
 import type { TerminalMessage } from "./message";
 
-/** Where a terminal and its shell are. */
+/** The state of a terminal and its shell. */
 export type TerminalState =
   | { kind: "connecting" }
-  /** With what the server said about input that it refused. */
+  /** With the server's message about refused input. */
   | { kind: "connected"; refusal: string | null }
   | { kind: "ended"; text: string }
-  /** No shell was started, because another person drives. */
+  /** No shell was started, because another person has control. */
   | { kind: "held"; text: string }
   | { kind: "lost"; text: string }
-  /** There is nothing to come back to. */
+  /** The session is over. */
   | { kind: "over"; text: string };
 
 export type TerminalChange =
   | { kind: "start" }
   | { kind: "opened" }
   | { kind: "told"; message: TerminalMessage }
-  /** The connection ended; `holder` is another person who drives. */
+  /** The connection ended; `holder` is another person in control. */
   | { kind: "closed"; closing: Closing; holder: string | null }
-  /** No other person drives any more. */
+  /** No other person has control any more. */
   | { kind: "free" };
 
 export const connecting: TerminalState = { kind: "connecting" };
@@ -46,12 +46,12 @@ function hear(state: TerminalState, message: TerminalMessage): TerminalState {
 }
 
 function close(state: TerminalState, closing: Closing, holder: string | null): TerminalState {
-  // The connection of a shell that has ended is closed: that is nothing new.
+  // The connection of an ended shell is closed: nothing new.
   if (state.kind === "ended") return state;
   if (closing.kind !== "retry") return { kind: "over", text: closing.text };
   if (state.kind === "connected") return { kind: "lost", text: `${closing.text} The shell ended with it.` };
   if (holder !== null) {
-    return { kind: "held", text: `${holder} is driving by hand. A shell starts here when control is handed back, or when you take it.` };
+    return { kind: "held", text: `${holder} is driving by hand. A shell starts here when they release control, or when you take it.` };
   }
   return { kind: "lost", text: "The terminal could not be opened." };
 }

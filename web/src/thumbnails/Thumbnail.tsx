@@ -5,7 +5,7 @@ import { ThumbnailSocket } from "./socket";
 
 const Context = createContext<ThumbnailSocket | null>(null);
 
-/** Gives all thumbnails below it the same socket. */
+/** Shares one socket among all thumbnails below it. */
 export function ThumbnailsProvider({ children }: { children: ReactNode }) {
   const [shared, setShared] = useState<ThumbnailSocket | null>(null);
   useEffect(() => {
@@ -18,15 +18,15 @@ export function ThumbnailsProvider({ children }: { children: ReactNode }) {
 
 interface ThumbnailProps {
   sessionId: string;
-  /** A session that is over keeps its last picture and asks for no more. */
+  /** An ended session keeps its last picture and requests no more. */
   live: boolean;
-  /** Where the last picture of one that is over is kept. */
+  /** The address of the last picture of an ended session. */
   last?: string | null;
-  /** Stands in the frame until the first picture is there. */
+  /** Shown until the first picture arrives. */
   children: ReactNode;
 }
 
-/** The small live picture of a session. It is watched only while it is on the screen. */
+/** The live thumbnail of a session. It is updated only while it is visible. */
 export function Thumbnail({ sessionId, live, last = null, children }: ThumbnailProps) {
   const shared = use(Context);
   const canvas = useRef<HTMLCanvasElement>(null);

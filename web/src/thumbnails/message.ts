@@ -3,7 +3,7 @@ export interface Thumbnail {
   jpeg: Blob;
 }
 
-/** Reads a picture from the wall's socket: length of the id, the id, a JPEG. Null if it is not one. */
+/** Parses a picture from the wall's socket: length of the id, the id, a JPEG. Null if it is invalid. */
 export function parseThumbnail(message: ArrayBuffer): Thumbnail | null {
   const bytes = new Uint8Array(message);
   const idLength = bytes[0];
@@ -13,7 +13,7 @@ export function parseThumbnail(message: ArrayBuffer): Thumbnail | null {
   return { sessionId, jpeg };
 }
 
-/** Asks for the pictures of these sessions and no others. */
+/** Requests the pictures of exactly these sessions. */
 export function watchMessage(ids: Iterable<string>, width: number): string {
   return JSON.stringify({ watch: [...ids].sort(), width });
 }

@@ -3,12 +3,11 @@ import { parseThumbnail, watchMessage } from "./message";
 
 type Painter = (jpeg: Blob) => void;
 
-// The widest a tile gets on common screens; sharper ones get sharper pictures.
+// The widest tile on common screens; high-density screens get sharper pictures.
 const width = window.devicePixelRatio > 1.5 ? 720 : 480;
 
 /**
- * The one socket that brings the small pictures of all tiles. It is open only while a tile is visible,
- * and asks only for those that are.
+ * The socket for the thumbnails of all tiles. It is open only while a tile is visible, and requests only visible ones.
  */
 export class ThumbnailSocket {
   private readonly painters = new Map<string, Painter>();
@@ -37,12 +36,12 @@ export class ThumbnailSocket {
     window.clearTimeout(this.timer);
     const { socket } = this;
     this.socket = null;
-    // Browsers complain of one that is closed before it is open.
+    // Browsers log an error for a socket that is closed before it opens.
     if (socket?.readyState === WebSocket.CONNECTING) socket.onopen = () => socket.close();
     else socket?.close();
   }
 
-  // Scrolling changes many tiles in one go: tell the server once.
+  // Scrolling changes many tiles at once: send one request.
   private asking = false;
   private askSoon(): void {
     if (this.asking) return;

@@ -4,7 +4,7 @@ import { Dialog } from "./Dialog";
 
 interface ConfirmProps {
   title: string;
-  /** The label of the button that does it. */
+  /** The label of the button that confirms. */
   action: string;
   danger?: boolean;
   onConfirm: () => Promise<unknown>;
@@ -12,7 +12,7 @@ interface ConfirmProps {
   children: ReactNode;
 }
 
-/** Asks before doing something, and tells if it did not work. */
+/** Asks for confirmation, and shows an error if the action fails. */
 export function Confirm({ title, action, danger = false, onConfirm, onClose, children }: ConfirmProps) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<string | null>(null);
@@ -42,7 +42,7 @@ export function Confirm({ title, action, danger = false, onConfirm, onClose, chi
           </p>
         )}
         <footer>
-          {/* An Enter too many must not do what cannot be undone. */}
+          {/* An accidental Enter must not confirm something irreversible. */}
           <button type="button" data-autofocus={danger || undefined} onClick={onClose}>
             Cancel
           </button>

@@ -11,7 +11,7 @@ interface CopyButtonProps {
   short?: boolean;
 }
 
-/** Copies a text and says so for a moment. */
+/** Copies a text and confirms it for a moment. */
 export function CopyButton({ text, what, compact = false, short = false }: CopyButtonProps) {
   const [done, setDone] = useState<"copied" | "failed" | null>(null);
   useEffect(() => {
@@ -20,7 +20,7 @@ export function CopyButton({ text, what, compact = false, short = false }: CopyB
     return () => window.clearTimeout(timer);
   }, [done]);
 
-  const said = done === "copied" ? "Copied" : done === "failed" ? "Select and copy by hand" : `Copy ${what}`;
+  const said = done === "copied" ? "Copied" : done === "failed" ? "Select and copy manually" : `Copy ${what}`;
   return (
     <>
       <button
@@ -49,7 +49,7 @@ export async function copy(text: string): Promise<boolean> {
   }
 }
 
-/** The old way: pages that did not come over https have no clipboard to write to. */
+/** The fallback: pages without https have no clipboard API. */
 function copyBySelection(text: string): boolean {
   const field = document.createElement("textarea");
   field.value = text;

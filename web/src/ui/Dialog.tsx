@@ -16,7 +16,7 @@ export function Dialog({ title, onClose, stays = false, children }: DialogProps)
   useEffect(() => {
     const element = dialog.current;
     element?.showModal();
-    // The browser would choose the first control, which only closes.
+    // The browser would focus the first control, which only closes.
     element?.querySelector<HTMLElement>("[data-autofocus]")?.focus();
     return () => element?.close();
   }, []);
@@ -28,7 +28,7 @@ export function Dialog({ title, onClose, stays = false, children }: DialogProps)
         event.preventDefault();
         onClose();
       }}
-      // The element itself is only hit outside of its content: on the backdrop.
+      // The element itself is hit only on the backdrop.
       onClick={(event) => !stays && event.target === dialog.current && onClose()}
     >
       <div className="dialog">

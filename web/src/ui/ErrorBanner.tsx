@@ -5,7 +5,7 @@ interface ErrorBannerProps {
   onDismiss: () => void;
 }
 
-/** What just could not be done, until it is dismissed. */
+/** An error message, until it is dismissed. */
 export function ErrorBanner({ text, onDismiss }: ErrorBannerProps) {
   if (text === null) return null;
   return (

@@ -1,6 +1,6 @@
 import { Component, type ReactNode } from "react";
 
-/** Says so where a part of the page failed, and lets it be tried again. */
+/** Shows an error where a part of the page failed, with a button to retry. */
 export class ErrorBoundary extends Component<{ children: ReactNode }, { error: string | null }> {
   override state = { error: null as string | null };
 

@@ -3,9 +3,9 @@ import { Icon, type IconName } from "./Icon";
 
 interface IconButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   icon: IconName;
-  /** What it does: the tooltip, and what a screen reader says. */
+  /** What it does: the tooltip and accessible name. */
   label: string;
-  /** Shown beside the icon where there is room. */
+  /** Shown beside the icon if there is room. */
   text?: string;
 }
 

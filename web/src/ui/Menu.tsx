@@ -5,7 +5,7 @@ interface MenuProps {
   icon: IconName;
   label: string;
   text?: string;
-  /** Gets a function that closes the menu. */
+  /** Receives a function that closes the menu. */
   children: (close: () => void) => ReactNode;
 }
 

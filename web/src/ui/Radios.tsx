@@ -7,7 +7,7 @@ interface RadiosProps<T extends string> {
   choices: { value: T; text: string; hint?: string | undefined; disabled?: boolean }[];
 }
 
-/** One of several, in words. */
+/** A choice of one option, with labels. */
 export function Radios<T extends string>({ legend, chosen, onChoose, choices }: RadiosProps<T>) {
   const name = useId();
   return (

@@ -7,17 +7,17 @@ export interface TabChoice<T extends string> {
 }
 
 interface TabListProps<T extends string> {
-  /** Tabs and their panels are named by this and the tab's name. */
+  /** The prefix of the ids of tabs and panels. */
   id: string;
   label: string;
   tabs: TabChoice<T>[];
   chosen: T;
   onChoose: (name: T) => void;
-  /** The panel of a tab; by default all tabs have the same. */
+  /** The panel of a tab; by default all tabs share one. */
   panelOf?: (name: T) => string;
 }
 
-/** A row of tabs: the arrow keys go from one to the next, as everywhere. */
+/** A row of tabs: the arrow keys move between them. */
 export function TabList<T extends string>({ id, label, tabs, chosen, onChoose, panelOf }: TabListProps<T>) {
   const buttons = useRef(new Map<T, HTMLButtonElement>());
 
@@ -28,7 +28,7 @@ export function TabList<T extends string>({ id, label, tabs, chosen, onChoose, p
   const onKey = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step === undefined) return;
-    // From where the focus is: one that is blocked can be reached, to hear why.
+    // Starts at the focus: a blocked tab can be focused, to read the reason.
     const here = tabs.findIndex(({ name }) => buttons.current.get(name) === document.activeElement);
     const next = tabs[(here + step + tabs.length) % tabs.length];
     if (next) choose(next);

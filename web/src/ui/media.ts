@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** Where a row of labelled buttons has no room: on a phone, upright or on its side. */
+/** Windows without room for a row of labelled buttons: phones, in portrait or landscape. */
 const small = window.matchMedia("(max-width: 720px), (max-height: 500px)");
 
 function subscribe(listener: () => void): () => void {
@@ -13,7 +13,7 @@ export function useSmall(): boolean {
   return useSyncExternalStore(subscribe, () => small.matches);
 }
 
-/** Whether the window is as low as that of a phone that lies on its side. */
+/** Whether the window is as low as a phone's in landscape. */
 export function isShort(): boolean {
   return window.matchMedia("(max-height: 500px)").matches;
 }

@@ -1,6 +1,6 @@
 interface KeyboardHintProps {
   focused: boolean;
-  /** Where the keys go. */
+  /** What receives the keys. */
   to?: string;
 }
 
@@ -8,14 +8,14 @@ const observable =
   "Programs in the session can read what is typed here. To sign in, use private sign-in in the Browser view.";
 
 const noWindows =
-  "A list that is opened is not in the picture: choose with the arrow keys and Enter. Files are chosen on the desktop.";
+  "Open lists are not shown in the picture: choose with the arrow keys and Enter. Choose files on the desktop.";
 
-/** Says where the keyboard goes, and the way out. A touch screen has no keys to lose. */
+/** Shows where keys go, and how to get the keyboard back. Touch screens need neither. */
 export function KeyboardHint({ focused, to = "desktop" }: KeyboardHintProps) {
   return (
     <span
       className="keys-only"
-      // Lists and file dialogs are windows of the browser, and the picture is the page's.
+      // Lists and file dialogs are windows of the browser, and the picture shows only the page.
       title={to === "page" ? noWindows : observable}
     >
       {focused ? (

@@ -6,7 +6,7 @@ import { paintMark } from "./paint";
 interface MarkLayerProps {
   sessionId: string;
   subscribe: (listener: (event: LiveEvent) => void) => () => void;
-  /** The picture the marks lie on, if there is one now. */
+  /** The picture below the marks, if there is one now. */
   picture: () => HTMLCanvasElement | null;
 }
 
@@ -38,7 +38,7 @@ export function MarkLayer({ sessionId, subscribe, picture }: MarkLayerProps) {
           paintMark(context, mark, (now - born) / lifetime, view, colour, !still.matches);
         }
       }
-      // Nothing to show, nothing to do: an idle page costs no frames.
+      // Without marks no frames are requested, so an idle page costs nothing.
       frame = marks.length > 0 ? requestAnimationFrame(paint) : 0;
     };
 

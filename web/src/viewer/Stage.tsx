@@ -11,13 +11,13 @@ interface StageProps {
   viewer: Viewer;
   driving: boolean;
   scaling: Scaling;
-  /** The part of the screen to show, fitted; null for all of it. */
+  /** The part of the screen to show, fitted; null for the whole screen. */
   part?: Part | null;
-  /** The person who drives by hand, if it is another one. */
+  /** The person in control, if it is someone else. */
   holder: string | null;
-  /** Takes control, for those who may. */
+  /** Takes control; null if not allowed. */
   onTake: (() => void) | null;
-  /** Lies on what is shown of the picture, and nowhere else. */
+  /** Shown over the visible part of the picture. */
   marks?: ReactNode;
   /** Offered when access was refused. */
   whenRefused?: ReactNode;
@@ -26,18 +26,18 @@ interface StageProps {
   children?: ReactNode;
 }
 
-/** Where there is more room than the picture needs, the stage is no larger than it. */
+/** Limits the stage to the size of the picture. */
 export function shapeOf(size: Size | null): CSSProperties | undefined {
   return size === null ? undefined : ({ "--shape": `${size.width} / ${size.height}` } as CSSProperties);
 }
 
-/** The desktop's picture with everything that may lie over it. */
+/** The desktop's picture, and what is shown over it. */
 export function Stage(props: StageProps) {
   const { viewer, driving, scaling, part = null, holder, onTake, marks, whenRefused, whenOver, children } = props;
   const stage = useRef<HTMLDivElement>(null);
   const [moving, setMoving] = useState(false);
   const connected = viewer.state.kind === "connected";
-  // Only a picture that is fitted can be zoomed; the others have a size already.
+  // Only a fitted picture can be zoomed; the others have a fixed size.
   const whole = viewer.size && { x: 0, y: 0, ...viewer.size };
   const fitted = scaling === "fit";
   const zoom = useZoom({ stage, base: fitted ? (part ?? whole) : null, fingers: fitted && (!driving || moving) });
@@ -54,7 +54,7 @@ export function Stage(props: StageProps) {
       data-scaling={scaling}
       data-connected={connected}
     >
-      {/* The picture itself is moved and scaled, so a click on it is where it looks to be. */}
+      {/* The picture itself is moved and scaled, so clicks hit what is visible. */}
       <div className="crop" style={crop?.box}>
         <canvas ref={viewer.still} className="still" style={crop?.picture} width={0} height={0} aria-hidden="true" />
         <div
@@ -63,7 +63,7 @@ export function Stage(props: StageProps) {
           style={crop?.picture}
           role="application"
           aria-label="Desktop of the session"
-          // Who drives has the picture itself in the order of focus.
+          // While driving, the picture itself is in the tab order.
           tabIndex={connected && !driving ? 0 : -1}
         />
         {marks}

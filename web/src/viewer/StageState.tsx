@@ -3,18 +3,18 @@ import type { ViewerState } from "./state";
 
 interface StageStateProps {
   state: ViewerState;
-  /** What one connects to. */
+  /** What the connection is for. */
   what: string;
   retry: () => void;
   /** Offered when access was refused. */
   whenRefused?: ReactNode;
   /** Offered when the session is over. */
   whenOver?: ReactNode;
-  /** What is to say while connected. */
+  /** Shown while connected. */
   children?: ReactNode;
 }
 
-/** What lies over the picture while there is something to say about it, and tells it to those who hear. */
+/** Status messages over the picture, also announced to screen readers. */
 export function StageState({ state, what, retry, whenRefused, whenOver, children }: StageStateProps) {
   return (
     <div className="stage-state" role="status">

@@ -2,21 +2,21 @@ import { useEffect, useLayoutEffect, useRef, useState, type RefObject } from "re
 import type { Point } from "../api/wire";
 import { doubleTap } from "./useZoom";
 
-/** A pointer that moves further between down and up did not click. */
+/** A pointer that moves further than this between press and release did not click. */
 const slip = 10;
 
 interface WatchingHintProps {
-  /** The stage: a click or a key there, by a person who only watches, brings the hint up. */
+  /** The stage: a click or a key there, by a person who only watches, shows the hint. */
   stage: RefObject<HTMLElement | null>;
-  /** Whether the person only watches a picture that is there. */
+  /** Whether the person only watches, and there is a picture. */
   watching: boolean;
-  /** The person who drives by hand, if there is one. */
+  /** The person in control, if any. */
   holder: string | null;
-  /** Takes control; null for those who may not. */
+  /** Takes control; null if not allowed. */
   onTake: (() => void) | null;
 }
 
-/** Says why a click does nothing, where it was made, and offers control. */
+/** Explains at the pointer why a click has no effect, and offers control. */
 export function WatchingHint({ stage, watching, holder, onTake }: WatchingHintProps) {
   const [at, setAt] = useState<(Point & { byKey: boolean }) | null>(null);
   const card = useRef<HTMLDivElement>(null);
@@ -24,7 +24,7 @@ export function WatchingHint({ stage, watching, holder, onTake }: WatchingHintPr
   useEffect(() => {
     const element = stage.current;
     if (element === null || !watching) return;
-    // Not by click events: noVNC puts an element of its own under a mouse that is pressed.
+    // Not with click events: noVNC puts an element under a pressed mouse.
     let pressed: PointerEvent | null = null;
     let tapped = -Infinity;
     const onDown = (event: PointerEvent) => {
@@ -34,7 +34,7 @@ export function WatchingHint({ stage, watching, holder, onTake }: WatchingHintPr
       const from = pressed?.pointerId === event.pointerId ? pressed : null;
       pressed = null;
       if (from === null || Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) > slip) return;
-      // Two taps zoom.
+      // A double tap zooms.
       const second = event.pointerType === "touch" && event.timeStamp - tapped < doubleTap;
       tapped = event.timeStamp;
       const box = element.getBoundingClientRect();
@@ -61,14 +61,14 @@ export function WatchingHint({ stage, watching, holder, onTake }: WatchingHintPr
     if (!watching) setAt(null);
   }, [watching]);
 
-  // Where the pointer is, as far as there is room.
+  // At the pointer, as far as there is room.
   useLayoutEffect(() => {
     const [element, box] = [card.current, stage.current];
     if (at === null || element === null || box === null) return;
     const within = (wanted: number, size: number, room: number) => Math.max(8, Math.min(wanted, room - size - 8));
     element.style.left = `${within(at.x - element.offsetWidth / 2, element.offsetWidth, box.clientWidth)}px`;
     element.style.top = `${within(at.y + 12, element.offsetHeight, box.clientHeight)}px`;
-    // Not to a button: what a person goes on typing must not take control.
+    // Not on a button: further typing must not take control.
     if (at.byKey) element.focus({ preventScroll: true });
   }, [at, stage]);
 

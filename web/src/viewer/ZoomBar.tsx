@@ -3,19 +3,19 @@ import type { Zoomed } from "./useZoom";
 
 interface ZoomBarProps {
   zoom: Zoomed;
-  /** While driving: whether fingers move the picture instead of the pointer in it. */
+  /** While driving: whether touch moves the picture instead of the pointer in it. */
   moving: boolean | null;
   onMoving: (moving: boolean) => void;
 }
 
-/** Zoom for touch screens, also for those who drive and whose fingers are for what is in the picture. */
+/** Zoom for touch screens, even while touch is used as input for the session. */
 export function ZoomBar({ zoom, moving, onMoving }: ZoomBarProps) {
   return (
     <div className="zoom-bar" role="group" aria-label="Zoom">
       {moving !== null && zoom.active && (
         <IconButton
           icon="move"
-          label={moving ? "Fingers move the picture" : "Fingers use what is in the picture"}
+          label={moving ? "Touch moves the picture" : "Touch controls the session"}
           aria-pressed={moving}
           className="toggle"
           onClick={() => onMoving(!moving)}

@@ -2,12 +2,12 @@ import { prefix, socket, toSocket } from "../prefix";
 import type { Role } from "../api/wire";
 import type { TerminalSize } from "../terminal/connection";
 
-/** The socket of a session's picture, for someone who is signed in. */
+/** The socket of a session's picture, for a signed-in user. */
 export function pictureUrl(id: string, role: Role, base: URL = prefix): string {
   return socket(`sessions/${encodeURIComponent(id)}/vnc?role=${role}`, base);
 }
 
-/** The socket of the stream of a session's browser, which waits for word of what was painted. */
+/** The socket of a browser's stream with acknowledgements. */
 export function castUrl(id: string, role: Role, base: URL = prefix): string {
   return socket(`sessions/${encodeURIComponent(id)}/cdp-stream?role=${role}&ack=true`, base);
 }
@@ -17,7 +17,7 @@ export function terminalUrl(id: string, { cols, rows }: TerminalSize, base: URL 
   return socket(`sessions/${encodeURIComponent(id)}/terminal?cols=${cols}&rows=${rows}`, base);
 }
 
-/** What the address of the stand-alone viewer asks for. */
+/** The address of the stand-alone viewer, parsed. */
 export interface ViewerAddress {
   sessionId: string;
   /** What the socket shows. */
@@ -31,9 +31,9 @@ export interface ViewerAddress {
 }
 
 /**
- * Reads query and fragment of the stand-alone viewer, as noVNC's own pages do. A `path` that was not
- * encoded loses everything after its first `&` to the outer query, so `ticket` and `role` count there
- * too. Null if the path does not lead to a session of this server.
+ * Parses the query and fragment of the stand-alone viewer, like noVNC's own pages. A `path` that was not encoded loses
+ * everything after its first `&` to the outer query, so `ticket` and `role` are read there, too. Null if the path is
+ * not a session of this server.
  */
 export function readViewerAddress(search: string, hash: string, base: URL = prefix): ViewerAddress | null {
   const query = new URLSearchParams(search);
@@ -62,17 +62,17 @@ export function readViewerAddress(search: string, hash: string, base: URL = pref
   };
 }
 
-/** The same socket of a browser's stream, which waits for word of what was painted. */
+/** The same socket with acknowledgements. */
 export function acknowledging(url: URL): URL {
   const copy = new URL(url);
   copy.searchParams.set("ack", "true");
   return copy;
 }
 
-/** The same socket, taking control while it is open, or handing it back. */
+/** The same socket, taking control while it is open, or releasing it. */
 export function taking(url: URL, take: boolean): string {
   const copy = new URL(url);
-  // A ticket keeps control from one connection to the next, so handing back is said.
+  // A ticket keeps control between connections, so releasing it must be explicit.
   copy.searchParams.set("take", String(take));
   return copy.href;
 }

@@ -2,7 +2,7 @@ type Keys = Pick<KeyboardEvent, "key" | "ctrlKey" | "altKey" | "shiftKey">;
 
 const modifiers = new Set(["Control", "Alt", "Shift", "Meta", "AltGraph"]);
 
-/** Whether Ctrl, Alt and Shift are now down together and nothing else: the way out of the desktop. */
+/** Whether exactly Ctrl, Alt and Shift are held: the shortcut to leave the desktop. */
 export function isWayOut(event: Keys): boolean {
   return modifiers.has(event.key) && event.ctrlKey && event.altKey && event.shiftKey;
 }

@@ -1,16 +1,16 @@
 import { sentence } from "../format";
 import { sentenceOf } from "../sessions/name";
 
-/** What the closing of the picture's socket means for whoever watches. */
+/** What the end of the picture's socket means. */
 export type Closing =
-  /** The connection broke or the server restarts: come back by itself. */
+  /** The connection was lost or the server restarts: reconnect automatically. */
   | { kind: "retry"; text: string }
-  /** The session is over; there is nothing to come back to. */
+  /** The session is over. */
   | { kind: "over"; text: string }
-  /** The right to watch was withdrawn or never there. */
+  /** Access was denied or withdrawn. */
   | { kind: "refused"; text: string };
 
-/** Reads a close code of the contract, and the reason that came with it. */
+/** Interprets a close code and its reason. */
 export function closingOf(code: number, reason: string): Closing {
   const why = sentenceOf(reason.replace(/^session ended: /, "")) ?? sentence(reason);
   const because = (text: string) => (why ? `${text} ${why}` : text);

@@ -16,7 +16,7 @@ export interface ConnectionHandlers {
   clipboard: (text: string) => void;
 }
 
-/** One connection to a session's screen, from opening to close; for another one, make another. */
+/** One connection to a session's screen, from open to close. */
 export class Connection {
   private readonly rfb: RFB;
   private readonly line: PictureSocket;
@@ -27,12 +27,12 @@ export class Connection {
     settings: Settings,
     handlers: ConnectionHandlers,
   ) {
-    // noVNC keeps the close code to itself, so the socket is ours.
+    // noVNC does not expose the close code, so we own the socket.
     this.line = new PictureSocket(url, ["binary"], handlers.closed);
     try {
       this.rfb = new RFB(target, this.line.socket);
     } catch (error) {
-      // Nobody else closes it then.
+      // noVNC does not close it then.
       this.line.abandon();
       this.line.socket.close();
       throw error;
@@ -48,16 +48,16 @@ export class Connection {
   }
 
   apply({ driving, scaling, quality }: Settings): void {
-    // noVNC lets no key go up any more once it is view-only, so they go up before.
+    // noVNC releases no keys once it is view-only, so they are released before.
     if (!driving && !this.rfb.viewOnly) releaseKeys();
     this.rfb.viewOnly = !driving;
-    // Where a session hides its pointer, who drives still sees theirs.
+    // If a session hides its pointer, the person in control still sees a dot.
     this.rfb.showDotCursor = driving;
     this.rfb.scaleViewport = scaling === "fit";
-    // Only who drives may change the size of the agent's screen.
+    // Only the person in control may resize the session's screen.
     this.rfb.resizeSession = driving && scaling === "remote";
     this.rfb.qualityLevel = quality;
-    // Who drives can also reach the picture with the Tab key.
+    // The person in control can reach the picture with the Tab key.
     if (this.canvas) this.canvas.tabIndex = driving ? 0 : -1;
   }
 
@@ -76,7 +76,7 @@ export class Connection {
     this.rfb.blur();
   }
 
-  /** Presses the keys in order and lets them go in the opposite order. */
+  /** Presses the keys in order and releases them in reverse. */
   press(keysyms: number[]): void {
     for (const keysym of keysyms) this.rfb.sendKey(keysym, null, true);
     for (const keysym of keysyms.toReversed()) this.rfb.sendKey(keysym, null, false);
@@ -86,7 +86,7 @@ export class Connection {
     this.rfb.clipboardPasteFrom(text);
   }
 
-  /** The picture as it is now, to stand there while there is no connection. */
+  /** The current picture, to show while disconnected. */
   still(): ImageData | null {
     const canvas = this.canvas;
     return canvas && canvas.width > 0 ? this.rfb.getImageData() : null;
@@ -98,8 +98,8 @@ export class Connection {
 }
 
 /**
- * Lets all keys that noVNC holds down go up. It does that when the window loses the focus, and we have
- * more occasions: the picture alone lost it, or the person is no longer driving.
+ * Releases all keys held by noVNC. It does so itself only when the window loses the focus; we also need it when only
+ * the picture loses it, or when control ends.
  */
 export function releaseKeys(): void {
   window.dispatchEvent(new Event("blur"));

@@ -3,21 +3,21 @@ export interface Size {
   height: number;
 }
 
-/** A part of the session's screen, in its pixels; it may stick out. */
+/** A part of the session's screen, in its pixels; it may extend beyond the screen. */
 export interface Part extends Size {
   x: number;
   y: number;
 }
 
-/** Where the picture goes so that only a part of it is seen, in pixels of the page. */
+/** The position of the picture so that only a part is visible, in page pixels. */
 export interface Crop {
-  /** On the stage: as large as the part is shown, in the middle. */
+  /** On the stage: the size of the shown part, centred. */
   box: { left: number; top: number } & Size;
-  /** In the box: the whole screen at that scale, shifted so that the part lies under the box. */
+  /** In the box: the whole screen at that scale, shifted so that the part is in the box. */
   picture: { left: number; top: number } & Size;
 }
 
-/** Null if nothing of the part is on the screen, or there is no room to show it. */
+/** Null if the part is off the screen, or there is no room to show it. */
 export function cropTo(part: Part, screen: Size, stage: Size): Crop | null {
   const [x, y] = [Math.max(part.x, 0), Math.max(part.y, 0)];
   const width = Math.min(part.x + part.width, screen.width) - x;
@@ -27,7 +27,7 @@ export function cropTo(part: Part, screen: Size, stage: Size): Crop | null {
   const box = { width: width * scale, height: height * scale };
   return {
     box: { left: (stage.width - box.width) / 2, top: (stage.height - box.height) / 2, ...box },
-    // Zero without a sign.
+    // Avoids negative zero.
     picture: {
       left: 0 - x * scale,
       top: 0 - y * scale,

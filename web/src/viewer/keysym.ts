@@ -1,6 +1,6 @@
 import type { Edit } from "./typed";
 
-/** X11 names of the keys that a browser keeps for itself or a phone does not have. */
+/** X11 keysyms of keys that a browser intercepts or a phone does not have. */
 export const keysym = {
   BackSpace: 0xff08,
   Tab: 0xff09,
@@ -19,7 +19,7 @@ export function functionKey(number: number): number {
   return keysym.F1 + number - 1;
 }
 
-/** The key that types a character: Latin-1 as itself, all others by their code point. */
+/** The keysym of a character: Latin-1 directly, others by code point. */
 export function keysymOf(character: string): number {
   if (character === "\n" || character === "\r") return keysym.Return;
   if (character === "\t") return keysym.Tab;
@@ -27,7 +27,7 @@ export function keysymOf(character: string): number {
   return (code >= 0x20 && code <= 0x7e) || (code >= 0xa0 && code <= 0xff) ? code : 0x01000000 | code;
 }
 
-/** The keys that do to a text what an edit says. */
+/** The keys that perform an edit. */
 export function keysOf({ erase, text }: Edit): number[] {
   return [...new Array<number>(erase).fill(keysym.BackSpace), ...[...text].map(keysymOf)];
 }

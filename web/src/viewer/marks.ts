@@ -1,6 +1,6 @@
 import type { ActionRecord, Point } from "../api/wire";
 
-/** Something an action leaves on the picture for a moment, in pixels of the session's screen. */
+/** A mark that an action leaves on the picture for a moment, in pixels of the session's screen. */
 export type Mark =
   | { kind: "ripple"; at: Point; rings: number; secondary: boolean }
   | { kind: "dot"; at: Point }
@@ -18,7 +18,7 @@ const rings: Record<string, number> = {
   triple_click: 3,
 };
 
-/** The mark of an action; null for one without a place, or one that did not happen. */
+/** The mark of an action; null without a position, or if the action failed. */
 export function markOf({ action, detail, outcome }: ActionRecord): Mark | null {
   if (outcome !== "ok") return null;
   if (action === "drag") {
@@ -48,7 +48,7 @@ export interface Box {
   height: number;
 }
 
-/** From the session's screen to the overlay: where the picture lies, and how much it is scaled. */
+/** From the session's screen to the overlay: the position and scale of the picture. */
 export interface Projection {
   scale: number;
   left: number;
@@ -64,6 +64,6 @@ export function projection(picture: Box, screenWidth: number, overlay: Box): Pro
 }
 
 export function project(point: Point, { scale, left, top }: Projection): Point {
-  // A pixel's middle, so that the mark sits on it at any scale.
+  // The centre of a pixel, so that the mark is right at any scale.
   return { x: left + (point.x + 0.5) * scale, y: top + (point.y + 0.5) * scale };
 }

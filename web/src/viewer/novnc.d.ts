@@ -1,4 +1,4 @@
-// What we use of noVNC, which ships no types.
+// The part of noVNC that we use; it ships no types.
 declare module "@novnc/novnc" {
   interface Events {
     connect: CustomEvent<Record<string, never>>;

@@ -3,7 +3,7 @@ import type { Point } from "../api/wire";
 
 type Context = CanvasRenderingContext2D;
 
-/** Draws a mark at `age` (0 new, 1 gone). Without motion it keeps one size and only goes away. */
+/** Draws a mark at `age` (0 new, 1 gone). With reduced motion, it only fades. */
 export function paintMark(
   context: Context,
   mark: Mark,
@@ -17,7 +17,7 @@ export function paintMark(
   context.globalAlpha = motion ? 1 - age ** 2 : 1;
   context.strokeStyle = colour;
   context.fillStyle = colour;
-  // A light rim keeps the mark visible on any picture.
+  // A light outline keeps the mark visible on any picture.
   context.shadowColor = "rgb(255 255 255 / 90%)";
   context.shadowBlur = 4;
   context.lineWidth = 2.5;
@@ -42,7 +42,7 @@ export function paintMark(
 
 function paintRipple(context: Context, at: Point, rings: number, secondary: boolean, grown: number): void {
   disc(context, at, 4);
-  // The other buttons are told apart by a broken line.
+  // Other buttons have a dashed line.
   context.setLineDash(secondary ? [4, 5] : []);
   for (let ring = 0; ring < rings; ring += 1) {
     circle(context, at, 7 + 20 * grown + 7 * ring);

@@ -1,11 +1,11 @@
-/** Paints pictures onto a canvas, the newest first: one that is overtaken while it waits is not even decoded. */
+/** Paints pictures onto a canvas. A picture that is replaced while it waits is not decoded. */
 export class Painter {
   private waiting: { jpeg: Blob; done: (painted: boolean) => void } | null = null;
   private busy = false;
 
   constructor(private readonly canvas: HTMLCanvasElement) {}
 
-  /** Says whether it was painted, once that is settled. */
+  /** Resolves with whether it was painted. */
   paint(jpeg: Blob): Promise<boolean> {
     this.waiting?.done(false);
     return new Promise((done) => {
@@ -28,7 +28,7 @@ export class Painter {
   }
 }
 
-/** A bitmap, or an element where the browser makes none; null for what is no picture. */
+/** A bitmap, or an image element where the browser has no bitmaps; null for invalid data. */
 async function decode(jpeg: Blob): Promise<ImageBitmap | HTMLImageElement | null> {
   if ("createImageBitmap" in window) {
     const bitmap = await createImageBitmap(jpeg).catch(() => null);
@@ -44,9 +44,9 @@ async function decode(jpeg: Blob): Promise<ImageBitmap | HTMLImageElement | null
   return decoded ? image : null;
 }
 
-/** The canvas has the picture's own size, so that no pixel is lost; the page scales it. */
+/** The canvas has the picture's size, so that no pixel is lost; the page scales it. */
 function draw(target: HTMLCanvasElement, picture: ImageBitmap | HTMLImageElement): void {
-  // Setting the size clears a canvas: only when it differs, so that nothing flickers.
+  // Setting the size clears a canvas, so only set it if it differs, to avoid flicker.
   if (target.width !== picture.width) target.width = picture.width;
   if (target.height !== picture.height) target.height = picture.height;
   target.getContext("2d")?.drawImage(picture, 0, 0);

@@ -2,8 +2,8 @@ import { sentenceOf } from "../sessions/name";
 import type { Closing } from "./closing";
 
 /**
- * Why a socket did not even open. A browser does not tell, so the same address is asked by a plain
- * request; null if the answer explains nothing.
+ * Finds out why a socket did not open. The browser gives no reason, so the same address is requested with HTTP. Null if
+ * the answer explains nothing.
  */
 export async function probe(socketUrl: string): Promise<Closing | null> {
   const url = new URL(socketUrl);
@@ -16,12 +16,12 @@ export async function probe(socketUrl: string): Promise<Closing | null> {
 
 export function closingOfAnswer(status: number, code: unknown, endReason?: unknown): Closing | null {
   if (code === "invalid_ticket") {
-    return { kind: "refused", text: "This link is not valid, or not any more. Ask for a new one." };
+    return { kind: "refused", text: "This link is not valid or has expired. Ask for a new one." };
   }
   if (code === "ticket_in_use") {
-    return { kind: "retry", text: "This link is open in another window, and good for one at a time." };
+    return { kind: "retry", text: "This link is open in another window. It works in one window at a time." };
   }
-  if (code === "cdp_unavailable") return { kind: "retry", text: "The browser is not there yet." };
+  if (code === "cdp_unavailable") return { kind: "retry", text: "The browser has not started yet." };
   switch (status) {
     case 401:
       return { kind: "refused", text: "You are not logged in." };
@@ -30,7 +30,7 @@ export function closingOfAnswer(status: number, code: unknown, endReason?: unkno
     case 404:
     case 410: {
       const why = sentenceOf(endReason);
-      return { kind: "over", text: why === null ? "There is no such session any more." : `The session is over. ${why}` };
+      return { kind: "over", text: why === null ? "This session no longer exists." : `The session is over. ${why}` };
     }
     default:
       return null;

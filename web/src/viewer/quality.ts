@@ -1,10 +1,10 @@
-/** How good the picture shall be, and so how much it costs. */
+/** The quality of the picture, which determines its cost. */
 export type Quality = "low" | "balanced" | "sharp";
 
-/** noVNC's JPEG quality. Higher costs much more than it shows: still areas are sharpened anyway. */
+/** noVNC's JPEG quality. Higher values cost much and show little: still areas are sharpened anyway. */
 export const desktopQuality: Record<Quality, number> = { low: 2, balanced: 6, sharp: 8 };
 
-/** What a viewer of the browser asks for. Viewers that ask for the same share one stream. */
+/** The settings of a browser viewer. Viewers with the same settings share one stream. */
 export interface CastQuality {
   quality: number;
   max_width: number;
@@ -12,7 +12,7 @@ export interface CastQuality {
   max_fps: number;
 }
 
-/** `usual` is what the session was made with, if it was. */
+/** `usual` are the settings the session was created with, if any. */
 export function castQuality(quality: Quality, density: number, usual?: Partial<CastQuality> | null): CastQuality {
   switch (quality) {
     case "low":
@@ -20,7 +20,7 @@ export function castQuality(quality: Quality, density: number, usual?: Partial<C
     case "balanced": {
       const standard = { quality: 70, max_width: 1280, max_height: 800, max_fps: 15 };
       if (usual) return { ...standard, ...usual };
-      // Sharper screens get sharper pictures.
+      // High-density screens get sharper pictures.
       return density > 1.5 ? { ...standard, max_width: 1920, max_height: 1200 } : standard;
     }
     case "sharp":

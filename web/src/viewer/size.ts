@@ -1,10 +1,10 @@
 import { useEffect, useLayoutEffect, useState, type RefObject } from "react";
 import type { Size } from "./crop";
 
-/** How large an element is, while that matters. */
+/** The size of an element, measured while `matters`. */
 export function useSizeOf(element: RefObject<HTMLElement | null>, matters: boolean): Size | null {
   const [size, setSize] = useState<Size | null>(null);
-  // Known before anything is painted.
+  // Measured before the first paint.
   useLayoutEffect(() => {
     const measured = element.current;
     if (!matters || measured === null) return;
@@ -17,7 +17,7 @@ export function useSizeOf(element: RefObject<HTMLElement | null>, matters: boole
   return size;
 }
 
-/** How large the session's screen is: as its picture in this element is, or was when there was one last. */
+/** The size of the session's screen: of the picture in this element, or the last known. */
 export function useScreenSize(target: HTMLElement | null): Size | null {
   const [size, setSize] = useState<Size | null>(null);
   useEffect(() => {
@@ -29,7 +29,7 @@ export function useScreenSize(target: HTMLElement | null): Size | null {
       setSize((old) => (old?.width === width && old.height === height ? old : { width, height }));
     };
     measure();
-    // noVNC does not say when the screen is resized, but its canvas shows it.
+    // noVNC has no event for a resized screen, but its canvas changes.
     const observer = new MutationObserver(measure);
     observer.observe(target, { subtree: true, childList: true, attributeFilter: ["width", "height"] });
     return () => observer.disconnect();

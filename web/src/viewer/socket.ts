@@ -1,12 +1,12 @@
 import { closingOf, type Closing } from "./closing";
 import { probe } from "./probe";
 
-/** A socket that brings a session's picture, and tells what its end means. */
+/** A socket for a session's picture that interprets its end. */
 export class PictureSocket {
   readonly socket: WebSocket;
-  /** It is closed: there is nothing to close any more. */
+  /** Whether it is closed. */
   private ended = false;
-  /** Nobody wants to hear of it any more. */
+  /** Whether events are ignored. */
   private abandoned = false;
 
   constructor(url: string, protocols: string[], closed: (closing: Closing) => void) {
@@ -28,7 +28,7 @@ export class PictureSocket {
     return !this.ended && this.socket.readyState === WebSocket.OPEN;
   }
 
-  /** Tells nobody any more. False if it had ended already. */
+  /** Ignores all further events. False if it had already ended. */
   abandon(): boolean {
     this.abandoned = true;
     if (this.ended) return false;

@@ -1,6 +1,6 @@
 import type { Closing } from "./closing";
 
-/** Where the connection to the picture is. */
+/** The state of the connection to the picture. */
 export type ViewerState =
   | { kind: "connecting" }
   | { kind: "connected" }
@@ -16,7 +16,7 @@ export type ViewerChange =
 export function changeViewer(state: ViewerState, change: ViewerChange): ViewerState {
   switch (change.kind) {
     case "start":
-      // While coming back the page goes on saying so, instead of blinking between two texts.
+      // While reconnecting, keep the message, so that it does not flicker between two texts.
       return state.kind === "reconnecting" ? state : { kind: "connecting" };
     case "connected":
       return { kind: "connected" };

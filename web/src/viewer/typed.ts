@@ -1,10 +1,10 @@
-/** What turns one text into another: so many characters erased at its end, and these typed. */
+/** The difference between two texts: characters to erase at the end, and text to type. */
 export interface Edit {
   erase: number;
   text: string;
 }
 
-/** A touch keyboard corrects and completes whole words, and tells only what its field contains afterwards. */
+/** A touch keyboard corrects whole words, and only reports the resulting content of its field. */
 export function editBetween(before: string, after: string): Edit {
   const [old, now] = [[...before], [...after]];
   let same = 0;

@@ -10,14 +10,14 @@ interface Told {
 
 interface Kept<C> {
   state: ViewerState;
-  /** The connection there is now. */
+  /** The current connection. */
   current: RefObject<C | null>;
   retry: () => void;
 }
 
 /**
- * Keeps a connection for an element open while there is something to connect to: one that was lost is
- * opened anew, after a while or when asked.
+ * Keeps a connection for an element open while there is something to connect to. A lost one is opened again after a
+ * while or on request.
  */
 export function useConnection<C extends { close: () => void }>(
   target: HTMLElement | null,
@@ -43,7 +43,7 @@ export function useConnection<C extends { close: () => void }>(
         },
       });
     } catch (error) {
-      // A browser may lack what the viewer is made of; the page around it goes on.
+      // The browser may lack a required feature; the page itself continues.
       const why = error instanceof Error ? error.message : String(error);
       change({ kind: "closed", closing: { kind: "retry", text: `The picture could not be opened (${why}).` } });
       return;
@@ -58,7 +58,7 @@ export function useConnection<C extends { close: () => void }>(
   useEffect(() => {
     if (state.kind !== "reconnecting") return;
     const timer = window.setTimeout(retry, backoff(state.attempt));
-    // A machine that just woke up or found its network need not wait.
+    // After waking up or regaining the network, retry at once.
     window.addEventListener("online", retry);
     return () => {
       window.clearTimeout(timer);

@@ -9,23 +9,23 @@ import { useConnection } from "./useConnection";
 interface ViewerOptions extends Settings {
   /** The socket; null while there is nothing to connect to. */
   url: string | null;
-  /** Called when a connection ended, whatever the reason: the time to look what became of the session. */
+  /** Called when a connection ended, for any reason, to check the state of the session. */
   onClosed?: () => void;
-  /** Called when the person asked for the keyboard back. */
+  /** Called when the person wants the keyboard back. */
   onWayOut: () => void;
 }
 
 export interface Viewer {
   state: ViewerState;
-  /** Takes the element where the picture goes. */
+  /** Ref of the element for the picture. */
   screen: (element: HTMLDivElement | null) => void;
-  /** Where the last picture stands while the connection is gone. */
+  /** The canvas for the last picture, shown while disconnected. */
   still: RefObject<HTMLCanvasElement | null>;
-  /** How large the session's screen is; null before its first picture. */
+  /** The size of the session's screen; null before its first picture. */
   size: Size | null;
-  /** Whether the desktop gets the keyboard now. */
+  /** Whether the desktop has the keyboard. */
   focused: boolean;
-  /** What the session last put into its clipboard. */
+  /** The text that the session last copied. */
   clipboard: string | null;
   connection: () => Connection | null;
   picture: () => HTMLCanvasElement | null;
@@ -77,7 +77,7 @@ export function useViewer({ url, driving, scaling, quality, onClosed, onWayOut }
       setFocused(false);
       releaseKeys();
     };
-    // Before noVNC, which listens on the canvas inside and lets no key through.
+    // Before noVNC, which listens on the canvas inside and stops all keys.
     target.addEventListener("keydown", watchKeys, { capture: true });
     target.addEventListener("focusin", gain);
     target.addEventListener("focusout", lose);

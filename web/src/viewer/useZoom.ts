@@ -6,18 +6,18 @@ import { partOf, screenPoint, zoomAt, type Zoom } from "./zoom";
 
 interface ZoomOptions {
   stage: RefObject<HTMLElement | null>;
-  /** What is shown without zoom, in pixels of the session's screen; null before there is a picture. */
+  /** What is shown without zoom, in pixels of the session's screen; null before the first picture. */
   base: Part | null;
-  /** Whether fingers move the picture; else they are for what is in it. */
+  /** Whether touch moves the picture; otherwise it is input for the session. */
   fingers: boolean;
 }
 
 export interface Zoomed {
-  /** What is seen; null before there is a picture. */
+  /** The visible part; null before the first picture. */
   part: Part | null;
   room: Size | null;
   active: boolean;
-  /** Zooms in or out around the middle. */
+  /** Zooms in or out around the centre. */
   step: (by: number) => void;
   reset: () => void;
 }
@@ -25,7 +25,7 @@ export interface Zoomed {
 /** Two taps within this time are one gesture. */
 export const doubleTap = 300;
 
-/** Lets fingers pinch, move and double-tap a picture. */
+/** Pinch, pan and double-tap gestures on a picture. */
 export function useZoom({ stage, base, fingers }: ZoomOptions): Zoomed {
   const [zoom, setZoom] = useState<Zoom | null>(null);
   const room = useSizeOf(stage, true);
@@ -36,7 +36,7 @@ export function useZoom({ stage, base, fingers }: ZoomOptions): Zoomed {
   useEffect(() => {
     const element = stage.current;
     if (element === null || !fingers) return;
-    // What a gesture began with: the point of the screen under the fingers' middle, and how far apart they were.
+    // The start of a gesture: the screen point under the centre of the touches, and their distance.
     let held: { point: Point; apart: number; factor: number } | null = null;
     let tapped = 0;
     let moved = false;
@@ -60,7 +60,7 @@ export function useZoom({ stage, base, fingers }: ZoomOptions): Zoomed {
 
     const onStart = (event: TouchEvent) => {
       if (!onPicture(event)) return;
-      // noVNC and the page in the picture hear of no finger that moves the picture.
+      // noVNC and the page in the picture get no touches that move the picture.
       event.stopPropagation();
       moved = event.touches.length > 1;
       hold(event);
@@ -82,7 +82,7 @@ export function useZoom({ stage, base, fingers }: ZoomOptions): Zoomed {
       const last = event.changedTouches[0];
       if (event.touches.length === 0 && !moved && last && base && room) {
         if (event.timeStamp - tapped < doubleTap) {
-          // No click of it.
+          // Prevents a click.
           event.preventDefault();
           const box = element.getBoundingClientRect();
           const at = { x: last.clientX - box.left, y: last.clientY - box.top };

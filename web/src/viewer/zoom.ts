@@ -1,7 +1,7 @@
 import type { Point } from "../api/wire";
 import type { Part, Size } from "./crop";
 
-/** How much larger than fitted a picture is shown, and which of its points is in the middle. */
+/** The zoom relative to the fitted picture, and the point in the centre. */
 export interface Zoom {
   factor: number;
   /** In pixels of the session's screen. */
@@ -10,7 +10,7 @@ export interface Zoom {
 
 export const maxZoom = 6;
 
-/** The part of `base` that is seen at this zoom, in the shape of the stage; all of it without zoom. */
+/** The part of `base` that is visible at this zoom, in the shape of the stage; all of it without zoom. */
 export function partOf(zoom: Zoom | null, base: Part, stage: Size): Part {
   if (zoom === null || zoom.factor <= 1) return base;
   const scale = scaleOf(zoom.factor, base, stage);
@@ -24,12 +24,12 @@ export function partOf(zoom: Zoom | null, base: Part, stage: Size): Part {
   };
 }
 
-/** How large a pixel of the session's screen is on the stage. */
+/** The size of a pixel of the session's screen on the stage. */
 export function scaleOf(factor: number, base: Size, stage: Size): number {
   return Math.min(stage.width / base.width, stage.height / base.height) * factor;
 }
 
-/** The point of the session's screen under one of the stage. */
+/** Translates a point of the stage to the session's screen. */
 export function screenPoint(at: Point, part: Part, stage: Size): Point {
   const scale = Math.min(stage.width / part.width, stage.height / part.height);
   return {
@@ -38,13 +38,13 @@ export function screenPoint(at: Point, part: Part, stage: Size): Point {
   };
 }
 
-/** Zooms to `factor` so that `point` of the session's screen lies at `at` on the stage. Null is no zoom. */
+/** Zooms to `factor` so that `point` of the session's screen is at `at` on the stage. Null means no zoom. */
 export function zoomAt(factor: number, point: Point, at: Point, base: Part, stage: Size): Zoom | null {
   const wanted = Math.min(factor, maxZoom);
   if (wanted <= 1.02) return null;
   const scale = scaleOf(wanted, base, stage);
   const centre = { x: point.x + (stage.width / 2 - at.x) / scale, y: point.y + (stage.height / 2 - at.y) / scale };
-  // Kept where something is seen, so that the way back is as long as the way there.
+  // Clamped to the visible range, so that panning back reacts at once.
   const part = partOf({ factor: wanted, centre }, base, stage);
   return { factor: wanted, centre: { x: part.x + part.width / 2, y: part.y + part.height / 2 } };
 }

@@ -10,7 +10,7 @@ interface NewSessionProps {
   onClose: () => void;
 }
 
-/** Asks for the few things worth choosing; everything else has a sane default on the server. */
+/** A form with the most useful settings; the server has defaults for the rest. */
 export function NewSession({ onCreated, onClose }: NewSessionProps) {
   const { put } = useSessions();
   const [mode, setMode] = useState<keyof typeof sizes>("desktop");
@@ -143,7 +143,7 @@ export function NewSession({ onCreated, onClose }: NewSessionProps) {
   );
 }
 
-/** The names of the profiles there are; none if they cannot be had, since any name may be typed. */
+/** The names of existing profiles; empty if they cannot be loaded, since any name can be typed. */
 function useProfiles(): string[] {
   const [names, setNames] = useState<string[]>([]);
   useEffect(() => {

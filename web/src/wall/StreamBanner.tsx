@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { useSessions } from "../sessions/provider";
 
-/** Says when what is shown may be old. A hiccup shorter than a second is not worth a word. */
+/** Shows when the page may be outdated. Interruptions shorter than a second are ignored. */
 export function StreamBanner() {
   const { stream, retry } = useSessions();
   const [shown, setShown] = useState(false);

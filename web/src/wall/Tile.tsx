@@ -20,7 +20,7 @@ import { StatusBadge } from "../ui/StatusBadge";
 
 interface TileProps {
   session: Session;
-  /** Puts away one that is over; not given where it stays. */
+  /** Dismisses an ended session; omitted where it stays. */
   onDismiss?: () => void;
 }
 
@@ -113,7 +113,7 @@ function Placeholder({ session }: { session: Session }) {
 }
 
 const deadlines = {
-  idle: "It ends then if nothing uses it",
+  idle: "It ends then if it is not used",
   limit: "Time until its limit",
 };
 

@@ -9,7 +9,7 @@ interface WallBarProps {
   onWant: (wanted: string) => void;
 }
 
-/** Which sessions the wall shows: those that are there or those that have ended, and what they are called. */
+/** Chooses running or ended sessions, and searches them. */
 export function WallBar({ shown, onShow, wanted, onWant }: WallBarProps) {
   const choice = (name: Shown, text: string) => (
     <button type="button" aria-pressed={shown === name} onClick={() => onShow(name)}>
@@ -37,7 +37,7 @@ export function WallBar({ shown, onShow, wanted, onWant }: WallBarProps) {
   );
 }
 
-/** Which sessions the address of the wall asks for. */
+/** The filter in the wall's address. */
 export function shownBy(search: string): Shown {
   return new URLSearchParams(search).get("view") === "recent" ? "recent" : "live";
 }

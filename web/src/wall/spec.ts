@@ -1,6 +1,6 @@
 import type { CreateSession } from "../api/wire";
 
-/** How long a session made here may last. There is always a limit, so that none is forgotten. */
+/** Time limits for sessions created here. There is always one, so that none is forgotten. */
 export const timeLimits = [
   { seconds: 900, text: "15 minutes" },
   { seconds: 3600, text: "1 hour" },
@@ -8,7 +8,7 @@ export const timeLimits = [
   { seconds: 86_400, text: "1 day" },
 ] as const;
 
-/** A person who made a session may look away for longer than an agent's five minutes: never is the default. */
+/** People may look away for longer than an agent's five minutes, so the default is never. */
 export const idleLimits = [
   { seconds: 0, text: "Never" },
   { seconds: 300, text: "After 5 minutes" },
@@ -21,7 +21,7 @@ export const sizes = {
   headless: { usual: "1280x800", choices: ["390x844", "1024x768", "1280x800", "1440x900", "1920x1080"] },
 } as const;
 
-/** The form's fields as the API wants them; what was left open is left out. */
+/** Converts the form for the API; empty fields are omitted. */
 export function readSpec(form: FormData): CreateSession {
   const text = (name: string) => String(form.get(name) ?? "").trim();
   const given = Object.fromEntries(

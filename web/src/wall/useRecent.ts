@@ -4,16 +4,16 @@ import type { Session } from "../api/wire";
 import { useSessions } from "../sessions/provider";
 import { isOver } from "../sessions/state";
 
-/** As many as the server gives at once. */
+/** The server's limit per request. */
 const most = 200;
 
 interface Recent {
-  /** Null until they have come. */
+  /** Null until loaded. */
   sessions: Session[] | null;
   error: string | null;
 }
 
-/** The sessions that have ended, the last first, while somebody looks at them. */
+/** The ended sessions, latest first, loaded while they are shown. */
 export function useRecent(shown: boolean): Recent {
   const { subscribe, stream } = useSessions();
   const [recent, setRecent] = useState<Recent>({ sessions: null, error: null });

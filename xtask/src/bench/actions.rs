@@ -1,4 +1,4 @@
-//! Actions over HTTP with a token, end to end, against a process per action.
+//! Actions over HTTP with a token, end to end, compared with one process per action.
 
 use std::time::{Duration, Instant};
 
@@ -45,7 +45,7 @@ const TECHNIQUES: [Technique; 9] = [
 pub async fn run(server: &Server) {
     let client = server.admin();
     let desk = Desk::create(&client, &json!({ "mode": "desktop", "idle_timeout_s": 0 })).await;
-    // Focus the address bar, so that typing has somewhere to go.
+    // Focus the address bar, so that typed text has a target.
     desk.act("key", json!({ "keys": "ctrl+l" })).await;
     let point = json!({ "x": 600, "y": 500 });
     let scroll = json!({ "x": 600, "y": 500, "direction": "down", "amount": 5 });
@@ -56,7 +56,7 @@ pub async fn run(server: &Server) {
     desk.act("key", json!({ "keys": "ctrl+l" })).await;
     let typed = time(&desk, "type", &json!({ "text": FIFTY }), 30).await;
     let unchanged = time(&desk, "screenshot", &json!({}), 60).await;
-    // Something small that moves, or all pictures after the first would be had for free.
+    // A small moving area; otherwise pictures after the first would cost nothing.
     let moving = "while sleep 0.01; do date +%N; done";
     let args = ["-geometry", "20x2-0-0", "-e", "bash", "-c", moving];
     desk.act("launch", json!({ "command": "xterm", "args": args })).await;
@@ -91,7 +91,7 @@ async fn time(desk: &Desk<'_>, action: &str, body: &Value, times: usize) -> Samp
     time_after(desk, action, body, times, Duration::ZERO).await
 }
 
-/// Times an action on a screen that has changed since the last time.
+/// Times an action on a screen that has changed since the last picture.
 async fn time_anew(desk: &Desk<'_>, action: &str, body: &Value, times: usize) -> Samples {
     time_after(desk, action, body, times, Duration::from_millis(100)).await
 }

@@ -1,4 +1,4 @@
-//! What a session suffers while its neighbour wants everything.
+//! The effect on a session while its neighbour tries to use all resources.
 
 use std::time::{Duration, Instant};
 
@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use super::table::Samples;
 
-/// How long each bomb is left to work before and while the neighbour is measured.
+/// How long each bomb runs before and while the neighbour is measured.
 const FUSE: Duration = Duration::from_secs(2);
-/// After this a fresh browser has ended its own work.
+/// After this time a new browser is idle.
 const SETTLED: Duration = Duration::from_secs(5);
 
-/// A name and the shell script that goes off.
+/// A name and the shell script of each bomb.
 const BOMBS: [(&str, &str); 7] = [
     ("fork bomb", ":(){ :|:& };:"),
     ("memory bomb", "a=x; while :; do a=$a$a; done"),
@@ -29,7 +29,7 @@ const BOMBS: [(&str, &str); 7] = [
     ("10,000 windows", "python3 -c \"$WINDOWS\""),
 ];
 
-/// A bare X client: every window one `CreateWindow` and one `MapWindow`, then held open.
+/// A plain X client: each window takes one `CreateWindow` and one `MapWindow`, and stays open.
 const WINDOWS: &str = "
 import socket, struct, time
 x = socket.socket(socket.AF_UNIX)
@@ -69,7 +69,7 @@ pub async fn run(server: &Server) {
         } else {
             json!({ "command": "bash", "args": ["-c", script.replace("$WINDOWS", WINDOWS)] })
         };
-        // Both sessions are there before and during; only the bomb is not.
+        // Both sessions exist in both measurements; only the bomb differs.
         tokio::time::sleep(SETTLED).await;
         let before = clicks(&neighbour).await;
         desk.ask("launch", launch).await.expect(200);
@@ -100,7 +100,7 @@ async fn clicks(desk: &Desk<'_>) -> Samples {
     samples
 }
 
-/// What became of the session with the bomb.
+/// The state of the session with the bomb.
 async fn verdict(desk: &Desk<'_>) -> String {
     let session = desk.describe().await;
     let own = Instant::now();

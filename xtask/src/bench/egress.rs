@@ -1,4 +1,4 @@
-//! What the way out costs: curl inside a session, through the proxy, beside curl on the machine.
+//! The cost of egress: curl in a session, through the proxy, compared with curl on the machine.
 
 use std::{io::Write, net::TcpListener, process::Command};
 

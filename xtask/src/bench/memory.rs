@@ -1,8 +1,8 @@
-//! What processes weigh, from `/proc`.
+//! Memory of processes, from `/proc`.
 
 use std::{fs, path::Path};
 
-/// A process's share of memory; nothing if it cannot be read.
+/// A process's proportional share of memory; zero if it cannot be read.
 pub fn megabytes(pid: u32) -> f64 {
     let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("Pss:")).unwrap_or_default();

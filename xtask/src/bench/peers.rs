@@ -1,4 +1,4 @@
-//! The techniques of peers: a process per action, on the very same display.
+//! The peers' technique: one process per action, on the same display.
 //!
 //! They run inside the session, without the container exec, HTTP and SDK that real peers add.
 
@@ -12,13 +12,13 @@ use super::table::Samples;
 /// All techniques together take half a minute.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A peer's way to do something.
+/// How a peer does something.
 pub struct Technique {
     /// Its name in the script's output.
     pub name: &'static str,
-    /// A line of shell.
+    /// The shell command.
     pub command: &'static str,
-    /// How often to run it.
+    /// How often it is run.
     pub times: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Cold starts, and what the processes weigh.
+//! Cold starts, and memory of the processes.
 
 use std::time::Instant;
 
@@ -26,7 +26,7 @@ pub async fn run(server: &Server) {
         println!("| {mode} | {p50:.0} | {p95:.0} | {slowest:.0} |");
     }
     let desk = Desk::create(&client, &json!({ "mode": "desktop" })).await;
-    // A guest that has worked, not one that has just begun.
+    // Measure a guest that has worked, not a new one.
     for _ in 0..20 {
         desk.ask("screenshot", json!({})).await.expect(200);
     }

@@ -1,4 +1,4 @@
-//! Samples and the table they end in.
+//! Samples, and the table of results.
 
 /// Durations in milliseconds.
 #[derive(Debug, Clone, Default)]
@@ -14,12 +14,12 @@ impl Samples {
         sorted.get(at).copied().unwrap_or(f64::NAN)
     }
 
-    /// Half of the samples are faster.
+    /// The median.
     pub fn p50(&self) -> f64 {
         self.percentile(0.5)
     }
 
-    /// One in twenty is slower.
+    /// The 95th percentile.
     pub fn p95(&self) -> f64 {
         self.percentile(0.95)
     }
@@ -27,15 +27,15 @@ impl Samples {
 
 /// One line of a comparison.
 pub struct Row {
-    /// What was done.
+    /// The action.
     pub what: &'static str,
-    /// By us.
+    /// Our samples.
     pub ours: Samples,
-    /// By the peer's technique; empty if it could not be run.
+    /// Samples of the peer's technique; empty if it could not be run.
     pub peer: Samples,
-    /// How the peer does it.
+    /// The peer's technique.
     pub technique: &'static str,
-    /// The ratio we promise, if we promise one.
+    /// The promised ratio, if any.
     pub bar: Option<f64>,
 }
 

@@ -1,5 +1,6 @@
-//! How this machine reaches package registries, so that the new system does it the same way. Read
-//! when it is needed; nothing of it is part of the repository.
+//! How this machine reaches package registries, so that the new system does the same. Read at run
+//! time;
+//! nothing of it is in the repository.
 
 use std::env;
 use std::fs;
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::plan::Release;
 
-/// Where Debian's packages come from.
+/// The mirrors of Debian's packages.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Mirrors {
     pub main: Option<String>,
@@ -29,7 +30,7 @@ pub fn mirrors() -> Mirrors {
     mirrors_in(&texts.join("\n"))
 }
 
-/// Both ways to write sources: `deb URL suite …` and `URIs: URL`.
+/// Parses both formats of sources: `deb URL suite …` and `URIs: URL`.
 fn mirrors_in(text: &str) -> Mirrors {
     let lines = text.lines().map(str::trim).filter(|line| !line.starts_with('#'));
     let urls = lines.filter_map(|line| {
@@ -42,7 +43,7 @@ fn mirrors_in(text: &str) -> Mirrors {
     Mirrors { main: main.into_iter().next(), security: security.into_iter().next() }
 }
 
-/// The sources of a system, for its apt.
+/// The apt sources of a new system.
 pub fn sources(release: Release, main: &str, security: Option<&str>) -> String {
     let suite = release.suite();
     let mut text = format!("deb {main} {suite} main\ndeb {main} {suite}-updates main\n");
@@ -52,7 +53,7 @@ pub fn sources(release: Release, main: &str, security: Option<&str>) -> String {
     text
 }
 
-/// Files that say how to reach a registry, and where they go in the new system, whose home is `home`.
+/// Configuration files for registries, and their paths in the new system with the home `home`.
 pub fn files(home: &str) -> Vec<(PathBuf, String)> {
     let own = env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
     let cargo = env::var_os("CARGO_HOME").map_or_else(|| own.join(".cargo"), PathBuf::from);
@@ -76,7 +77,7 @@ pub fn files(home: &str) -> Vec<(PathBuf, String)> {
     files
 }
 
-/// Variables that say how to reach a registry.
+/// Environment variables for registries.
 pub fn variables() -> Vec<(String, String)> {
     const PREFIXES: [&str; 5] =
         ["CARGO_HTTP_", "CARGO_NET_", "CARGO_REGISTR", "CARGO_SOURCE_", "NPM_CONFIG_"];
@@ -85,7 +86,7 @@ pub fn variables() -> Vec<(String, String)> {
         let name = name.to_ascii_uppercase();
         NAMES.contains(&name.as_str()) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
     };
-    // The new system has the same authorities in the same place.
+    // The new system has the same CA certificates at the same path.
     let authorities = |name: &str, value: &str| {
         ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"].contains(&name) && value.starts_with("/etc/ssl/")
     };

@@ -1,5 +1,5 @@
-# Makes a folder the root of the file system and runs a script there, as the only processes of a
-# pid namespace. A plain chroot would not do: there, user namespaces cannot be made.
+# Makes a folder the root of the file system and runs a script there, in a separate PID namespace. A plain
+# chroot does not work: user namespaces cannot be created in one.
 #
 #   unshare --mount --pid --ipc --uts --fork --kill-child bash enter.sh SYSTEM TOOLCHAIN NEXTEST BUILD ACCOUNT SCRIPT
 set -euo pipefail
@@ -40,7 +40,7 @@ umount -l /mnt
 cd /srv/helmdeck
 hostname fresh
 home=$(getent passwd "$account" | cut -d: -f6)
-# The last run may have been another account's.
+# The last run may have used another account.
 [[ $(stat -c %U target) == "$account" ]] || chown -R "$account:" target
 exec setpriv --reuid="$account" --regid="$account" --init-groups \
   env HOME="$home" USER="$account" LOGNAME="$account" SHELL=/bin/bash LANG=C.UTF-8 \

@@ -1,4 +1,4 @@
-//! What was asked for.
+//! Command-line arguments of `cargo xtask fresh`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -57,7 +57,7 @@ impl Release {
         }
     }
 
-    /// As package mirrors call it.
+    /// Its name on package mirrors.
     pub fn suite(self) -> &'static str {
         match self {
             Self::Debian12 => "bookworm",
@@ -75,7 +75,7 @@ impl Step {
         }
     }
 
-    /// What is run, in the clone.
+    /// The script to run in the clone.
     pub fn script(self) -> &'static str {
         match self {
             Self::Packages => {
@@ -88,7 +88,7 @@ impl Step {
 }
 
 impl Plan {
-    /// Reads the arguments; nothing if they ask for help.
+    /// Parses the arguments; `None` if they ask for help.
     pub fn parse(root: &Path, args: Vec<OsString>) -> Result<Option<Self>, String> {
         let (mut release, mut user, mut keep) = (None, false, false);
         let (mut steps, mut dir, mut mirror) = (vec![Step::Up, Step::Test], None, None);
@@ -124,12 +124,12 @@ impl Plan {
         Ok(Some(Self { release, user, steps, keep, dir, mirror }))
     }
 
-    /// Who runs the commands inside.
+    /// The account that runs the commands inside.
     pub fn account(&self) -> &'static str {
         if self.user { "dev" } else { "root" }
     }
 
-    /// The minimal system that runs begin with.
+    /// The minimal system that each run starts from.
     pub fn base(&self) -> PathBuf {
         self.dir.join(self.release.name()).join("base")
     }
@@ -139,12 +139,12 @@ impl Plan {
         self.dir.join(self.release.name()).join(self.account())
     }
 
-    /// What cargo builds, shared by the runs on a release.
+    /// Cargo's build directory, shared by all runs on a release.
     pub fn build(&self) -> PathBuf {
         self.dir.join(self.release.name()).join("build")
     }
 
-    /// What a step writes.
+    /// The log of a step.
     pub fn log(&self, step: Step) -> PathBuf {
         let name = format!("{}-{}.log", self.account(), step.name().replace(' ', "-"));
         self.dir.join(self.release.name()).join(name)
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn both_commands_run_as_root_unless_told_otherwise() {
+    fn both_commands_run_as_root_by_default() {
         let plan = parse("debian13").unwrap().unwrap();
         assert_eq!((plan.release, plan.account()), (Release::Debian13, "root"));
         assert_eq!(plan.steps, [Step::Up, Step::Test]);

@@ -1,21 +1,21 @@
-//! What came of a run, in a few lines.
+//! The results of a run, in a few lines.
 
 use std::time::Duration;
 
 use super::plan::Plan;
 
-/// What came of one step.
+/// The result of one step.
 #[derive(Debug)]
 pub struct Outcome {
     step: &'static str,
     took: Duration,
-    /// Nothing if a signal ended it.
+    /// `None` if a signal ended it.
     pub exit: Option<i32>,
     counts: String,
 }
 
 impl Outcome {
-    pub fn of_step(step: &'static str, took: Duration, exit: Option<i32>, counts: String) -> Self {
+    pub fn new(step: &'static str, took: Duration, exit: Option<i32>, counts: String) -> Self {
         Self { step, took, exit, counts }
     }
 }
@@ -37,13 +37,14 @@ pub fn table(plan: &Plan, outcomes: &[Outcome]) -> String {
     outcomes.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The figures in the log of `make test`: those of nextest, of the page's stories, of the tests
-/// as an ordinary user.
+/// The test counts in the log of `make test`: of nextest, of the page's tests, and of the tests as
+/// an
+/// ordinary user.
 pub fn counts(log: &str) -> String {
     let mut found = Vec::new();
     for line in log.lines() {
         let line = plain(line);
-        // What the runner repeats of a failed test is indented, and counted already.
+        // The runner repeats lines of failed tests with an indent; they are already counted.
         let repeated = line.starts_with("    test result: ");
         let line = line.trim();
         if let Some((_, rest)) = line.split_once(" tests run: ") {
@@ -64,7 +65,7 @@ pub fn counts(log: &str) -> String {
     found.join("; ")
 }
 
-/// Without colours.
+/// Removes colours.
 fn plain(line: &str) -> String {
     let mut text = String::new();
     let mut rest = line;
@@ -80,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_are_those_of_every_part() {
+    fn counts_cover_every_part() {
         let log = "\u{1b}[32;1m     Summary\u{1b}[0m [ 946.2s] \u{1b}[1m784\u{1b}[0m tests run: \
             774 passed, 10 failed, 3 skipped\n    test result: FAILED. 0 passed; 1 failed\n# pass 61\n# fail 0\n\
             test result: ok. 88 passed; 1 failed; 0 ignored; 0 measured; finished in 3 s\n";

@@ -1,4 +1,5 @@
-//! The system: made by debootstrap once per release, copied for each run, entered by `pivot_root`.
+//! The system: created with debootstrap once per release, copied for each run, entered with
+//! `pivot_root`.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -10,7 +11,7 @@ use std::process::{Command, Stdio};
 use super::access;
 use super::plan::Plan;
 
-/// What README says must be there before `make up`.
+/// The prerequisites of `make up` according to README.
 const PREREQUISITES: &str = "ca-certificates,curl,git,make,sudo";
 
 /// A system that is ready for commands.
@@ -21,12 +22,12 @@ pub struct System<'a> {
 }
 
 impl<'a> System<'a> {
-    /// Makes it, or finds the one of the last run, and clones the last commit of `root` into it.
+    /// Creates it, or reuses the last one, and clones the last commit of `root` into it.
     pub fn prepare(root: &Path, plan: &'a Plan) -> Result<Self, String> {
         if output("id", ["-u"])? != "0" {
-            return Err("only root can make a system; run this with sudo".to_owned());
+            return Err("only root can create a system; run this with sudo".to_owned());
         }
-        // Its packages belong to another program of this machine, so it is brought here, too.
+        // debootstrap may be missing on this machine.
         check(Command::new(root.join("scripts/packages.sh")).args(["install", "fresh"]))?;
         make_base(plan)?;
         let system = plan.system();
@@ -40,13 +41,14 @@ impl<'a> System<'a> {
         clone(root, plan, &system)?;
         fs::create_dir_all(plan.build()).map_err(|error| error.to_string())?;
         let toolchain = PathBuf::from(output("rustc", ["--print", "sysroot"])?);
-        // Built from source it would take ten minutes of each run.
+        // Building it from source would take ten minutes in each run.
         let nextest = output("bash", ["-c", "command -v cargo-nextest || true"])?;
         Ok(Self { plan, toolchain, nextest: nextest.into() })
     }
 
-    /// Runs a script as the plan's account, shows what it writes and keeps it in `log`. Returns
-    /// its exit code; nothing if a signal ended it.
+    /// Runs a script as the plan's account, shows its output and keeps it in `log`. Returns its
+    /// exit code;
+    /// `None` if a signal ended it.
     pub fn run(&self, script: &str, log: &Path) -> Result<Option<i32>, String> {
         println!("\nfresh: log in {}", log.display());
         let mut command = Command::new("unshare");
@@ -64,7 +66,7 @@ impl<'a> System<'a> {
         if let Some(written) = child.stdout.take() {
             for line in BufReader::new(written).split(b'\n').map_while(Result::ok) {
                 let line = [line, b"\n".to_vec()].concat();
-                // A terminal that is gone is no reason to stop.
+                // Continue if the terminal is gone.
                 let _ = std::io::stdout().write_all(&line);
                 file.write_all(&line).map_err(failed)?;
             }
@@ -73,7 +75,7 @@ impl<'a> System<'a> {
     }
 }
 
-/// Debian's minimum with the prerequisites, made once.
+/// Creates a minimal Debian with the prerequisites, once.
 fn make_base(plan: &Plan) -> Result<(), String> {
     let base = plan.base();
     if base.exists() {
@@ -91,7 +93,7 @@ fn make_base(plan: &Plan) -> Result<(), String> {
     fs::rename(&unfinished, &base).map_err(|error| error.to_string())
 }
 
-/// Gives a new system the way to the registries, and the account.
+/// Sets up the account and access to the registries.
 fn set_up(plan: &Plan, system: &Path) -> Result<(), String> {
     let home = if plan.user { "home/dev" } else { "root" };
     let mut inside = Command::new("chroot");
@@ -101,7 +103,7 @@ fn set_up(plan: &Plan, system: &Path) -> Result<(), String> {
            useradd --create-home --shell /bin/bash --groups sudo \"$1\"
            echo \"$1 ALL=(ALL) NOPASSWD: ALL\" >/etc/sudoers.d/fresh
          fi
-         # The installer of Debian writes it; debootstrap does not.
+         # Debian's installer creates it; debootstrap does not.
          [[ -e /etc/hosts ]] || printf '127.0.0.1 localhost\\n::1 localhost\\n' >/etc/hosts
          mkdir -p \"/$2/.cargo\"",
     );
@@ -127,14 +129,14 @@ fn set_up(plan: &Plan, system: &Path) -> Result<(), String> {
     check(inside.arg(system).args(["bash", "-ec", script, "x", &owner, home]))
 }
 
-/// The last commit as a newcomer gets it.
+/// Clones the last commit, as a newcomer would.
 fn clone(root: &Path, plan: &Plan, system: &Path) -> Result<(), String> {
     let dirty = output(
         "git",
         [OsStr::new("-C"), root.as_os_str(), "status".as_ref(), "--porcelain".as_ref()],
     )?;
     if !dirty.is_empty() {
-        println!("fresh: the last commit is tried; changes that are not committed are left out");
+        println!("fresh: testing the last commit, without uncommitted changes");
     }
     let place = system.join("srv/helmdeck");
     remove(&place)?;
@@ -162,7 +164,7 @@ fn check(command: &mut Command) -> Result<(), String> {
     }
 }
 
-/// What a command that must succeed writes.
+/// The output of a command that must succeed.
 fn output<S: AsRef<OsStr>>(
     program: &str,
     args: impl IntoIterator<Item = S>,

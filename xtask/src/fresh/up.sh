@@ -1,5 +1,5 @@
-# README's "Start" and "First click": the server comes up, a desktop is created and seen, all of it ends.
-# Run in the clone by `cargo xtask fresh`.
+# README's "Start" and "First click": starts the server, creates a desktop, takes a screenshot, ends both.
+# `cargo xtask fresh` runs it in the clone.
 set -euo pipefail
 
 make up | tee /tmp/up.log

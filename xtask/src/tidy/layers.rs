@@ -1,8 +1,8 @@
-//! Which crate may depend on which: only on those in lower rows.
+//! Dependencies between crates: only on crates in lower rows.
 
 use super::{Crate, Report, Repository};
 
-/// Rows from the bottom up. A crate sees the rows below its own, never its own row.
+/// Rows from the bottom up. A crate may use the rows below its own, never its own row.
 const ROWS: [&[&str]; 5] = [
     &["helmdeck-wire", "helmdeck-spawn", "helmdeck-schema"],
     &[
@@ -19,7 +19,7 @@ const ROWS: [&[&str]; 5] = [
     &["helmdeck"],
 ];
 
-/// Crates that may see everything and that nothing but tests may see.
+/// Crates that may use everything, and that only tests may use.
 const BESIDE: [&str; 2] = ["helmdeck-testkit", "xtask"];
 
 pub(super) fn check(repository: &Repository, report: &mut Report) {

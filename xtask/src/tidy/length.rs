@@ -1,4 +1,4 @@
-//! How long a file may be, tests at its end not counted, and that it says what it is for.
+//! Limits the length of files, without tests at their end, and requires a header comment.
 
 use super::{Report, Repository};
 
@@ -8,7 +8,7 @@ const SPLIT: &str = "split it by noun, not by layer";
 
 pub(super) fn check(repository: &Repository, report: &mut Report) {
     for (path, text) in repository.texts(&[".rs", ".ts", ".tsx"]) {
-        // Types that were made from the OpenAPI document.
+        // Generated from the OpenAPI document.
         if path.ends_with("schema.d.ts") {
             continue;
         }

@@ -1,11 +1,11 @@
-//! Names that say nothing, for files, folders and modules.
+//! Refuses meaningless names of files, folders and modules.
 
 use super::{Report, Repository};
 
 /// Refused as a whole name and as a part of one (`session_manager`).
 const ANYWHERE: [&str; 9] =
     ["manager", "helper", "helpers", "util", "utils", "common", "misc", "service", "services"];
-/// Refused as a whole name only (`data_dir` is a fine word).
+/// Refused only as a whole name (`data_dir` is allowed).
 const ALONE: [&str; 5] = ["base", "type", "types", "data", "info"];
 const CODE: [&str; 5] = [".rs", ".ts", ".tsx", ".sh", ".sql"];
 const FIX: &str = "name it after the noun of the domain it holds, or the verb it does";
@@ -24,7 +24,7 @@ pub(super) fn check(repository: &Repository, report: &mut Report) {
     }
     for (path, text) in repository.texts(&[".rs"]) {
         for (index, line) in text.lines().enumerate() {
-            // `mod x;` is reported by the path of x; only modules inside a file are left.
+            // `mod x;` is reported by the path of x; only inline modules are left.
             let Some(name) = inline_module(line) else { continue };
             if let Some(word) = banned(name) {
                 report.refuse(path, index + 1, format!("`{word}` in `mod {name}`"), FIX);

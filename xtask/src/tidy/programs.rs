@@ -1,9 +1,9 @@
-//! Every program that a script, a test or the product starts comes with a package of
+//! Every program that a script, a test or the product starts belongs to a package in
 //! `scripts/packages.sh`.
 //!
-//! A test that needs a program its author installed by hand passes there and fails on a fresh
-//! machine. This check finds programs by the way they are named in the source; `cargo xtask fresh`
-//! finds the rest.
+//! A test that needs a program its author installed by hand fails on a fresh machine. This check
+//! finds
+//! programs by how they are named in the source; `cargo xtask fresh` finds the rest.
 
 mod literal;
 mod shell;
@@ -14,7 +14,7 @@ use super::{Report, Repository};
 
 const LIST: &str = "scripts/packages.sh";
 
-/// Packages whose programs have other names, with the programs we start.
+/// Packages whose programs have other names, with the programs we use.
 const PACKAGES: [(&str, &[&str]); 14] = [
     ("at-spi2-core", &["at-spi-bus-launcher"]),
     ("bubblewrap", &["bwrap"]),
@@ -32,7 +32,7 @@ const PACKAGES: [(&str, &[&str]); 14] = [
     ("x11-xkb-utils", &["xkbcomp"]),
 ];
 
-/// What every Debian system has: programs of packages of priority "required", and apt.
+/// Programs of every Debian system: those of packages with priority "required", and apt.
 #[rustfmt::skip]
 const REQUIRED: [&str; 79] = [
     "apt-get", "awk", "basename", "bash", "cat", "chmod", "chown", "chroot", "cmp", "cp", "cut", "date", "dd",
@@ -44,8 +44,9 @@ const REQUIRED: [&str; 79] = [
     "umount", "uname", "uniq", "unshare", "useradd", "userdel", "wc", "whoami", "xargs",
 ];
 
-/// The toolchain that README asks for, what `cargo xtask clients` fetches for itself, our own binary
-/// under its names, and names that tests use because there is no such program.
+/// The toolchain that README requires, what `cargo xtask clients` installs itself, our own binary
+/// under its
+/// names, and names of missing programs in tests.
 const OURS: [&str; 12] = [
     "cargo",
     "cargo-nextest",
@@ -58,7 +59,7 @@ const OURS: [&str; 12] = [
     "rustc",
     "rustup",
     "sudo",
-    // Opens pages on the machine of a person, if there is one: `helmdeck session open`.
+    // Opens pages on a person's machine, if installed: `helmdeck session open`.
     "xdg-open",
 ];
 
@@ -89,8 +90,7 @@ pub(super) fn check(repository: &Repository, report: &mut Report) {
         }
     }
     for (path, text) in repository.texts(&[".rs", ".mjs"]) {
-        // The first plants programs; the second compares with programs that a person who measures
-        // installs.
+        // The first contains examples; the second uses programs that people install for benchmarks.
         if path.starts_with("xtask/src/tidy") || path.starts_with("web/bench/") {
             continue;
         }
@@ -100,7 +100,7 @@ pub(super) fn check(repository: &Repository, report: &mut Report) {
     }
 }
 
-/// The names in the list: lines of a group, a package and a reason.
+/// The names in the list, whose lines are a group, a package and a reason.
 fn packages(text: &str) -> BTreeSet<&str> {
     let lines = text.lines().skip_while(|line| !line.ends_with("<<'PACKAGES'")).skip(1);
     let lines = lines.take_while(|line| *line != "PACKAGES");
@@ -117,7 +117,7 @@ fn comes_with(program: &str, listed: &BTreeSet<&str>) -> bool {
         || PACKAGES.iter().any(packaged)
 }
 
-/// The program that a word names; nothing for what is not a plain name, or a path of ours.
+/// The program that a word names; `None` if it is not a plain name, or is a path of ours.
 fn program(word: &str) -> Option<&str> {
     const FOLDERS: [&str; 6] =
         ["/usr/bin/", "/usr/sbin/", "/bin/", "/sbin/", "/usr/libexec/", "/usr/local/bin/"];

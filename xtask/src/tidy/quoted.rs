@@ -4,7 +4,7 @@ use super::{Report, Repository};
 
 const DOCUMENTS: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"];
 const ROOTS: [&str; 6] = ["crates/", "docs/", "scripts/", "xtask/", "web/", ".ci/"];
-/// Marks of a pattern or a place to fill in, as in `crates/<name>/src`.
+/// Characters of a pattern or placeholder, as in `crates/<name>/src`.
 const PATTERN: [char; 7] = ['*', '<', '{', '[', '$', '…', '?'];
 
 pub(super) fn check(repository: &Repository, report: &mut Report) {
@@ -25,7 +25,7 @@ pub(super) fn check(repository: &Repository, report: &mut Report) {
     }
 }
 
-/// Paths of this repository between backticks, without a line number or anchor behind them.
+/// Repository paths between backticks, without a trailing line number or anchor.
 fn paths(line: &str) -> impl Iterator<Item = &str> {
     line.split('`')
         .skip(1)

@@ -1,4 +1,4 @@
-//! The repository as the rules see it: its files and its crates.
+//! The repository for the rules: its files and its crates.
 
 use std::fs;
 use std::io;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Directories that hold what tools make; never looked into.
+/// Directories with generated content, which are skipped.
 const NOT_OURS: [&str; 3] = [".git", "target", "node_modules"];
 
 /// The files of a repository and the crates of its workspace.
@@ -25,7 +25,7 @@ pub struct Crate {
     pub name: String,
     /// Path of its `Cargo.toml` from the root.
     pub manifest: String,
-    /// What it depends on.
+    /// Its dependencies.
     pub dependencies: Vec<Dependency>,
 }
 
@@ -34,12 +34,12 @@ pub struct Crate {
 pub struct Dependency {
     /// Package name.
     pub name: String,
-    /// Needed by tests only.
+    /// Used by tests only.
     pub dev: bool,
 }
 
 impl Repository {
-    /// Reads the list of files and asks cargo for the crates.
+    /// Lists the files and asks cargo for the crates.
     pub fn open(root: &Path) -> io::Result<Self> {
         let root = root.canonicalize()?;
         let crates = crates(&root)?;
@@ -70,7 +70,7 @@ impl Repository {
         &self.crates
     }
 
-    /// Whether a file or directory is there.
+    /// Whether a file or directory exists.
     pub fn exists(&self, path: &str) -> bool {
         self.root.join(path).exists()
     }
@@ -92,7 +92,7 @@ impl Repository {
     }
 }
 
-/// Tracked files and new ones that are not ignored; `None` outside a git checkout.
+/// Tracked and new files, without ignored ones; `None` outside a git checkout.
 fn files_known_to_git(root: &Path) -> Option<Vec<String>> {
     // A repository further up does not count: its list would be empty for an ignored folder.
     if !root.join(".git").exists() {

@@ -1,4 +1,4 @@
-//! Every rule is seen to fail on a planted violation, and this repository is seen to pass.
+//! Every rule fails on a planted violation, and this repository passes.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::{Crate, Dependency, Report, Repository, check, check_repository};
 
-/// A repository of a few files that breaks no rule until something is planted.
+/// A small repository without violations until one is planted.
 struct Planted {
     dir: TempDir,
     crates: Vec<Crate>,
@@ -199,7 +199,7 @@ fn a_promise_whose_test_does_not_exist_is_refused() {
 }
 
 #[test]
-fn decision_records_have_a_number_of_their_own() {
+fn decision_records_have_unique_numbers() {
     let planted = Planted::new()
         .file("docs/adr/0001-first.md", "")
         .file("docs/adr/0001-second.md", "")
@@ -227,7 +227,7 @@ fn a_note_without_a_reason_is_refused() {
 }
 
 #[test]
-fn the_writers_machine_and_package_hosts_are_not_named() {
+fn paths_of_a_machine_and_package_hosts_are_refused() {
     let (folder, host) = (concat!("/ro", "ot/"), concat!("crates", ".io"));
     let allowed = concat!("tidy:", " allow, ");
     let text = format!(
@@ -272,7 +272,7 @@ fn a_program_that_no_listed_package_has_is_refused() {
 }
 
 #[test]
-fn every_command_of_a_script_is_seen() {
+fn every_command_of_a_script_is_found() {
     let script = r##"#!/usr/bin/env bash
 # comment: one
 local x=$(two "$y" | sed s/a/b/) z="${w:-$(three)}"

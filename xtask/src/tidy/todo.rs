@@ -1,9 +1,9 @@
-//! A note of something left to do says what and why.
+//! Notes about open work must state what and why.
 
 use super::{Report, Repository};
 
 const CODE: [&str; 8] = [".rs", ".ts", ".tsx", ".sh", ".sql", ".toml", ".yml", "Makefile"];
-// Put together here so that this file does not report itself.
+// Split here so that this file does not report itself.
 const MARKS: [&str; 2] = [concat!("TO", "DO"), concat!("FIX", "ME")];
 const FEWEST_WORDS: usize = 3;
 

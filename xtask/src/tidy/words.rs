@@ -1,8 +1,8 @@
-//! Nothing names the machine it was written on, or the host a package came from.
+//! Refuses paths of one machine and hosts of packages.
 
 use super::{Report, Repository};
 
-/// Puts a list of strings together from halves, so that this file does not report itself.
+/// Joins strings from halves, so that this file does not report itself.
 macro_rules! halves {
     ($($left:literal $right:literal),+ $(,)?) => { [$(concat!($left, $right)),+] };
 }
@@ -20,12 +20,12 @@ const HOSTS: [&str; 10] = halves![
     "security.ubuntu" ".com",
     "proxy.golang" ".org",
 ];
-/// Written behind a line that has to name such a path, with the reason after it.
+/// Marks a line that has to contain such a path; the reason follows.
 const ALLOW: &str = concat!("tidy:", " allow, ");
 
 pub(super) fn check(repository: &Repository, report: &mut Report) {
     for (path, text) in repository.texts(&[""]) {
-        // Its source lines are written by cargo.
+        // Cargo writes its source lines.
         if path == "Cargo.lock" {
             continue;
         }
@@ -53,7 +53,7 @@ pub(super) fn check(repository: &Repository, report: &mut Report) {
     }
 }
 
-/// Whether an absolute path into `folder` stands in the line.
+/// Whether the line contains an absolute path into `folder`.
 fn starts_in(line: &str, folder: &str) -> bool {
     line.match_indices(folder).any(|(at, _)| {
         let before = line.get(..at).and_then(|text| text.chars().next_back());

@@ -1,14 +1,14 @@
-//! What one viewer holds down. Pure: fed by what was sent, says what lets it go.
+//! Tracks what one viewer holds down, and builds the events that release it. Pure.
 
 use helmdeck_wire::cast::{
     KeyInput, KeyKind, MouseButton, MouseInput, MouseKind, Place, TouchInput, TouchKind,
 };
 use serde_json::{Value, json};
 
-/// More keys than this nobody holds.
+/// Limit on tracked keys.
 const MAX_KEYS: usize = 32;
 
-/// What is down, and in which page `P`.
+/// The keys and buttons that are down, and the page `P` of each.
 pub(crate) struct Held<P> {
     keys: Vec<(P, KeyInput)>,
     buttons: Vec<(P, MouseButton)>,
@@ -24,12 +24,12 @@ impl<P> Default for Held<P> {
 }
 
 impl<P: Clone> Held<P> {
-    /// The page that has the pointer: what was pressed in it is let go in it.
+    /// The page that has the pointer. Buttons pressed in it are released in it.
     pub fn pointed(&self) -> Option<&P> {
         self.buttons.first().map(|(page, _)| page).or(self.touched.as_ref())
     }
 
-    /// The page that a key is down in.
+    /// The page in which a key is down.
     pub fn pressed(&self, key: &KeyInput) -> Option<&P> {
         self.keys.iter().find(|(_, held)| same(held, key)).map(|(page, _)| page)
     }
@@ -67,12 +67,12 @@ impl<P: Clone> Held<P> {
         };
     }
 
-    /// What lets all of it go, the last first.
+    /// Builds the events that release everything, last pressed first.
     pub fn release_all(&mut self) -> Vec<(P, &'static str, Value)> {
         self.release_in(|_| true)
     }
 
-    /// What lets go of that which is down in some pages, the last first.
+    /// Builds the events that release what is down in matching pages, last pressed first.
     pub fn release_in(&mut self, there: impl Fn(&P) -> bool) -> Vec<(P, &'static str, Value)> {
         let (x, y) = self.at;
         let touched = self.touched.take_if(|page| there(page)).map(|page| {
@@ -99,7 +99,7 @@ impl<P: Clone> Held<P> {
     }
 }
 
-/// Whether it is the same key: by its place, or by its meaning if that is not known.
+/// Compares keys by code, or by name if the code is unknown.
 fn same(one: &KeyInput, other: &KeyInput) -> bool {
     match (&one.code, &other.code) {
         (Some(one), Some(other)) => one == other,
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_down_is_let_go_once_where_it_was_pressed() {
+    fn held_input_is_released_once_in_the_page_where_it_was_pressed() {
         let mut held = Held::default();
         let key = |kind: &str, code: &str| {
             input::<KeyInput>(json!({ "type": kind, "code": code, "key": code }))
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(let_go[2].2["code"], "ShiftLeft");
         assert!(held.release_all().is_empty());
 
-        // What was pressed in a page that is gone keeps the pointer from no other.
+        // A button pressed in a page that is gone does not block the pointer elsewhere.
         held.mouse(&"one", &mouse("mousePressed", 3, "left"));
         held.mouse(&"two", &mouse("mousePressed", 3, "right"));
         held.key(&"one", &key("keyDown", "KeyA"));

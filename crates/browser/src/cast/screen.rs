@@ -1,4 +1,4 @@
-//! What one viewer is shown: always the newest, however slow they are.
+//! What one viewer sees: always the newest picture, however slow the viewer is.
 
 use std::{
     future::pending,
@@ -20,16 +20,16 @@ use super::{
 };
 use crate::{Browser, page::Page, running::Running};
 
-/// A browser that has died is back within this, or is looked for again.
+/// How long one attempt waits for a browser.
 const BROWSER: Duration = Duration::from_secs(2);
-/// Between two tries at something that failed.
+/// Pause after a failure.
 const PAUSE: Duration = Duration::from_millis(250);
-/// How often somebody who watches learns of new titles.
+/// How often titles are refreshed for a viewer.
 const TITLES: Duration = Duration::from_secs(1);
-/// So many pictures are on the way to a viewer who acknowledges them.
+/// Unacknowledged pictures that a viewer may have.
 const ON_THE_WAY: u64 = 2;
 
-/// What a viewer gets.
+/// An item sent to a viewer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Said {
     /// A message.
@@ -43,20 +43,20 @@ pub struct Screen {
     browser: Browser,
     view: watch::Receiver<CastView>,
     arrived: watch::Receiver<u64>,
-    /// Whoever looks cares for pictures only, and not much.
+    /// Only pictures, at a low rate: for thumbnails.
     in_passing: bool,
     running: Option<Arc<Running>>,
     seat: Option<Seat>,
     told: SoFar,
-    /// The number of the last picture that was sent.
+    /// The number of the last picture sent.
     sent: u64,
-    /// When the next one may be.
+    /// When the next picture may be sent.
     next: tokio::time::Instant,
-    /// When the titles of the tabs were looked at last.
+    /// When the titles were last read.
     looked: tokio::time::Instant,
 }
 
-/// What the viewer knows.
+/// What the viewer has been sent.
 #[derive(Default)]
 struct SoFar {
     status: Option<BrowserView>,
@@ -115,12 +115,12 @@ impl Screen {
         }
     }
 
-    /// The number of the last picture that was sent.
+    /// The number of the last picture sent.
     pub fn sent(&self) -> u64 {
         self.sent
     }
 
-    /// What is to be said next, as it is at the moment when this is asked. Not cancel-safe.
+    /// The next item for the viewer, current at the time of the call. Not cancel-safe.
     pub async fn next(&mut self) -> Said {
         loop {
             let Some(running) = self.running.clone().filter(|one| self.browser.is_current(one))
@@ -130,7 +130,7 @@ impl Screen {
                     None => continue,
                 }
             };
-            // From before looking on, so that nothing is missed.
+            // Subscribe before looking, so that no change is missed.
             let news = running.known.news.notified();
             let view = self.view.borrow_and_update().clone();
             let (list, page) = {
@@ -156,7 +156,7 @@ impl Screen {
                 continue;
             };
             let page_news = page.next_news();
-            if let Some(said) = self.of_page(&page) {
+            if let Some(said) = self.page_status(&page) {
                 return said;
             }
             let latest = self.look(&running, &page, &view);
@@ -195,7 +195,7 @@ impl Screen {
         }
     }
 
-    /// Waits for the browser of the moment.
+    /// Waits for the current browser.
     async fn find_browser(&mut self) -> Option<Said> {
         (self.running, self.seat) = (None, None);
         let status = if self.browser.is_there().await {
@@ -213,12 +213,12 @@ impl Screen {
                 return None;
             }
         }
-        // Also to somebody who takes no picture now.
+        // Also for a viewer that takes no pictures now.
         self.told.status(ViewStatus::Ready.plainly())
     }
 
-    /// A dialog that nobody answers, and whether the page can be shown at all.
-    fn of_page(&mut self, page: &Page) -> Option<Said> {
+    /// An open dialog that no call answers, and whether the page can be shown.
+    fn page_status(&mut self, page: &Page) -> Option<Said> {
         let (crashed, dialog) = page.with(|state| (state.crashed, state.waiting_dialog()));
         let crash = "the page crashed: go to another address, or choose another tab";
         let dialog = self.told.dialog(dialog);
@@ -227,7 +227,7 @@ impl Screen {
         })
     }
 
-    /// What the cast that the viewer wants shows.
+    /// The latest state of the cast that the viewer wants.
     fn look(&mut self, running: &Running, page: &Page, view: &CastView) -> Latest {
         let key = CastKey::of(page.tab(), view, self.in_passing);
         let pace = view.max_fps.get();
@@ -249,7 +249,7 @@ impl Screen {
         !view.ack || self.sent.saturating_sub(arrived) < ON_THE_WAY
     }
 
-    /// A picture, or what must be known before it.
+    /// A picture, or a message that must precede it.
     fn show(&mut self, picture: &Picture, view: &CastView) -> Said {
         let streaming = self.told.status(ViewStatus::Streaming.plainly());
         let seq = self.sent + 1;

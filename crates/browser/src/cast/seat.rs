@@ -1,4 +1,4 @@
-//! The casts of a browser, and the seats before them.
+//! The casts of a browser, and the viewers of each.
 
 use std::{
     collections::HashMap,
@@ -22,17 +22,17 @@ use tokio::sync::{OnceCell, watch};
 
 use super::source;
 
-/// All of this is a matter of the browser alone, however busy the page is.
+/// These calls involve only the browser, however busy the page is.
 pub(super) const ASK: Duration = Duration::from_secs(10);
 
-/// What is cast.
+/// Identifies a cast.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct CastKey {
     pub tab: TabId,
     pub quality: Quality,
     pub max_width: Side,
     pub max_height: Side,
-    /// For those who look in passing.
+    /// For thumbnails: a lower rate.
     pub in_passing: bool,
 }
 
@@ -45,7 +45,7 @@ impl CastKey {
 
 /// One picture.
 pub(crate) struct Picture {
-    /// Among those of one cast.
+    /// Its position in the cast.
     pub number: u64,
     pub shown: Shown,
     pub jpeg: Bytes,
@@ -58,7 +58,7 @@ pub(crate) struct Casts {
 
 pub(super) struct Shared {
     pub cdp: Cdp,
-    /// Tabs are attached to from here, so that nobody else hears of it.
+    /// Tabs are attached from this session, so that no other session gets events for it.
     session: OnceCell<SessionId>,
     pub open: Mutex<HashMap<CastKey, Arc<Cast>>>,
 }
@@ -68,7 +68,7 @@ pub(super) struct Cast {
     pub latest: watch::Sender<Latest>,
     /// The newest picture that any viewer took.
     pub taken: watch::Sender<u64>,
-    /// How many pictures in a second each viewer takes.
+    /// The pictures per second of each viewer.
     paces: Mutex<Vec<u32>>,
     pub hidden: AtomicBool,
 }
@@ -76,17 +76,17 @@ pub(super) struct Cast {
 #[derive(Clone, Default)]
 pub(crate) struct Latest {
     pub picture: Option<Arc<Picture>>,
-    /// There will be no other: the tab is gone, or cannot be shown.
+    /// No more pictures follow: the tab is gone or cannot be shown.
     pub over: bool,
 }
 
-/// A viewer's seat before a cast, which ends with the last of them.
+/// A viewer's place in a cast. The cast ends with its last seat.
 pub(crate) struct Seat {
     cast: Arc<Cast>,
     latest: watch::Receiver<Latest>,
     pub key: CastKey,
     pace: u32,
-    /// The picture that was taken last.
+    /// The last picture taken.
     seen: u64,
 }
 
@@ -102,7 +102,7 @@ impl Casts {
         Self { shared: Arc::new(Shared { cdp, session, open }) }
     }
 
-    /// Takes a seat before a cast, which begins if there is none.
+    /// Takes a seat in a cast, and starts the cast if necessary.
     pub fn join(&self, key: CastKey, pace: u32) -> Seat {
         let mut open = self.shared.open.lock();
         let cast = open.entry(key.clone()).or_insert_with(|| {
@@ -112,7 +112,7 @@ impl Casts {
                 paces: Mutex::default(),
                 hidden: AtomicBool::new(false),
             });
-            // Ends by itself with its last viewer, its tab or its browser.
+            // Ends with its last viewer, its tab or its browser.
             tokio::spawn(source::run(Arc::clone(&self.shared), key.clone(), Arc::clone(&cast)));
             cast
         });
@@ -121,7 +121,7 @@ impl Casts {
         Seat { cast, latest, key, pace, seen: 0 }
     }
 
-    /// Whether a tab that is cast is behind another. A cast that rests does not know.
+    /// Whether a cast tab is hidden. Unknown, and so false, while the cast pauses.
     pub fn hidden(&self, tab: &TabId) -> bool {
         let open = self.shared.open.lock();
         let mut casts = open.iter().filter(|(key, _)| key.tab == *tab && !key.in_passing);
@@ -130,7 +130,7 @@ impl Casts {
 }
 
 impl Seat {
-    /// The newest picture, and whether there will be another.
+    /// The newest picture, and whether the cast is over.
     pub fn latest(&mut self) -> Latest {
         self.latest.borrow_and_update().clone()
     }
@@ -141,12 +141,12 @@ impl Seat {
         let _ = self.latest.changed().await;
     }
 
-    /// Whether that one was not taken yet.
+    /// Whether this viewer has not taken the picture yet.
     pub fn is_new(&self, picture: &Picture) -> bool {
         picture.number != self.seen
     }
 
-    /// A picture is on its way to the viewer.
+    /// Marks a picture as taken.
     pub fn take(&mut self, picture: &Picture) {
         self.seen = picture.number;
         self.cast.taken.send_if_modified(|taken| {
@@ -156,7 +156,7 @@ impl Seat {
         });
     }
 
-    /// The viewer takes so many in a second from now on.
+    /// Sets how many pictures per second the viewer takes.
     pub fn set_pace(&mut self, pace: u32) {
         if pace != self.pace {
             self.cast.leave(self.pace);
@@ -180,7 +180,7 @@ impl Cast {
         }
     }
 
-    /// Between two pictures of the fastest viewer.
+    /// The interval between two pictures of the fastest viewer.
     pub fn period(&self) -> Duration {
         let fastest = self.paces.lock().iter().copied().max();
         Duration::from_secs(1) / fastest.unwrap_or(1).max(1)
@@ -201,7 +201,7 @@ impl Shared {
         Ok((parent.clone(), attached.await?.session_id))
     }
 
-    /// Ends a cast that nobody looks at, unless somebody came at this moment.
+    /// Ends a cast without viewers. False if a viewer has just joined.
     pub fn close(&self, key: &CastKey, cast: &Cast) -> bool {
         let mut open = self.open.lock();
         let empty = cast.latest.receiver_count() == 0;

@@ -1,14 +1,14 @@
-//! What one tab shows, cast once for all who want to see it alike.
+//! Casts one tab for all viewers with the same settings.
 //!
-//! Chromium sends a few pictures and waits until they are acknowledged; what changes meanwhile it
-//! does not send later. So a cast that held an acknowledgement back asks for one more picture when
-//! all is quiet: the last one that viewers have is the page as it is. Of a page that crashed and is
-//! loaded again, Chromium may miss what it draws first, and then sends nothing until it changes: a
-//! cast to which a picture is owed begins anew until it comes.
+//! Chromium sends a few pictures and then waits for acknowledgements. Changes during that time are
+//! not sent later. A cast that delayed an acknowledgement therefore requests one more picture once
+//! the page is quiet, so that viewers end up with the current page. After a crashed page is
+//! reloaded, Chromium may miss the first paint and send nothing until the page changes: a cast
+//! that lacks an expected picture restarts until the picture arrives.
 //!
-//! Chromium also draws every picture of a page that moves, whether it sends it or not. A cast for those
-//! who look in passing rests between two pictures instead, and begins again: one that begins sends the
-//! page as it is. If that is the picture they have, nothing moves, and it waits for what changes.
+//! Chromium renders every picture of a moving page, sent or not. A cast for thumbnails therefore
+//! stops between two pictures and starts again: a cast that starts sends the current page. If the
+//! picture is unchanged, the page is still, and the cast waits for a change.
 
 use std::{
     borrow::Cow,
@@ -31,19 +31,19 @@ use tokio::{
 
 use super::seat::{ASK, Cast, CastKey, Picture, Shared};
 
-/// A picture that is taken for its side effect; a page with a dialog gives none.
+/// Limit on a screenshot that is taken to force a paint; a page with a dialog gives none.
 const NUDGE: Duration = Duration::from_secs(5);
-/// How often a page is made to draw that does not by itself: a tab behind another.
+/// How often a page is forced to paint if it does not by itself: a hidden tab.
 const NUDGE_EVERY: Duration = Duration::from_secs(1);
-/// The same for those who look in passing: they have a picture of it already.
+/// The same for thumbnails, which have a picture already.
 const NUDGE_IN_PASSING: Duration = Duration::from_secs(10);
-/// After a burst of pictures, so long nothing must come before the last one is asked for again.
+/// How long a page must be quiet after a burst before the last picture is requested again.
 const QUIET: Duration = Duration::from_millis(120);
-/// A cast that begins sends a picture in this time, or begins again: then with twice the patience, in
-/// case the machine is only slow.
+/// How long a starting cast may take to send a picture before it restarts. The time doubles with
+/// each restart, in case the machine is slow.
 const OWED: Duration = Duration::from_secs(2);
 const MOST_PATIENCE: Duration = Duration::from_secs(30);
-/// Chromium sends more than this before it waits for us, and loses what comes then.
+/// Chromium sends more than this before it waits for us, and drops later pictures.
 const IN_FLIGHT: usize = 1;
 
 #[derive(Deserialize)]
@@ -71,7 +71,7 @@ struct Visibility {
     visible: bool,
 }
 
-/// Casts until nobody looks, or the tab is gone.
+/// Casts until there is no viewer, or the tab is gone.
 pub(super) async fn run(shared: Arc<Shared>, key: CastKey, cast: Arc<Cast>) {
     if let Ok((parent, session)) = shared.attach(&key.tab).await {
         let source = Source {
@@ -91,7 +91,7 @@ pub(super) async fn run(shared: Arc<Shared>, key: CastKey, cast: Arc<Cast>) {
         };
         source.show(&shared).await;
         let params = json!({ "sessionId": session });
-        // It may be gone by itself.
+        // The tab may be gone already.
         let detach = "Target.detachFromTarget";
         let _ = shared.cdp.call::<IgnoredAny>(Some(&parent), detach, params, ASK).await;
     }
@@ -103,31 +103,31 @@ pub(super) async fn run(shared: Arc<Shared>, key: CastKey, cast: Arc<Cast>) {
     cast.latest.send_modify(|latest| latest.over = true);
 }
 
-/// A cast that goes on.
+/// A running cast.
 struct Source<'a> {
     cdp: &'a Cdp,
     session: &'a SessionId,
     key: &'a CastKey,
     cast: &'a Cast,
     unacknowledged: VecDeque<Unacknowledged>,
-    /// When something was acknowledged last.
+    /// The time of the last acknowledgement.
     acknowledged: Instant,
-    /// Pictures may have been lost because of us.
+    /// A late acknowledgement may have made Chromium drop pictures.
     held_back: bool,
-    /// Since when Chromium owes a picture.
+    /// Since when a picture is expected from Chromium.
     owed: Option<Instant>,
-    /// How long it may owe it.
+    /// How long to wait for the expected picture.
     patience: Duration,
-    /// The page crashed and is loaded again: viewers wait for a picture, even if it is the one they had.
+    /// The page crashed and was reloaded: publish the next picture even if it is unchanged.
     reloaded: bool,
     visible: bool,
     nudged: Instant,
-    /// Since when nothing is cast, between two pictures.
+    /// Since when the cast pauses between two pictures.
     resting: Option<Instant>,
 }
 
 struct Unacknowledged {
-    /// As Chromium counts.
+    /// Chromium's number of the picture.
     id: i64,
     number: u64,
     came: Instant,
@@ -152,7 +152,7 @@ impl Source<'_> {
                             self.rest().await;
                         }
                     }
-                    // Chromium waits for what nobody will acknowledge.
+                    // Events were lost, and Chromium waits for their acknowledgements.
                     Some(Err(_)) => {
                         self.unacknowledged.clear();
                         self.held_back = true;
@@ -170,7 +170,7 @@ impl Source<'_> {
                 () = at(refresh) => self.refresh().await,
                 () = at(wake) => {
                     self.resting = None;
-                    // Fails with the page or the browser only, which the events tell.
+                    // Fails only with the page or the browser, which events report.
                     let _ = self.start().await;
                 }
                 () = at(nudge) => {
@@ -200,7 +200,7 @@ impl Source<'_> {
         self.cdp.call::<IgnoredAny>(Some(self.session), method, params, ASK).await.map(|_| ())
     }
 
-    /// Says whether there is a new picture.
+    /// Handles an event; returns whether there is a new picture.
     fn heard(&mut self, event: &Event) -> bool {
         match event.method.as_str() {
             "Page.screencastFrame" => {
@@ -232,7 +232,7 @@ impl Source<'_> {
         self.cast.latest.borrow().picture.as_ref().map_or(0, |picture| picture.number)
     }
 
-    /// Casts nothing for a moment. What changes meanwhile is seen by beginning again.
+    /// Pauses the cast. Starting it again shows what changed.
     async fn rest(&mut self) {
         self.unacknowledged.clear();
         self.held_back = false;
@@ -240,14 +240,14 @@ impl Source<'_> {
         let _ = self.ask("Page.stopScreencast", json!({})).await;
     }
 
-    /// When the rest is over: not before somebody took the newest picture.
+    /// When the pause ends: not before a viewer took the newest picture.
     fn wake_at(&self) -> Option<Instant> {
         let since = self.resting?;
         let wanted = *self.cast.taken.borrow() >= self.newest();
         wanted.then(|| since + self.cast.period())
     }
 
-    /// Shows a picture to the viewers, unless it is the one they have.
+    /// Publishes a picture, unless it equals the last one. Returns its number.
     fn publish(&mut self, frame: Frame<'_>) -> u64 {
         let last = self.cast.latest.borrow().picture.clone();
         let number = last.as_ref().map_or(0, |last| last.number);
@@ -272,8 +272,8 @@ impl Source<'_> {
         number + 1
     }
 
-    /// When the oldest picture is acknowledged: not before somebody took it or a newer one, and not
-    /// faster than anybody wants them.
+    /// When to acknowledge the oldest picture: after a viewer took it or a newer one, and no faster
+    /// than the fastest viewer wants.
     fn acknowledge_at(&self) -> Option<Instant> {
         let oldest = self.unacknowledged.front()?;
         let wanted = *self.cast.taken.borrow() >= oldest.number;
@@ -283,11 +283,11 @@ impl Source<'_> {
     async fn acknowledge(&mut self) {
         let Some(Unacknowledged { id, .. }) = self.unacknowledged.pop_front() else { return };
         self.acknowledged = Instant::now();
-        // Fails with the page or the browser only, which the events tell.
+        // Fails only with the page or the browser, which events report.
         let _ = self.ask("Page.screencastFrameAck", json!({ "sessionId": id })).await;
     }
 
-    /// When to ask for the page as it is, because pictures may have been lost, or one never came.
+    /// When to request the current page, because pictures were dropped or one never came.
     fn refresh_at(&self) -> Option<Instant> {
         let due = self.held_back && self.unacknowledged.is_empty();
         let lost = due.then(|| self.acknowledged + self.cast.period().max(QUIET));
@@ -295,13 +295,13 @@ impl Source<'_> {
         lost.into_iter().chain(owed).min()
     }
 
-    /// A cast that begins sends the page as it is. A page that is about to be another refuses: then
-    /// it is asked again soon.
+    /// Restarts the cast, which sends the current page. A page that is navigating refuses; the
+    /// request is repeated soon.
     async fn refresh(&mut self) {
         if self.owed.is_some() {
             self.patience = (self.patience * 2).min(MOST_PATIENCE);
         }
-        // Another cast waits for none of these.
+        // The restarted cast waits for none of these.
         self.unacknowledged.clear();
         self.resting = None;
         let _ = self.ask("Page.stopScreencast", json!({})).await;
@@ -317,7 +317,7 @@ impl Source<'_> {
     }
 }
 
-/// Makes a page draw: taking a picture of it does, and then the cast has one, too.
+/// Forces a page to paint, by taking a screenshot. The cast then gets a picture, too.
 async fn nudge_page(cdp: &Cdp, session: &SessionId) {
     let params = json!({ "format": "jpeg", "quality": 1 });
     let method = "Page.captureScreenshot";

@@ -1,4 +1,4 @@
-//! The console of all tabs: the last lines, bounded in number and bytes.
+//! The console messages of all tabs: the latest, limited in number and bytes.
 
 use std::collections::VecDeque;
 
@@ -17,21 +17,21 @@ const MAX_BYTES: usize = 4 << 20;
 /// The most bytes of a text and of an address.
 const MAX_TEXT: usize = 8 << 10;
 const MAX_URL: usize = 2 << 10;
-/// What an entry costs beside its texts.
+/// The size of an entry without its texts.
 const ENTRY: usize = 200;
-/// If nothing else is asked for.
+/// The default limit.
 const LIMIT: u32 = 100;
 
-/// The last lines.
+/// The latest messages.
 #[derive(Default)]
 pub(crate) struct Console {
-    /// INVARIANT: their ids follow each other, up to `last`.
+    /// INVARIANT: ids are consecutive, up to `last`.
     entries: VecDeque<ConsoleEntry>,
     bytes: usize,
     last: u64,
 }
 
-/// A line that is not kept yet.
+/// A message that has no id yet.
 struct Line {
     at: OffsetDateTime,
     level: ConsoleLevel,
@@ -98,7 +98,7 @@ struct Place {
 }
 
 impl Console {
-    /// What a session of a tab told. Whether the browser keeps objects because of it.
+    /// Records an event of a tab. Returns whether the browser holds objects because of it.
     pub fn heard(&mut self, tab: &TabId, event: &Event, now: OffsetDateTime) -> bool {
         match event.method.as_str() {
             "Runtime.consoleAPICalled" => {
@@ -129,7 +129,7 @@ impl Console {
         }
     }
 
-    /// Says something of our own.
+    /// Adds a message by helmdeck itself.
     pub fn note(
         &mut self,
         tab: Option<&TabId>,
@@ -161,13 +161,13 @@ impl Console {
         }
     }
 
-    /// What somebody wants to read.
+    /// Returns the messages that match.
     pub fn read(&self, wanted: &ReadConsole) -> ConsoleLog {
         let ReadConsole { tab, level, since, limit } = wanted;
         let from = since.unwrap_or(0);
         let limit = usize::try_from(limit.unwrap_or(LIMIT)).unwrap_or(usize::MAX);
         let matching = |entry: &&ConsoleEntry| {
-            // What is about the browser is about every tab.
+            // Messages about the browser belong to every tab.
             let here = tab.is_none() || entry.tab.is_none() || entry.tab == *tab;
             entry.id > from && here && level.is_none_or(|level| entry.level <= level)
         };
@@ -230,7 +230,7 @@ impl Details {
 
 impl Complaint {
     fn line(self) -> Option<Line> {
-        // A worker tells it by itself, and more of it.
+        // Workers report these themselves, with more detail.
         if self.source == "worker" {
             return None;
         }
@@ -246,7 +246,7 @@ impl Complaint {
 }
 
 impl Place {
-    /// Counted from one.
+    /// The line number, starting at one.
     fn line(&self) -> Option<u32> {
         u32::try_from(self.line_number?.checked_add(1)?).ok()
     }
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_lines_make_room_and_are_counted() {
+    fn the_oldest_lines_are_dropped_and_counted() {
         let many = with(MAX_ENTRIES + 10, 1);
         let (texts, dropped, next) = read(&many, json!({ "since": 4, "limit": 1 }));
         assert_eq!((texts[0].as_str(), dropped, next), ("11", 6, 11));

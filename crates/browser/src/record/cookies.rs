@@ -1,4 +1,4 @@
-//! Cookies of headers, as a HAR wants them.
+//! Cookies from headers, in HAR format.
 
 use serde_json::{Map, Value, json};
 use time::{OffsetDateTime, format_description::well_known::Rfc2822};

@@ -1,20 +1,20 @@
-//! What really was sent and came back, which the browser tells in its own order.
+//! The headers actually sent and received, which the browser reports separately and in any order.
 //!
-//! It says for which request, and not for which hop of it: those are in order. A hop that touched no
-//! network has none.
+//! Such a report names the request but not the redirect hop; hops are matched in order. A hop that
+//! used no network has no report.
 
 use std::collections::VecDeque;
 
 use super::{
+    events::ExtraInfo,
     headers::Headers,
     request::{Name, Really, Request},
-    told::ExtraInfo,
 };
 
-/// What came before its request, at most.
+/// Limit on reports that arrived before their request.
 const MAX_EARLY: usize = 256;
 
-/// What is known better than by the page.
+/// Headers as the network stack reports them.
 pub(super) enum Extra {
     Sent(Headers),
     Came(Really),
@@ -31,7 +31,7 @@ impl Extra {
         Self::Came(Really { status: status_code, headers, head })
     }
 
-    /// Whether a request still lacks it.
+    /// Whether the request still lacks this report.
     pub fn fits(&self, request: &Request) -> bool {
         !request.no_extra
             && match self {
@@ -55,7 +55,7 @@ impl Extra {
         }
     }
 
-    /// Takes back what belongs to a later hop, from one that turns out to have none.
+    /// Removes the reports from a hop that used no network, so that a later hop gets them.
     pub fn take_back(request: &mut Request) -> Vec<Self> {
         request.no_extra = true;
         let sent = std::mem::take(&mut request.really_sent);
@@ -65,7 +65,7 @@ impl Extra {
     }
 }
 
-/// What came before its request did.
+/// Reports that arrived before their request.
 #[derive(Default)]
 pub(super) struct Early {
     extras: VecDeque<(Name, Extra)>,
@@ -79,7 +79,7 @@ impl Early {
         self.extras.push_back((name, extra));
     }
 
-    /// Gives a request that has just begun what is its own.
+    /// Applies the early reports of a request that just began.
     pub fn give(&mut self, request: &mut Request) {
         let mut index = 0;
         while let Some((name, extra)) = self.extras.get(index) {

@@ -14,7 +14,7 @@ use super::{
     request::{Request, Response},
 };
 
-/// The document of these requests, which are of some of these pages.
+/// Builds the document from these requests and the pages they belong to.
 pub(crate) fn document(requests: &[Request], pages: &[Visited], secrets: bool) -> Har {
     let of = |page: &&Visited| requests.iter().any(|request| request.page == page.id);
     let pages: Vec<_> = pages.iter().filter(of).collect();
@@ -44,7 +44,7 @@ fn name(page: u64) -> String {
     format!("page_{page}")
 }
 
-fn entry(request: &Request, of_page: bool, secrets: bool) -> Value {
+fn entry(request: &Request, with_page: bool, secrets: bool) -> Value {
     let timings = Timings::of(request);
     let mut entry = json!({
         "startedDateTime": date(moment(request.at)),
@@ -56,7 +56,7 @@ fn entry(request: &Request, of_page: bool, secrets: bool) -> Value {
         "_resourceType": request.kind.as_str(),
     });
     if let Value::Object(entry) = &mut entry {
-        if of_page {
+        if with_page {
             entry.insert("pageref".to_owned(), json!(name(request.page)));
         }
         if let Some(response) = &request.response {
@@ -64,7 +64,7 @@ fn entry(request: &Request, of_page: bool, secrets: bool) -> Value {
                 entry.insert("serverIPAddress".to_owned(), json!(address.to_string()));
             }
             if response.connection > 0 {
-                // Every browser counts its own.
+                // Connection numbers are unique only within one browser.
                 let connection = format!("{}-{}", request.name.browser, response.connection);
                 entry.insert("connection".to_owned(), json!(connection));
             }
@@ -140,7 +140,7 @@ fn version(response: Option<&Response>) -> String {
     }
 }
 
-/// The server's address. One of this machine is the proxy's, unless the site is on this machine.
+/// The server's address. A loopback address is the proxy's, unless the site is on loopback.
 fn server(response: &Response, url: &str) -> Option<IpAddr> {
     let address: IpAddr = response.address.trim_matches(['[', ']']).parse().ok()?;
     let host = url.split_once("://").map(|(_, rest)| rest).unwrap_or_default();
@@ -148,7 +148,7 @@ fn server(response: &Response, url: &str) -> Option<IpAddr> {
     (here || !address.is_loopback()).then_some(address)
 }
 
-/// The parameters of an address.
+/// The query parameters of an address.
 fn query(url: &str) -> Vec<Value> {
     let url = url.split('#').next().unwrap_or_default();
     let (_, query) = url.split_once('?').unwrap_or_default();
@@ -174,14 +174,14 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// A moment as a HAR writes it.
+/// A time in HAR format.
 pub(super) fn date(at: OffsetDateTime) -> String {
     let (date, (hour, minute, second, milli)) = (at.date(), at.time().as_hms_milli());
     format!("{date}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
 }
 
-/// Where the time went, in milliseconds; none for what there was not. Each phase begins where the one
-/// before ended, so that they add up; `connect` has `ssl` in it.
+/// Phases of a request in milliseconds; `None` for a phase that did not happen. Each phase begins
+/// where the previous one ended, so that they add up. `connect` includes `ssl`.
 #[derive(Debug, PartialEq)]
 struct Timings {
     blocked: Option<f64>,
@@ -197,7 +197,7 @@ impl Timings {
     fn of(request: &Request) -> Self {
         let response = request.response.as_ref();
         let since = |at: f64| ((at - request.started) * 1000.0).max(0.0);
-        // A socket lives on after its handshake.
+        // A WebSocket stays open after its handshake.
         let socket = request.kind == RequestKind::WebSocket;
         let ended = response.map(|response| response.at).filter(|_| socket).or(request.ended);
         let Some(timing) = response.and_then(|response| response.timing.as_ref()) else {
@@ -207,7 +207,7 @@ impl Timings {
             let (blocked, dns, connect, ssl) = (None, None, None, None);
             return Self { blocked, dns, connect, ssl, send: 0.0, wait, receive: ended - wait };
         };
-        // From when the request was made on.
+        // Since the request was made.
         let begin = since(timing.request_time);
         let at = |moment: f64| (moment >= 0.0).then_some(begin + moment);
         let mut done = 0.0;
@@ -246,7 +246,7 @@ impl Timings {
     }
 }
 
-/// Whole microseconds.
+/// Rounds to whole microseconds.
 fn rounded(milliseconds: f64) -> f64 {
     (milliseconds * 1000.0).round() / 1000.0
 }
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_have_three_digits_of_a_second() {
+    fn times_have_milliseconds() {
         assert_eq!(date(moment(1_794_815_907.07)), "2026-11-16T07:58:27.070Z");
     }
 }

@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 
 use super::{cut, shown};
 
-/// What stands in the place of a secret.
+/// Replaces a secret.
 pub(super) const HIDDEN: &str = "•••";
 /// The most bytes of a value, and the most headers.
 const MAX_VALUE: usize = 8 << 10;
 const MAX_HEADERS: usize = 200;
 
-/// Headers whose name has one of these in it hold secrets.
+/// Headers whose name contains one of these hold secrets.
 const SECRET: [&str; 12] = [
     "auth",
     "cookie",
@@ -31,28 +31,28 @@ const SECRET: [&str; 12] = [
     "credential",
     "signature",
 ];
-/// These do not, in spite of it.
+/// Exceptions to that rule.
 const PUBLIC: [&str; 3] = ["www-authenticate", "proxy-authenticate", "sec-websocket-key"];
-/// Headers that hold a password, which is nobody's business.
+/// A header that holds a password, which is never shown.
 const PASSWORD: &str = "proxy-authorization";
 
-/// Names and values. A value that came several times has a line for each.
+/// Names and values. A repeated header has one entry for each occurrence.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Headers(pub Vec<(Box<str>, Box<str>)>);
 
 impl Headers {
-    /// The value of a header, whatever the case of its name.
+    /// The value of a header; names are case-insensitive.
     pub fn get(&self, name: &str) -> Option<&str> {
         let mut found = self.0.iter().filter(|(other, _)| other.eq_ignore_ascii_case(name));
         found.next().map(|(_, value)| &**value)
     }
 
-    /// How many bytes they need.
+    /// Their size in bytes.
     pub fn size(&self) -> usize {
         self.0.iter().map(|(name, value)| name.len() + value.len() + 32).sum()
     }
 
-    /// As a HAR wants them: one for each time they came.
+    /// In HAR format: one entry for each occurrence.
     pub fn har(&self, secrets: bool) -> Vec<Value> {
         let lines = self.0.iter().flat_map(|(name, value)| {
             value.split('\n').map(move |line| (name, told(name, line, secrets)))
@@ -61,14 +61,14 @@ impl Headers {
     }
 }
 
-/// What is told of a header's value.
+/// The value as it may be shown.
 fn told(name: &str, value: &str, secrets: bool) -> String {
     let lower = name.to_ascii_lowercase();
     let secret = SECRET.iter().any(|part| lower.contains(part))
         && !PUBLIC.contains(&lower.as_str())
         && !lower.starts_with(':');
     if !secret {
-        // Addresses are in here, too.
+        // The value may contain addresses.
         return shown(value, MAX_VALUE);
     }
     if !secrets || lower == PASSWORD {
@@ -82,7 +82,7 @@ fn told(name: &str, value: &str, secrets: bool) -> String {
     }
 }
 
-/// Whether what follows is made of a user's password, and no token.
+/// Whether a scheme's credentials contain the password itself, not a token.
 fn is_password(scheme: &str) -> bool {
     ["basic", "digest", "negotiate", "ntlm"].contains(&scheme.to_ascii_lowercase().as_str())
 }
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_told_only_if_asked_for_and_passwords_never() {
+    fn secrets_are_shown_only_on_request_and_passwords_never() {
         for (name, value, hidden, open) in [
             ("Accept", "text/html", "text/html", "text/html"),
             ("Cookie", "a=1; b=2", HIDDEN, "a=1; b=2"),
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_that_came_twice_is_told_twice() {
+    fn repeated_headers_are_all_shown() {
         let headers: Headers =
             serde_json::from_str(r#"{"Vary":"a\nb","Content-Type":"text/html"}"#).unwrap();
         assert_eq!(headers.get("content-type"), Some("text/html"));

@@ -1,4 +1,4 @@
-//! The requests of all tabs: the last ones, bounded in number and bytes.
+//! The requests of all tabs: the latest, limited in number and bytes.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -7,51 +7,51 @@ use helmdeck_wire::browser::{ExportHar, NetworkLog, ReadNetwork, RequestKind, Ta
 use time::OffsetDateTime;
 
 use super::{
+    events::{Answered, ExtraInfo, Received, SocketEvent, WentOn, WillBeSent},
     extra::{Early, Extra},
     pages::{Pages, Visited},
     request::{Name, Request, kind, whole},
     shown,
-    told::{Answered, ExtraInfo, OfSocket, Received, WentOn, WillBeSent},
 };
 
 const MAX_REQUESTS: usize = 4000;
 const MAX_BYTES: usize = 12 << 20;
-/// How many of those that are not kept any more are told from each other.
+/// Limit on dropped requests whose last change is remembered.
 const MAX_LOST: usize = 10_000;
-/// The most bytes of an address, and of one that is data.
+/// The most bytes of an address, and of a `data:` address.
 const MAX_URL: usize = 8 << 10;
 const MAX_DATA: usize = 256;
-/// The most bytes of what was posted; the browser is asked not to tell of more.
+/// The most bytes of a request body; the browser does not report longer ones.
 pub(crate) const MAX_POSTED: usize = 64 << 10;
-/// If nothing else is asked for.
+/// The default limit.
 const LIMIT: u32 = 100;
-/// Pages of the browser itself ask the browser itself.
+/// Requests within the browser itself, which are not recorded.
 const INTERNAL: [&str; 4] = ["chrome://", "devtools://", "chrome-untrusted://", "chrome-error://"];
 
-/// The last requests.
+/// The latest requests.
 #[derive(Default)]
 pub(crate) struct Network {
-    /// INVARIANT: their ids follow each other, up to `last`.
+    /// INVARIANT: ids are consecutive, up to `last`.
     requests: VecDeque<Request>,
-    /// The hops of each request that are kept.
+    /// The recorded hops of each request.
     hops: HashMap<Name, Vec<u64>>,
     early: Early,
     pub pages: Pages,
     bytes: usize,
     last: u64,
-    /// Counts what happened to all requests.
+    /// Counts the changes to all requests.
     changes: u64,
-    /// The last change of each request that is not kept any more, and how many had one before.
+    /// The last change of each dropped request, and how many more were dropped before.
     lost: VecDeque<u64>,
     lost_before: u64,
-    /// From the browser's clock to the time of day, in seconds.
+    /// Offset from the browser's clock to the time of day, in seconds.
     offset: Option<f64>,
-    /// A person drives: what they post is theirs.
+    /// A person has control: request bodies are not recorded.
     pub private: bool,
 }
 
 impl Network {
-    /// What a session of a tab told, in the browser of that number.
+    /// Records an event of a tab, in the browser of that number.
     pub fn heard(&mut self, browser: u64, tab: &TabId, event: &Event, now: OffsetDateTime) {
         let name = |id: &str| Name { browser, id: id.to_owned() };
         match event.method.strip_prefix("Network.").unwrap_or_default() {
@@ -81,7 +81,7 @@ impl Network {
                 }
             }
             method if method.starts_with("webSocket") && !method.starts_with("webSocketFrameS") => {
-                self.of_socket(browser, tab, event, now);
+                self.on_socket_event(browser, tab, event, now);
             }
             _ => {}
         }
@@ -105,7 +105,7 @@ impl Network {
                     (request.ended, request.bytes) = (Some(at), Some(bytes));
                 });
             }
-            // Two sessions may tell of the same one.
+            // Two sessions may report the same request.
             (None, Some(_)) => return,
             (_, None) => {}
         }
@@ -210,8 +210,8 @@ impl Network {
         }
     }
 
-    fn of_socket(&mut self, browser: u64, tab: &TabId, event: &Event, now: OffsetDateTime) {
-        let Ok(mut told) = event.read::<OfSocket>() else { return };
+    fn on_socket_event(&mut self, browser: u64, tab: &TabId, event: &Event, now: OffsetDateTime) {
+        let Ok(mut told) = event.read::<SocketEvent>() else { return };
         let name = Name { browser, id: std::mem::take(&mut told.request_id) };
         let method = event.method.strip_prefix("Network.").unwrap_or_default();
         if method == "webSocketCreated" {
@@ -265,7 +265,7 @@ impl Network {
         }
     }
 
-    /// What is under way, in a tab or anywhere, has nobody to be told to.
+    /// Marks the open requests of a tab as failed.
     pub fn lost(&mut self, tab: &TabId, why: &str) {
         let under_way = self.requests.iter().filter(|request| {
             request.tab == *tab && request.ended.is_none() && request.error.is_none()
@@ -276,7 +276,7 @@ impl Network {
         }
     }
 
-    /// What somebody wants to read.
+    /// Returns the requests that match.
     pub fn read(&self, wanted: &ReadNetwork) -> NetworkLog {
         let ReadNetwork { tab, since, limit, failed, kind } = wanted;
         let limit = usize::try_from(limit.unwrap_or(LIMIT)).unwrap_or(usize::MAX);
@@ -302,7 +302,7 @@ impl Network {
         NetworkLog { requests, dropped, next }
     }
 
-    /// Requests that shall be exported, and pages that they may be of.
+    /// Returns the requests to export, and all recorded pages.
     pub fn export(&self, wanted: &ExportHar) -> (Vec<Request>, Vec<Visited>) {
         let requests = self.since(wanted.tab.as_ref(), wanted.since).cloned().collect();
         (requests, self.pages.list())
@@ -323,7 +323,7 @@ impl Network {
         self.requests.iter().any(|request| request.tab == *tab)
     }
 
-    /// The last hop of a request, if it is kept.
+    /// The last hop of a request, if it is recorded.
     fn current(&self, name: &Name) -> Option<u64> {
         self.hops.get(name)?.last().copied()
     }
@@ -336,7 +336,7 @@ impl Network {
         index(id, self.first()).and_then(|index| self.requests.get_mut(index))
     }
 
-    /// Something happened to a request.
+    /// Changes a request and counts the change.
     fn change(&mut self, id: u64, change: impl FnOnce(&mut Request)) {
         self.changes += 1;
         let changes = self.changes;

@@ -1,4 +1,4 @@
-//! The pages that were loaded, which requests belong to.
+//! The pages that requests belong to.
 
 use std::collections::VecDeque;
 
@@ -6,8 +6,8 @@ use helmdeck_cdp::Event;
 use helmdeck_wire::browser::TabId;
 
 use super::{
+    events::{PageEvent, WillBeSent},
     shown,
-    told::{OfPage, WillBeSent},
 };
 
 const MAX_PAGES: usize = 300;
@@ -30,13 +30,13 @@ pub(crate) struct Visited {
     pub url: String,
     pub started: f64,
     pub at: f64,
-    /// When its document was read, and when all of it was there.
+    /// When the document was parsed, and when it was fully loaded.
     pub dom: Option<f64>,
     pub load: Option<f64>,
 }
 
 impl Pages {
-    /// The page that a request is for. It begins with its own document.
+    /// The page that a request belongs to. A request for a document begins a page.
     pub fn of(&mut self, tab: &TabId, told: &WillBeSent) -> u64 {
         let main = told.kind == "Document" && told.frame_id == tab.0;
         let mut here = self.pages.iter().rev().filter(|page| page.tab == *tab);
@@ -64,19 +64,19 @@ impl Pages {
         self.last
     }
 
-    /// The page that a tab shows; zero if none is known.
+    /// The page that a tab shows; zero if unknown.
     pub fn shown(&self, tab: &TabId) -> u64 {
         self.pages.iter().rev().find(|page| page.tab == *tab).map_or(0, |page| page.id)
     }
 
-    /// The page of a tab got further.
+    /// Records load progress of a tab's page.
     pub fn went_on(&mut self, tab: &TabId, event: &Event) {
         let dom = match event.method.as_str() {
             "Page.domContentEventFired" => true,
             "Page.loadEventFired" => false,
             _ => return,
         };
-        let Ok(OfPage { timestamp }) = event.read() else { return };
+        let Ok(PageEvent { timestamp }) = event.read() else { return };
         if let Some(page) = self.pages.iter_mut().rev().find(|page| page.tab == *tab) {
             let done = if dom { &mut page.dom } else { &mut page.load };
             done.get_or_insert(timestamp);

@@ -1,5 +1,5 @@
-//! Lets go what was told: the browser keeps each object that a page gave to its console for whoever
-//! listens, until the document is left or they say that they do not need it.
+//! Releases console objects. The browser keeps each object that a page logs for its debugging
+//! clients, until the document is left or they release it.
 
 use std::{
     collections::HashMap,
@@ -18,28 +18,28 @@ use tokio::time::sleep;
 
 use crate::page::Page;
 
-/// Objects of so long are let go together.
+/// Objects logged within this time are released together.
 const TOGETHER: Duration = Duration::from_millis(250);
-/// A page may be busy.
+/// The page may be busy.
 const DEADLINE: Duration = Duration::from_secs(60);
-/// What the browser calls them.
+/// The browser's object group for the console.
 const GROUP: &str = "console";
 
-/// How many objects of each session are held.
+/// The number of held objects of each session.
 #[derive(Default)]
 pub(crate) struct Releases {
     held: HashMap<SessionId, Arc<AtomicU64>>,
 }
 
 impl Releases {
-    /// A session told of objects. What is to be done about it, unless it is being done already.
+    /// A session holds objects. Returns the future that releases them, unless one is pending.
     pub fn told(&mut self, page: &Page, session: &SessionId) -> Option<BoxFuture<'static, ()>> {
         let held = Arc::clone(self.held.entry(session.clone()).or_default());
         let first = held.fetch_add(1, Ordering::Relaxed) == 0;
         first.then(|| release(page.clone(), session.clone(), held).boxed())
     }
 
-    /// A session has ended, and holds nothing any more.
+    /// A session ended and holds nothing.
     pub fn forget(&mut self, session: &SessionId) {
         self.held.remove(session);
     }

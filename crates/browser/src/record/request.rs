@@ -1,21 +1,20 @@
-//! One request, from when it began to what came of it.
+//! One recorded request, from start to end.
 
 use helmdeck_wire::browser::{NetworkRequest, RequestKind, TabId};
 
 use super::{
+    events::{Answered, Timing},
     headers::Headers,
     moment,
-    told::{Answered, Timing},
 };
 
-/// What a request costs beside its texts.
+/// The size of a request without its texts.
 const REQUEST: usize = 600;
 
-/// A browser's name for a request and those it was redirected from and to. Others may have the same
-/// name for other requests.
+/// The browser's id of a request, shared by its redirects. Other browsers may use the same id.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Name {
-    /// Which browser, by its number.
+    /// The number of the browser.
     pub browser: u64,
     pub id: String,
 }
@@ -24,13 +23,13 @@ pub(crate) struct Name {
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub id: u64,
-    /// When something happened to it last, counted in changes of all requests.
+    /// The number of its last change, counted over all requests.
     pub changed: u64,
     pub name: Name,
     pub tab: TabId,
-    /// Which of the recorded pages it belongs to.
+    /// The number of the recorded page it belongs to.
     pub page: u64,
-    /// In seconds of the browser's clock that never jumps, and since 1970.
+    /// In seconds of the browser's monotonic clock, and since 1970.
     pub started: f64,
     pub at: f64,
     pub method: String,
@@ -39,22 +38,22 @@ pub(crate) struct Request {
     pub sent: Headers,
     pub posted: Option<String>,
     pub response: Option<Response>,
-    /// What came back according to whoever received it, cache aside.
+    /// The response as the network stack received it, without the cache.
     pub really: Option<Really>,
-    /// Whether `sent` is what was really sent.
+    /// Whether `sent` holds the headers that were actually sent.
     pub really_sent: bool,
-    /// Nobody will tell what really was sent and came back.
+    /// No report of the actual headers will follow.
     pub no_extra: bool,
-    /// When all of it was there, or it failed.
+    /// When it completed or failed.
     pub ended: Option<f64>,
     pub error: Option<String>,
-    /// Over the network, and when unpacked.
+    /// Over the network, and decoded.
     pub bytes: Option<u64>,
     pub content: u64,
     pub from_cache: bool,
 }
 
-/// What is recorded of a response.
+/// The recorded part of a response.
 #[derive(Debug, Clone)]
 pub(crate) struct Response {
     pub at: f64,
@@ -74,7 +73,7 @@ pub(crate) struct Response {
 pub(crate) struct Really {
     pub status: u16,
     pub headers: Headers,
-    /// How long the headers were as text.
+    /// The length of the headers as text.
     pub head: Option<usize>,
 }
 
@@ -84,7 +83,7 @@ impl Request {
         really.or_else(|| self.response.as_ref().map(|response| response.status))
     }
 
-    /// The headers that came back.
+    /// The received headers.
     pub fn received(&self) -> Option<&Headers> {
         let really = self.really.as_ref().map(|really| &really.headers);
         really.or_else(|| self.response.as_ref().map(|response| &response.headers))
@@ -111,7 +110,7 @@ impl Request {
         });
     }
 
-    /// How many bytes it needs here.
+    /// Its size in memory.
     pub fn size(&self) -> usize {
         let response = self.response.as_ref().map_or(0, |response| {
             response.headers.size() + response.mime_type.len() + response.status_text.len()
@@ -119,12 +118,12 @@ impl Request {
         let posted = self.posted.as_ref().map_or(0, String::len);
         let error = self.error.as_ref().map_or(0, String::len);
         let really = self.really.as_ref().map_or(0, |really| really.headers.size());
-        // Its name is here and where it is looked up.
+        // The name is stored here and in the index.
         let texts = self.url.len() + self.method.len() + 2 * self.name.id.len() + self.tab.0.len();
         REQUEST + texts + self.sent.size() + response + posted + error + really
     }
 
-    /// As it is listed.
+    /// The request as listed in a reply.
     pub fn listed(&self) -> NetworkRequest {
         let response = self.response.as_ref();
         let mime_type = response.map(|response| response.mime_type.clone());
@@ -145,12 +144,12 @@ impl Request {
     }
 }
 
-/// A number of the browser's that is counted. What is none counts as nothing.
+/// Converts a count reported as a float. Invalid numbers become zero.
 pub(super) fn whole(number: f64) -> u64 {
     number.round().max(0.0) as u64
 }
 
-/// What a request is for, by the browser's name.
+/// Maps the browser's resource type.
 pub(super) fn kind(name: &str) -> RequestKind {
     match name {
         "Document" => RequestKind::Document,

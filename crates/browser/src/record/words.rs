@@ -1,16 +1,16 @@
-//! What a page gave to its console, as a person would read it.
+//! Formats console arguments for people.
 
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 
-/// So many places of an error's stack are shown.
+/// The most stack lines shown for an error.
 const STACK: usize = 4;
-/// A function is shown by how it begins.
+/// The most characters shown of a function.
 const FUNCTION: usize = 60;
-/// Previews in previews are shown so deep.
+/// The deepest level of nested previews shown.
 const DEPTH: usize = 3;
 
-/// A value of the page.
+/// A JavaScript value of the page.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Remote {
@@ -24,7 +24,7 @@ pub(super) struct Remote {
     object_id: Option<IgnoredAny>,
 }
 
-/// What the browser shows of an object without being asked.
+/// The browser's preview of an object.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct Preview {
@@ -55,7 +55,7 @@ struct Entry {
 }
 
 impl Remote {
-    /// Whether the browser keeps it for whoever was told.
+    /// Whether the browser holds the object for its debugging clients.
     pub fn is_held(&self) -> bool {
         self.object_id.is_some()
     }
@@ -105,7 +105,7 @@ impl Preview {
             Some("null" | "regexp" | "date") => described.to_owned(),
             Some("node") => format!("<{described}>"),
             _ => {
-                // A collection has only its size beside its entries.
+                // Apart from its entries, a collection has only a size.
                 let fields = self
                     .properties
                     .iter()
@@ -140,7 +140,7 @@ impl Property {
     }
 }
 
-/// The arguments of a call in one text, with the formats of the first applied.
+/// The arguments of a call as one text. Format specifiers in the first are applied.
 pub(super) fn said(arguments: &[Remote]) -> String {
     let mut rest = arguments.iter();
     let mut text = String::new();
@@ -166,7 +166,7 @@ fn formatted<'a>(format: &str, arguments: &mut impl Iterator<Item = &'a Remote>)
         let value = match kind {
             Some('%') => Some("%".to_owned()),
             Some('s' | 'd' | 'i' | 'f' | 'o' | 'O') => arguments.next().map(Remote::words),
-            // A style, which a text does not have.
+            // A style, which has no effect on text.
             Some('c') => arguments.next().map(|_| String::new()),
             _ => None,
         };
@@ -185,7 +185,7 @@ fn formatted<'a>(format: &str, arguments: &mut impl Iterator<Item = &'a Remote>)
     text
 }
 
-/// An error with the first places of its stack.
+/// An error with the first lines of its stack.
 pub(super) fn shortened(error: &str) -> String {
     let is_place = |line: &&str| line.trim_start().starts_with("at ");
     let places = error.lines().filter(is_place).count();
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_are_shown_by_what_is_in_them() {
+    fn objects_are_shown_with_their_content() {
         let text = read(json!([
             { "type": "object", "preview": { "type": "object", "description": "Object",
                 "overflow": true, "properties": [

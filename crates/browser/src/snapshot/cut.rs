@@ -1,19 +1,19 @@
-//! A snapshot within its bounds.
+//! Shortens a snapshot to a limit.
 //!
-//! What does not fit is left out line by line: what is nearest to the view stays first, and there
-//! what can be used before what can only be read; the lines around a line that stays, stay. Where
-//! lines are missing, one says how many.
+//! Lines are dropped one by one. Lines near the viewport are kept first; among those, usable
+//! elements before text. The ancestors of a kept line are kept. A marker replaces dropped lines and
+//! gives their number.
 
 use std::cmp::Reverse;
 
 use super::layout::Line;
 
-/// As high as a view usually is, in pixels.
+/// The usual height of a viewport, in pixels.
 const VIEW: f64 = 1000.0;
-/// The part of the room that is for saying where lines are missing.
+/// The share of the limit reserved for markers: one part in this many.
 const MARKS: usize = 20;
 
-/// All lines, as text.
+/// All lines as text.
 pub(crate) fn whole(lines: &[Line]) -> String {
     let mut text = String::with_capacity(lines.iter().map(cost).sum());
     for line in lines {
@@ -22,7 +22,7 @@ pub(crate) fn whole(lines: &[Line]) -> String {
     text
 }
 
-/// The lines that fit into `room` bytes, as text.
+/// The lines that fit into `room` bytes as text.
 pub(crate) fn fitting(lines: &[Line], room: usize) -> String {
     let kept = choose(lines, room - room / MARKS);
     let mut text = String::new();
@@ -38,7 +38,7 @@ pub(crate) fn fitting(lines: &[Line], room: usize) -> String {
     text
 }
 
-/// Where lines are missing and what is said there: where the most are, if there is no room for all.
+/// The markers for dropped lines. If they do not all fit, those for the most lines are kept.
 fn marks(lines: &[Line], kept: &[bool], room: usize) -> Vec<(usize, String)> {
     let mut gaps: Vec<(usize, usize)> = Vec::new();
     for (at, _) in kept.iter().enumerate().filter(|(_, kept)| !**kept) {
@@ -97,7 +97,7 @@ fn choose(lines: &[Line], room: usize) -> Vec<bool> {
 
 fn views_away(top: f64) -> u64 {
     let views = if top < 0.0 { 1.0 - top / VIEW } else { top / VIEW };
-    // A cast from a float keeps to the bounds of the type.
+    // A cast from a float saturates.
     views as u64
 }
 
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_view_and_can_be_used_stays_longest() {
+    fn usable_elements_in_view_are_kept_first() {
         let mut lines = vec![line(0, "main", None, 0.0, false)];
         for index in 0..50 {
             let top = f64::from(index) * 100.0;
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_comes_with_those_around_it_or_not_at_all() {
+    fn a_line_is_kept_only_with_its_ancestors() {
         let lines = [
             line(0, "navigation \"far too long to fit into it\"", None, 0.0, false),
             line(1, "link [ref=e1]", Some(0), 0.0, true),

@@ -1,9 +1,9 @@
-//! What has changed between two snapshots.
+//! The difference between two snapshots.
 //!
-//! Lines are the same if they are of the same element and say the same, or are of no element that
-//! can be used and say the same: pages like to replace what has not changed. A line begins with `+`
-//! if it is new, `~` if it says something else or has moved, `-` if it is gone, and a space if it
-//! only shows where the others are.
+//! Two lines are the same if they have the same text and belong to the same element, or to no
+//! usable
+//! element: pages often replace unchanged elements. A line starts with `+` if it is new, `~` if it
+//! changed or moved, `-` if it is gone, and a space if it only gives context.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ enum Change {
     New,
 }
 
-/// The changes from `old` to `new`, as text.
+/// The changes from `old` to `new` as text.
 pub(crate) fn delta(old: &[Line], new: &[Line]) -> String {
     let before = matches(old, new);
     let mut changes: Vec<Change> = new
@@ -68,7 +68,7 @@ pub(crate) fn delta(old: &[Line], new: &[Line]) -> String {
     text
 }
 
-/// For each new line the old one that it was.
+/// The matching old line of each new line.
 fn matches(old: &[Line], new: &[Line]) -> Vec<Option<usize>> {
     let mut by_key: HashMap<u64, Vec<usize>> = HashMap::new();
     for (at, line) in old.iter().enumerate().rev() {
@@ -99,11 +99,11 @@ fn matches(old: &[Line], new: &[Line]) -> Vec<Option<usize>> {
     matches
 }
 
-/// The new lines that are not where they were: all but the longest row that kept its order.
+/// The new lines that moved: all except the longest sequence that kept its order.
 fn moved(before: &[Option<usize>]) -> Vec<usize> {
     let matched: Vec<(usize, usize)> =
         before.iter().enumerate().filter_map(|(new, old)| Some((new, (*old)?))).collect();
-    // The last of the best row of each length, and for each the one before it in its row.
+    // The last line of the best sequence of each length, and the predecessor of each line.
     let mut ends: Vec<usize> = Vec::new();
     let mut previous: Vec<Option<usize>> = Vec::with_capacity(matched.len());
     let old = |index: usize| matched.get(index).map_or(0, |(_, old)| *old);
@@ -127,7 +127,7 @@ fn moved(before: &[Option<usize>]) -> Vec<usize> {
     moved.map(|((new, _), _)| *new).collect()
 }
 
-/// The topmost old lines that are gone and how many were in each, by the new line they were in.
+/// The topmost removed lines with their number of descendants, by the new line that contained them.
 fn gone<'a>(
     old: &'a [Line],
     before: &[Option<usize>],
@@ -135,7 +135,7 @@ fn gone<'a>(
     let now: HashMap<usize, usize> =
         before.iter().enumerate().filter_map(|(new, old)| Some(((*old)?, new))).collect();
     let mut gone: HashMap<Option<usize>, Vec<(&Line, usize)>> = HashMap::new();
-    // For each old line that is gone, where the topmost one around it is told.
+    // For each removed line, where its topmost removed ancestor is reported.
     let mut told: HashMap<usize, (Option<usize>, usize)> = HashMap::new();
     for (at, line) in old.iter().enumerate().filter(|(at, _)| !now.contains_key(at)) {
         if let Some(top) = line.parent.and_then(|parent| told.get(&parent)).copied() {
@@ -154,7 +154,7 @@ fn gone<'a>(
     gone
 }
 
-/// Shows a line and those around it.
+/// Marks a line and its ancestors as shown.
 fn show(lines: &[Line], at: usize, shown: &mut [bool]) {
     let mut next = Some(at);
     while let Some(at) = next {
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_changed_is_told_and_where_it_is() {
+    fn only_changes_and_their_context_are_shown() {
         let old = lines(
             "main #1\n  form #2\n    textbox [ref=e1] #3\n    button [ref=e2] #4\n  text: hello #5",
         );
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_went_with_something_is_counted() {
+    fn descendants_of_removed_lines_are_counted() {
         let old = lines("dialog \"Hi\" #1\n  text: a #2\n  list #3\n    - b #4\nmain #5");
         let new = lines("main #5");
         assert_eq!(delta(&old, &new), "-dialog \"Hi\" (and 3 in it)\n");
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_moved_are_told() {
+    fn moved_lines_are_shown() {
         let old = lines("table #1\n  | a #2\n  | b #3\n  | c #4");
         let new = lines("table #1\n  | c #4\n  | a #2\n  | b #3");
         assert_eq!(delta(&old, &new), " table\n~  | c\n");

@@ -1,4 +1,4 @@
-//! One frame of a page: how its nodes hang together, and what becomes of each.
+//! One frame of a page: the structure of its nodes, and how each is shown.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,16 +9,16 @@ use super::{
     words::{clip, tidy},
 };
 
-/// A block that listens to clicks and has more than this in it listens for what is in it.
+/// A clickable element with more nodes than this is taken for a container with a shared listener.
 const MAX_CLICKABLE: usize = 60;
-/// The longest name or text that is looked at, in characters.
+/// The longest name or text that is read, in characters.
 const MAX_TEXT: usize = 2000;
 
-/// What becomes of a node.
+/// How a node is shown.
 pub(super) enum Fate {
-    /// It and all in it are left out.
+    /// The node and its descendants are left out.
     Gone,
-    /// What is in it moves up.
+    /// The node is left out and its children move up.
     Hoisted,
     Said(String),
     Kept {
@@ -27,14 +27,14 @@ pub(super) enum Fate {
     },
 }
 
-/// A frame, and how its nodes hang together.
+/// A frame and the structure of its nodes.
 pub(super) struct Frame<'a> {
     pub source: &'a Source,
     facts: Option<&'a HashMap<i64, Facts>>,
     index: HashMap<&'a str, usize>,
-    /// How many nodes there are in each, itself included.
+    /// The number of nodes in each subtree, including its root.
     sizes: Vec<usize>,
-    /// Where the frame's upper edge is in the view.
+    /// The upper edge of the frame in the viewport.
     pub top: f64,
 }
 
@@ -58,12 +58,12 @@ impl<'a> Frame<'a> {
         frame
     }
 
-    /// What is in a node.
+    /// The children of a node.
     pub fn children<'b>(&'b self, node: &'b AxNode) -> impl Iterator<Item = usize> + 'b {
         node.child_ids.iter().filter_map(|id| self.index.get(id.as_str()).copied())
     }
 
-    /// All nodes, each before what is in it.
+    /// All nodes, parents before children.
     pub fn in_order(&self) -> Vec<usize> {
         let mut order = Vec::new();
         let mut seen = HashSet::new();
@@ -82,12 +82,12 @@ impl<'a> Frame<'a> {
         order
     }
 
-    /// What is known of a node beside what it means.
+    /// The facts of a node that the accessibility tree does not contain.
     pub fn facts(&self, node: &AxNode) -> Option<&'a Facts> {
         self.facts?.get(&node.backend_id?)
     }
 
-    /// Which of the nodes are the element with this backend id, or in it.
+    /// Marks the element with this backend id and its descendants.
     pub fn inside(&self, root: i64) -> Vec<bool> {
         let mut known = HashMap::from([(root, true)]);
         let inside = |node: &AxNode| {
@@ -98,7 +98,7 @@ impl<'a> Frame<'a> {
                 if let Some(answer) = known.get(&id) {
                     break *answer;
                 }
-                // Until it is known better; it ends circles, too.
+                // A preliminary value, which also ends cycles.
                 known.insert(id, false);
                 path.push(id);
                 at = self.facts.and_then(|facts| facts.get(&id)?.parent);
@@ -109,7 +109,7 @@ impl<'a> Frame<'a> {
         self.source.tree.nodes.iter().map(inside).collect()
     }
 
-    /// What is shown of a node.
+    /// Decides how a node is shown.
     pub fn fate(&self, node: &AxNode, at: usize) -> Fate {
         if !node.ignored {
             match node.role.as_str() {
@@ -146,7 +146,7 @@ impl<'a> Frame<'a> {
         Fate::Kept { element, with_children: !native && !said }
     }
 
-    /// Whether something can be done with an element: it has a role for it, or the page listens.
+    /// Whether an element can be used: by its role, or because the page handles its events.
     fn acts(&self, node: &AxNode, at: usize, facts: &Facts) -> bool {
         if !node.ignored && ACTING.contains(&node.role.as_str()) {
             return true;
@@ -162,7 +162,7 @@ impl<'a> Frame<'a> {
         if edited(node) {
             return true;
         }
-        // What grows from a listener around everything is not one thing to click on.
+        // A listener on a large container does not make it one thing to click.
         facts.hand && size <= MAX_CLICKABLE * 4
             || facts.clickable && size <= MAX_CLICKABLE
             || facts.tab_stop && !node.ignored && size <= MAX_CLICKABLE
@@ -185,7 +185,7 @@ impl<'a> Frame<'a> {
         false
     }
 
-    /// What a native list offers; its choices are chosen by what they say, not by a click.
+    /// Adds the options of a native select, which are chosen by text, not by click.
     fn choices(&self, node: &AxNode, element: &mut Element) {
         const MOST: usize = 30;
         let nodes = &self.source.tree.nodes;

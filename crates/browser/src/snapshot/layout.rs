@@ -1,4 +1,4 @@
-//! The tree as lines: what stands in one line on the page stands in one line here.
+//! Lays out the tree as lines: inline content stays on one line.
 
 use super::{
     piece::{Block, CELL, Piece, Run, TEXT, drop_said, is_said, said, unlabelled},
@@ -6,12 +6,12 @@ use super::{
     words::{join, plain, quoted, tidy},
 };
 
-/// A line of text and elements that is longer than this goes on in the next one.
+/// Longer lines of text and elements are continued on the next line.
 const LONG_LINE: usize = 500;
-/// A row whose cells hold more than this is shown cell by cell.
+/// Rows with longer cells are shown cell by cell.
 const LONG_ROW: usize = 1000;
 
-/// How long texts may be, in characters.
+/// Limits on the length of texts, in characters.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     pub name: usize,
@@ -19,10 +19,10 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// For pages with much to read.
+    /// For pages with much text.
     pub const LONG: Self = Self { name: 200, text: 200 };
 
-    /// From all of it to as little as still helps.
+    /// From unlimited to the smallest useful size.
     pub const LEVELS: [Self; 3] = [
         Self { name: 300, text: 2000 },
         Self { name: 100, text: 150 },
@@ -35,17 +35,17 @@ impl Limits {
 pub(crate) struct Line {
     pub depth: usize,
     pub text: String,
-    /// The line that it is in.
+    /// The parent line.
     pub parent: Option<usize>,
-    /// The same for the same element, in any snapshot.
+    /// Identifies the element in all snapshots.
     pub key: u64,
-    /// The upper edge, from the upper edge of the view on.
+    /// The upper edge relative to the viewport.
     pub top: f64,
-    /// Whether something can be done with it, or with something in it.
+    /// Whether it or a descendant can be used.
     pub acts: bool,
 }
 
-/// Lays out a tree. `name` gives the refs of nodes.
+/// Lays out a tree. `name` returns the ref of a node.
 pub(crate) fn lines(tree: &Tree, limits: Limits, name: &dyn Fn(usize, i64) -> String) -> Vec<Line> {
     let layout = Layout { tree, limits, name };
     let Some(root) = tree.items.first() else { return Vec::new() };
@@ -70,7 +70,7 @@ struct Layout<'a> {
 }
 
 impl Layout<'_> {
-    // The depth of the tree is bounded where it is made, and so is that of this recursion.
+    // The tree's depth is limited, and so is this recursion.
     fn pieces(&self, item: &Item) -> Vec<Piece> {
         let children = item.children.iter().filter_map(|child| self.tree.items.get(*child));
         let mut pieces = Vec::new();
@@ -103,7 +103,7 @@ impl Layout<'_> {
             "cell" | "gridcell" | "columnheader" | "rowheader" if !element.acts => {
                 Some(Block { role: CELL.to_owned(), below: self.cell(pieces), ..Block::default() })
             }
-            // Its items show that it is one.
+            // The items make clear that this is a list.
             "list" if element.name.is_empty() && !element.acts => return pieces,
             _ => self.other(item, element, pieces),
         };
@@ -115,7 +115,7 @@ impl Layout<'_> {
         vec![Piece::Break, Piece::Element(block), Piece::Break]
     }
 
-    /// A line for an element itself.
+    /// The line of an element itself.
     fn head(&self, item: &Item, element: &Element, name: &str) -> Block {
         let name = tidy(name, self.limits.name);
         let mut text = element.role.clone();
@@ -159,12 +159,12 @@ impl Layout<'_> {
             && element.role == "generic"
             && below.iter().all(|only| only.acts && !only.prose)
         {
-            // A click on the one is a click on the other.
+            // A click on the inner element is a click on the outer one.
             return below.pop();
         }
         if let Some(only) = below.pop_if(|_| single && bare) {
             if element.acts && only.prose && !only.acts {
-                // What says nothing itself is called by what is in it.
+                // An element without a name is named by its content.
                 let said = only.text.strip_prefix(TEXT).unwrap_or(&only.text);
                 let element = Element { handle: String::new(), ..element.clone() };
                 return Some(self.head(item, &element, said));
@@ -185,7 +185,7 @@ impl Layout<'_> {
         Some(head)
     }
 
-    /// A heading: what it says, or a line of text and elements.
+    /// A heading: its text, or a line of text and elements.
     fn heading(&self, item: &Item, element: &Element, mut pieces: Vec<Piece>) -> Option<Block> {
         if pieces.iter().any(Piece::is_block) {
             drop_said(&mut pieces, &element.name);
@@ -204,7 +204,7 @@ impl Layout<'_> {
         (!name.is_empty()).then(|| self.head(item, element, name))
     }
 
-    /// An item of a list: its line, or its first, begins with a dash.
+    /// A list item: its first line begins with a dash.
     fn listed(&self, item: &Item, element: &Element, pieces: Vec<Piece>) -> Option<Block> {
         let mut below = self.cell(pieces);
         if below.is_empty() && !element.acts {
@@ -224,7 +224,7 @@ impl Layout<'_> {
         Some(head)
     }
 
-    /// A row of a table: its cells in one line, if they fit.
+    /// A table row: its cells on one line, if they fit.
     fn row(&self, item: &Item, element: &Element, pieces: Vec<Piece>) -> Option<Block> {
         let mut cells: Vec<Vec<Block>> = Vec::new();
         for piece in pieces {
@@ -257,7 +257,7 @@ impl Layout<'_> {
         Some(head)
     }
 
-    /// What is in a cell or an item of a list: in one line, unless there is a block in it.
+    /// The content of a cell or list item: one line, unless it contains a block.
     fn cell(&self, pieces: Vec<Piece>) -> Vec<Block> {
         if pieces.iter().any(Piece::is_block) {
             return self.blocks(pieces);
@@ -272,7 +272,7 @@ impl Layout<'_> {
         self.in_one_line(&mut run)
     }
 
-    /// Lines for what is in an element.
+    /// The lines of an element's content.
     fn blocks(&self, pieces: Vec<Piece>) -> Vec<Block> {
         let mut blocks = Vec::new();
         let mut run = Run::default();
@@ -291,7 +291,7 @@ impl Layout<'_> {
         unlabelled(blocks)
     }
 
-    /// The lines of a run: one with text and elements mixed, or one for each element.
+    /// The lines of an inline run: one with text and elements mixed, or one for each element.
     fn end(&self, run: &mut Run) -> Vec<Block> {
         if run.has_words() {
             return self.in_one_line(run);

@@ -1,4 +1,4 @@
-//! The last snapshots of a tab, for saying what has changed since.
+//! The latest snapshots of a tab, for computing deltas.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -7,12 +7,12 @@ use parking_lot::Mutex;
 use super::layout::Line;
 use crate::refs::Node;
 
-/// How many are kept.
+/// The number of snapshots kept.
 const KEPT: usize = 5;
-/// What is larger is not kept, in bytes.
+/// Larger snapshots are not kept, in bytes.
 const MAX_KEPT: usize = 4 << 20;
 
-/// The last snapshots of a tab.
+/// The latest snapshots of a tab.
 #[derive(Default)]
 pub(crate) struct Past {
     state: Mutex<State>,
@@ -30,23 +30,23 @@ struct Kept {
     lines: Arc<[Line]>,
 }
 
-/// What a snapshot is of. Only those of the same can be compared.
+/// The scope of a snapshot. Only snapshots of the same scope can be compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Of {
-    /// The id of what the tab has loaded.
+    /// The id of the tab's document.
     pub document: String,
     pub root: Option<Node>,
 }
 
 impl Past {
-    /// The lines of an earlier snapshot, if it is still known.
+    /// The lines of an earlier snapshot, if it is still kept.
     pub(crate) fn find(&self, id: u64, of: &Of) -> Option<Arc<[Line]>> {
         let state = self.state.lock();
         let kept = state.kept.iter().find(|kept| kept.id == id && kept.of == *of)?;
         Some(Arc::clone(&kept.lines))
     }
 
-    /// Keeps a snapshot, and gives it a number.
+    /// Keeps a snapshot and returns its number.
     pub(crate) fn keep(&self, of: Of, lines: Vec<Line>) -> u64 {
         let mut state = self.state.lock();
         state.last += 1;

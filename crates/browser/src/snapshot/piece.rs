@@ -1,36 +1,35 @@
-//! What is in an element, in its order, before it is laid out: texts, elements, and which of them say
-//! the same.
+//! The content of an element before layout: texts and elements in order, without duplicates.
 
 use super::words::tidy;
 
-/// What a cell is called here, and never shown as.
+/// The internal role of a cell; never shown.
 pub(super) const CELL: &str = " cell";
-/// What a line of text begins with.
+/// The prefix of a line of text.
 pub(super) const TEXT: &str = "text: ";
 
-/// A line with those in it.
+/// A line and its child lines.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     pub text: String,
-    /// What it is called, for elements.
+    /// The name, for elements.
     pub name: String,
     pub role: String,
     pub below: Vec<Block>,
     pub key: u64,
     pub top: f64,
     pub acts: bool,
-    /// Whether it is text, to which elements may belong.
+    /// Whether it is text that may contain elements.
     pub prose: bool,
 }
 
-/// What is in an element, in its order.
+/// Content of an element, in order.
 pub(super) enum Piece {
     Text { text: String, key: u64, top: f64 },
     Element(Block),
     Break,
 }
 
-/// Without texts that only say what the control after them is called.
+/// Removes texts that only label the control after them.
 pub(super) fn unlabelled(blocks: Vec<Block>) -> Vec<Block> {
     let mut kept: Vec<Block> = Vec::with_capacity(blocks.len());
     for block in blocks {
@@ -44,7 +43,7 @@ pub(super) fn unlabelled(blocks: Vec<Block>) -> Vec<Block> {
     kept
 }
 
-/// Whether a text is what a control is called.
+/// Whether a text is the label of a control.
 fn labels(text: &str, control: &Block) -> bool {
     const CONTROLS: [&str; 11] = [
         "textbox",
@@ -65,7 +64,7 @@ fn labels(text: &str, control: &Block) -> bool {
         && bare(text) == bare(&control.name)
 }
 
-/// Takes out what the name of the element around it says already.
+/// Removes texts that the name of the surrounding element already contains.
 pub(super) fn drop_said(pieces: &mut Vec<Piece>, name: &str) {
     pieces.retain(|piece| match piece {
         Piece::Text { text, .. } => !name.contains(&tidy(text, usize::MAX)),
@@ -79,12 +78,12 @@ fn is_said_by(block: &Block, name: &str) -> bool {
     !block.acts && name.contains(words) && block.below.iter().all(|below| is_said_by(below, name))
 }
 
-/// Whether a text says anything.
+/// Whether a text has visible content.
 pub(super) fn is_said(text: &str) -> bool {
     !text.trim().is_empty()
 }
 
-/// Texts and elements that stand in one line on the page.
+/// Inline texts and elements that share a line on the page.
 #[derive(Default)]
 pub(super) struct Run {
     pub pieces: Vec<Piece>,
@@ -113,7 +112,7 @@ impl Run {
         }
     }
 
-    /// Whether there is text to which elements may belong, and not only marks between them.
+    /// Whether there is real text, and not only separators between elements.
     pub fn has_words(&self) -> bool {
         let alone = !self.pieces.iter().any(|piece| matches!(piece, Piece::Element(_)));
         let mark = |c: char| c.is_whitespace() || c.is_ascii_punctuation() || "·•–—›»«".contains(c);
@@ -126,7 +125,7 @@ impl Run {
 }
 
 impl Piece {
-    /// Whether it has lines of its own, and cannot stand in one with others.
+    /// Whether it needs separate lines.
     pub fn is_block(&self) -> bool {
         matches!(self, Self::Element(block) if !block.below.is_empty() || block.role == "listitem")
     }
@@ -139,7 +138,7 @@ impl Piece {
     }
 }
 
-/// What is said in text, without elements.
+/// The texts alone, without elements.
 pub(super) fn said(pieces: &[Piece]) -> String {
     let mut said = String::new();
     for piece in pieces {

@@ -1,15 +1,14 @@
-//! What an element is and how it is: its role, its states, and what is in it.
+//! The role, states and value of an element.
 
 use super::{
     source::{AxNode, Facts},
     words::{clip, quoted, tidy},
 };
 
-/// The longest value that is looked at, in characters.
+/// The longest value that is read, in characters.
 const MAX_VALUE: usize = 2000;
 
-/// Roles that say nothing by themselves: shown if something can be done with them or they have a
-/// name.
+/// Roles without meaning: shown only if the element can be used or has a name.
 pub(super) const PLAIN: [&str; 31] = [
     "none",
     "presentation",
@@ -44,7 +43,7 @@ pub(super) const PLAIN: [&str; 31] = [
     "iframe",
 ];
 
-/// Roles whose name, if Chromium gives them one, is only the text in them.
+/// Roles whose name in Chromium is only their text.
 pub(super) const NAMED_BY_TEXT: [&str; 9] = [
     "LabelText",
     "LayoutTableCell",
@@ -57,7 +56,7 @@ pub(super) const NAMED_BY_TEXT: [&str; 9] = [
     "caption",
 ];
 
-/// Roles that are there to be used.
+/// Roles of elements that can be used.
 pub(super) const ACTING: [&str; 25] = [
     "button",
     "link",
@@ -86,7 +85,7 @@ pub(super) const ACTING: [&str; 25] = [
     "ToggleButton",
 ];
 
-/// The role as it is shown: Chromium has some of its own beside those of ARIA.
+/// The role as it is shown. Chromium has roles that ARIA does not.
 pub(super) fn role(node: &AxNode) -> &str {
     if node.ignored {
         return "generic";
@@ -112,19 +111,19 @@ pub(super) fn role(node: &AxNode) -> &str {
     }
 }
 
-/// Whether people can write into it; true for what is in such an element as well, unless it has
-/// the keyboard for itself.
+/// Whether the element is editable. Also true for the content of an editable element, unless that
+/// has its own focus.
 pub(super) fn edited(node: &AxNode) -> bool {
     node.is("focusable") && node.properties.contains_key("editable")
 }
 
-/// What is in it or chosen.
+/// The value or selection.
 pub(super) fn value(node: &AxNode, facts: &Facts) -> String {
     let secret = facts.password || node.role == "link" || node.value == node.name;
     if secret { String::new() } else { clip(&node.value, MAX_VALUE) }
 }
 
-/// Where a link leads, if that is worth knowing: for one without a name, and to another site.
+/// The target of a link, if it is useful: for a link without a name, or to another site.
 pub(super) fn target(node: &AxNode, facts: &Facts, page: &str) -> Option<String> {
     if node.role != "link" {
         return None;

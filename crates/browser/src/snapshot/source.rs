@@ -1,5 +1,4 @@
-//! What Chromium tells of a page: its tree of accessibility, and of each element what that tree
-//! leaves out.
+//! What Chromium reports about a page: the accessibility tree, and what that tree leaves out.
 
 use std::collections::HashMap;
 
@@ -35,7 +34,7 @@ pub(crate) struct AxNode {
 }
 
 impl AxNode {
-    /// Whether a property is there and says yes.
+    /// Whether a boolean property is set.
     pub fn is(&self, property: &str) -> bool {
         self.properties.get(property).is_some_and(|value| value == "true")
     }
@@ -110,28 +109,28 @@ struct CapturedLayout {
     bounds: Vec<Vec<f64>>,
 }
 
-/// What the tree of accessibility does not tell of an element.
+/// Facts about an element that the accessibility tree does not contain.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Facts {
-    /// Its parent in the document.
+    /// The parent element.
     pub parent: Option<i64>,
-    /// In capitals, as HTML has it.
+    /// The upper-case tag name.
     pub tag: String,
-    /// Whether it stands in the line of text around it.
+    /// Whether it is displayed inline.
     pub inline: bool,
-    /// Whether it, and not only something around it, answers to clicks.
+    /// Whether it handles clicks itself, not only an ancestor.
     pub clickable: bool,
-    /// Whether the mouse pointer becomes a hand on it, and not already around it.
+    /// Whether it changes the mouse pointer to a hand, unlike its parent.
     pub hand: bool,
-    /// Whether the keyboard reaches it because the page says so.
+    /// Whether `tabindex` makes it focusable.
     pub tab_stop: bool,
     pub password: bool,
     pub placeholder: String,
-    /// Where a link leads, as the page wrote it.
+    /// The target of a link as written in the page.
     pub href: String,
-    /// What the page calls it: an id or a class, for elements that say nothing.
+    /// An id or class, for elements without a name.
     pub handle: String,
-    /// Its upper edge from the upper edge of the view on, if it is shown.
+    /// Its upper edge relative to the viewport, if it is rendered.
     pub top: Option<f64>,
     /// Whether it is visible and has an area.
     pub shown: bool,
@@ -140,8 +139,8 @@ pub(crate) struct Facts {
 impl Captured {
     pub const STYLES: [&str; 3] = ["display", "cursor", "visibility"];
 
-    /// The facts of all elements of the session's frames, by their backend ids. What is missing in
-    /// the answer is missing in the facts.
+    /// The facts of all elements in the session's frames, by backend id. Data missing in the answer
+    /// is missing in the facts.
     pub fn facts(&self) -> HashMap<i64, Facts> {
         let mut facts = HashMap::new();
         for document in &self.documents {

@@ -1,8 +1,8 @@
-//! The tree of accessibility with all that means nothing taken out.
+//! The accessibility tree without meaningless elements.
 //!
-//! Elements that only group or decorate are left out and what is in them moves up; where such an
-//! element was a block of its own, a break stays, so that two paragraphs do not become one. Nothing
-//! here recurses: pages may be as deep as they like.
+//! Elements that only group or decorate are removed and their children move up. A block element
+//! leaves a break, so that two paragraphs do not become one. Nothing here recurses: pages may have
+//! any depth.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -17,31 +17,31 @@ use super::{
 };
 use crate::refs::Node;
 
-/// What is deeper than this stands beside what is this deep.
+/// Deeper elements move up to this depth.
 const MAX_DEPTH: usize = 40;
-/// What a snapshot looks at; the rest of a page is cut.
+/// Limit on items in a snapshot; the rest of the page is left out.
 pub(super) const MAX_ITEMS: usize = 200_000;
 
-/// One frame, as Chromium tells of it.
+/// The data of one frame.
 pub(crate) struct Source {
     pub session: SessionId,
     /// The frame's id.
     pub frame: String,
-    /// The id of what it has loaded.
+    /// The id of its document.
     pub document: String,
     pub url: String,
     pub tree: AxTree,
-    /// The backend id of the element in the parent frame that shows this one; of the parent's index.
+    /// The index of the parent frame, and the backend id of the element that shows this frame.
     pub owner: Option<(usize, i64)>,
 }
 
 /// The facts of each session's elements.
 pub(crate) type AllFacts = HashMap<SessionId, HashMap<i64, Facts>>;
 
-/// What is left of a page. The first item is the root.
+/// The reduced tree of a page. The first item is the root.
 pub(crate) struct Tree {
     pub items: Vec<Item>,
-    /// Whether there is more than we look at.
+    /// Whether the page has more items than the limit.
     pub cut: bool,
 }
 
@@ -49,17 +49,17 @@ pub(crate) struct Tree {
 pub(crate) struct Item {
     pub what: What,
     pub children: Vec<usize>,
-    /// Which node, and in which frame of the sources.
+    /// The index of the frame, and the node in it.
     pub node: Option<(usize, i64)>,
-    /// The same for the same node, whenever it is looked at.
+    /// Identifies the node across snapshots.
     pub key: u64,
-    /// The upper edge, from the upper edge of the view on.
+    /// The upper edge relative to the viewport.
     pub top: f64,
 }
 
 #[derive(Debug, Default)]
 pub(crate) enum What {
-    /// What is before and what is after are not in one line.
+    /// Separates lines.
     #[default]
     Break,
     Text(String),
@@ -71,11 +71,11 @@ pub(crate) struct Element {
     pub role: String,
     pub name: String,
     pub value: String,
-    /// In the order they are shown, without brackets.
+    /// In display order, without brackets.
     pub states: Vec<String>,
-    /// Whether something can be done with it.
+    /// Whether it can be used.
     pub acts: bool,
-    /// What the page calls it, if it says nothing.
+    /// An id or class, if it has no name.
     pub handle: String,
 }
 
@@ -84,7 +84,7 @@ enum Work {
     Break { parent: usize },
 }
 
-/// Makes the tree of a page from its frames, the main one first, or only of one node.
+/// Builds the tree of a page from its frames, main frame first, or of one node.
 pub(crate) fn grow(sources: &[Source], facts: &AllFacts, root: Option<&Node>) -> Tree {
     let mut grower = Grower::new(sources, facts);
     for (frame, node) in grower.roots(root).into_iter().rev() {
@@ -107,9 +107,9 @@ pub(crate) fn grow(sources: &[Source], facts: &AllFacts, root: Option<&Node>) ->
 
 struct Grower<'a> {
     frames: Vec<Frame<'a>>,
-    /// Which frame an element shows.
+    /// The frame that an element shows.
     shown: HashMap<(usize, i64), usize>,
-    /// A page that took over its process could send a tree with circles.
+    /// Guards against cycles, which a compromised renderer could send.
     seen: HashSet<(usize, usize)>,
     work: Vec<Work>,
     tree: Tree,
@@ -130,7 +130,7 @@ impl<'a> Grower<'a> {
         }
     }
 
-    /// Where to begin: at the main frame, or at the topmost nodes that are in the one asked for.
+    /// Where to begin: the main frame, or the topmost nodes within `root`.
     fn roots(&self, root: Option<&Node>) -> Vec<(usize, usize)> {
         let Some(root) = root else { return vec![(0, 0)] };
         let mut roots = Vec::new();
@@ -210,7 +210,7 @@ impl<'a> Grower<'a> {
         self.work.extend(children.map(|node| Work::Node { frame, node, parent, depth, top }));
     }
 
-    /// Puts the frame that an element shows below it.
+    /// Adds the frame that an element shows below it.
     fn show(&mut self, frame: Option<usize>, to: (usize, usize, f64)) {
         let (parent, depth, top) = to;
         if let Some(at) = frame {
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn trees_of_any_depth_and_with_circles_end() {
+    fn deep_and_cyclic_trees_are_handled() {
         const DEPTH: usize = 20_000;
         let mut nodes: Vec<AxNode> =
             (0..DEPTH).map(|id| node(id, "list", &[id + 1, id.saturating_sub(1), id])).collect();
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn trees_with_more_than_a_page_has_are_cut() {
+    fn oversized_trees_are_cut() {
         let all: Vec<usize> = (1..=MAX_ITEMS).collect();
         let mut nodes = vec![node(0, "main", &all)];
         nodes.extend(all.iter().map(|id| node(*id, "button", &[])));

@@ -1,5 +1,5 @@
-//! Text of a page within a line of ours: on one line, of a bounded length, and never mistaken for
-//! our own marks.
+//! Text of a page inside a snapshot line: on one line, of limited length, and never mistaken for
+//! our own markup.
 
 /// Text with single spaces for all white space and without control characters, of at most `limit`
 /// characters.
@@ -44,12 +44,12 @@ pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Text outside of quotes: only we write refs.
+/// Text outside quotes, in which refs are escaped: only we write refs.
 pub(crate) fn plain(text: &str) -> String {
     text.replace("[ref=", "[ref:")
 }
 
-/// Adds a word or an element to a line, with a space where people would have one.
+/// Appends a word or an element to a line, with a space where text needs one.
 pub(crate) fn join(line: &mut String, next: &str) {
     let tight = line.is_empty()
         || line.ends_with([' ', '(', '[', '“', '‘', '/'])
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_stand_in_text_as_words_do() {
+    fn elements_are_spaced_like_words() {
         let mut line = String::new();
         for next in ["See", "link \"it\" [ref=e1]", ", or (", "link \"not\" [ref=e2]", ")."] {
             join(&mut line, next);

@@ -1,4 +1,4 @@
-//! Clicking and hovering, when it is possible and when it is not.
+//! Clicking and hovering, and what prevents it.
 
 use helmdeck_wire::{ErrorCode, browser::Interact};
 use serde_json::json;
@@ -9,14 +9,14 @@ use crate::{
     server::{Reply, Server},
 };
 
-/// A page that writes down which mouse events its button gets.
+/// A page that records the mouse events of its button.
 const BUTTON: &str = "<button id=b style='margin: 30px'>Press</button><script>
     log = []; for (const kind of ['mousedown', 'mouseup', 'click', 'dblclick', 'contextmenu', 'auxclick'])
     b.addEventListener(kind, e => log.push([kind, e.button, e.detail, e.shiftKey, e.ctrlKey, e.isTrusted].join()))
     </script>";
 
 #[tokio::test]
-async fn a_click_says_what_it_hit() {
+async fn a_click_reports_what_it_hit() {
     let desk = Desk::showing(BUTTON).await;
     let clicked = desk.click(json!({ "selector": "text=press" })).await.unwrap();
     assert_eq!((clicked.hit.tag.as_str(), clicked.hit.name.as_str()), ("button", "Press"));
@@ -35,7 +35,7 @@ async fn a_click_says_what_it_hit() {
 }
 
 #[tokio::test]
-async fn a_hit_has_its_place_on_the_scrolled_page_and_none_on_a_screen_that_is_not_there() {
+async fn a_headless_hit_has_page_coordinates_and_no_screen_coordinates() {
     let desk = Desk::showing(
         "<body style='margin:0;height:5000px'><button id=b style='position:absolute;top:3000px;\
          left:200px;width:90px;height:40px'>b</button>",
@@ -48,7 +48,7 @@ async fn a_hit_has_its_place_on_the_scrolled_page_and_none_on_a_screen_that_is_n
 }
 
 #[tokio::test]
-async fn a_click_has_button_count_and_keys() {
+async fn a_click_uses_the_given_button_count_and_modifiers() {
     let desk = Desk::showing(BUTTON).await;
     let double = json!({ "selector": "#b", "count": 2, "modifiers": ["shift", "ctrl"] });
     desk.click(double).await.unwrap();
@@ -73,7 +73,7 @@ async fn an_element_is_scrolled_to_and_clicked_wherever_it_is() {
 }
 
 #[tokio::test]
-async fn a_click_waits_for_what_comes_later() {
+async fn a_click_waits_for_its_element() {
     let desk = Desk::showing(
         "<script>setTimeout(() => {
            document.body.innerHTML = '<button disabled>Later</button>';
@@ -88,7 +88,7 @@ async fn a_click_waits_for_what_comes_later() {
 }
 
 #[tokio::test]
-async fn a_click_waits_until_nothing_moves_or_covers() {
+async fn a_click_waits_until_its_element_is_still_and_uncovered() {
     let desk = Desk::showing(
         "<style>@keyframes go { from { margin-left: 0 } to { margin-left: 300px } }
          #b { animation: go 400ms linear; margin-left: 300px } </style>
@@ -103,7 +103,7 @@ async fn a_click_waits_until_nothing_moves_or_covers() {
 }
 
 #[tokio::test]
-async fn what_stays_in_the_way_is_named() {
+async fn an_obstacle_that_stays_is_named() {
     let desk = Desk::showing(
         "<button id=b>Below</button><button id=d disabled>Off</button>
          <input id=r readonly><button id=h style='display: none'>Hidden</button>
@@ -131,7 +131,7 @@ async fn what_stays_in_the_way_is_named() {
 }
 
 #[tokio::test]
-async fn an_element_that_is_replaced_again_and_again_is_clicked_when_it_stays() {
+async fn an_element_that_is_repeatedly_replaced_is_clicked_when_it_stays() {
     let desk = Desk::showing(
         "<div id=box></div><script>let n = 0; const timer = setInterval(() => {
            box.innerHTML = '<button onclick=\"document.title = ' + n + '\">Go</button>';
@@ -157,7 +157,7 @@ async fn a_link_is_followed_before_the_reply() {
 }
 
 #[tokio::test]
-async fn a_page_may_close_itself_under_a_click() {
+async fn a_click_may_close_its_page() {
     let desk = Desk::showing("<button onclick='window.open(\"about:blank\")'>Open</button>").await;
     let opened = desk.click(json!({ "selector": "button" })).await.unwrap().acted.opened;
     let tab = &opened[0];
@@ -170,7 +170,7 @@ async fn a_page_may_close_itself_under_a_click() {
 }
 
 #[tokio::test]
-async fn the_mouse_rests_where_it_was_put() {
+async fn the_mouse_stays_where_it_was_moved() {
     let desk = Desk::showing(
         "<style>#menu { display: none } #top:hover #menu { display: block }</style>
          <div id=top>Menu<div id=menu><button onclick='document.title = \"item\"'>Item</button></div></div>",
@@ -182,7 +182,7 @@ async fn the_mouse_rests_where_it_was_put() {
 }
 
 #[tokio::test]
-async fn a_call_that_nobody_waits_for_leaves_nothing_pressed() {
+async fn a_cancelled_call_leaves_nothing_pressed() {
     let desk = Desk::showing(BUTTON).await;
     for _ in 0..5 {
         select! {
@@ -199,7 +199,7 @@ async fn a_call_that_nobody_waits_for_leaves_nothing_pressed() {
 }
 
 #[tokio::test]
-async fn a_download_that_a_click_begins_is_told() {
+async fn a_download_started_by_a_click_is_reported() {
     let server = Server::start(|path| match path {
         "/file" => Reply::page("abc").header("Content-Disposition: attachment; filename=b.bin"),
         _ => Reply::page(
@@ -210,7 +210,7 @@ async fn a_download_that_a_click_begins_is_told() {
     .await;
     let desk = Desk::start().await;
     desk.go(&server.url("/")).await;
-    // A slow machine tells of it with a later reply.
+    // On a slow machine, a later reply reports it.
     let told = async |selector: &str, path: &str| {
         let clicked = desk.click(json!({ "selector": selector })).await.unwrap();
         assert_eq!(clicked.acted.url, server.url("/"));
@@ -225,7 +225,7 @@ async fn a_download_that_a_click_begins_is_told() {
 }
 
 #[tokio::test]
-async fn the_older_way_to_act_does_the_same() {
+async fn the_older_interact_call_does_the_same() {
     let desk = Desk::showing(
         "<input id=i onfocus='document.title = \"focus\"'><select id=s><option>a<option>b</select>
          <button onclick='document.title = \"click\"'>B</button>",

@@ -1,9 +1,9 @@
-//! The page as pictures, and hands in it.
+//! The page as pictures, and input of viewers.
 
 use std::time::Duration;
 
 use bytes::Bytes;
-use helmdeck_browser::{Hands, Said, Screen};
+use helmdeck_browser::{Said, Screen, ViewerInput};
 use helmdeck_wire::{
     browser::{DialogKind, Tab},
     cast::{CastMessage, OpenDialog, Shown, ViewStatus},
@@ -19,13 +19,13 @@ use crate::{
     desk::{Desk, request},
 };
 
-/// So long nothing is said of a page that does not change.
+/// How long an unchanged page must send nothing.
 const STILL: Duration = Duration::from_millis(1500);
 
-/// Somebody who watches, and what they know.
+/// A viewer, and what it has received.
 struct Viewer {
     screen: Screen,
-    hands: Hands,
+    input: ViewerInput,
     status: Option<ViewStatus>,
     tabs: Vec<Tab>,
     dialog: Option<OpenDialog>,
@@ -41,16 +41,16 @@ fn view(more: Value) -> Value {
 
 impl Viewer {
     fn of(desk: &Desk, more: Value) -> Self {
-        let (screen, hands) = desk.browser.cast(request(view(more)), 0);
+        let (screen, input) = desk.browser.cast(request(view(more)), 0);
         let (tabs, pictures) = (Vec::new(), Vec::new());
-        Self { screen, hands, status: None, tabs, dialog: None, shown: None, pictures }
+        Self { screen, input, status: None, tabs, dialog: None, shown: None, pictures }
     }
 
     fn note(&mut self, said: Said) {
         match said {
             Said::Picture(jpeg) => {
                 assert!(jpeg.starts_with(&[0xff, 0xd8]) && jpeg.ends_with(&[0xff, 0xd9]));
-                assert!(self.shown.is_some(), "what it shows is told before");
+                assert!(self.shown.is_some(), "its description comes first");
                 self.pictures.push(jpeg);
             }
             Said::Words(CastMessage::Status(status)) => self.status = Some(status.status),
@@ -76,7 +76,7 @@ impl Viewer {
         timeout(SOON, watching).await.unwrap();
     }
 
-    /// Watches until nothing comes any more.
+    /// Watches until nothing more arrives.
     async fn rest(&mut self) {
         while let Ok(said) = timeout(STILL, self.screen.next()).await {
             self.note(said);
@@ -94,7 +94,7 @@ impl Viewer {
     }
 
     fn ask(&mut self, asked: Value) {
-        self.hands.ask(request(asked));
+        self.input.ask(request(asked));
     }
 }
 
@@ -108,7 +108,7 @@ async fn comes_true(desk: &Desk, script: &str) {
     timeout(SOON, looking).await.unwrap_or_else(|_| panic!("{script}"));
 }
 
-/// Changes its colours for a second or two, and ends with green.
+/// Changes colours for a second or two, and ends with green.
 const BURST: &str = "let n = 0; const i = setInterval(() => {
     document.body.style.background = n % 2 ? 'red' : 'blue';
     document.body.textContent = Math.random();
@@ -130,7 +130,7 @@ async fn a_page_is_shown_at_once_and_then_when_it_changes() {
     viewer.rest().await;
     assert_eq!(viewer.pictures.len(), pictures, "a page that does not change sends nothing");
 
-    // Who looks in passing has the same picture, and nothing of a still page either.
+    // A thumbnail cast has the same picture, and sends nothing for an unchanged page either.
     let mut glance = desk.browser.cast_thumbnails(request(view(json!({ "max_fps": 3 }))));
     let mut glimpses = vec![timeout(SOON, glance.next()).await.unwrap()];
     assert_eq!(glimpses[0], viewer.last());
@@ -146,10 +146,10 @@ async fn a_page_is_shown_at_once_and_then_when_it_changes() {
     assert!(viewer.pictures.len() > pictures + 3, "{}", viewer.pictures.len());
     assert!(glimpses.len() < viewer.pictures.len(), "{}", glimpses.len());
     assert_eq!(glimpses.last(), Some(&viewer.last()));
-    // However many were lost in between, the last one is the page as it is.
+    // However many pictures were dropped, the last one is the current page.
     let mut other = Viewer::of(&desk, json!({}));
     assert_eq!(other.picture().await, viewer.last());
-    // Smaller pictures of the same page are another cast, at the same time.
+    // Smaller pictures of the same page are a separate cast, at the same time.
     let mut small = Viewer::of(&desk, json!({ "max_width": 300, "quality": 20 }));
     assert!(small.picture().await.len() < viewer.last().len());
     assert_eq!(small.shown.as_ref().unwrap().width, shown.width);
@@ -165,7 +165,7 @@ async fn a_slow_viewer_gets_the_newest_picture_only() {
     slow.picture().await;
     confirming.picture().await;
     desk.value(BURST).await;
-    // Nobody takes anything meanwhile; who confirms nothing gets no third picture.
+    // No picture is taken meanwhile. A viewer that acknowledges nothing gets no third picture.
     confirming.rest().await;
     assert_eq!(confirming.pictures.len(), 2);
     slow.rest().await;
@@ -178,7 +178,7 @@ async fn a_slow_viewer_gets_the_newest_picture_only() {
 }
 
 #[tokio::test]
-async fn the_active_tab_is_followed_and_one_behind_it_can_be_seen() {
+async fn a_viewer_follows_the_active_tab_or_watches_a_hidden_one() {
     let desk = Desk::showing("<title>one</title><body>one").await;
     let first = desk.active().await;
     let mut viewer = Viewer::of(&desk, json!({}));
@@ -188,7 +188,7 @@ async fn the_active_tab_is_followed_and_one_behind_it_can_be_seen() {
     viewer.until(|viewer| viewer.shown.as_ref().unwrap().tab == second).await;
     viewer.until(|viewer| viewer.tabs.iter().any(|tab| tab.active && tab.title == "two")).await;
 
-    // A tab that is behind another changes all the same.
+    // A hidden tab changes, too.
     viewer.ask(json!({ "view": { "tab": first } }));
     viewer.until(|viewer| viewer.shown.as_ref().unwrap().tab == first).await;
     viewer.rest().await;
@@ -201,18 +201,18 @@ async fn the_active_tab_is_followed_and_one_behind_it_can_be_seen() {
     viewer.ask(json!({ "view": { "tab": null } }));
     viewer.until(|viewer| viewer.status == Some(ViewStatus::Streaming)).await;
     viewer.until(|viewer| viewer.shown.as_ref().unwrap().tab == second).await;
-    // The structured browser did not notice anybody who looked.
+    // The structured browser is unaffected by viewers.
     assert_eq!(desk.value("document.title").await, "two");
 }
 
 #[tokio::test]
-async fn a_page_that_crashed_and_a_browser_that_died_are_shown_again() {
+async fn a_cast_resumes_after_a_page_crash_and_a_browser_restart() {
     let desk = Desk::showing("<body>well").await;
     let mut viewer = Viewer::of(&desk, json!({}));
     viewer.picture().await;
     desk.navigate(json!({ "url": "chrome://crash" })).await.unwrap_err();
     viewer.until(|viewer| viewer.status == Some(ViewStatus::Unavailable)).await;
-    // Also if it looks as it did before.
+    // Even if it looks the same as before.
     desk.show("<body>well").await;
     viewer.until(|viewer| viewer.status == Some(ViewStatus::Streaming)).await;
     viewer.picture().await;
@@ -228,7 +228,7 @@ async fn a_page_that_crashed_and_a_browser_that_died_are_shown_again() {
 }
 
 #[tokio::test]
-async fn hands_use_the_page_and_let_go() {
+async fn viewer_input_reaches_the_page_and_is_released() {
     let desk = Desk::showing(
         "<body style='margin:0;height:4000px'><input id=i style='position:fixed;left:0;top:0;width:200px;height:40px'>
          <button id=b style='position:fixed;left:0;top:50px;width:200px;height:40px'
@@ -274,7 +274,7 @@ async fn hands_use_the_page_and_let_go() {
         ])
     );
 
-    // What a person's click asks, the person is asked; nothing hangs meanwhile.
+    // A dialog caused by a person's click waits for the person; nothing hangs meanwhile.
     viewer.ask(mouse("mousePressed", 20, 70, 1));
     viewer.ask(mouse("mouseReleased", 20, 70, 1));
     viewer.until(|viewer| viewer.dialog.is_some()).await;
@@ -289,7 +289,7 @@ async fn hands_use_the_page_and_let_go() {
     viewer.ask(json!({ "dialog": { "accept": true, "text": "you" } }));
     viewer.until(|viewer| viewer.dialog.is_none()).await;
     assert_eq!(desk.value("answer").await, "you");
-    // An agent's click answers for itself, and nobody else is asked.
+    // An agent's click answers its own dialogs; viewers are not asked.
     let clicked = desk.click(json!({ "selector": "#b" })).await.unwrap();
     assert_eq!(clicked.acted.dialogs.len(), 1);
     viewer.rest().await;
@@ -316,7 +316,7 @@ async fn hands_use_the_page_and_let_go() {
 }
 
 #[tokio::test]
-async fn a_button_that_is_down_in_a_tab_that_is_gone_keeps_the_pointer_from_no_other() {
+async fn a_button_held_in_a_closed_tab_does_not_block_the_pointer() {
     let page = "<script>downs = 0; addEventListener('mousedown', () => downs++)</script>";
     let desk = Desk::showing(page).await;
     let mut viewer = Viewer::of(&desk, json!({}));
@@ -325,7 +325,7 @@ async fn a_button_that_is_down_in_a_tab_that_is_gone_keeps_the_pointer_from_no_o
     } });
     let open = json!({ "action": "open", "url": format!("data:text/html,{page}") });
     let tabs = desk.tabs(open).await;
-    // People press what they see.
+    // People press only what they see.
     let sees = |tab: &Tab| {
         let id = tab.id.clone();
         move |viewer: &Viewer| viewer.shown.as_ref().is_some_and(|shown| shown.tab == id)

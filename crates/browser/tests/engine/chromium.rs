@@ -1,4 +1,4 @@
-//! A Chromium of our own per test. It ends with the test.
+//! A separate Chromium for each test. It ends with the test.
 
 use std::{
     os::{fd::OwnedFd, unix::process::CommandExt as _},
@@ -38,7 +38,7 @@ impl Chromium {
         if rustix::process::geteuid().is_root() {
             command.arg("--no-sandbox");
         }
-        // What it leaves in its temporary folder when it is killed goes with the test, too.
+        // Temporary files that a killed browser leaves are removed with the test, too.
         command.arg("about:blank").env("HOME", home).env("TMPDIR", home).process_group(0);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         helmdeck_spawn::place_fd(&mut command, their_input.into(), 3);
@@ -53,7 +53,7 @@ impl Chromium {
         Self { cdp, process }
     }
 
-    /// Ends the browser, as running out of memory would.
+    /// Kills the browser, as running out of memory would.
     pub fn kill(&self) {
         kill_process(Pid::from_child(&self.process), Signal::KILL).unwrap();
     }

@@ -24,12 +24,12 @@ pub struct Desk {
 
 pub type Done<T> = Result<T, BrowserError>;
 
-/// What a client may send, if it is allowed at all.
+/// Parses a request as a client would send it.
 pub fn request<T: DeserializeOwned>(value: Value) -> T {
     serde_json::from_value(value).unwrap()
 }
 
-/// The public code and sentence of a failure.
+/// The public code and message of a failure.
 pub fn failure<T: std::fmt::Debug>(done: Done<T>) -> (ErrorCode, String) {
     let body = done.unwrap_err().body();
     (body.error, body.message)
@@ -112,7 +112,7 @@ impl Desk {
         tabs.into_iter().find(|tab| tab.active).unwrap().id
     }
 
-    /// What an expression comes to in the page.
+    /// The value of an expression in the page.
     pub async fn value(&self, script: &str) -> Value {
         self.execute(json!({ "script": script })).await.unwrap().result
     }

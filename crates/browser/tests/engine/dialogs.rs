@@ -1,4 +1,4 @@
-//! Dialogs never hold a call up.
+//! Dialogs never block a call.
 
 use helmdeck_cdp::SessionId;
 use helmdeck_wire::browser::{Dialog, DialogKind};
@@ -15,7 +15,7 @@ fn dialog(kind: DialogKind, message: &str, accepted: bool) -> Dialog {
 }
 
 #[tokio::test]
-async fn every_kind_of_dialog_is_answered_and_told() {
+async fn every_kind_of_dialog_is_answered_and_reported() {
     let desk = Desk::showing(
         "<button id=a onclick='alert(\"hello\")'>a</button>
          <button id=c onclick='result = confirm(\"sure?\")'>c</button>
@@ -39,7 +39,7 @@ async fn every_kind_of_dialog_is_answered_and_told() {
 }
 
 #[tokio::test]
-async fn a_page_that_does_not_want_to_be_left_is_left() {
+async fn beforeunload_does_not_block_navigation() {
     let server = Server::start(|path| match path {
         "/" => Reply::page("<input id=i><script>onbeforeunload = e => e.preventDefault()</script>"),
         _ => Reply::page("<p>next"),
@@ -74,15 +74,15 @@ async fn dialogs_in_scripts_and_while_a_page_loads_are_answered() {
 }
 
 #[tokio::test]
-async fn a_dialog_that_is_open_already_is_answered_by_the_next_call() {
+async fn an_open_dialog_is_answered_by_the_next_call() {
     let desk = Desk::showing("<p>behind</p>").await;
-    // Somebody else sees to it that there is one, while nobody calls.
+    // Another client opens a dialog while no call is in progress.
     let cdp = &desk.chromium.cdp;
     let params = json!({ "targetId": desk.active().await, "flatten": true });
     let attached: Value = cdp.call(None, "Target.attachToTarget", params, SOON).await.unwrap();
     let session = SessionId::from(attached["sessionId"].as_str().unwrap());
     let mut events = cdp.events(Some(&session)).only("Page.javascriptDialogOpening");
-    let script = "setTimeout(() => { alert('while nobody calls'); document.title = 'after' }), 0";
+    let script = "setTimeout(() => { alert('between calls'); document.title = 'after' }), 0";
     let enable = cdp.call::<Value>(Some(&session), "Page.enable", json!({}), SOON);
     enable.await.unwrap();
     let params = json!({ "expression": script });
@@ -92,12 +92,12 @@ async fn a_dialog_that_is_open_already_is_answered_by_the_next_call() {
 
     let read = desk.extract(json!({ "selector": "p" })).await.unwrap();
     assert_eq!(read.content, "behind");
-    assert_eq!(read.acted.dialogs, [dialog(DialogKind::Alert, "while nobody calls", true)]);
+    assert_eq!(read.acted.dialogs, [dialog(DialogKind::Alert, "between calls", true)]);
     assert_eq!(desk.value("document.title").await, "after");
 }
 
 #[tokio::test]
-async fn a_dialog_of_a_frame_of_another_site_is_answered() {
+async fn a_dialog_in_a_cross_site_frame_is_answered() {
     let server = Server::start(|path| match path {
         "/frame" => {
             Reply::page("<button onclick='this.textContent = confirm(\"in here?\")'>ask</button>")

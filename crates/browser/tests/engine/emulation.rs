@@ -1,4 +1,4 @@
-//! What pages are made to believe.
+//! Emulation of time zone, language, location and media features.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::{
     server::{Reply, Server},
 };
 
-/// What a page believes: zone and hour, language, colours, motion.
+/// Reads the emulated values in a page: zone and hour, language, colours, motion.
 const BELIEVED: &str = "[Intl.DateTimeFormat().resolvedOptions().timeZone, new Date(0).getHours(),
     navigator.language, Intl.NumberFormat().resolvedOptions().locale,
     matchMedia('(prefers-color-scheme: dark)').matches,
@@ -28,7 +28,7 @@ async fn emulate(desk: &Desk, value: Value) -> Done<Emulated> {
     desk.browser.emulate(&request(value)).await
 }
 
-/// A page that says what it believed when it was loaded, with another site's page in it.
+/// A page that shows the values it saw while loading, with a page of another site in it.
 async fn site() -> Server {
     Server::start(|path| {
         let says = format!("<script>window.believed = {BELIEVED}</script>");
@@ -44,7 +44,7 @@ async fn site() -> Server {
 }
 
 #[tokio::test]
-async fn every_page_and_frame_believes_it_now_later_and_after_a_restart() {
+async fn emulation_applies_to_all_pages_and_frames_and_survives_a_restart() {
     let mut desk = Desk::start().await;
     let site = site().await;
     let page = site.url(&format!("/with?{}", site.elsewhere("/")));
@@ -69,7 +69,7 @@ async fn every_page_and_frame_believes_it_now_later_and_after_a_restart() {
     let tokyo = json!(["Asia/Tokyo", 9, "de-DE", "de-DE", true, true]);
     assert_eq!(desk.value(BELIEVED).await, tokyo);
     assert_eq!(desk.value(PLACE).await, json!([48.5, 2.25, 10]));
-    // From its first script on, in a frame of another process, and in a tab that is opened later.
+    // From the first script on, in a frame of another process, and in a tab opened later.
     desk.go(&page).await;
     assert_eq!(desk.value("believed").await, tokyo);
     let said: Value = serde_json::from_str(&desk.text("#said").await).unwrap();
@@ -80,19 +80,19 @@ async fn every_page_and_frame_believes_it_now_later_and_after_a_restart() {
     let second = tabs.into_iter().find(|tab| tab.id != first).unwrap().id;
     let in_second = json!({ "script": BELIEVED, "tab": second });
     assert_eq!(desk.execute(in_second.clone()).await.unwrap().result, tokyo);
-    // What they share, the second does not lose with the first.
+    // Shared settings survive the tab that set them first.
     desk.tabs(json!({ "action": "close", "tab": first })).await;
     let remembers = json!({ "script": format!("new Promise((done) => setInterval(() => {{
         const now = {BELIEVED}; if (now[0] == 'Asia/Tokyo' && now[3] == 'de-DE') done(now) }}, 20))"),
         "tab": second });
     assert_eq!(desk.execute(remembers).await.unwrap().result, tokyo);
 
-    // What is given is set, what is not given stays.
+    // Given values are set; the others stay.
     let told = emulate(&desk, json!({ "timezone": "Europe/Paris", "color_scheme": "light" })).await;
     assert_eq!(told.unwrap().emulation.locale.as_deref(), Some("de-DE"));
     let paris = json!(["Europe/Paris", 1, "de-DE", "de-DE", false, true]);
     assert_eq!(desk.value(BELIEVED).await, paris);
-    // What the browser does not know changes nothing.
+    // Unknown values change nothing.
     for (value, field) in [
         (json!({ "timezone": "Europe/Nowhere", "locale": "fr-FR" }), "timezone: "),
         (json!({ "timezone": "+01:00" }), "timezone: "),
@@ -104,7 +104,7 @@ async fn every_page_and_frame_believes_it_now_later_and_after_a_restart() {
     }
     assert_eq!(desk.value(BELIEVED).await, paris);
 
-    // The next browser has it before anybody asks.
+    // The next browser has it before any call.
     desk.chromium.kill();
     let home = tempfile::tempdir().unwrap();
     desk.chromium = Chromium::start(home.path()).await;
@@ -121,7 +121,7 @@ async fn every_page_and_frame_believes_it_now_later_and_after_a_restart() {
 }
 
 #[tokio::test]
-async fn a_browser_that_nobody_calls_is_made_to_believe_it_too() {
+async fn emulation_applies_without_any_call() {
     let desk = Desk::start().await;
     let emulated = request(json!({ "color_scheme": "dark" }));
     let own: Emulation = request(json!({ "timezone": "Europe/Rome" }));

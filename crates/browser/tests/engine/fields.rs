@@ -1,4 +1,4 @@
-//! Typing, choosing, pressing and uploading.
+//! Typing, choosing options, pressing keys and uploading.
 
 use helmdeck_wire::ErrorCode;
 use serde_json::json;
@@ -41,7 +41,7 @@ async fn text_replaces_what_is_in_a_field() {
 }
 
 #[tokio::test]
-async fn a_field_that_takes_no_letters_gets_its_value() {
+async fn a_field_without_free_text_gets_its_value() {
     let desk = Desk::showing(
         "<input type=date><input type=time><input type=color><input type=range max=9><input type=checkbox>
          <script>n = 0; addEventListener('change', () => n++)</script>",
@@ -79,7 +79,7 @@ async fn slow_typing_presses_every_key() {
 }
 
 #[tokio::test]
-async fn enter_submits_a_form_and_the_reply_tells_the_next_page() {
+async fn enter_submits_a_form_and_the_reply_has_the_next_page() {
     let server = Server::start(|path| match path {
         "/" => Reply::page("<form action=/found><input name=q></form>"),
         _ => Reply::page("<p>results"),
@@ -93,7 +93,7 @@ async fn enter_submits_a_form_and_the_reply_tells_the_next_page() {
 }
 
 #[tokio::test]
-async fn keys_are_pressed_one_after_the_other() {
+async fn keys_are_pressed_in_order() {
     let desk = Desk::showing(
         "<input id=i value=abc><script>log = []; i.onkeydown = e => log.push(e.key);
          i.onkeyup = e => log.push('-' + e.key)</script>",
@@ -137,7 +137,7 @@ async fn options_are_chosen_by_value_or_label() {
         ("#one", json!(["Nope"]), "\"First\", \"Second one\""),
         ("#one", json!(["Third"]), "disabled"),
         ("#one", json!(["1", "2"]), "one option only"),
-        ("#d", json!(["1"]), "no list of options"),
+        ("#d", json!(["1"]), "not a list of options"),
     ] {
         let select = json!({ "selector": selector, "values": values, "timeout_s": 0.2 });
         let (code, message) = failure(desk.select(select).await);

@@ -1,4 +1,4 @@
-//! Elements by CSS, text, role and name, and what is said when there are none.
+//! Elements by CSS, text, role and name, and the message when there is none.
 
 use helmdeck_wire::ErrorCode;
 use serde_json::json;
@@ -27,7 +27,7 @@ const PAGE: &str = r#"
 </script>"#;
 
 #[tokio::test]
-async fn an_element_is_found_by_what_it_is_called() {
+async fn an_element_is_found_by_selector_text_role_and_name() {
     let desk = Desk::showing(PAGE).await;
     for (selector, id) in [
         ("#buy", "buy"),
@@ -65,7 +65,7 @@ async fn an_element_is_found_by_what_it_is_called() {
 }
 
 #[tokio::test]
-async fn a_selector_that_cannot_be_read_is_refused_at_once() {
+async fn an_invalid_selector_is_refused_at_once() {
     let desk = Desk::showing(PAGE).await;
     for selector in ["a[", "###", "button:nonsense"] {
         let (code, message) = failure(desk.click(json!({ "selector": selector })).await);
@@ -76,7 +76,7 @@ async fn a_selector_that_cannot_be_read_is_refused_at_once() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_answered_with_what_is() {
+async fn a_missing_element_is_answered_with_what_the_page_has() {
     let desk = Desk::showing(PAGE).await;
     for selector in ["text=Sign out", "role=button[name=\"Sign out\"]", "#sign-out"] {
         let missing = json!({ "selector": selector, "timeout_s": 0.2 });
@@ -92,7 +92,7 @@ async fn what_is_not_there_is_answered_with_what_is() {
 }
 
 #[tokio::test]
-async fn what_is_only_in_the_source_is_not_text() {
+async fn text_outside_the_visible_page_is_not_matched() {
     let desk = Desk::showing(PAGE).await;
     for selector in ["text=Only in a script", "text=shop"] {
         let missing = json!({ "selector": selector, "timeout_s": 0 });
@@ -108,7 +108,7 @@ async fn what_is_only_in_the_source_is_not_text() {
 }
 
 #[tokio::test]
-async fn names_that_a_page_gives_its_fields_and_pictures_do_not_confuse() {
+async fn field_and_image_names_do_not_shadow_properties() {
     const NAMES: [&str; 34] = [
         "alt",
         "assignedSlot",

@@ -1,4 +1,4 @@
-//! Iframes of the same site and of others, which have a process of their own.
+//! Iframes of the same site and of other sites, which run in other processes.
 
 use serde_json::json;
 
@@ -7,12 +7,12 @@ use crate::{
     server::{Reply, Server},
 };
 
-/// A page with an iframe, which has another iframe in it, with a form each.
+/// A page with an iframe that contains another iframe. Each has a form.
 async fn nested(elsewhere: bool) -> (Desk, Server) {
     let form = "<input id=NAME><button onclick='this.textContent = \"done NAME\"'>Go NAME</button>";
     let form = move |name: &str| form.replace("NAME", name);
     let server = Server::start(move |path| {
-        // A page asks for its frames by where it is itself: `/x` at the other site.
+        // A page chooses the frame's address by its own: `/x` at the other site.
         let (path, other) = path.split_once('?').unwrap_or((path, ""));
         let frame = |path: &str| {
             format!(
@@ -45,7 +45,7 @@ async fn use_all(desk: &Desk) {
 }
 
 #[tokio::test]
-async fn elements_in_frames_are_used_as_if_they_were_in_the_page() {
+async fn elements_in_frames_work_like_elements_of_the_page() {
     let (desk, _server) = nested(false).await;
     use_all(&desk).await;
     let values = "[top.document, frames[0].document, frames[0].frames[0].document]
@@ -54,7 +54,7 @@ async fn elements_in_frames_are_used_as_if_they_were_in_the_page() {
 }
 
 #[tokio::test]
-async fn elements_in_frames_of_other_sites_are_used_as_well() {
+async fn elements_in_cross_site_frames_work() {
     let (desk, _server) = nested(true).await;
     use_all(&desk).await;
     for name in ["inner", "middle"] {
@@ -66,7 +66,7 @@ async fn elements_in_frames_of_other_sites_are_used_as_well() {
 }
 
 #[tokio::test]
-async fn a_frame_that_comes_late_or_goes_elsewhere_is_found() {
+async fn a_frame_that_appears_late_or_navigates_is_found() {
     let server = Server::start(|path| match path {
         "/" => Reply::page("<iframe id=f></iframe>"),
         path => {
@@ -88,7 +88,7 @@ async fn a_frame_that_comes_late_or_goes_elsewhere_is_found() {
 }
 
 #[tokio::test]
-async fn what_lies_over_a_frame_is_noticed_and_a_scaled_frame_is_hit() {
+async fn a_covered_frame_is_detected_and_a_scaled_frame_is_hit() {
     let server = Server::start(|path| match path {
         "/" => Reply::page("<div id=where></div>"),
         _ => Reply::page(

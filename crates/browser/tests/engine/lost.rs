@@ -1,4 +1,4 @@
-//! Pages and browsers that are gone in the middle of a call.
+//! Pages and browsers that end during a call.
 
 use std::{sync::Arc, time::Duration};
 
@@ -31,7 +31,7 @@ async fn a_call_ends_with_its_tab_and_others_go_on() {
 }
 
 #[tokio::test]
-async fn a_page_that_crashes_is_told_and_can_be_left() {
+async fn a_crashed_page_is_reported_and_can_be_left() {
     let desk = Desk::showing("<p>first").await;
     let waiting = desk.click(json!({ "selector": "text=never" }));
     let crash = desk.navigate(json!({ "url": "chrome://crash" }));
@@ -45,7 +45,7 @@ async fn a_page_that_crashes_is_told_and_can_be_left() {
 }
 
 #[tokio::test]
-async fn a_call_ends_with_its_browser_and_the_next_one_has_another() {
+async fn a_call_fails_with_its_browser_and_the_next_call_uses_another() {
     let desk = Desk::showing("<p>first").await;
     let waiting = desk.wait_for(json!({ "text": "never" }));
     let (waited, ()) = join!(waiting, async { desk.chromium.kill() });
@@ -65,7 +65,7 @@ async fn a_call_ends_with_its_browser_and_the_next_one_has_another() {
 }
 
 #[tokio::test]
-async fn another_browser_is_that_of_the_moment_while_it_runs_and_what_was_known_stays() {
+async fn another_browser_is_current_while_it_runs_and_earlier_state_is_kept() {
     let desk = Desk::showing("<button>ours</button>").await;
     let seen = desk.browser.snapshot(&request(json!({}))).await.unwrap().snapshot;
     let button = seen.split("[ref=").nth(1).unwrap().split(']').next().unwrap().to_owned();
@@ -77,7 +77,7 @@ async fn another_browser_is_that_of_the_moment_while_it_runs_and_what_was_known_
     assert_eq!(desk.go("data:text/html,<title>theirs</title>").await.title, "theirs");
     assert_eq!(desk.tabs(json!({})).await.len(), 1);
 
-    // It lives on without a page: whoever waits for one has that of the browser below.
+    // It lives on without a page: a call that waits for one gets a page of the browser below.
     let mut any = AnyTab::of(&other.cdp, SOON).await.unwrap();
     assert_eq!(any.next().await, Some(true));
     desk.tabs(json!({ "action": "close" })).await;
@@ -101,7 +101,7 @@ async fn another_browser_is_that_of_the_moment_while_it_runs_and_what_was_known_
 }
 
 #[tokio::test]
-async fn without_a_browser_a_call_says_so_in_time() {
+async fn a_call_without_a_browser_fails_within_its_timeout() {
     let browser = Browser::new(Arc::new(Current::new()), "/nonexistent".into());
     let call = request(json!({ "timeout_s": 0.1 }));
     let call = tokio::time::timeout(Duration::from_secs(20), browser.extract(&call));

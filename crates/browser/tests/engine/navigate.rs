@@ -1,4 +1,4 @@
-//! Going to pages, reading them, and running scripts in them.
+//! Navigating, reading pages, and running scripts in them.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::{
 };
 
 #[tokio::test]
-async fn a_page_is_there_with_its_title_status_and_address() {
+async fn navigation_returns_title_status_and_address() {
     let server = Server::start(|path| match path {
         "/missing" => Reply::page("<title>Nothing</title>").status("404 Not Found"),
         _ => Reply::page("<title>Front &amp; centre</title><p>Hello"),
@@ -54,7 +54,7 @@ async fn the_history_is_walked_both_ways_and_ends() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_loaded_says_why() {
+async fn a_failed_navigation_gives_the_reason() {
     let desk = Desk::start().await;
     for url in ["http://127.0.0.1:1/", "127.0.0.1:1"] {
         let (code, message) = failure(desk.navigate(json!({ "url": url })).await);
@@ -67,7 +67,7 @@ async fn what_cannot_be_loaded_says_why() {
 }
 
 #[tokio::test]
-async fn a_slow_page_is_waited_for_as_far_as_asked() {
+async fn a_slow_page_is_waited_for_up_to_the_requested_state() {
     let server = Server::start(|path| match path {
         "/picture" => Reply::page("").after(Duration::from_secs(30)),
         "/never" => Reply::page("").after(Duration::from_secs(600)),
@@ -87,7 +87,7 @@ async fn a_slow_page_is_waited_for_as_far_as_asked() {
 }
 
 #[tokio::test]
-async fn a_page_is_idle_when_it_has_fetched_what_it_wants() {
+async fn a_page_is_idle_when_its_requests_are_done() {
     let server = Server::start(|path| match path {
         "/more" => Reply::page("fetched").after(Duration::from_millis(700)),
         _ => Reply::page(
@@ -103,7 +103,7 @@ async fn a_page_is_idle_when_it_has_fetched_what_it_wants() {
 }
 
 #[tokio::test]
-async fn a_script_yields_what_it_comes_to() {
+async fn a_script_returns_its_value() {
     let desk = Desk::showing("<title>T</title>").await;
     for (script, value) in [
         ("1 + 1", json!(2)),
@@ -125,7 +125,7 @@ async fn a_script_yields_what_it_comes_to() {
 }
 
 #[tokio::test]
-async fn a_script_that_fails_says_how() {
+async fn a_failed_script_reports_its_error() {
     let desk = Desk::showing("").await;
     for (script, words) in [
         ("missing + 1", "ReferenceError: missing is not defined"),
@@ -155,7 +155,7 @@ async fn a_page_is_read_as_text_or_html() {
 }
 
 #[tokio::test]
-async fn a_download_in_place_of_a_page_is_no_failure() {
+async fn a_download_in_place_of_a_page_is_not_a_failure() {
     let server = Server::start(|path| match path {
         "/file" => Reply::page("12345").header("Content-Disposition: attachment; filename=a.bin"),
         _ => Reply::page("<p>still here"),
@@ -174,7 +174,7 @@ async fn a_download_in_place_of_a_page_is_no_failure() {
 }
 
 #[tokio::test]
-async fn a_download_from_before_does_not_make_up_for_a_page_that_does_not_come() {
+async fn an_earlier_download_does_not_hide_a_failed_navigation() {
     let server = Server::start(|path| match path {
         "/nothing" => Reply::page("").status("204 No Content"),
         _ => Reply::page("<a id=link download=old.txt href='data:text/plain,old'>Get</a>"),
@@ -194,7 +194,7 @@ async fn a_download_from_before_does_not_make_up_for_a_page_that_does_not_come()
 }
 
 #[tokio::test]
-async fn a_download_that_takes_long_is_told_when_it_is_complete() {
+async fn a_long_download_is_reported_when_it_is_complete() {
     let server = Server::start(|path| match path {
         "/file" => Reply::page("12345")
             .header("Content-Disposition: attachment; filename=slow.bin")

@@ -1,4 +1,4 @@
-//! Pages on paper.
+//! Printing pages to PDF.
 
 use helmdeck_wire::{ErrorCode, body::BytesReply as _, browser::PdfDocument};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Pictures of pages.
+//! Screenshots of pages.
 
 use serde_json::json;
 
@@ -17,7 +17,7 @@ fn read(png: &[u8]) -> (u32, u32, [u8; 3]) {
 }
 
 #[tokio::test]
-async fn a_picture_shows_the_view_all_of_the_page_or_an_element() {
+async fn a_screenshot_shows_the_viewport_the_whole_page_or_an_element() {
     let desk = Desk::showing(PAGE).await;
     let view = desk.screenshot(json!({})).await.unwrap();
     let size = desk.value("[innerWidth, innerHeight]").await;
@@ -36,7 +36,7 @@ async fn a_picture_shows_the_view_all_of_the_page_or_an_element() {
 }
 
 #[tokio::test]
-async fn a_picture_is_encoded_as_asked() {
+async fn a_screenshot_uses_the_requested_encoding() {
     let desk = Desk::showing(PAGE).await;
     for (format, magic) in [("png", "\u{89}PNG"), ("jpeg", "\u{ff}\u{d8}"), ("webp", "RIFF")] {
         let shot = json!({ "selector": "#red", "format": format });

@@ -1,4 +1,4 @@
-//! A person signs in privately, in a browser for themselves.
+//! Private sign-in: a person uses a private browser.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::{
     server::{Reply, Server},
 };
 
-/// A browser for one person.
+/// The private browser of one person.
 struct Alone {
     browser: Browser,
     _chromium: Chromium,
@@ -38,7 +38,7 @@ impl Alone {
     }
 }
 
-/// A site that knows who is signed in by a cookie, local storage and the tab's own storage.
+/// A site that recognizes a user by a cookie, local storage and session storage.
 async fn site() -> Server {
     let welcome = "<title>welcome</title><script>
         document.title = [document.cookie, localStorage.who, sessionStorage.token].join()</script>";
@@ -59,7 +59,7 @@ async fn run(browser: &Browser, script: &str) -> Value {
 }
 
 #[tokio::test]
-async fn the_agent_is_shut_out_and_then_gets_the_signed_in_page() {
+async fn agents_are_refused_and_then_get_the_signed_in_page() {
     let (site, agent, alone) = (site().await, Desk::start().await, Alone::start().await);
     agent.go(&site.url("/device")).await;
     agent.go(&site.url("/sign-in?from=agent")).await;
@@ -69,7 +69,7 @@ async fn the_agent_is_shut_out_and_then_gets_the_signed_in_page() {
     let sign_in = SignIn { by: "ann".into(), key: "key".into(), browser: alone.browser.clone() };
     agent.browser.set_private(Some(sign_in));
 
-    // Whatever an agent asks fails; the person's calls are about their own browser.
+    // Every call of an agent fails; the person's calls go to the private browser.
     for hands in [Hands::Agent, Hands::Off] {
         let browser = agent.browser.in_hands(hands);
         let (code, message) =
@@ -95,14 +95,14 @@ async fn the_agent_is_shut_out_and_then_gets_the_signed_in_page() {
     assert_eq!(run(&agent.browser, "document.title").await, "sid=1,ada,t");
     let tabs = agent.browser.tabs(&request(json!({ "action": "list" }))).await.unwrap().tabs;
     assert_eq!(tabs.len(), 1, "it is the agent's own tab");
-    // Nothing of what the person did is in the agent's records.
+    // The agent's records contain nothing that the person did.
     let network = agent.browser.network(&request(json!({}))).await.unwrap();
     let network = serde_json::to_string(&network).unwrap();
     assert!(!network.contains("/sign-in\""), "{network}");
 }
 
 #[tokio::test]
-async fn a_popup_of_the_sign_in_is_shown_to_the_person_and_gone_when_it_closes() {
+async fn a_sign_in_popup_is_shown_to_the_person_until_it_closes() {
     let alone = Alone::start().await;
     let page = "<title>main</title><button onclick=\"window.open('/popup')\">with another</button>";
     let site = Server::start(move |path| match path {

@@ -1,4 +1,4 @@
-//! What pages say and ask for, recorded while they do.
+//! Recorded console messages and requests.
 
 mod console;
 mod network;

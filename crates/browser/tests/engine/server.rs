@@ -1,4 +1,4 @@
-//! Pages for the browser, from this machine.
+//! A local web server for test pages.
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
@@ -9,8 +9,8 @@ use tokio::{
     time::sleep,
 };
 
-/// Serves pages until dropped. The same ones are at `localhost` and at `127.0.0.1`, which are two
-/// sites to a browser.
+/// Serves pages until dropped, at both `localhost` and `127.0.0.1`, which a browser treats as two
+/// sites.
 pub struct Server {
     address: SocketAddr,
     task: AbortHandle,
@@ -22,7 +22,7 @@ pub struct Reply {
     pub headers: String,
     pub body: String,
     pub delay: Duration,
-    /// Between the headers and the body.
+    /// Pause between the headers and the body.
     pub pause: Duration,
 }
 
@@ -52,7 +52,7 @@ impl Reply {
 }
 
 impl Server {
-    /// `reply` knows the page of each path.
+    /// `reply` returns the page of each path.
     pub async fn start(reply: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -79,7 +79,7 @@ impl Server {
         format!("http://{}{path}", self.address)
     }
 
-    /// The same server as another site.
+    /// The address of a path at the other site.
     pub fn elsewhere(&self, path: &str) -> String {
         format!("http://localhost:{}{path}", self.address.port())
     }
@@ -112,7 +112,7 @@ async fn serve(mut stream: TcpStream, reply: impl Fn(&str) -> Reply) -> Result<(
     stream.shutdown().await
 }
 
-/// Whether a request is there with its body.
+/// Whether the request is complete, including its body.
 fn is_whole(request: &[u8]) -> bool {
     let text = String::from_utf8_lossy(request).to_ascii_lowercase();
     let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };

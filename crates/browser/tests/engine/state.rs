@@ -1,4 +1,4 @@
-//! Who is signed in, from one browser to the next.
+//! Carrying the signed-in state from one browser to another.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::{
     server::{Reply, Server},
 };
 
-/// A site that says what it must not: that its scripts ran.
+/// A site that reports if its scripts ran, which must not happen.
 async fn site() -> Server {
     Server::start(|path| match path {
         "/frame" => Reply::page("<script>localStorage.framed = 'yes'</script>"),
@@ -51,7 +51,7 @@ async fn tidied(desk: &Desk) {
 }
 
 #[tokio::test]
-async fn what_one_browser_exports_another_imports() {
+async fn exported_state_can_be_imported_by_another_browser() {
     let site = site().await;
     let first = Desk::start().await;
     first.go(&site.url("/sign-in")).await;
@@ -60,7 +60,7 @@ async fn what_one_browser_exports_another_imports() {
     first.wait_for(json!({ "network_idle": true })).await.unwrap();
     let state = export(&first, json!({})).await.unwrap();
     let state = serde_json::to_value(state).unwrap();
-    // The shape is Playwright's, to the letter.
+    // The format is exactly Playwright's.
     let cookies = state["cookies"].as_array().unwrap();
     let sid = cookies.iter().find(|cookie| cookie["name"] == "sid").unwrap();
     assert_eq!(
@@ -72,13 +72,13 @@ async fn what_one_browser_exports_another_imports() {
     );
     let origin = site.url("");
     let stored = json!([{ "name": "who", "value": "ada" }]);
-    // What the frame stored under another site is kept apart from that site's own.
+    // Storage of the frame is partitioned: it is not the site's own.
     assert_eq!(state["origins"], json!([{ "origin": origin, "localStorage": stored }]));
 
     let second = Desk::start().await;
     let told = import(&second, json!({ "state": state })).await.unwrap();
     assert_eq!(told, json!({ "ok": true, "cookies": 2, "origins": 1 }));
-    // No page of the site was shown meanwhile, none is left, and nobody saw it.
+    // No page of the site was shown, none is left, and no client saw one.
     let tabs = second.tabs(json!({})).await;
     assert_eq!((tabs.len(), tabs[0].url.as_str()), (1, "about:blank"));
     tidied(&second).await;
@@ -97,7 +97,7 @@ async fn what_one_browser_exports_another_imports() {
         json!(["stay=2", null])
     );
 
-    // With `replace`, nothing else stays; with nothing, nothing does.
+    // `replace` removes everything else.
     let told = import(&second, json!({ "state": {}, "replace": true })).await.unwrap();
     assert_eq!(told, json!({ "ok": true, "cookies": 0, "origins": 0 }));
     assert_eq!(second.value("[document.cookie, localStorage.length]").await, json!(["", 0]));
@@ -129,7 +129,7 @@ async fn a_bad_cookie_is_named_and_nothing_is_changed() {
     assert!(message.contains("https://a.example:99999"), "{message}");
 }
 
-/// Opens a page in a context of its own, as other programs do. It becomes the active one.
+/// Opens a page in a separate context, as other programs do. It becomes the active one.
 async fn open_apart(desk: &Desk, url: &str) -> Value {
     let cdp = &desk.chromium.cdp;
     let before = desk.tabs(json!({})).await.len();
@@ -143,7 +143,7 @@ async fn open_apart(desk: &Desk, url: &str) -> Value {
     context
 }
 
-/// In which contexts tabs are.
+/// The contexts of the tabs.
 async fn contexts(desk: &Desk) -> Vec<Value> {
     let params = json!({ "filter": [{ "type": "page" }] });
     let cdp = &desk.chromium.cdp;
@@ -153,7 +153,7 @@ async fn contexts(desk: &Desk) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn the_context_of_the_active_tab_is_meant() {
+async fn calls_use_the_context_of_the_active_tab() {
     let site = site().await;
     let desk = Desk::start().await;
     desk.go(&site.url("/sign-in")).await;
@@ -167,7 +167,7 @@ async fn the_context_of_the_active_tab_is_meant() {
     });
     import(&desk, json!({ "state": state, "replace": true })).await.unwrap();
 
-    // A tab is opened beside it, and knows what it knows.
+    // A new tab opens in the same context and shares its state.
     desk.tabs(json!({ "action": "open", "url": site.url("/frame") })).await;
     assert_eq!(contexts(&desk).await.iter().filter(|one| **one == context).count(), 2);
     let known = "[document.cookie, localStorage.who]";
@@ -178,7 +178,7 @@ async fn the_context_of_the_active_tab_is_meant() {
         ({ coords }) => done(coords.latitude), (error) => done(error.message)))";
     assert_eq!(desk.value(latitude).await, 48.5);
 
-    // Nothing of it is elsewhere, except what all pages are made to believe.
+    // Other contexts share nothing of it, except the emulation.
     desk.tabs(json!({ "action": "activate", "tab": home })).await;
     assert_eq!(desk.value("localStorage.who").await, "ada");
     let state = export(&desk, json!({})).await.unwrap();

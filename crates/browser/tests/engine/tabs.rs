@@ -37,7 +37,7 @@ async fn tabs_are_opened_listed_activated_and_closed() {
     let (code, _) = failure(desk.extract(json!({ "tab": "nonsense" })).await);
     assert_eq!(code, ErrorCode::TabNotFound);
 
-    // A person opens a tab of their own; afterwards the agent is where it was.
+    // A person opens a tab; afterwards the agent is back in its own.
     let person = desk.browser.in_hands(Hands::Person);
     desk.browser.handed_over(TO_PERSON);
     let open = json!({ "action": "open", "url": server.url("/person") });
@@ -45,14 +45,14 @@ async fn tabs_are_opened_listed_activated_and_closed() {
     assert_eq!(theirs.iter().map(|tab| tab.active).collect::<Vec<_>>(), [false, true]);
     desk.browser.handed_over(TO_AGENT);
     assert_eq!(desk.value("document.title").await, "/b");
-    // Who only looks changes nothing about where the agent is.
+    // Reading does not move the agent.
     person.tabs(&request(json!({}))).await.unwrap();
     let open = json!({ "action": "open", "url": server.url("/agent") });
     let opened = desk.tabs(open).await;
     assert_eq!(desk.value("document.title").await, "/agent");
     desk.tabs(json!({ "action": "close", "tab": opened[2].id })).await;
     desk.tabs(json!({ "action": "activate", "tab": opened[0].id })).await;
-    // If its tab is gone, it is in another.
+    // If its tab is gone, the agent is in another.
     desk.browser.handed_over(TO_PERSON);
     let close = json!({ "action": "close", "tab": theirs[0].id });
     person.tabs(&request(close)).await.unwrap();
@@ -61,7 +61,7 @@ async fn tabs_are_opened_listed_activated_and_closed() {
 }
 
 #[tokio::test]
-async fn a_window_that_a_page_opens_is_a_tab_and_told() {
+async fn a_window_opened_by_a_page_is_reported_as_a_tab() {
     let server = Server::start(|path| match path {
         "/" => Reply::page(
             "<a target=_blank href=/link>link</a><button onclick='window.open(\"/script\", \"\", \"popup\")'>script</button>",
@@ -85,7 +85,7 @@ async fn a_window_that_a_page_opens_is_a_tab_and_told() {
 }
 
 #[tokio::test]
-async fn a_tab_behind_another_is_used_all_the_same() {
+async fn a_hidden_tab_can_be_used() {
     let desk =
         Desk::showing("<button onclick='document.title = \"clicked\"'>Press</button><input id=i>")
             .await;

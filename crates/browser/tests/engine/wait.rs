@@ -1,4 +1,4 @@
-//! Waiting for what a page will show.
+//! Waiting for conditions on a page.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::{
 };
 
 #[tokio::test]
-async fn what_comes_and_what_goes_is_waited_for() {
+async fn elements_that_appear_or_disappear_are_waited_for() {
     let desk = Desk::showing(
         "<p id=spinner>Loading</p><script>end = () => { spinner.remove();
          document.body.insertAdjacentHTML('beforeend', '<b id=done>All done</b>');
@@ -26,7 +26,7 @@ async fn what_comes_and_what_goes_is_waited_for() {
 }
 
 #[tokio::test]
-async fn what_does_not_come_is_named() {
+async fn an_unmet_condition_is_named() {
     let desk = Desk::showing("<p id=p>Still here</p><button>Use me</button>").await;
     for (wait, code, words) in [
         (json!({ "text": "Never" }), ErrorCode::ElementNotFound, "button \"Use me\""),
@@ -48,7 +48,7 @@ async fn what_does_not_come_is_named() {
 }
 
 #[tokio::test]
-async fn a_wait_goes_on_over_a_navigation() {
+async fn a_wait_continues_across_a_navigation() {
     let server = Server::start(|path| match path {
         "/" => Reply::page("<script>setTimeout(() => location = '/next', 200)</script>"),
         _ => Reply::page("<h1>Next page</h1>").after(Duration::from_millis(200)),
@@ -63,7 +63,7 @@ async fn a_wait_goes_on_over_a_navigation() {
 }
 
 #[tokio::test]
-async fn a_network_that_becomes_idle_is_waited_for() {
+async fn an_idle_network_can_be_waited_for() {
     let server = Server::start(|path| match path {
         "/slow" => Reply::page("").after(Duration::from_millis(900)),
         _ => Reply::page(
@@ -81,7 +81,7 @@ async fn a_network_that_becomes_idle_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_list_without_end_is_scrolled_through() {
+async fn an_infinite_list_is_scrolled_through() {
     let desk = Desk::showing(
         "<div id=list></div><script>let n = 0;
          const more = () => { for (let i = 0; i < 30; i++) list.insertAdjacentHTML('beforeend',

@@ -1,4 +1,4 @@
-//! What is known of one pipe: sessions, clients, and the questions that are not answered.
+//! The state of one pipe: sessions, clients, and unanswered calls.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -32,16 +32,16 @@ pub(super) struct State {
     pub contexts: Contexts,
     pub clients: HashMap<u64, Share>,
     pub listeners: Vec<Listener>,
-    /// The label of the person who drives, while one does.
+    /// The label of the person in control, if any.
     pub driven_by: Option<String>,
 }
 
-/// A question the browser has not answered.
+/// An unanswered call.
 pub(super) struct Call {
-    /// Where it was asked; nobody else may answer.
+    /// The session of the call. Answers from other sessions are ignored.
     pub session: Option<SessionId>,
     pub asker: Asker,
-    /// What the answer tells of contexts.
+    /// What the answer says about contexts.
     pub sought: Sought,
 }
 
@@ -50,19 +50,19 @@ pub(super) enum Asker {
     Client { client: u64, id: i32 },
 }
 
-/// An answer that is on its way.
+/// A pending answer.
 pub(crate) type Settling = oneshot::Receiver<Result<Answer, CdpError>>;
 
-/// What the browser answered, unread.
+/// An answer of the browser, not parsed.
 pub(crate) enum Answer {
     Yes(Box<RawValue>),
     No(Box<RawValue>),
 }
 
-/// What a client has of the pipe.
+/// A client's share of the pipe.
 pub(super) struct Share {
     pub session: SessionId,
-    /// Whose client it is.
+    /// Identifies the client's user.
     pub label: String,
     pub outbox: Arc<Outbox>,
     pub unanswered: usize,
@@ -75,7 +75,7 @@ pub(super) struct Listener {
 }
 
 impl State {
-    /// A number that no unanswered question has. The browser knows no larger ones than these.
+    /// An unused call id. The browser accepts no larger ones.
     pub fn number(&mut self) -> i32 {
         loop {
             self.last_call = self.last_call.checked_add(1).unwrap_or(1);
@@ -96,7 +96,7 @@ impl State {
     }
 
     pub fn answer(&mut self, id: i32, envelope: Envelope<'_>, posts: &Posts) {
-        // The browser itself answers without a session where there is no such session.
+        // The browser answers without a session id if the session does not exist.
         let from = envelope.session.as_deref();
         let asked = self.calls.get(&id).map(|call| call.session.as_ref().map(SessionId::as_str));
         if asked.is_none_or(|session| from.is_some() && from != session) {
@@ -142,7 +142,7 @@ impl State {
             "Target.attachedToTarget" => {
                 if let Some(attachment) = other() {
                     self.sessions.attach(session, &attachment.session, attachment.waiting);
-                    // Chromium makes windows that pages open wait, even if it is told not to.
+                    // Chromium makes windows that pages open wait, even with waiting turned off.
                     if self.is_fenced(owner) {
                         posts.resume(self.number(), &SessionId::from(&*attachment.session));
                     }
@@ -152,8 +152,9 @@ impl State {
             "Target.detachedFromTarget" => other()
                 .map(|attachment| self.sessions.detach(session, &attachment.session))
                 .unwrap_or_default(),
-            // The session lives on and the page may be loaded again, but what was asked of it is
-            // not answered before that. Clients may wait for it, as they would without us.
+            // The session continues and the page may be reloaded, but pending calls are not
+            // answered
+            // before that. Clients may still wait, as they would without us.
             "Inspector.targetCrashed" if owner == Owner::Us => {
                 self.lose_calls(|call| call.session.as_ref().map(SessionId::as_str) == session);
                 HashSet::new()
@@ -169,8 +170,8 @@ impl State {
         }
     }
 
-    /// Whether an event is for a client to know. What the browser attached it to and must not reach is
-    /// left again, and runs on.
+    /// Whether a client may receive an event. If the browser attached it to a target it must not
+    /// reach, the session is detached and the target continues.
     fn concerns(
         &mut self,
         client: u64,
@@ -181,7 +182,7 @@ impl State {
     ) -> bool {
         match self.contexts.judge(client, method, params) {
             Fate::Shown if method == "Target.detachedFromTarget" => {
-                // Of one that it was never told of, it does not learn the end.
+                // A client gets the end only of sessions it knows.
                 let attachment = serde_json::from_str::<Attachment<'_>>(params);
                 attachment.is_ok_and(|it| self.sessions.owner(&it.session).is_some())
             }
@@ -198,7 +199,7 @@ impl State {
         }
     }
 
-    /// Whether a person drives, and it is another's client.
+    /// Whether a client is restricted because another person has control.
     pub fn is_fenced(&self, owner: Owner) -> bool {
         match owner {
             Owner::Us => false,
@@ -208,8 +209,8 @@ impl State {
         }
     }
 
-    /// Control changed hands. What clients have set in a person's way is undone while one drives. The
-    /// answers tell when that is done.
+    /// Control changed. Undoes or restores settings of clients that interfere with a person. The
+    /// returned answers arrive when that is done.
     pub fn hand_over(&mut self, driver: Option<String>, posts: &Posts) -> Vec<Settling> {
         let fenced = |state: &Self| -> HashSet<u64> {
             let clients = state.clients.keys().copied();
@@ -241,7 +242,7 @@ impl State {
         settling
     }
 
-    /// Tells our own listeners.
+    /// Sends an event to our own listeners.
     fn tell(&mut self, session: Option<&str>, method: &str, params: Option<&RawValue>) {
         let mut event = None;
         for listener in &self.listeners {
@@ -278,8 +279,7 @@ impl State {
     pub fn dismiss(&mut self, client: u64, why: Ended, posts: &Posts) {
         let Some(share) = self.clients.remove(&client) else { return };
         share.outbox.cut(why);
-        // Chromium would leave a page waiting for ever that nobody was left to start, and its
-        // opener with it.
+        // Otherwise a page that waits for this client, and its opener, would wait forever.
         let waiting: Vec<_> = self.sessions.waiting(client).cloned().collect();
         for session in waiting {
             posts.resume(self.number(), &session);
@@ -292,7 +292,7 @@ impl State {
         );
     }
 
-    /// Ends whatever is left of sessions that are gone.
+    /// Removes everything that belongs to ended sessions.
     fn bury(&mut self, gone: &HashSet<SessionId>) {
         self.lose_calls(|call| call.session.as_ref().is_some_and(|session| gone.contains(session)));
         self.listeners.retain(|listener| {
@@ -317,7 +317,7 @@ impl State {
         }
     }
 
-    /// Gives up on questions. Clients are told nothing, as the browser would tell them nothing.
+    /// Fails pending calls of ours. Clients get no answer, as the browser would give none.
     fn lose_calls(&mut self, lost: impl Fn(&Call) -> bool) {
         let ids: Vec<_> =
             self.calls.iter().filter(|(_, call)| lost(call)).map(|(id, _)| *id).collect();

@@ -1,4 +1,4 @@
-//! Questions and their answers.
+//! Calls and their answers.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use tokio::join;
 use crate::chromium::{Chromium, NEVER, SOON, evaluation};
 
 #[tokio::test]
-async fn an_answer_has_what_the_caller_asked_to_know() {
+async fn an_answer_is_parsed_into_the_callers_type() {
     #[derive(Deserialize)]
     struct Version {
         product: String,
@@ -21,7 +21,7 @@ async fn an_answer_has_what_the_caller_asked_to_know() {
 }
 
 #[tokio::test]
-async fn a_refusal_has_the_browsers_words() {
+async fn a_refusal_has_the_browsers_message() {
     let chromium = Chromium::start().await;
     let refused = chromium.ask(None, "Foo.bar", json!({})).await.unwrap_err();
     let CdpError::Refused { method, code, message } = refused else { panic!("{refused:?}") };
@@ -30,7 +30,7 @@ async fn a_refusal_has_the_browsers_words() {
 }
 
 #[tokio::test]
-async fn an_answer_of_another_shape_is_nonsense_and_breaks_nothing() {
+async fn an_answer_of_the_wrong_type_is_an_error_and_later_calls_work() {
     #[derive(Debug, Deserialize)]
     struct Version {
         #[serde(rename = "product")]
@@ -43,7 +43,7 @@ async fn an_answer_of_another_shape_is_nonsense_and_breaks_nothing() {
 }
 
 #[tokio::test]
-async fn each_session_is_a_page_of_its_own_and_each_call_gets_its_own_answer() {
+async fn each_session_is_one_page_and_each_call_gets_its_own_answer() {
     let chromium = Chromium::start().await;
     let (one, two) = (chromium.page().await, chromium.page().await);
     join!(async { chromium.evaluate(&one, "name = 'one'").await.unwrap() }, async {
@@ -64,7 +64,7 @@ async fn each_session_is_a_page_of_its_own_and_each_call_gets_its_own_answer() {
 }
 
 #[tokio::test]
-async fn a_call_without_an_answer_ends_at_its_deadline_and_others_go_on() {
+async fn an_unanswered_call_fails_at_its_deadline_and_others_continue() {
     let chromium = Chromium::start().await;
     let page = chromium.page().await;
     let short = Duration::from_millis(300);
@@ -79,7 +79,7 @@ async fn a_call_without_an_answer_ends_at_its_deadline_and_others_go_on() {
 }
 
 #[tokio::test]
-async fn the_late_answer_of_a_call_that_was_dropped_disturbs_nobody() {
+async fn the_late_answer_of_a_dropped_call_is_ignored() {
     let chromium = Chromium::start().await;
     let page = chromium.page().await;
     tokio::select! {
@@ -96,7 +96,7 @@ async fn the_late_answer_of_a_call_that_was_dropped_disturbs_nobody() {
 }
 
 #[tokio::test]
-async fn large_answers_and_questions_arrive_whole() {
+async fn large_calls_and_answers_arrive_whole() {
     let chromium = Chromium::start().await;
     let page = chromium.page().await;
     let long = 24 << 20;
@@ -108,7 +108,7 @@ async fn large_answers_and_questions_arrive_whole() {
 }
 
 #[tokio::test]
-async fn a_question_that_would_choke_the_browser_is_not_asked() {
+async fn an_oversized_call_is_refused() {
     let chromium = Chromium::start().await;
     let params = json!({ "x": "x".repeat(MAX_REQUEST) });
     let refused = chromium.ask(None, "Browser.getVersion", params).await;
@@ -117,10 +117,10 @@ async fn a_question_that_would_choke_the_browser_is_not_asked() {
 }
 
 #[tokio::test]
-async fn a_browser_that_does_not_read_costs_a_deadline_and_answers_when_it_does() {
+async fn calls_to_a_frozen_browser_time_out_and_work_again_later() {
     let chromium = Chromium::start().await;
     let short = Duration::from_millis(500);
-    // More than the pipe and what we keep can hold.
+    // More than the pipe and our queue can hold.
     let large = json!({ "x": "x".repeat(40 << 20) });
     chromium.freeze();
     for _ in 0..2 {

@@ -1,4 +1,4 @@
-//! A Chromium of our own per test. It ends with the test.
+//! A separate Chromium for each test. It ends with the test.
 
 use std::{
     os::{fd::OwnedFd, unix::process::CommandExt as _},
@@ -16,7 +16,7 @@ use tokio::net::unix::pipe;
 /// A deadline that only a broken browser misses.
 pub const SOON: Duration = Duration::from_secs(45);
 
-/// Never has a result.
+/// Never resolves.
 pub const NEVER: &str = "new Promise(() => {})";
 
 const QUIET: &str = "--headless=new --no-first-run --no-default-browser-check --disable-gpu \
@@ -32,7 +32,7 @@ pub struct Chromium {
     home: TempDir,
 }
 
-/// A page and our session on it.
+/// A page and our session with it.
 #[derive(Debug, Clone)]
 pub struct Page {
     pub target: String,
@@ -56,7 +56,7 @@ impl Chromium {
         Self::start_with(&[]).await
     }
 
-    /// One that also has a port, and where it is.
+    /// Starts a browser that also has a port, and returns its address.
     pub async fn start_with_port() -> (Self, String) {
         let chromium = Self::start_with(&["--remote-debugging-port=0"]).await;
         let file = chromium.home.path().join("profile/DevToolsActivePort");
@@ -82,7 +82,7 @@ impl Chromium {
         if rustix::process::geteuid().is_root() {
             command.arg("--no-sandbox");
         }
-        // What it leaves in its temporary folder when it is killed goes with the test, too.
+        // Temporary files that a killed browser leaves are removed with the test, too.
         command.env("HOME", home.path()).env("TMPDIR", home.path());
         command.arg("about:blank").process_group(0);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -98,12 +98,12 @@ impl Chromium {
         Self { cdp, process, home }
     }
 
-    /// Ends the browser, as running out of memory would.
+    /// Kills the browser, as running out of memory would.
     pub fn kill(&self) {
         kill_process(Pid::from_child(&self.process), Signal::KILL).unwrap();
     }
 
-    /// Stops the browser where it is, as a hang would.
+    /// Stops the browser, as a hang would.
     pub fn freeze(&self) {
         kill_process(Pid::from_child(&self.process), Signal::STOP).unwrap();
     }
@@ -137,7 +137,7 @@ impl Chromium {
         self.ask(None, "Target.closeTarget", json!({ "targetId": page.target })).await.unwrap();
     }
 
-    /// What an expression comes to, promises awaited.
+    /// The value of an expression; promises are awaited.
     pub async fn evaluate(&self, page: &Page, expression: &str) -> Result<Value, CdpError> {
         let answer = self.ask(Some(page), "Runtime.evaluate", evaluation(expression)).await?;
         Ok(answer["result"]["value"].clone())

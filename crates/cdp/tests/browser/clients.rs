@@ -1,4 +1,4 @@
-//! Clients from outside: each has the browser to itself, as far as it can see.
+//! Outside clients: each seems to have the browser for itself.
 
 use helmdeck_cdp::{CdpError, Ended, MAX_REQUEST, SessionId};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::{
 };
 
 #[tokio::test]
-async fn a_client_gets_its_own_numbers_back_and_sees_no_session_it_did_not_attach() {
+async fn a_client_gets_its_own_ids_back_and_sees_only_its_own_sessions() {
     let chromium = Chromium::start().await;
     let (mut one, mut two) =
         (Outsider::connect(&chromium).await, Outsider::connect(&chromium).await);
@@ -35,7 +35,7 @@ async fn a_client_gets_its_own_numbers_back_and_sees_no_session_it_did_not_attac
 }
 
 #[tokio::test]
-async fn a_client_hears_nothing_of_others_and_nothing_of_us() {
+async fn a_client_gets_no_events_of_others_or_of_us() {
     let chromium = Chromium::start().await;
     let (mut one, mut two) =
         (Outsider::connect(&chromium).await, Outsider::connect(&chromium).await);
@@ -65,7 +65,7 @@ async fn a_client_hears_nothing_of_others_and_nothing_of_us() {
 }
 
 #[tokio::test]
-async fn a_session_of_somebody_else_does_not_exist() {
+async fn another_clients_session_does_not_exist() {
     let chromium = Chromium::start().await;
     let (mut one, mut two) =
         (Outsider::connect(&chromium).await, Outsider::connect(&chromium).await);
@@ -84,7 +84,7 @@ async fn a_session_of_somebody_else_does_not_exist() {
 }
 
 #[tokio::test]
-async fn what_is_not_a_message_is_answered_and_the_client_goes_on() {
+async fn an_invalid_message_is_answered_and_the_client_continues() {
     let chromium = Chromium::start().await;
     let mut client = Outsider::connect(&chromium).await;
     for (text, code) in [("garbage", -32700), ("{\"id\":5}", -32600), ("[]", -32600)] {
@@ -114,7 +114,7 @@ async fn large_messages_pass_both_ways() {
 }
 
 #[tokio::test]
-async fn the_sessions_of_a_client_go_with_it_and_its_pages_stay() {
+async fn a_clients_sessions_end_with_it_and_its_pages_stay() {
     let chromium = Chromium::start().await;
     let mut client = Outsider::connect(&chromium).await;
     let (target, session) = client.page("about:blank").await;
@@ -132,7 +132,7 @@ async fn the_sessions_of_a_client_go_with_it_and_its_pages_stay() {
 }
 
 #[tokio::test]
-async fn a_session_that_a_client_detached_is_not_its_own_any_more() {
+async fn a_detached_session_no_longer_belongs_to_its_client() {
     let chromium = Chromium::start().await;
     let mut client = Outsider::connect(&chromium).await;
     let (target, session) = client.page("about:blank").await;
@@ -148,7 +148,7 @@ async fn a_session_that_a_client_detached_is_not_its_own_any_more() {
 }
 
 #[tokio::test]
-async fn a_client_that_does_not_read_is_closed_and_delays_nobody() {
+async fn a_client_that_does_not_read_is_closed_and_does_not_delay_others() {
     let chromium = Chromium::start().await;
     let (mut slow, mut quick) =
         (Outsider::connect(&chromium).await, Outsider::connect(&chromium).await);

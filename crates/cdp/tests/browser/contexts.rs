@@ -1,4 +1,4 @@
-//! Browser contexts of one client beside another.
+//! Browser contexts of several clients.
 
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ async fn another_clients_context_cannot_be_seen_attached_to_or_disposed() {
     let auto = json!({ "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true });
     two.call(None, "Target.setAutoAttach", auto).await;
     let context = context(&mut one).await;
-    // The other waits for whatever opens; this page does not wait for it.
+    // The other client makes new targets wait; this page does not wait for it.
     let (target, page) = page_in(&mut one, &context, "data:text/html,<title>mine</title>").await;
     one.until(&page, "document.title", "mine").await;
 
@@ -55,7 +55,7 @@ async fn another_clients_context_cannot_be_seen_attached_to_or_disposed() {
 }
 
 #[tokio::test]
-async fn the_first_context_is_shared_and_what_a_client_left_can_be_found_again() {
+async fn the_default_context_is_shared_and_contexts_of_a_gone_client_can_be_found() {
     let chromium = Chromium::start().await;
     let (mut one, mut two) =
         (Outsider::connect(&chromium).await, Outsider::connect(&chromium).await);

@@ -1,4 +1,4 @@
-//! One browser after the other.
+//! Restarts and changes of the current browser.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::chromium::{Chromium, SOON};
 
 #[tokio::test]
-async fn whoever_asks_for_the_browser_gets_one_that_is_there() {
+async fn a_call_waits_for_a_running_browser() {
     let current = Current::new();
     let none = current.get(Duration::from_millis(10)).await.err();
     assert!(matches!(none, Some(CdpError::BrowserGone)), "{none:?}");
@@ -35,7 +35,7 @@ async fn whoever_asks_for_the_browser_gets_one_that_is_there() {
 }
 
 #[tokio::test]
-async fn the_newest_browser_that_lives_is_that_of_the_moment() {
+async fn the_newest_running_browser_is_current() {
     let current = Current::new();
     let (own, port) = Chromium::start_with_port().await;
     let other = async || helmdeck_cdp::Cdp::connect(&port, SOON).await.unwrap();
@@ -50,10 +50,10 @@ async fn the_newest_browser_that_lives_is_that_of_the_moment() {
     let second = other().await;
     current.add(second.clone());
     assert!(newest().await.is(&second));
-    // Its own is there all the time, for those who mean it.
+    // The session's own browser is available all the time.
     assert!(current.own(SOON).await.unwrap().is(&own.cdp));
 
-    // One below goes, and nobody notices; the newest goes, and the one below is back.
+    // Removing a lower one changes nothing; removing the newest makes the one below current again.
     current.remove(&first);
     assert!(newest().await.is(&second));
     current.add(first.clone());
@@ -63,7 +63,7 @@ async fn the_newest_browser_that_lives_is_that_of_the_moment() {
     current.remove(&second);
     assert!(newest().await.is(&own.cdp));
 
-    // All end with the browser, and there is none.
+    // They end with the browser; then there is none.
     current.add(second.clone());
     own.kill();
     current.changed(&second).await;

@@ -1,4 +1,4 @@
-//! What is heard, by whom, and what is missed.
+//! Event streams: what listeners get, and what they miss.
 
 use helmdeck_cdp::{CdpError, EventStream, Lagged};
 use serde::Deserialize;
@@ -34,7 +34,7 @@ async fn watched(chromium: &Chromium) -> (Page, EventStream) {
 }
 
 #[tokio::test]
-async fn every_listener_hears_its_own_session_and_no_other() {
+async fn a_listener_gets_only_events_of_its_session() {
     let chromium = Chromium::start().await;
     let (one, mut of_one) = watched(&chromium).await;
     let (two, mut of_two) = watched(&chromium).await;
@@ -51,7 +51,7 @@ async fn every_listener_hears_its_own_session_and_no_other() {
 }
 
 #[tokio::test]
-async fn a_listener_hears_only_what_it_wants() {
+async fn a_listener_gets_only_the_events_it_wants() {
     let chromium = Chromium::start().await;
     let page = chromium.page().await;
     let mut events = chromium.cdp.events(Some(&page.session)).only("Page.");
@@ -84,7 +84,7 @@ async fn a_stream_ends_with_its_session() {
 }
 
 #[tokio::test]
-async fn a_slow_listener_misses_the_oldest_and_is_told_so() {
+async fn a_slow_listener_loses_the_oldest_events_and_gets_their_count() {
     let chromium = Chromium::start().await;
     let (page, mut slow) = watched(&chromium).await;
     let mut quick = chromium.cdp.events(Some(&page.session));
@@ -107,7 +107,7 @@ async fn a_slow_listener_misses_the_oldest_and_is_told_so() {
 }
 
 #[tokio::test]
-async fn an_event_of_another_shape_is_nonsense() {
+async fn an_event_of_the_wrong_type_is_an_error() {
     let chromium = Chromium::start().await;
     let (page, mut events) = watched(&chromium).await;
     chromium.evaluate(&page, "console.log(1)").await.unwrap();

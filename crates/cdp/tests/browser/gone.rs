@@ -1,4 +1,4 @@
-//! Whoever waits for what will not come is told at once: no deadline here is ever reached.
+//! Calls fail at once when their target or browser ends: no test here reaches a deadline.
 
 use helmdeck_cdp::CdpError;
 use serde_json::json;
@@ -80,7 +80,7 @@ async fn all_calls_end_with_the_browser() {
 }
 
 #[tokio::test]
-async fn a_browser_that_is_told_to_close_answers_that_it_does() {
+async fn browser_close_is_answered() {
     let chromium = Chromium::start().await;
     chromium.ask(None, "Browser.close", json!({})).await.unwrap();
     chromium.cdp.closed().await;

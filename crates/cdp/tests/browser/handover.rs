@@ -1,4 +1,4 @@
-//! What clients armed before a person took control.
+//! Client settings from before a person took control.
 
 use serde_json::{Value, json};
 use tokio::{
@@ -30,7 +30,7 @@ async fn site() -> String {
     address
 }
 
-/// What a person does: goes to the page, clicks into the field, types a letter.
+/// Acts like a person: opens the page, clicks into the field, types a letter.
 async fn type_by_hand(chromium: &Chromium, page: &Page, url: &str) -> Value {
     chromium.ask(Some(page), "Page.navigate", json!({ "url": url })).await.unwrap();
     while chromium.evaluate(page, "!!window.field").await.unwrap() != true {}
@@ -44,7 +44,7 @@ async fn type_by_hand(chromium: &Chromium, page: &Page, url: &str) -> Value {
 }
 
 #[tokio::test]
-async fn what_a_client_armed_is_out_of_a_persons_way_and_back_at_release() {
+async fn client_settings_do_not_hinder_a_person_and_are_restored_at_release() {
     let (chromium, url) = (Chromium::start().await, site().await);
     let mut agent = Outsider::connect(&chromium).await;
     let (target, page) = agent.page("about:blank").await;
@@ -75,7 +75,7 @@ async fn what_a_client_armed_is_out_of_a_persons_way_and_back_at_release() {
 
     chromium.cdp.hand_over(Some("ann")).await;
     assert_eq!(type_by_hand(&chromium, &ours, &url).await, "a");
-    // What is armed now waits; what looks does not.
+    // New settings wait; calls that only read do not.
     let frozen = json!({ "state": "frozen" });
     let later = agent.call(Some(&page), "Page.setWebLifecycleState", frozen).await;
     assert_eq!(later["result"], json!({}));
@@ -98,7 +98,7 @@ async fn what_a_client_armed_is_out_of_a_persons_way_and_back_at_release() {
 }
 
 #[tokio::test]
-async fn the_clients_of_the_person_who_drives_keep_what_they_set() {
+async fn clients_of_the_person_in_control_keep_their_settings() {
     let (chromium, url) = (Chromium::start().await, site().await);
     let mut theirs = Outsider::labelled(&chromium, "ann").await;
     let (_, page) = theirs.page("about:blank").await;

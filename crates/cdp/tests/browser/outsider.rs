@@ -1,4 +1,4 @@
-//! A client from outside, as a library for tests would be: numbers from one on, all in text.
+//! An outside client, like a test library: ids count from one, and all messages are text.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::chromium::{Chromium, SOON, evaluation};
 pub struct Outsider {
     pub client: Client,
     last: i32,
-    /// All that came and was not an answer waited for.
+    /// Everything received that was not an awaited answer.
     pub seen: Vec<Value>,
 }
 
@@ -20,13 +20,13 @@ impl Outsider {
         Self::labelled(chromium, "agent").await
     }
 
-    /// A client of whom the label says.
+    /// A client with a label.
     pub async fn labelled(chromium: &Chromium, label: &str) -> Self {
         let client = chromium.cdp.client(label, SOON).await.unwrap();
         Self { client, last: 0, seen: Vec::new() }
     }
 
-    /// Sends a call, and returns its number.
+    /// Sends a call, and returns its id.
     pub async fn post(&mut self, session: Option<&str>, method: &str, params: Value) -> i32 {
         self.last += 1;
         let mut message = json!({ "id": self.last, "method": method, "params": params });
@@ -59,7 +59,7 @@ impl Outsider {
         serde_json::from_str(&message).unwrap()
     }
 
-    /// The next message that comes or came with this method.
+    /// The next or an earlier message with this method.
     pub async fn event(&mut self, method: &str) -> Value {
         if let Some(at) = self.seen.iter().position(|message| message["method"] == method) {
             return self.seen.remove(at);
@@ -92,7 +92,7 @@ impl Outsider {
         answer["result"]["result"]["value"].clone()
     }
 
-    /// Evaluates again and again, while the page loads, until the value is there.
+    /// Evaluates repeatedly until the value is reached, while the page loads.
     pub async fn until(&mut self, session: &str, expression: &str, value: impl Into<Value>) {
         let value = value.into();
         let looking = async {
@@ -104,7 +104,7 @@ impl Outsider {
     }
 }
 
-/// Looks again and again until it is so.
+/// Checks repeatedly until the condition is true.
 pub async fn until(what: impl Fn() -> bool) {
     let looking = async {
         while !what() {

@@ -1,4 +1,4 @@
-//! Clients that attach to whatever opens, as Playwright does, beside others that do not.
+//! Clients that auto-attach, as Playwright does, beside others that do not.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ fn auto_attach() -> Value {
     json!({ "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true })
 }
 
-/// The session by which a client was attached to a target.
+/// The session that attached a client to a target.
 async fn attached(client: &mut Outsider, target: &str) -> Value {
     loop {
         let event = client.event("Target.attachedToTarget").await;
@@ -49,7 +49,7 @@ async fn a_page_of_one_client_is_attached_for_the_other_and_runs_for_both() {
 }
 
 #[tokio::test]
-async fn a_page_that_waits_for_a_client_runs_on_when_the_client_goes() {
+async fn a_page_that_waits_for_a_client_continues_when_the_client_disconnects() {
     let chromium = Chromium::start().await;
     let (mut keen, mut plain) =
         (Outsider::connect(&chromium).await, Outsider::connect(&chromium).await);
@@ -57,7 +57,7 @@ async fn a_page_that_waits_for_a_client_runs_on_when_the_client_goes() {
     keen.call(None, "Target.setAutoAttach", auto_attach()).await;
     keen.seen.clear();
 
-    // The new window waits for the client, and this one, of the same process, waits with it.
+    // The new window waits for the client, and so does this one, which shares its process.
     let params = json!({ "expression": "popup = open('about:blank'), 1", "userGesture": true });
     let opening = plain.post(Some(&opener), "Runtime.evaluate", params).await;
     let popup = keen.event("Target.attachedToTarget").await;
@@ -73,7 +73,7 @@ async fn a_page_that_waits_for_a_client_runs_on_when_the_client_goes() {
 }
 
 #[tokio::test]
-async fn sessions_below_sessions_are_the_clients_too() {
+async fn child_sessions_belong_to_the_client_too() {
     let chromium = Chromium::start().await;
     let mut client = Outsider::connect(&chromium).await;
     let (_, page) = client.page("about:blank").await;

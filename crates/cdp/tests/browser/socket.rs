@@ -9,12 +9,12 @@ use tokio::net::TcpListener;
 use crate::chromium::{Chromium, SOON, evaluation};
 
 #[tokio::test]
-async fn a_port_answers_as_the_pipe_does_and_both_at_once() {
+async fn port_and_pipe_work_alike_and_at_the_same_time() {
     let (chromium, port) = Chromium::start_with_port().await;
     let cdp = Cdp::connect(&port, SOON).await.unwrap();
     assert!(cdp.is(&cdp.clone()) && !cdp.is(&chromium.cdp));
 
-    // A page that was opened over the pipe, read over the port.
+    // A page opened over the pipe is read over the port.
     let page = chromium.page().await;
     chromium.evaluate(&page, "document.title = 'shared'").await.unwrap();
     let attach = json!({ "targetId": page.target, "flatten": true });
@@ -32,14 +32,14 @@ async fn a_port_answers_as_the_pipe_does_and_both_at_once() {
     let choking = ask(&"x".repeat(MAX_REQUEST)).await;
     assert!(matches!(choking, Err(CdpError::TooLarge)), "{choking:?}");
 
-    // Somebody from outside has a share of it, too.
+    // An outside client has a share of it, too.
     let client = cdp.client("", SOON).await.unwrap();
     client.send(r#"{"id":7,"method":"Browser.getVersion"}"#).await.unwrap();
     let answer = client.next().await.unwrap();
     assert!(answer.contains("\"id\":7") && answer.contains("Chrome"), "{answer}");
     drop(client);
 
-    // Letting go of a port does not end the browser, and the browser's end is heard.
+    // Disconnecting from a port does not end the browser, and the browser's end is noticed.
     drop(Cdp::connect(&port, SOON).await.unwrap());
     chromium.evaluate(&page, "1").await.unwrap();
     chromium.kill();
@@ -50,7 +50,7 @@ async fn a_port_answers_as_the_pipe_does_and_both_at_once() {
 }
 
 #[tokio::test]
-async fn what_is_no_browser_is_refused_in_time() {
+async fn an_address_without_a_browser_is_refused_in_time() {
     for address in ["", "127.0.0.1:1", "wss://127.0.0.1:1/", "file:///etc/passwd", "ws:///x"] {
         let refused = Cdp::connect(address, SOON).await.err();
         assert!(matches!(refused, Some(CdpError::Unreachable(_))), "{address}: {refused:?}");

@@ -1,4 +1,4 @@
-//! A browser that sends anything: later answers arrive, and nobody sees what is not theirs.
+//! A browser that sends arbitrary messages: later answers arrive, and clients see only their own.
 
 use helmdeck_cdp::{CdpError, SessionId};
 use proptest::{collection::vec, prelude::*};
@@ -7,7 +7,7 @@ use tokio::join;
 
 use crate::pipe::{ROOT, SOON, client, connection, run};
 
-/// Pieces of messages, of all sorts and in the wrong places.
+/// Fragments of messages of all kinds, often in the wrong place.
 fn value() -> impl Strategy<Value = String> {
     prop_oneof![
         (-2..9).prop_map(|id: i32| id.to_string()),
@@ -41,7 +41,7 @@ fn key() -> impl Strategy<Value = &'static str> {
     ])
 }
 
-/// A message that nearly makes sense, or none at all; perhaps cut off or with holes.
+/// A nearly valid message, or garbage; possibly truncated.
 fn message() -> impl Strategy<Value = Vec<u8>> {
     let object = vec((key(), value()), 0..5).prop_map(|fields| {
         let fields: Vec<_> =
@@ -64,7 +64,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn whatever_the_browser_sends_later_answers_arrive(
+    fn later_answers_arrive_after_arbitrary_messages(
         messages in vec(message(), 0..12), cuts in vec(1_usize..40, 1..8),
     ) {
         run(async {
@@ -86,7 +86,7 @@ proptest! {
                 end.write(&json!({ "method": "Sync" })).await;
             };
             let mut synced = cdp.events(None).only("Sync");
-            // Any of it may answer the first call; when the second is made, all of it was read.
+            // Any of these may answer the first call. All are read before the second call.
             let (_, ()) = join!(cdp.call::<Value>(None, "First", (), SOON), hostile);
             let honest = async {
                 let question = end.read().await;
@@ -100,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn a_client_gets_json_only_and_nothing_of_sessions_that_are_not_its_own(
+    fn a_client_gets_only_json_of_its_own_sessions(
         messages in vec(message(), 0..12),
     ) {
         run(async {
@@ -119,7 +119,7 @@ proptest! {
                 let session = message.get("sessionId").and_then(Value::as_str);
                 assert!(session.is_none_or(|session| session == "PAGE"), "{message}");
                 assert!(message["method"] != "Ours" && message["method"] != "Root", "{message}");
-                // It has asked nothing, so nothing answers.
+                // The client called nothing, so there is no answer.
                 assert!(message.get("id").is_none(), "{message}");
             }
         });
@@ -151,7 +151,7 @@ fn only_the_session_that_was_asked_can_answer() {
 }
 
 #[test]
-fn an_answer_that_cannot_be_read_is_nonsense_at_once() {
+fn an_unreadable_answer_fails_the_call_at_once() {
     run(async {
         let (cdp, mut end) = connection();
         for broken in [
@@ -174,7 +174,7 @@ fn an_answer_that_cannot_be_read_is_nonsense_at_once() {
 }
 
 #[test]
-fn a_pipe_that_closes_in_the_middle_of_an_answer_is_a_browser_that_is_gone() {
+fn a_pipe_that_closes_within_an_answer_means_the_browser_is_gone() {
     run(async {
         let (cdp, mut end) = connection();
         let answering = async {

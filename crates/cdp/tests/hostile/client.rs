@@ -1,4 +1,5 @@
-//! A client that sends anything: what reaches the browser is a message of ours, in its session.
+//! A client that sends arbitrary messages: only valid ones reach the browser, in the client's
+//! session.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +10,7 @@ use tokio::join;
 
 use crate::pipe::{ROOT, SOON, client, connection, run};
 
-/// A message as it was written, since some of what clients send has no other form.
+/// A message as written, since parts of client messages have no other representation.
 type Fields = HashMap<String, Box<RawValue>>;
 
 fn value() -> impl Strategy<Value = String> {
@@ -74,7 +75,7 @@ fn text() -> impl Strategy<Value = String> {
     prop_oneof![object, valid(), damaged, any::<String>()]
 }
 
-/// The number that the answer to a text has.
+/// The id of the answer to a text.
 fn number(text: &str) -> Option<i32> {
     ClientMessage::at(text).map_or_else(|malformed| malformed.id, |peek| Some(peek.id))
 }
@@ -83,7 +84,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn whatever_a_client_sends_the_browser_gets_whole_messages_with_our_numbers(
+    fn the_browser_gets_only_whole_messages_with_our_ids(
         texts in vec(text(), 0..12),
     ) {
         run(async {
@@ -112,12 +113,12 @@ proptest! {
             for message in &messages {
                 assert!(message.keys().all(|key| allowed.contains(&key.as_str())), "{message:?}");
                 assert_eq!(message["sessionId"].get(), format!("\"{ROOT}\""));
-                // The first was used to open the client.
+                // The first id was used to open the client.
                 let number = message["id"].get().parse::<i32>().unwrap();
                 assert!(number > 1 && numbers.insert(number), "{message:?}");
             }
 
-            // Exactly those that are messages, in their order and with what they say.
+            // Exactly the valid messages, in order and with their content.
             let sent = texts.iter().filter_map(|text| ClientMessage::at(text).ok());
             let sent = sent.filter(|peek| peek.session_id.as_deref().is_none_or(|id| id == ROOT));
             let sent: Vec<_> = sent.collect();
@@ -128,7 +129,7 @@ proptest! {
                 let params = message.get("params").map(|params| params.get());
                 assert_eq!(params, peek.params.map(RawValue::get));
             }
-            // Each text is answered, by us or by the browser, with the number it came with.
+            // Each text is answered with its id, by us or by the browser.
             for message in &messages {
                 let number: i32 = message["id"].get().parse().unwrap();
                 end.write(&json!({ "id": number, "result": {}, "sessionId": ROOT })).await;
@@ -148,7 +149,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_never_answered_does_not_pile_up() {
+fn unanswered_calls_are_limited() {
     run(async {
         let (cdp, mut end) = connection();
         let client = client(&cdp, &mut end).await;
@@ -173,7 +174,7 @@ fn what_is_never_answered_does_not_pile_up() {
 }
 
 #[test]
-fn nothing_is_left_of_a_client_that_was_not_waited_for() {
+fn a_cancelled_client_leaves_nothing_behind() {
     run(async {
         let (cdp, mut end) = connection();
         let question = tokio::select! {
@@ -193,7 +194,7 @@ fn nothing_is_left_of_a_client_that_was_not_waited_for() {
 }
 
 #[test]
-fn what_waits_for_a_client_is_started_before_the_client_goes() {
+fn targets_that_wait_for_a_client_are_resumed_before_it_leaves() {
     run(async {
         let (cdp, mut end) = connection();
         let client = client(&cdp, &mut end).await;

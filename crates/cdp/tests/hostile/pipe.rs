@@ -1,4 +1,4 @@
-//! The browser's end of a pipe, in the hands of a test.
+//! The browser's end of a pipe, controlled by a test.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use tokio::{
     join,
 };
 
-/// A deadline that only a fault of ours misses.
+/// A deadline that only a bug misses.
 pub const SOON: Duration = Duration::from_secs(30);
 
-/// What a client's own session is called here.
+/// The name of a client's root session.
 pub const ROOT: &str = "ROOT";
 
 pub struct End {
@@ -58,7 +58,7 @@ impl End {
         self.write_raw(format!("{message}\0").as_bytes()).await;
     }
 
-    /// Answers in the session it was asked in.
+    /// Answers in the session of the call.
     pub async fn answer(&mut self, question: &Value, result: Value) {
         let mut answer = json!({ "id": question["id"], "result": result });
         if let Some(session) = question.get("sessionId") {

@@ -1,4 +1,4 @@
-//! The task that takes pictures: the only user of its connection.
+//! The task that captures pictures: the only user of its connection.
 
 use std::{
     io, mem,
@@ -18,22 +18,22 @@ use tokio::{
 use super::{Idle, shot::Shot, source::Source};
 use crate::error::DisplayError;
 
-/// A picture this young is shared although the screen has changed again: subscribers that come one
-/// after the other within a refresh of the screen would else have a capture each.
+/// A picture this recent is shared even if the screen has changed again. Otherwise subscribers that
+/// ask within one refresh of the screen would cause a capture each.
 const FRESH: Duration = Duration::from_millis(16);
 
-/// A question to the driver.
+/// A request to the driver.
 #[derive(Debug)]
 pub(super) enum Ask {
-    /// A picture with a higher number, as soon as there is something new to see.
+    /// A picture with a higher number, as soon as something changed.
     Newer { than: u64, reply: oneshot::Sender<Result<Arc<Shot>, DisplayError>> },
-    /// A picture of all that was drawn before the question.
+    /// A picture of everything that was drawn before the request.
     Now { reply: oneshot::Sender<Result<Arc<Shot>, DisplayError>> },
     /// Whether the screen has changed since the picture with this number.
     Changed { since: u64, reply: oneshot::Sender<Result<bool, DisplayError>> },
 }
 
-/// Somebody who waits for a picture.
+/// A subscriber that waits for a picture.
 struct Waiting {
     than: u64,
     reply: oneshot::Sender<Result<Arc<Shot>, DisplayError>>,
@@ -42,7 +42,7 @@ struct Waiting {
 pub(super) struct Driver {
     source: Source,
     idle: Idle,
-    /// The number of the last picture of this display, also of earlier drivers.
+    /// The number of the last picture of this display, across drivers.
     sequence: Arc<AtomicU64>,
     latest: Option<Arc<Shot>>,
     /// INVARIANT: false only if the screen looks like `latest`, and the next change makes an event.
@@ -55,7 +55,7 @@ impl Driver {
         Self { source, idle, sequence, latest: None, changed: true, waiting: Vec::new() }
     }
 
-    /// Runs until the last subscriber is gone, or the X server.
+    /// Runs until the last subscriber or the X server is gone.
     pub(super) async fn run(mut self, mut asks: mpsc::Receiver<Ask>) {
         loop {
             let turn = select! {
@@ -88,14 +88,14 @@ impl Driver {
             Ask::Changed { since, reply } => {
                 self.look()?;
                 let changed = self.changed || since < self.sequence.load(Ordering::Acquire);
-                // Whoever is gone does not need it.
+                // The requester may be gone.
                 let _ = reply.send(Ok(changed));
             }
         }
         Ok(())
     }
 
-    /// Learns whether the screen has changed up to this moment.
+    /// Checks whether the screen has changed up to this moment.
     fn look(&mut self) -> Result<(), DisplayError> {
         if !self.changed {
             match block_in_place(|| self.source.changed_by_now()) {
@@ -106,7 +106,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Answers whom it can, with a new picture if one is due.
+    /// Answers waiting subscribers, with a new picture if one is due.
     fn serve(&mut self) -> Result<(), DisplayError> {
         self.waiting.retain(|waiting| !waiting.reply.is_closed());
         if self.changed && self.waiting.iter().any(|waiting| !self.is_fresh_for(waiting)) {
@@ -128,13 +128,13 @@ impl Driver {
             .is_some_and(|latest| waiting.than < latest.sequence && latest.taken.elapsed() < FRESH)
     }
 
-    /// Leaves the connection to whoever comes next.
+    /// Puts the connection back for the next driver.
     fn rest(self) {
         let line = block_in_place(|| self.source.close());
         *self.idle.lock() = Some(line);
     }
 
-    /// Tells everybody who waits. Whoever asks later finds the door closed.
+    /// Fails all waiting requests. Later ones find the channel closed.
     fn fail(mut self, error: DisplayError) {
         let error = Arc::new(error);
         for waiting in mem::take(&mut self.waiting) {

@@ -1,4 +1,4 @@
-//! One picture of the screen, encoded once for all who want it the same way.
+//! One picture of the screen, encoded once for each kind of request.
 
 use std::{fmt, sync::Arc, time::Instant};
 
@@ -12,18 +12,18 @@ use crate::{
     segment::Region,
 };
 
-/// More ways to look at one picture than anybody has.
+/// Limit on cached encodings of one picture.
 const MAX_KEPT: usize = 8;
 
-/// What of a picture is wanted, and how.
+/// The requested part of a picture and its encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Look {
     pub(crate) region: Region,
-    /// The size it shall have.
+    /// The requested size.
     pub(crate) width: u32,
     pub(crate) height: u32,
     pub(crate) coding: Coding,
-    /// With the pointer as it was.
+    /// Whether the pointer is drawn.
     pub(crate) pointer: bool,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Shot {
     made: Mutex<Vec<(Look, Slot)>>,
 }
 
-/// Locked while it is encoded: whoever wants the same waits for it and has it for free.
+/// Locked while encoding: identical requests wait for it and share the result.
 type Slot = Arc<Mutex<Option<Bytes>>>;
 
 impl Shot {
@@ -48,14 +48,14 @@ impl Shot {
         &self.pixels
     }
 
-    /// All of it.
+    /// The whole screen as a region.
     pub(crate) fn whole(&self) -> Region {
-        // Sizes of screens come from X, which has no larger ones.
+        // Screen sizes come from X, which has no larger ones.
         let side = |length: u32| u16::try_from(length).unwrap_or(u16::MAX);
         Region { x: 0, y: 0, width: side(self.pixels.width), height: side(self.pixels.height) }
     }
 
-    /// The picture as somebody wants to see it.
+    /// The picture in the requested encoding.
     pub(crate) fn encoded(&self, look: Look) -> Result<Bytes, DisplayError> {
         let slot = self.slot(look);
         let mut made = slot.lock();
@@ -94,7 +94,7 @@ impl Shot {
     }
 }
 
-/// Cuts, scales and encodes.
+/// Crops, scales and encodes.
 pub(crate) fn encode(pixels: &Pixels, look: Look) -> Result<Bytes, DisplayError> {
     let part = pixels.cropped(look.region);
     Ok(part.scaled(look.width, look.height)?.encoded(look.coding)?.into())
@@ -102,7 +102,7 @@ pub(crate) fn encode(pixels: &Pixels, look: Look) -> Result<Bytes, DisplayError>
 
 impl fmt::Debug for Shot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Without the pixels.
+        // Omits the pixels.
         f.debug_struct("Shot").field("sequence", &self.sequence).finish_non_exhaustive()
     }
 }

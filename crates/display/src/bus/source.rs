@@ -1,5 +1,5 @@
-//! Where pictures come from: a connection of the bus alone, which is told of changes to the screen
-//! and reads its pixels. Actions and screenshots never wait for it.
+//! The source of pictures: a connection used only by the bus, which gets change events and reads
+//! pixels. Actions and screenshots never wait for it.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -22,33 +22,33 @@ use crate::{
     segment::{Region, Segment},
 };
 
-/// A screen that changes its size again and again while we read it is given up after so many tries.
+/// How often to retry a capture while the screen keeps changing its size.
 const TRIES: usize = 5;
-/// A wait for a change is begun anew this often, which costs nothing.
+/// Waits for a change are restarted this often, which costs nothing.
 const WAIT: Duration = Duration::from_secs(3600);
 
 pub(super) struct Source {
     line: Line,
     x: Arc<Connection>,
     events: Events,
-    /// The server tells us when this is no longer empty, and then nothing until we empty it.
+    /// The server sends an event when this becomes non-empty, and then none until we empty it.
     damage: Damage,
     segment: Option<Segment>,
 }
 
 impl Source {
-    /// Begins to watch the screen, which counts as changed from the start.
+    /// Starts watching the screen, which counts as changed at first.
     pub(super) fn open(line: Line) -> Result<Self, DisplayError> {
         let (x, _) = line.ready()?;
         let damage = watch(&x)?;
         Ok(Self { line, events: Events::of(&x)?, x, damage, segment: None })
     }
 
-    /// Begins anew after an error, if that can help: any program on the display may have the server
-    /// cut our connection or destroy what we made.
+    /// Reconnects after an error, if that can help: any program on the display can make the server
+    /// close our connection or destroy our resources.
     pub(super) fn reopen(&mut self, error: DisplayError) -> Result<(), DisplayError> {
         match error {
-            // One that hangs would make a new connection hang as well.
+            // If the server hangs, a new connection would hang as well.
             DisplayError::Lost(error) if error.kind() == io::ErrorKind::TimedOut => {
                 return Err(DisplayError::Lost(error));
             }
@@ -66,16 +66,16 @@ impl Source {
         Ok(())
     }
 
-    /// Stops watching, after which the connection is silent.
+    /// Stops watching; the connection then gets no more events.
     pub(super) fn close(mut self) -> Line {
-        // Before the last requests are sent, or the server would keep its half.
+        // Must happen before the last requests are sent, or the server would keep its half.
         self.segment = None;
-        // If this fails the connection is gone, and with it what it watched.
+        // If this fails, the connection is gone together with its resources.
         let _ = unwatch(&self.x, self.damage);
         self.line
     }
 
-    /// Returns when something has changed since the last capture. Dropping the future loses nothing.
+    /// Waits until something has changed since the last capture. Cancel-safe.
     pub(super) async fn next_change(&mut self) -> Result<(), DisplayError> {
         loop {
             if self.events.next(Instant::now() + WAIT).await?.is_some_and(|it| is_change(&it)) {
@@ -84,11 +84,11 @@ impl Source {
         }
     }
 
-    /// Whether something has changed since the last capture, up to this moment. Uses up the event.
+    /// Whether something has changed since the last capture, up to this moment. Consumes the event.
     pub(super) fn changed_by_now(&self) -> Result<bool, DisplayError> {
-        // The server sends us events before the answers to what we ask later. It is asked for
-        // something that changes nothing unless there was an event, and fails if somebody has
-        // destroyed the damage.
+        // The server sends events before the replies to later requests. This request changes
+        // nothing
+        // unless there was an event, and fails if another program destroyed the damage object.
         self.x.damage_subtract(self.damage, x11rb::NONE, x11rb::NONE)?.check()?;
         let mut changed = false;
         while let Some(event) = self.x.poll_for_event()? {
@@ -97,7 +97,7 @@ impl Source {
         Ok(changed)
     }
 
-    /// The whole screen, and the pointer if there is one. Later changes make an event.
+    /// Captures the whole screen, and the pointer if there is one. Later changes cause an event.
     pub(super) fn capture(&mut self) -> Result<(Pixels, Option<Cursor>), DisplayError> {
         let mut captured = self.capture_once();
         for _ in 1..TRIES {
@@ -113,7 +113,8 @@ impl Source {
     }
 
     fn capture_once(&mut self) -> Result<(Pixels, Option<Cursor>), DisplayError> {
-        // Emptied before the pixels are read: what is drawn in between is shown twice, not never.
+        // Emptied before the pixels are read: what is drawn in between is captured twice, not
+        // missed.
         let emptied = self.x.damage_subtract(self.damage, x11rb::NONE, x11rb::NONE)?;
         let (width, height) = self.x.size()?;
         emptied.check()?;
@@ -125,16 +126,16 @@ impl Source {
     }
 }
 
-/// Has the server tell us of changes. The damage is full, so the first event comes after a capture.
+/// Requests change events. The damage starts full, so the first event comes after a capture.
 fn watch(x: &Connection) -> Result<Damage, DisplayError> {
     let version = x.damage_query_version(1, 1)?;
     let damage = x.generate_id()?;
     x.damage_create(damage, x.root, ReportLevel::NON_EMPTY)?;
-    // A screen that shrinks is not damaged.
+    // Shrinking the screen causes no damage.
     x.randr_select_input(x.root, NotifyMask::SCREEN_CHANGE)?;
     version.reply()?;
     x.round_trip()?;
-    // That of the damage itself would announce what the first capture shows.
+    // The initial damage event would only announce what the first capture shows.
     x.drop_events()?;
     Ok(damage)
 }

@@ -1,4 +1,4 @@
-//! The clipboard's protocol: owning a text and handing it out, and asking others for theirs.
+//! The clipboard protocol: offering our text, and requesting the text of others.
 
 use std::{sync::Arc, time::Instant};
 
@@ -22,11 +22,11 @@ use super::{
 };
 use crate::{connection::Connection, error::DisplayError, stream::wait};
 
-/// An invisible window that speaks for the clipboard.
+/// An invisible window that represents us in the protocol.
 pub(super) struct Owner {
     x: Connection,
     window: Window,
-    /// What we own, and since when; nothing while another program owns the clipboard.
+    /// Our text and since when we own the clipboard; `None` while another program owns it.
     own: Option<(Arc<[u8]>, Timestamp)>,
     transfers: Transfers,
 }
@@ -44,7 +44,7 @@ impl Owner {
         &self.x
     }
 
-    /// Answers everything that programs asked meanwhile.
+    /// Handles all pending requests of programs.
     pub(super) fn serve(&mut self) -> Result<(), DisplayError> {
         while let Some(event) = self.x.poll_for_event()? {
             self.handle(event)?;
@@ -53,13 +53,15 @@ impl Owner {
         Ok(self.x.flush()?)
     }
 
-    /// Takes the clipboard with a new text.
+    /// Takes ownership of the clipboard with a new text.
     pub(super) fn set(&mut self, text: &str) -> Result<String, DisplayError> {
         let time = self.server_time()?;
         let selection = self.x.atoms.CLIPBOARD;
         self.x.set_selection_owner(self.window, selection, time)?;
         if self.x.get_selection_owner(selection)?.reply()?.owner != self.window {
-            return Err(DisplayError::Refused("another program keeps the clipboard".to_owned()));
+            return Err(DisplayError::Refused(
+                "another program does not release the clipboard".to_owned(),
+            ));
         }
         self.own = Some((text.as_bytes().into(), time));
         Ok(text.to_owned())
@@ -86,7 +88,7 @@ impl Owner {
         Ok(owner == x11rb::NONE)
     }
 
-    /// Asks the owner for its text in one form; nothing if it does not have it.
+    /// Requests the text from its owner in one format; `None` if the owner does not have it.
     fn convert(&mut self, form: Atom, deadline: Instant) -> Result<Option<Vec<u8>>, DisplayError> {
         let (selection, property) = (self.x.atoms.CLIPBOARD, self.x.atoms.HELMDECK_CLIPBOARD);
         self.x.delete_property(self.window, property)?;
@@ -102,7 +104,7 @@ impl Owner {
         match answer {
             Some(Event::SelectionNotify(answer)) if answer.property != x11rb::NONE => {}
             Some(_) => return Ok(None),
-            // The owner may have ended before it could answer.
+            // The owner may have exited before it answered.
             None if self.has_no_owner()? => return Ok(None),
             None => return Err(self.late()),
         }
@@ -139,7 +141,7 @@ impl Owner {
         DisplayError::Timeout { what, waited: READ_DEADLINE }
     }
 
-    /// Reads a property and deletes it, which tells its writer to go on.
+    /// Reads a property and deletes it, which tells the sender to continue.
     fn take_property(&self, property: Atom) -> Result<GetPropertyReply, DisplayError> {
         let words = (MAX_BYTES / 4) as u32;
         let reply =
@@ -150,7 +152,7 @@ impl Owner {
         Ok(reply)
     }
 
-    /// The next event that is `wanted`, or nothing at the deadline. Others are handled meanwhile.
+    /// The next `wanted` event, or `None` at the deadline. Other events are handled meanwhile.
     fn next(
         &mut self,
         deadline: Instant,
@@ -173,7 +175,7 @@ impl Owner {
         Ok(None)
     }
 
-    /// The server's clock: an empty addition to a property makes an event with the time.
+    /// The server's time. Appending nothing to a property causes an event with it.
     fn server_time(&mut self) -> Result<Timestamp, DisplayError> {
         let (window, property) = (self.window, self.x.atoms.TIMESTAMP);
         self.x.change_property8(PropMode::APPEND, window, property, AtomEnum::STRING, &[])?;
@@ -190,7 +192,7 @@ impl Owner {
 
     fn handle(&mut self, event: Event) -> Result<(), DisplayError> {
         match event {
-            // Anybody can forge a request; one in our own name would stop us listening.
+            // Requests can be forged. One in our own name would make us stop listening.
             Event::SelectionRequest(request) if request.requestor != self.window => {
                 self.hand_over(&request)
             }
@@ -205,9 +207,9 @@ impl Owner {
         }
     }
 
-    /// Gives a program the text in the form it asks for.
+    /// Sends our text to a program in the requested format.
     fn hand_over(&mut self, request: &SelectionRequestEvent) -> Result<(), DisplayError> {
-        // Very old programs leave the property to us.
+        // Very old programs let us choose the property.
         let property =
             if request.property == x11rb::NONE { request.target } else { request.property };
         let given = self.give(request, property)?;
@@ -220,12 +222,12 @@ impl Owner {
             target: request.target,
             property: if given { property } else { x11rb::NONE },
         };
-        // A program that is gone by now makes errors that tell us nothing.
+        // The errors of a program that is gone by now can be ignored.
         self.x.send_event(false, request.requestor, EventMask::NO_EVENT, answer)?.ignore_error();
         Ok(())
     }
 
-    /// Whether there was something to give in this form.
+    /// Writes the text to the requestor; false if the format is not available.
     fn give(
         &mut self,
         request: &SelectionRequestEvent,
@@ -273,7 +275,7 @@ impl Owner {
     }
 }
 
-/// The text in Latin-1, with a question mark for what that lacks.
+/// The text in Latin-1; other characters become question marks.
 fn latin(utf8: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(utf8);
     text.chars().map(|char| u8::try_from(u32::from(char)).unwrap_or(b'?')).collect()

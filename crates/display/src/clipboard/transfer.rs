@@ -1,4 +1,4 @@
-//! Handing large texts to programs in pieces (INCR), at their pace.
+//! Sends large texts to programs in pieces (INCR), at their pace.
 
 use std::{
     sync::Arc,
@@ -17,12 +17,12 @@ use crate::{connection::Connection, error::DisplayError};
 
 /// Larger texts go in pieces of this size.
 pub(super) const PIECE: usize = 256 << 10;
-/// A program that has not fetched its next piece for this long gets no more.
+/// How long a program may take to fetch the next piece.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// More programs than this are not served at once; the oldest loses.
+/// Limit on simultaneous transfers; the oldest is dropped.
 const MAX_TRANSFERS: usize = 16;
 
-/// Texts on their way.
+/// Transfers in progress.
 #[derive(Default)]
 pub(super) struct Transfers(Vec<Transfer>);
 
@@ -36,7 +36,7 @@ struct Transfer {
 }
 
 impl Transfers {
-    /// Announces a text to a program; pieces follow as it takes them.
+    /// Announces a text to a program; pieces follow as the program takes them.
     pub(super) fn begin(
         &mut self,
         x: &Connection,
@@ -56,7 +56,7 @@ impl Transfers {
         Ok(())
     }
 
-    /// A program took a piece: it gets the next, the last being an empty one.
+    /// A program took a piece: sends the next one. An empty piece ends the transfer.
     pub(super) fn go_on(
         &mut self,
         x: &Connection,
@@ -83,7 +83,7 @@ impl Transfers {
         Ok(())
     }
 
-    /// Forgets programs that stopped fetching.
+    /// Drops transfers whose program stopped fetching.
     pub(super) fn forget_stuck(&mut self) {
         self.0.retain(|transfer| transfer.last.elapsed() < PATIENCE);
     }

@@ -15,7 +15,7 @@ async fn read(display: &Display) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_text_goes_from_one_program_to_another() {
+async fn text_is_copied_between_programs() {
     let world = World::bare();
     let other = Display::connect(&world.name).unwrap();
     assert_eq!(read(&other).await, "");
@@ -29,7 +29,7 @@ async fn a_text_goes_from_one_program_to_another() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_large_text_goes_in_pieces() {
+async fn a_large_text_is_sent_in_pieces() {
     let world = World::bare();
     let other = Display::connect(&world.name).unwrap();
     let large = "0123456789é".repeat(400_000);
@@ -38,7 +38,7 @@ async fn a_large_text_goes_in_pieces() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_text_goes_with_the_program_that_owned_it() {
+async fn the_text_is_gone_when_its_owner_exits() {
     let world = World::bare();
     let other = Display::connect(&world.name).unwrap();
     set(&other, "short-lived").await;

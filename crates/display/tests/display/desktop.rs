@@ -28,7 +28,7 @@ async fn openbox_lists_and_focuses_windows() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn xfwm4_lists_and_focuses_windows() {
-    // It keeps its settings behind a bus.
+    // It needs a bus for its settings.
     let world = World::managed_by("dbus-run-session", &["--", "xfwm4"]).await;
     windows_are_listed_and_focused(world).await;
 }
@@ -71,12 +71,12 @@ async fn the_browsers_window_is_followed_wherever_it_goes() {
     world.window("no browser").await;
     let browser = world.chromium("<title>one</title>").await;
     let next = async |windows: &mut BrowserWindows| {
-        timeout_at(soon(), windows.next()).await.expect("it is told").unwrap()
+        timeout_at(soon(), windows.next()).await.expect("an answer in time").unwrap()
     };
     let first = next(&mut windows).await.expect("a window");
     let listed = world.window("one").await;
     assert_eq!(first.id, listed.id);
-    // Of several browsers, it is the window of the one that is meant.
+    // With several browsers, only the window of the chosen owner counts.
     windows.of(Some(Owner::Program(1)));
     assert_eq!(next(&mut windows).await, None);
     windows.of(listed.pid.map(Owner::Program));
@@ -114,7 +114,7 @@ async fn a_minimised_window_is_restored_by_focus() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_window_manager_that_is_gone_refuses_focus_in_time() {
+async fn focus_fails_in_time_without_a_window_manager() {
     let (world, manager) = World::managed().await;
     let _terminal = world.xterm(&["-title", "one"]);
     let window = world.window("one").await;
@@ -124,7 +124,7 @@ async fn a_window_manager_that_is_gone_refuses_focus_in_time() {
     let begin = Instant::now();
     let focus = Focus { window_id: WindowId(window.id.parse().unwrap()) };
     let error = world.display.focus(&focus).await.unwrap_err();
-    // Openbox takes its list of windows along, so the window may also be unknown by now.
+    // Openbox removes its window list on exit, so the window may be unknown by now.
     assert!(matches!(error.code(), ErrorCode::FocusRefused | ErrorCode::WindowNotFound));
     assert!(begin.elapsed() < Duration::from_secs(3));
 }

@@ -1,4 +1,4 @@
-//! The frame bus: who sees what, when, and what is left afterwards.
+//! The frame bus: who gets which frames, when, and what remains afterwards.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -21,14 +21,14 @@ use x11rb::{
 use crate::world::{World, soon};
 
 const THUMBNAIL: FrameRequest = FrameRequest { max_width: 320, max_fps: 60.0, quality: 80 };
-/// Long enough for a frame that should not come.
+/// Long enough to notice a frame that should not come.
 const STILL: Duration = Duration::from_secs(2);
 
 const RED: [u8; 3] = [0xc0, 0x10, 0x10];
 const GREEN: [u8; 3] = [0x10, 0xc0, 0x10];
 const BLUE: [u8; 3] = [0x10, 0x10, 0xc0];
 
-/// The next frame or an error, and either in time.
+/// The next frame or an error, in time.
 async fn next(frames: &mut Frames) -> Result<Frame, DisplayError> {
     timeout_at(soon(), frames.next()).await.unwrap()
 }
@@ -54,7 +54,7 @@ fn shows(frame: &Frame, expected: [u8; 3]) {
     assert!(near, "{seen:?} is not {expected:?}");
 }
 
-/// An ordinary program, and what it knows of the others.
+/// An ordinary X client that can inspect the others.
 struct Neighbour {
     x: RustConnection,
     root: u32,
@@ -67,14 +67,14 @@ impl Neighbour {
         Self { x, root }
     }
 
-    /// How many things each connection has on the server, by the first id that it may use.
+    /// The number of server resources of each connection, by its first resource id.
     fn things(&self) -> BTreeMap<u32, u32> {
         let clients = self.x.res_query_clients().unwrap().reply().unwrap().clients;
         let things = |client: u32| {
             let things = self.x.res_query_client_resources(client).unwrap().reply().unwrap();
             things.types.iter().map(|kind| kind.count).sum()
         };
-        // The first is the server itself.
+        // The first client is the server itself.
         let clients = clients.iter().map(|it| it.resource_base).filter(|base| *base != 0);
         clients.map(|client| (client, things(client))).collect()
     }
@@ -103,19 +103,19 @@ async fn the_first_frame_comes_at_once_and_later_ones_with_changes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_still_screen_makes_no_frames() {
+async fn an_unchanged_screen_makes_no_frames() {
     let world = World::bare();
     let mut frames = world.display.subscribe(THUMBNAIL).await.unwrap();
     next(&mut frames).await.unwrap();
     no_more(&mut frames).await;
-    // Giving up a wait loses nothing.
+    // Cancelling a wait loses nothing.
     world.display.paint_root(GREEN).await.unwrap();
     shows(&next(&mut frames).await.unwrap(), GREEN);
     no_more(&mut frames).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_busy_screen_makes_no_more_frames_than_asked_for_and_the_last_one_is_the_last() {
+async fn frames_respect_the_rate_and_end_with_the_last_change() {
     let world = World::bare();
     let slow = FrameRequest { max_fps: 5.0, ..THUMBNAIL };
     let mut frames = world.display.subscribe(slow).await.unwrap();
@@ -132,7 +132,7 @@ async fn a_busy_screen_makes_no_more_frames_than_asked_for_and_the_last_one_is_t
     while let Ok(frame) = timeout(STILL, frames.next()).await {
         let (frame, elapsed) = (frame.unwrap(), begin.elapsed());
         count += 1;
-        // Frame n may come when n - 1 intervals are over.
+        // Frame n may come after n - 1 intervals.
         assert!(f64::from(count - 1) * 0.2 <= elapsed.as_secs_f64(), "{count} in {elapsed:?}");
         last = Some(frame);
     }
@@ -151,7 +151,7 @@ async fn a_slow_subscriber_gets_the_newest_picture_only() {
         sleep(Duration::from_millis(100)).await;
     }
     let second = next(&mut frames).await.unwrap();
-    // Nobody asked meanwhile, so nothing was captured.
+    // No frame was requested meanwhile, so nothing was captured.
     assert_eq!(second.sequence, first.sequence + 1);
     shows(&second, BLUE);
     no_more(&mut frames).await;
@@ -168,7 +168,7 @@ async fn subscribers_share_captures_and_encoding() {
         world.display.paint_root([nth * 50, 0, 0]).await.unwrap();
         let (a, b) = (next(&mut one).await.unwrap(), next(&mut same).await.unwrap());
         let c = next(&mut whole).await.unwrap();
-        // Each capture has a number, so these were taken with one capture a round.
+        // Each capture has a number, so there was one capture per round.
         assert_eq!([a.sequence, b.sequence, c.sequence], [u64::from(nth); 3]);
         assert_eq!(a.jpeg.as_ptr(), b.jpeg.as_ptr());
         assert_eq!((c.width, c.height), (1280, 800));
@@ -192,7 +192,7 @@ async fn nothing_is_left_of_the_bus_without_subscribers() {
     drop(one);
     neighbour.paint(GREEN);
     next(&mut two).await.unwrap();
-    // Also a subscriber that is dropped while it waits.
+    // The same for a subscriber that is dropped while it waits.
     let waiting = tokio::spawn(async move { two.next().await.map(|frame| frame.sequence) });
     sleep(Duration::from_millis(100)).await;
     waiting.abort();
@@ -206,7 +206,7 @@ async fn nothing_is_left_of_the_bus_without_subscribers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_changed_since_a_frame_is_known_while_somebody_watches() {
+async fn changes_since_a_frame_are_known_while_subscribed() {
     let world = World::bare();
     let display = &world.display;
     assert_eq!(display.sequence(), 0);
@@ -218,7 +218,7 @@ async fn what_changed_since_a_frame_is_known_while_somebody_watches() {
         assert!(display.changed_since(frame.sequence - 1).await.unwrap());
         display.paint_root(colour).await.unwrap();
         assert!(display.changed_since(frame.sequence).await.unwrap());
-        // The question does not use up the answer.
+        // Asking does not consume the change.
         assert!(display.changed_since(frame.sequence).await.unwrap());
     }
     let last = next(&mut frames).await.unwrap();
@@ -264,7 +264,7 @@ async fn nothing_is_left_of_the_bus_a_moment_after_a_screenshot() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_program_that_blinds_the_bus_does_not_make_screenshots_lie() {
+async fn screenshots_stay_correct_if_a_program_destroys_the_damage_object() {
     let world = World::bare();
     let hostile = Neighbour::on(&world);
     hostile.x.damage_query_version(1, 1).unwrap().reply().unwrap();
@@ -290,7 +290,7 @@ async fn frames_follow_the_size_of_the_screen() {
     for (width, height) in [(1920, 1080), (640, 480), (2560, 1440)] {
         world.display.resize(&Resize { width, height }).await.unwrap();
         let mut frame = next(&mut frames).await.unwrap();
-        // There may have been one more change before that of the size.
+        // Another change may have come before the resize.
         while (frame.width, frame.height) != (width, height) {
             frame = next(&mut frames).await.unwrap();
         }
@@ -299,7 +299,7 @@ async fn frames_follow_the_size_of_the_screen() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_ends_is_an_error_for_everybody_who_watches() {
+async fn all_subscribers_fail_when_the_server_ends() {
     let mut world = World::bare();
     let mut waiting = world.display.subscribe(THUMBNAIL).await.unwrap();
     let mut later = world.display.subscribe(THUMBNAIL).await.unwrap();
@@ -315,7 +315,7 @@ async fn a_server_that_ends_is_an_error_for_everybody_who_watches() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_hangs_is_an_error_in_time() {
+async fn a_hanging_server_is_an_error_in_time() {
     let world = World::bare();
     let mut frames = world.display.subscribe(THUMBNAIL).await.unwrap();
     world.freeze_server();
@@ -328,7 +328,7 @@ async fn a_program_that_grabs_the_server_does_not_stop_the_frames() {
     let hostile = Neighbour::on(&world);
     hostile.x.grab_server().unwrap();
     hostile.paint(RED);
-    // Neither those who come now nor those who watch already.
+    // Neither new nor existing subscribers are blocked.
     let mut frames = world.display.subscribe(THUMBNAIL).await.unwrap();
     shows(&next(&mut frames).await.unwrap(), RED);
     hostile.paint(GREEN);
@@ -336,7 +336,7 @@ async fn a_program_that_grabs_the_server_does_not_stop_the_frames() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_program_that_has_the_bus_cut_off_does_not_stop_the_frames() {
+async fn frames_continue_after_a_program_kills_the_bus_connection() {
     let world = World::bare();
     let hostile = Neighbour::on(&world);
     let before = hostile.things();
@@ -344,12 +344,12 @@ async fn a_program_that_has_the_bus_cut_off_does_not_stop_the_frames() {
     let first = next(&mut frames).await.unwrap();
     let during = hostile.things();
     let bus = during.iter().find(|(client, count)| before[client] != **count).unwrap();
-    // Any id that belongs to it will do.
+    // Any resource id of the client will do.
     hostile.x.kill_client(*bus.0).unwrap().check().unwrap();
     hostile.paint(GREEN);
     let mut frame = next(&mut frames).await.unwrap();
     assert!(frame.sequence > first.sequence);
-    // It may have been back before the paint.
+    // The bus may have reconnected before the paint.
     if colour(&frame)[1] < 0x80 {
         frame = next(&mut frames).await.unwrap();
     }

@@ -1,4 +1,4 @@
-//! Keys and chords, held and let go.
+//! Keys and chords, pressed and released.
 
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ async fn pressed(world: &World, witness: &Witness, keys: &str) -> Vec<Seen> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn chords_are_pressed_in_order_and_let_go_in_reverse() {
+async fn chords_are_pressed_in_order_and_released_in_reverse() {
     use Seen::{Key as Down, KeyUp as Up};
     let world = World::bare();
     let witness = Witness::on(&world.name);
@@ -45,7 +45,7 @@ async fn chords_are_pressed_in_order_and_let_go_in_reverse() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_that_the_layout_lacks_is_borrowed_and_given_back() {
+async fn a_missing_key_uses_a_spare_key_that_is_restored() {
     let world = World::bare();
     let witness = Witness::on(&world.name);
     world.display.mouse_move(&MouseMove { x: Px(9), y: Px(9) }).await.unwrap();
@@ -75,7 +75,7 @@ async fn nothing_is_pressed_when_a_name_is_wrong() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_held_key_is_down_for_its_time_and_let_go_when_cancelled() {
+async fn a_held_key_is_released_after_its_time_or_when_cancelled() {
     let world = World::bare();
     let witness = Witness::on(&world.name);
     let hold = |keys: &str, seconds| HoldKey { keys: keys.to_owned(), seconds: Seconds(seconds) };
@@ -91,14 +91,14 @@ async fn a_held_key_is_down_for_its_time_and_let_go_when_cancelled() {
     witness.until_down().await;
     held.abort();
     assert!(held.await.unwrap_err().is_cancelled());
-    // The next action waits until the cancelled one has cleaned up.
+    // The next action waits for the cleanup of the cancelled one.
     world.display.mouse_move(&MouseMove { x: Px(1), y: Px(1) }).await.unwrap();
     assert!(!witness.anything_down());
     assert_eq!(witness.layout(), before);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cancelled_drag_lets_button_and_modifiers_go() {
+async fn a_cancelled_drag_releases_button_and_modifiers() {
     let world = World::bare();
     let witness = Witness::on(&world.name);
     let display = world.display.clone();
@@ -122,7 +122,7 @@ async fn a_cancelled_drag_lets_button_and_modifiers_go() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn fifty_characters_take_a_moment() {
+async fn fifty_characters_are_typed_quickly() {
     let world = World::bare();
     let witness = Witness::on(&world.name);
     world.display.mouse_move(&MouseMove { x: Px(9), y: Px(9) }).await.unwrap();

@@ -1,4 +1,4 @@
-//! Clicks, drags and wheels, as a program sees them.
+//! Clicks, drags and scrolling, as a program sees them.
 
 use helmdeck_wire::{
     ErrorBody, ErrorCode,
@@ -58,8 +58,8 @@ async fn clicks_arrive_where_they_should() {
     assert!(!witness.anything_down());
 }
 
-/// A window manager that looks at clicks, as most do, and at the first one only when it is told to.
-/// Meanwhile the server holds all that the mouse does after it.
+/// A window manager that intercepts clicks, as most do, and handles the first one only on request.
+/// Until then the server holds all later pointer events.
 fn slow_manager(world: &World) -> (mpsc::Receiver<()>, mpsc::Sender<()>) {
     let (pressed, hears) = mpsc::channel(1);
     let (tell, mut go_on) = mpsc::channel(1);
@@ -87,11 +87,11 @@ fn slow_manager(world: &World) -> (mpsc::Receiver<()>, mpsc::Sender<()>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn keys_that_come_after_clicks_do_not_change_them_however_slow_the_window_manager_is() {
+async fn later_keys_do_not_change_clicks_even_with_a_slow_window_manager() {
     let world = World::bare();
     let witness = Witness::on(&world.name);
     let display = &world.display;
-    // Names of keys are read the first time.
+    // Key names are loaded on first use.
     display.key(&Key { keys: "ctrl".to_owned() }).await.unwrap();
     let (mut pressed, go_on) = slow_manager(&world);
     let hands = display.clone();
@@ -102,7 +102,7 @@ async fn keys_that_come_after_clicks_do_not_change_them_however_slow_the_window_
         hands.hold_key(&ctrl).await.unwrap();
     });
     pressed.recv().await.unwrap();
-    // Longer than it would take to press the key, if that did not wait.
+    // Longer than pressing the key would take without waiting.
     for _ in 0..5000 {
         display.cursor_position(&CursorPosition {}).await.unwrap();
     }
@@ -116,7 +116,7 @@ async fn keys_that_come_after_clicks_do_not_change_them_however_slow_the_window_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_button_stays_down_until_it_is_let_go() {
+async fn a_button_stays_down_until_it_is_released() {
     let world = World::bare();
     let witness = Witness::on(&world.name);
     let down = MouseDown { x: Some(Px(30)), y: Some(Px(40)), button: Button::Left };
@@ -186,7 +186,7 @@ async fn the_wheel_turns_each_way_and_at_most_fifty_notches() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_on_the_screen_is_refused_with_its_size() {
+async fn points_off_the_screen_are_refused_with_the_screen_size() {
     let world = World::bare();
     let witness = Witness::on(&world.name);
     let click = Click { x: Px(1280), y: Px(0), button: Button::Left };
@@ -217,7 +217,7 @@ async fn what_is_not_on_the_screen_is_refused_with_its_size() {
     assert_eq!(witness.seen(), []);
 }
 
-/// The buttons that were pressed, with the modifiers held.
+/// The pressed buttons, with the modifiers held.
 fn presses(seen: &[Seen]) -> Vec<(u8, u16)> {
     let press = |seen: &Seen| match seen {
         Seen::Press(button, _, _, held) => Some((*button, *held)),

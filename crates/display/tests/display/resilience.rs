@@ -32,7 +32,7 @@ async fn a_program_that_grabs_the_server_does_not_stop_us() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_program_that_has_the_clipboards_owner_cut_off_does_not_stop_us() {
+async fn the_clipboard_works_after_a_program_kills_its_connection() {
     let world = World::bare();
     let text = || Clipboard { text: Some("text".to_owned()) };
     world.display.clipboard(&text()).await.unwrap();
@@ -58,13 +58,13 @@ async fn a_server_that_ended_is_a_lost_display() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_hangs_is_a_lost_display_in_time() {
+async fn a_hanging_server_is_a_lost_display_in_time() {
     let world = World::bare();
     world.freeze_server();
     let begin = Instant::now();
     let display = world.display.clone();
     let click = tokio::spawn(async move { display.click(&CLICK).await });
-    // Other work goes on meanwhile.
+    // Other tasks continue meanwhile.
     tokio::time::sleep(Duration::from_millis(10)).await;
     assert!(begin.elapsed() < Duration::from_secs(1));
     let error = click.await.unwrap().unwrap_err();

@@ -1,4 +1,4 @@
-//! Pictures of the screen, and its size.
+//! Screenshots, and the screen size.
 
 use std::io::Cursor;
 
@@ -94,7 +94,7 @@ async fn the_pointer_is_drawn_on_request() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_zoom_says_where_it_is_from_and_how_large() {
+async fn a_zoom_reports_its_origin_and_size() {
     let world = World::bare();
     world.display.paint_root(COLOUR).await.unwrap();
     let zoom =
@@ -144,7 +144,7 @@ async fn the_screen_takes_any_size_between_the_limits() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_window_is_seen_in_the_picture() {
+async fn a_window_appears_in_the_picture() {
     let world = World::bare();
     world.display.paint_root(COLOUR).await.unwrap();
     let _witness = Witness::on(&world.name);

@@ -1,4 +1,4 @@
-//! How long actions take, printed; the limits are far off, for machines that are busy.
+//! Prints how long actions take. The limits are generous, for busy machines.
 
 use std::time::{Duration, Instant};
 
@@ -62,7 +62,7 @@ async fn a_thumbnail_takes_milliseconds() {
     let (mut took, mut size, before) = (Vec::new(), 0, processor_time());
     for nth in 0..51 {
         display.paint_root([nth, 0, 0]).await.unwrap();
-        // Longer than the rate makes it wait.
+        // Longer than the interval of the rate.
         tokio::time::sleep(Duration::from_millis(30)).await;
         let begin = Instant::now();
         size = frames.next().await.unwrap().jpeg.len();
@@ -76,7 +76,7 @@ async fn a_thumbnail_takes_milliseconds() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn watching_a_still_screen_takes_no_processor_time() {
+async fn watching_an_unchanged_screen_uses_no_processor_time() {
     let world = World::sized("1920x1080");
     let request = FrameRequest { max_width: 480, max_fps: 60.0, quality: 70 };
     let mut frames = world.display.subscribe(request).await.unwrap();
@@ -85,11 +85,11 @@ async fn watching_a_still_screen_takes_no_processor_time() {
     assert!(tokio::time::timeout(watched, frames.next()).await.is_err());
     let took = processor_time() - begin;
     println!("watching a still screen for {watched:?}: {took:?} of processor time");
-    // Far from what a look at the screen now and then would take.
+    // Far less than polling would use.
     assert!(took < watched / 10);
 }
 
-/// What all our threads have used, also those that are gone.
+/// The processor time of all our threads, including ended ones.
 fn processor_time() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     let (_, after_name) = stat.rsplit_once(')').unwrap();

@@ -1,4 +1,4 @@
-//! Hard texts, typed into a terminal, a GTK program and a browser.
+//! Difficult texts, typed into a terminal, a GTK program and a browser.
 
 use helmdeck_wire::{
     clipboard::Clipboard,
@@ -31,8 +31,8 @@ const HARD: &[&str] = &[
     "Ünïcödé ČŠŽ Ελληνικά Русский עברית हिन्दी ไทย 한국어 € ‰ ∑ ½",
 ];
 
-/// 2000 characters of everything, many more different ones than there are spare keys, in lines,
-/// because programs shape a whole line anew for each character.
+/// 2000 mixed characters, with far more different ones than there are spare keys. Split into lines,
+/// because programs lay out a whole line again for each character.
 fn mixed() -> String {
     let plain = "The quick brown fox, 42% of {dogs} & ~cats~ | ".chars();
     let foreign = ('\u{4e00}'..).take(400).chain(('а'..='я').chain('А'..='Я')).chain('À'..='ÿ');
@@ -86,7 +86,7 @@ fn layout(world: &World) -> Vec<u32> {
     x.get_keyboard_mapping(min, max - min + 1).unwrap().reply().unwrap().keysyms
 }
 
-/// A terminal whose keyboard goes to a file, unchanged.
+/// A terminal that writes its raw keyboard input to a file.
 async fn terminal(world: &World) -> (crate::world::Program, std::path::PathBuf) {
     let file = world.home.path().join("typed");
     let script =
@@ -141,7 +141,7 @@ async fn caps_lock_and_held_keys_do_not_change_a_text() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_typists_take_turns() {
+async fn two_type_actions_do_not_mix() {
     let (world, _manager) = World::managed().await;
     let (_terminal, file) = terminal(&world).await;
     let texts = ["first: aé👍b ".repeat(20), "second: zÉ你y ".repeat(20)];

@@ -1,4 +1,4 @@
-//! A window over the whole screen that records what arrives.
+//! A window over the whole screen that records its events.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub struct Witness {
     pub root: u32,
 }
 
-/// What arrived: number or key code, x, y, and the modifiers held.
+/// An event: button or key code, x, y, and the modifiers held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seen {
     Press(u8, i16, i16, u16),
@@ -55,7 +55,7 @@ impl Witness {
         witness
     }
 
-    /// Everything that arrived so far.
+    /// All events so far.
     pub fn seen(&self) -> Vec<Seen> {
         self.x.get_input_focus().unwrap().reply().unwrap();
         let mut seen = Vec::new();
@@ -74,7 +74,7 @@ impl Witness {
         seen
     }
 
-    /// What every key makes.
+    /// The symbols of every key.
     pub fn layout(&self) -> Vec<u32> {
         let (min, max) = (self.x.setup().min_keycode, self.x.setup().max_keycode);
         self.x.get_keyboard_mapping(min, max - min + 1).unwrap().reply().unwrap().keysyms
@@ -87,7 +87,7 @@ impl Witness {
         keys.iter().any(|byte| *byte != 0) || buttons & 0x1f00 != 0
     }
 
-    /// Waits until keys are down, as seen by another program.
+    /// Waits until another program sees pressed keys.
     pub async fn until_down(&self) {
         while !self.anything_down() {
             tokio::time::sleep(Duration::from_millis(1)).await;

@@ -1,4 +1,4 @@
-//! An X server of our own per test, and programs on it. All of them end with the test.
+//! A separate X server for each test, and programs on it. All of them end with the test.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -28,14 +28,14 @@ impl World {
     }
 
     pub fn sized(geometry: &str) -> Self {
-        // Servers that choose their number by themselves take each other's socket.
+        // Servers that choose their own number race for the same socket.
         static SERVERS: AtomicU32 = AtomicU32::new(0);
         let nth = SERVERS.fetch_add(1, Ordering::Relaxed);
         let name = format!(":{}", 1000 + std::process::id() % 10_000 + nth * 10_000);
         let mut command = Command::new("Xtigervnc");
         command.arg(&name);
         command.args("-displayfd 1 -rfbport -1 -nolisten local -nolisten tcp".split(' '));
-        // Without any place for viewers, newer versions do not start.
+        // Newer versions do not start without a listener for viewers.
         let home = tempfile::tempdir().unwrap();
         command.arg("-rfbunixpath").arg(home.path().join("rfb"));
         command.args("-extension GLX -SecurityTypes None -depth 24 -geometry".split(' '));
@@ -77,7 +77,7 @@ impl World {
         Program::start(command)
     }
 
-    /// A terminal that does not wait five seconds for a window manager that has just started.
+    /// A terminal. It does not wait five seconds for a window manager that just started.
     pub fn xterm(&self, arguments: &[&str]) -> Program {
         self.run("xterm", &[&["-xrm", "*wmTimeout: 100"], arguments].concat())
     }
@@ -104,7 +104,7 @@ impl World {
         program
     }
 
-    /// The window whose title contains `title`, as soon as there is one that is active.
+    /// The window whose title contains `title`, as soon as it is active.
     pub async fn window(&self, title: &str) -> Window {
         let deadline = soon();
         loop {
@@ -117,12 +117,12 @@ impl World {
         }
     }
 
-    /// Ends the X server, as a crash would.
+    /// Kills the X server, as a crash would.
     pub fn end_server(&mut self) {
         self.server.end();
     }
 
-    /// Stops the X server where it is, as a hang would.
+    /// Stops the X server, as a hang would.
     pub fn freeze_server(&self) {
         let pid = rustix::process::Pid::from_child(&self.server.0);
         rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
@@ -132,14 +132,14 @@ impl World {
 impl Drop for World {
     fn drop(&mut self) {
         self.server.end();
-        // A server that is killed leaves these behind.
+        // A killed server leaves these behind.
         let number = self.name.trim_start_matches(':');
         let _ = std::fs::remove_file(format!("/tmp/.X11-unix/X{number}"));
         let _ = std::fs::remove_file(format!("/tmp/.X{number}-lock"));
     }
 }
 
-/// A program that ends with the test, and with it whatever it started.
+/// A program that ends with the test, together with its children.
 pub struct Program(Child);
 
 impl Program {

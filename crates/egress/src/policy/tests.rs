@@ -7,7 +7,7 @@ use super::*;
 fn policy(allowlist: &str, own: &[&str]) -> Policy {
     let own: Vec<SocketAddr> = own.iter().map(|own| own.parse().unwrap()).collect();
     let policy = Policy::new(Cidr::list(allowlist).unwrap(), own);
-    // A stand-in for an address of this machine that looks public.
+    // Stands for an address of this machine that looks public.
     Policy { is_this_machine: |address| address.to_string() == "9.9.9.9", ..policy }
 }
 
@@ -16,7 +16,7 @@ fn judge(policy: &Policy, address: &str) -> Result<Ground, Rule> {
 }
 
 #[test]
-fn every_closed_range_is_closed_from_end_to_end() {
+fn every_closed_range_is_closed_at_both_ends() {
     let policy = policy("", &[]);
     for (first, last) in [
         ("0.0.0.0", "0.255.255.255"),
@@ -46,7 +46,7 @@ fn every_closed_range_is_closed_from_end_to_end() {
 }
 
 #[test]
-fn the_neighbours_of_closed_ranges_are_open() {
+fn addresses_next_to_closed_ranges_are_open() {
     let policy = policy("", &[]);
     for address in [
         "1.0.0.0",
@@ -72,7 +72,7 @@ fn the_neighbours_of_closed_ranges_are_open() {
 }
 
 #[test]
-fn the_allowlist_opens_a_range_and_nothing_beside_it() {
+fn the_allowlist_opens_exactly_its_range() {
     let policy = policy("127.0.0.2/32,fd00:1::/32", &[]);
     let opened = Ok(Ground::Allowlisted("127.0.0.2/32".parse().unwrap()));
     assert_eq!(judge(&policy, "127.0.0.2"), opened);
@@ -84,7 +84,7 @@ fn the_allowlist_opens_a_range_and_nothing_beside_it() {
 }
 
 #[test]
-fn all_of_ipv6_does_not_open_the_ipv4_addresses_inside_it() {
+fn an_ipv6_allowlist_does_not_open_embedded_ipv4_addresses() {
     let policy = policy("::/0", &[]);
     assert!(judge(&policy, "fd00::1").is_ok());
     for address in ["::ffff:10.0.0.1", "64:ff9b::10.0.0.1", "2002:a00:1::", "10.0.0.1"] {
@@ -93,7 +93,7 @@ fn all_of_ipv6_does_not_open_the_ipv4_addresses_inside_it() {
 }
 
 #[test]
-fn no_allowlist_opens_a_listener_of_our_own() {
+fn the_allowlist_cannot_open_our_own_listeners() {
     let policy = policy("0.0.0.0/0,::/0", &["127.0.0.1:80", "0.0.0.0:81", "[::1]:82", "[::]:83"]);
     for to in [
         "127.0.0.1:80",
@@ -154,7 +154,7 @@ fn names_are_judged_before_they_are_resolved() {
     }
 }
 
-/// The address in each form that carries an IPv4 address.
+/// All IPv6 forms with this embedded IPv4 address.
 fn forms(v4: Ipv4Addr) -> Vec<Ipv6Addr> {
     let bits = u128::from(v4.to_bits());
     let of = |prefix: &str| Ipv6Addr::from(prefix.parse::<Ipv6Addr>().unwrap().to_bits() | bits);
@@ -163,7 +163,7 @@ fn forms(v4: Ipv4Addr) -> Vec<Ipv6Addr> {
     let teredo = 0x2001_u128 << 112 | server << 64 | 0x8000_63bf << 32 | bits ^ 0xffff_ffff;
     let mut forms = vec![of("::ffff:0:0"), of("::ffff:0:0:0"), of("64:ff9b::"), of("64:ff9b:1::")];
     forms.extend([Ipv6Addr::from(in_6to4), Ipv6Addr::from(teredo)]);
-    // `::` and `::1` are addresses of their own, closed by rules of their own.
+    // `::` and `::1` have separate rules.
     forms.extend((v4.to_bits() > 1).then(|| of("::")));
     forms
 }
@@ -203,7 +203,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_allowed_by_default_is_global(bits in any::<u128>()) {
+    fn addresses_allowed_by_default_are_global(bits in any::<u128>()) {
         let v6 = Ipv6Addr::from(bits);
         if judge(&policy("", &[]), &v6.to_string()).is_ok() {
             prop_assert!(!v6.is_loopback() && !v6.is_unspecified() && !v6.is_multicast());

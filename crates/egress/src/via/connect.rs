@@ -1,4 +1,4 @@
-//! Asking an HTTP proxy for a tunnel.
+//! Requests a tunnel from an HTTP proxy.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use http::StatusCode;
@@ -41,7 +41,7 @@ fn request(target: &Target, credentials: Option<&Credentials>) -> String {
     format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{login}\r\n")
 }
 
-/// Reads a head, and nothing of what the server behind the proxy may have said already.
+/// Reads a head, but nothing that the server behind the proxy may have sent already.
 async fn head(stream: &mut TcpStream) -> Result<Vec<u8>, ViaError> {
     let mut head = Vec::new();
     let mut seen = [0; 1024];
@@ -49,18 +49,18 @@ async fn head(stream: &mut TcpStream) -> Result<Vec<u8>, ViaError> {
         let known = head.len();
         let count = stream.peek(&mut seen).await?;
         if count == 0 {
-            return Err(ViaError::Nonsense("it hung up in the middle of its answer"));
+            return Err(ViaError::Nonsense("it closed the connection within its answer"));
         }
         head.extend(seen.iter().take(count));
         let end = head.windows(END.len()).position(|part| part == END).map(|at| at + END.len());
         head.truncate(end.unwrap_or(head.len()));
-        // Those bytes are there, so they are read at once.
+        // These bytes have arrived, so this does not wait.
         stream.read_exact(seen.get_mut(..head.len() - known).unwrap_or_default()).await?;
         if end.is_some() {
             return Ok(head);
         }
     }
-    Err(ViaError::Nonsense("the head of its answer has no end"))
+    Err(ViaError::Nonsense("the head of its answer is too long"))
 }
 
 fn status(head: &[u8]) -> Result<StatusCode, ViaError> {

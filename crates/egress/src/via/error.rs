@@ -1,28 +1,28 @@
-//! Why a proxy did not give a connection, and what to do about it.
+//! Errors of an upstream proxy, with advice.
 
 use std::io;
 
 use crate::EgressError;
 
-/// A proxy to leave by that did not give a connection.
+/// The upstream proxy did not connect.
 #[derive(Debug, thiserror::Error)]
 pub enum ViaError {
-    /// There is no connection to the proxy itself.
+    /// The proxy itself cannot be reached.
     #[error("the session's proxy cannot be reached")]
     Unreachable(#[source] Box<EgressError>),
-    /// It wants to know who asks, or does not like who does.
+    /// The proxy requires a login, or refuses the given one.
     #[error("the session's proxy {0}")]
     Credentials(Login),
-    /// It does not connect to the target.
-    #[error("the session's proxy did not connect: it answered {0}")]
+    /// The proxy could not connect to the target.
+    #[error("the session's proxy did not connect to the server: it answered {0}")]
     Refused(String),
-    /// It does not speak as it should.
-    #[error("the session's proxy makes no sense: {0}")]
+    /// The proxy violates its protocol.
+    #[error("the session's proxy gave an invalid answer: {0}")]
     Nonsense(&'static str),
-    /// It hung up.
-    #[error("the session's proxy hung up")]
+    /// The proxy closed the connection.
+    #[error("the session's proxy closed the connection")]
     Broken(#[from] io::Error),
-    /// It took the request and then said nothing.
+    /// The proxy did not answer in time.
     #[error("the session's proxy did not answer in time")]
     Deadline,
 }
@@ -30,9 +30,9 @@ pub enum ViaError {
 /// What is wrong with the credentials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Login {
-    /// None were given.
+    /// None was given.
     Wanted,
-    /// Those that were given are not right.
+    /// The given one was refused.
     Refused,
 }
 
@@ -48,7 +48,7 @@ impl ViaError {
         }
     }
 
-    /// What to do about it, in a sentence.
+    /// Advice in one sentence.
     pub(crate) fn advice(&self) -> String {
         let advice = match self {
             Self::Unreachable(cause) => match cause.denial() {
@@ -59,13 +59,13 @@ impl ViaError {
                 "Create a session with the right proxy.username and proxy.password."
             }
             Self::Refused(_) => {
-                "The server may be down, or whoever runs the proxy may not allow it. A host in \
-                 proxy.bypass is dialled directly."
+                "The server may be down, or the proxy may not allow it. Hosts in proxy.bypass are \
+                 dialled directly."
             }
             Self::Nonsense(_) | Self::Broken(_) => {
                 "Check that proxy.server has the right port and scheme: http or socks5."
             }
-            Self::Deadline => "The proxy or the server behind it is slow, or down: try again.",
+            Self::Deadline => "The proxy or the server behind it is slow or down; try again.",
         };
         advice.to_owned()
     }
@@ -74,8 +74,8 @@ impl ViaError {
 impl std::fmt::Display for Login {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Wanted => "asks for a username and a password, and has been given none",
-            Self::Refused => "refuses the username and password it has been given",
+            Self::Wanted => "requires a username and a password, but none is set",
+            Self::Refused => "refuses the username and password",
         })
     }
 }

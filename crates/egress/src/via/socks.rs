@@ -1,4 +1,4 @@
-//! Asking a SOCKS5 proxy (RFC 1928) for a connection, with a password where it wants one (RFC 1929).
+//! Requests a connection from a SOCKS5 proxy (RFC 1928), with a password if required (RFC 1929).
 
 use std::net::IpAddr;
 
@@ -17,7 +17,7 @@ use crate::{
 };
 
 const BY_PASSWORD: u8 = 2;
-/// The version of the password's own exchange.
+/// The version of the password exchange.
 const PASSWORD_VERSION: u8 = 1;
 
 pub(super) async fn ask(
@@ -73,7 +73,7 @@ fn request(target: &Target) -> Vec<u8> {
     request
 }
 
-/// A length and a text. INVARIANT: names and credentials are no longer than 255 bytes.
+/// Appends a length and a text. INVARIANT: names and credentials have at most 255 bytes.
 fn put_text(message: &mut Vec<u8>, text: &str) {
     message.push(u8::try_from(text.len()).unwrap_or(u8::MAX));
     message.extend(text.bytes().take(usize::from(u8::MAX)));
@@ -87,12 +87,12 @@ async fn answer(stream: &mut TcpStream) -> Result<(), ViaError> {
     if reply != 0 {
         return Err(ViaError::Refused(meaning(reply).to_owned()));
     }
-    // The address that it is bound to is of no use here, but stands before the target's bytes.
+    // The bound address is not needed, but must be read: the target's bytes follow it.
     let length = match kind {
         1 => 4,
         3 => usize::from(stream.read_u8().await?),
         4 => 16,
-        _ => return Err(ViaError::Nonsense("it answers with an unknown kind of address")),
+        _ => return Err(ViaError::Nonsense("its answer has an unknown address type")),
     };
     let mut bound = vec![0; length + 2];
     stream.read_exact(&mut bound).await?;
@@ -106,9 +106,9 @@ fn meaning(reply: u8) -> &'static str {
         3 => "network unreachable",
         4 => "host unreachable",
         5 => "connection refused",
-        6 => "too slow",
+        6 => "TTL expired",
         7 => "command not supported",
-        8 => "kind of address not supported",
+        8 => "address type not supported",
         _ => "an unknown code",
     }
 }

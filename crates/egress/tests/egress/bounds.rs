@@ -17,11 +17,11 @@ use crate::{
     world::{ALLOWED, Names, World, head, rest},
 };
 
-/// What sockets and buffers on the way may hold, with room to spare.
+/// The most that sockets and buffers on the way may hold, with a margin.
 const IN_FLIGHT: u64 = 16 << 20;
 
 #[tokio::test]
-async fn connections_over_the_limit_are_turned_away_until_one_ends() {
+async fn connections_over_the_limit_are_refused_until_one_ends() {
     let limits = Limits { connections: 2, ..Limits::default() };
     let (world, origin) = (World::with(limits, Names::none()), Origin::start(ALLOWED).await);
     let (one, _two) = (world.connect().await, world.connect().await);
@@ -64,7 +64,7 @@ async fn an_idle_tunnel_ends_and_a_busy_one_does_not() {
 }
 
 #[tokio::test]
-async fn a_client_that_does_not_read_stops_the_server_behind_it() {
+async fn a_client_that_does_not_read_blocks_its_server() {
     let (world, origin) = (World::new(), Origin::start(ALLOWED).await);
     let mut stream = world.connect().await;
     let request = format!("GET {} HTTP/1.1\r\nHost: x\r\n\r\n", origin.url("/big?1073741824"));
@@ -80,7 +80,7 @@ async fn a_client_that_does_not_read_stops_the_server_behind_it() {
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_read_stops_the_client_before_it() {
+async fn a_server_that_does_not_read_blocks_its_client() {
     let (world, origin) = (World::new(), Origin::start(ALLOWED).await);
     let mut stream = world.connect().await;
     let request = format!(
@@ -96,7 +96,7 @@ async fn a_server_that_does_not_read_stops_the_client_before_it() {
 }
 
 #[tokio::test]
-async fn who_does_not_say_what_it_wants_is_left() {
+async fn a_client_that_sends_no_request_is_disconnected() {
     let limits = Limits { head: Duration::from_millis(300), ..Limits::default() };
     let world = World::with(limits, Names::none());
     for beginning in
@@ -111,7 +111,7 @@ async fn who_does_not_say_what_it_wants_is_left() {
 }
 
 #[tokio::test]
-async fn a_head_that_comes_byte_by_byte_does_not_win_time() {
+async fn a_head_sent_byte_by_byte_does_not_extend_the_timeout() {
     let limits = Limits { head: Duration::from_millis(300), ..Limits::default() };
     let world = World::with(limits, Names::none());
     let began = Instant::now();
@@ -129,7 +129,7 @@ async fn a_head_that_comes_byte_by_byte_does_not_win_time() {
 }
 
 #[tokio::test]
-async fn a_slow_answer_may_take_its_time_after_a_server_closed_a_kept_connection() {
+async fn a_slow_answer_is_allowed_after_a_kept_connection_was_closed() {
     let limits = Limits {
         idle: Duration::from_secs(5),
         half_closed: Duration::from_millis(200),
@@ -173,7 +173,7 @@ async fn asked(listener: &TcpListener) -> TcpStream {
 }
 
 #[tokio::test]
-async fn a_tunnel_with_one_side_finished_does_not_linger() {
+async fn a_half_closed_tunnel_ends_soon() {
     let limits = Limits { half_closed: Duration::from_millis(200), ..Limits::default() };
     let world = World::with(limits, Names::none());
     let listener = TcpListener::bind((ALLOWED, 0)).await.unwrap();
@@ -181,7 +181,7 @@ async fn a_tunnel_with_one_side_finished_does_not_linger() {
     let mut stream = world.connect().await;
     stream.write_all(format!("CONNECT {to} HTTP/1.1\r\n\r\n").as_bytes()).await.unwrap();
     head(&mut stream).await;
-    // A server that neither reads nor leaves.
+    // A server that neither reads nor disconnects.
     let _server = listener.accept().await.unwrap();
     stream.shutdown().await.unwrap();
     let began = Instant::now();

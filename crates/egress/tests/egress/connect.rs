@@ -1,4 +1,4 @@
-//! Tunnels by CONNECT.
+//! Tunnels with CONNECT.
 
 use helmdeck_egress::{Scheme, Verdict};
 use tokio::{
@@ -12,11 +12,11 @@ use crate::{
 };
 
 #[tokio::test]
-async fn bytes_pass_both_ways_and_an_end_is_passed_on() {
+async fn bytes_and_half_closes_pass_both_ways() {
     let world = World::new();
     let listener = TcpListener::bind((ALLOWED, 0)).await.unwrap();
     let to = listener.local_addr().unwrap();
-    // Answers only when the other side has finished.
+    // Answers only after the other side has finished.
     let server = tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
         let mut heard = String::new();
@@ -24,7 +24,7 @@ async fn bytes_pass_both_ways_and_an_end_is_passed_on() {
         stream.write_all(format!("heard {heard}").as_bytes()).await.unwrap();
     });
     let mut stream = world.connect().await;
-    // The first bytes are sent along, before the tunnel is known to stand.
+    // The first bytes are sent before the tunnel is confirmed.
     let request = format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n\r\nearly ");
     stream.write_all(request.as_bytes()).await.unwrap();
     let head = head(&mut stream).await;
@@ -83,5 +83,5 @@ async fn a_closed_port_is_a_502() {
     let answer = world.say("CONNECT 127.0.0.2:1 HTTP/1.1\r\nConnection: close\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 502"), "{answer}");
     assert!(answer.contains("x-helmdeck-egress: failed"), "{answer}");
-    assert!(answer.contains("127.0.0.2 does not take the connection"), "{answer}");
+    assert!(answer.contains("could not connect to 127.0.0.2"), "{answer}");
 }

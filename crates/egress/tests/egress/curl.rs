@@ -22,7 +22,7 @@ async fn curl(front: &Front, kind: &str, arguments: &[&str]) -> Option<(i32, Str
 }
 
 #[tokio::test]
-async fn curl_gets_out_by_every_way_to_the_allowed_host_only() {
+async fn curl_reaches_only_the_allowed_host_by_every_protocol() {
     let (allowed, denied) = Origin::start_both(ALLOWED, DENIED).await;
     let world = World::with(Default::default(), Names::of(&[&[ALLOWED], &[DENIED]]));
     let front = world.port().await;

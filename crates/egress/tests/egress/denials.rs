@@ -1,4 +1,4 @@
-//! What must not get out, and how the refusal reads.
+//! What must not get out, and the text of refusals.
 
 use helmdeck_egress::{Cidr, Limits, Policy, Rule, Verdict};
 use std::{sync::atomic::Ordering, time::Duration};
@@ -9,7 +9,7 @@ use crate::{
 };
 
 #[tokio::test]
-async fn a_denied_address_is_never_dialled_however_it_is_spelled() {
+async fn a_denied_address_is_never_dialled_in_any_spelling() {
     let (world, denied) = (World::new(), Origin::start(DENIED).await);
     let port = denied.address.port();
     let spellings = [
@@ -56,7 +56,7 @@ async fn a_name_that_changes_its_answer_reaches_only_the_checked_address() {
 }
 
 #[tokio::test]
-async fn of_several_addresses_only_allowed_ones_are_dialled() {
+async fn only_the_allowed_addresses_of_a_name_are_dialled() {
     let (allowed, denied) = Origin::start_both(ALLOWED, DENIED).await;
     let names = Names::of(&[&[DENIED, "10.0.0.1", ALLOWED, "::1"]]);
     let world = World::with(Limits::default(), names);
@@ -78,7 +78,7 @@ async fn a_redirect_to_a_denied_address_is_a_new_decision() {
 }
 
 #[tokio::test]
-async fn the_machine_is_reached_by_its_name_and_only_when_opened() {
+async fn the_machine_name_works_only_when_opened() {
     let origin = Origin::start("127.0.0.1").await;
     let url = format!("http://host.helmdeck.internal:{}/hello", origin.address.port());
     let closed = World::new();
@@ -93,7 +93,7 @@ async fn the_machine_is_reached_by_its_name_and_only_when_opened() {
 }
 
 #[tokio::test]
-async fn our_own_listeners_stay_closed_whatever_is_opened() {
+async fn our_own_listeners_cannot_be_opened() {
     let own = Origin::start("127.0.0.1").await;
     let policy = Policy::new(Cidr::list("0.0.0.0/0, ::/0").unwrap(), [own.address]);
     let world = World::of(policy, Limits::default(), Names::of(&[&["127.0.0.1", "0.0.0.0"]]));
@@ -143,7 +143,7 @@ async fn a_browser_gets_a_page_and_the_query_is_nowhere_in_it() {
 }
 
 #[tokio::test]
-async fn names_that_do_not_resolve_and_resolvers_that_do_not_answer_are_told_apart() {
+async fn unresolved_names_and_slow_resolvers_have_different_errors() {
     let limits = Limits { resolve: Duration::from_millis(100), ..Limits::default() };
     let world = World::with(limits, Names::none());
     let unknown = world.ask("http://unknown.test/").await;
@@ -156,7 +156,7 @@ async fn names_that_do_not_resolve_and_resolvers_that_do_not_answer_are_told_apa
 }
 
 #[tokio::test]
-async fn a_refused_upload_still_gets_to_read_why() {
+async fn a_refused_upload_can_read_the_refusal() {
     let world = World::new();
     let request = format!(
         "POST http://10.0.0.1/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\

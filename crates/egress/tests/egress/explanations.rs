@@ -1,4 +1,4 @@
-//! What `helmdeck egress test` prints.
+//! The output of `helmdeck egress test`.
 
 use helmdeck_egress::{Cidr, Policy, explain};
 
@@ -21,12 +21,12 @@ async fn every_address_has_its_line() {
          10.0.0.1  denied: 10.0.0.0/8 is closed: a private network\n  \
          127.0.0.2  allowed: 127.0.0.2/32 is on the allowlist\n  \
          64:ff9b::a00:1  denied: 10.0.0.0/8 is closed: a private network\n\
-         allowed, by the allowed addresses only"
+         allowed, through the allowed addresses only"
     );
 }
 
 #[tokio::test]
-async fn a_refusal_says_how_to_open_it() {
+async fn a_refusal_explains_how_to_open_the_address() {
     let (allowed, text) = explained("http://169.254.169.254/latest", &Names::none()).await;
     assert!(!allowed);
     assert!(text.contains("169.254.169.254/32 is closed: the metadata server"), "{text}");

@@ -1,4 +1,4 @@
-//! Plain HTTP: requests in absolute form.
+//! Plain HTTP: absolute-form requests.
 
 use bytes::Bytes;
 use helmdeck_egress::{Limits, Scheme, Verdict};
@@ -34,7 +34,7 @@ async fn an_allowed_page_is_fetched_and_reported() {
 }
 
 #[tokio::test]
-async fn the_server_sees_a_plain_request_without_traces_of_the_proxy() {
+async fn the_server_sees_no_traces_of_the_proxy() {
     let (world, origin) = (World::new(), Origin::start(ALLOWED).await);
     let answer = world
         .say(format!(
@@ -55,7 +55,7 @@ async fn the_server_sees_a_plain_request_without_traces_of_the_proxy() {
 }
 
 #[tokio::test]
-async fn one_connection_serves_many_requests_and_keeps_the_one_behind_it() {
+async fn one_client_connection_reuses_its_server_connection() {
     let (world, origin) = (World::new(), Origin::start(ALLOWED).await);
     let mut client = client(&world).await;
     for path in ["/hello", "/hello", "/close", "/hello", "/hello"] {
@@ -70,7 +70,7 @@ async fn one_connection_serves_many_requests_and_keeps_the_one_behind_it() {
 }
 
 #[tokio::test]
-async fn another_target_on_the_same_connection_is_decided_anew() {
+async fn each_target_on_a_connection_is_judged_separately() {
     let (world, origin) = (World::new(), Origin::start(ALLOWED).await);
     let denied = Origin::start("127.0.0.3").await;
     let mut client = client(&world).await;
@@ -108,7 +108,7 @@ async fn bodies_pass_both_ways_with_a_length_and_in_chunks() {
 }
 
 #[tokio::test]
-async fn two_lengths_in_one_request_do_not_smuggle_a_second_one() {
+async fn duplicate_lengths_cannot_smuggle_a_request() {
     let (world, origin) = (World::new(), Origin::start(ALLOWED).await);
     let url = origin.url("/echo");
     let answer = world
@@ -142,7 +142,7 @@ async fn sixty_four_megabytes_pass_both_ways() {
 }
 
 #[tokio::test]
-async fn a_web_socket_passes() {
+async fn websockets_pass() {
     let (world, origin) = (World::new(), Origin::start(ALLOWED).await);
     let mut stream = world.connect().await;
     let request = format!(
@@ -176,10 +176,10 @@ async fn a_server_that_declines_an_upgrade_just_answers() {
 }
 
 #[tokio::test]
-async fn what_a_proxy_cannot_forward_is_a_bad_request_that_says_why() {
+async fn requests_that_cannot_be_forwarded_are_bad_requests_with_a_reason() {
     let world = World::new();
     for (request, why) in [
-        ("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "whole URL"),
+        ("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "absolute URL"),
         ("GET https://a.test/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "CONNECT"),
         ("GET ftp://a.test/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "CONNECT"),
         ("GET http://1.2.3.4.5/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "IPv4"),
@@ -191,7 +191,7 @@ async fn what_a_proxy_cannot_forward_is_a_bad_request_that_says_why() {
 }
 
 #[tokio::test]
-async fn a_server_that_never_answers_is_given_up() {
+async fn a_server_that_never_answers_times_out() {
     let limits = Limits { answer: std::time::Duration::from_millis(300), ..Limits::default() };
     let (world, origin) = (World::with(limits, Names::none()), Origin::start(ALLOWED).await);
     let answer = world.ask(&origin.url("/sink")).await;
@@ -200,7 +200,7 @@ async fn a_server_that_never_answers_is_given_up() {
 }
 
 #[tokio::test]
-async fn requests_sent_ahead_to_several_targets_are_answered_in_turn() {
+async fn pipelined_requests_to_several_targets_are_answered_in_order() {
     let (world, one) = (World::new(), Origin::start(ALLOWED).await);
     let two = Origin::start(ALLOWED).await;
     let answers = world

@@ -1,4 +1,4 @@
-//! Who ends what.
+//! What ends when a client, server or proxy ends.
 
 use std::time::Duration;
 
@@ -68,7 +68,7 @@ async fn all(world: &World, origin: &Origin) -> Vec<UnixStream> {
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_ends_the_connection_behind_it() {
+async fn a_client_that_disconnects_ends_its_server_connection() {
     let world = World::new();
     macro_rules! check {
         ($($kind:ident),+) => {$(
@@ -100,7 +100,7 @@ async fn dropping_the_last_handle_ends_every_connection() {
 }
 
 #[tokio::test]
-async fn a_server_that_leaves_ends_the_client() {
+async fn a_server_that_disconnects_ends_its_client_connection() {
     let (world, origin) = (World::new(), Origin::start(ALLOWED).await);
     let mut clients = all(&world, &origin).await;
     drop(origin);
@@ -109,7 +109,7 @@ async fn a_server_that_leaves_ends_the_client() {
         client.shutdown().await.unwrap();
         rest(&mut client).await;
     }
-    // The kept one waits for its next request.
+    // The kept connection waits for its next request.
     while world.proxy.connections() > 1 {
         sleep(Duration::from_millis(5)).await;
     }

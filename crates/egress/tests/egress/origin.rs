@@ -1,4 +1,4 @@
-//! A web server that does whatever a test needs, and counts.
+//! A test web server that counts what it sees.
 
 use std::{
     convert::Infallible,
@@ -31,7 +31,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 type Answer = BoxBody<Bytes, hyper::Error>;
 
-/// A web server on one address. Dropping it closes it.
+/// A web server on one address. Dropping it stops it.
 pub struct Origin {
     pub address: SocketAddr,
     pub seen: Arc<Seen>,
@@ -41,11 +41,11 @@ pub struct Origin {
 /// What the server has seen so far.
 #[derive(Default)]
 pub struct Seen {
-    /// Connections that were ever accepted.
+    /// Connections accepted so far.
     pub accepted: AtomicUsize,
-    /// Connections that are open.
+    /// Open connections.
     pub open: AtomicUsize,
-    /// Bytes of `/big` that were handed to the connection.
+    /// Bytes of `/big` passed to the connection.
     pub sent: AtomicU64,
 }
 
@@ -104,7 +104,7 @@ async fn serve(listener: TcpListener, seen: Arc<Seen>) {
     }
 }
 
-/// Counts a connection for as long as it lives.
+/// Counts an open connection while it exists.
 struct Open(Arc<Seen>);
 
 impl Open {
@@ -177,7 +177,7 @@ fn text(text: &str) -> Response<Answer> {
     Response::new(Full::from(text.to_owned()).map_err(|e| match e {}).boxed())
 }
 
-/// A body of so many zeros, without a length in advance.
+/// A body of zeros without a declared length.
 struct Zeros {
     left: usize,
     seen: Arc<Seen>,

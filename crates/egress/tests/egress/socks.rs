@@ -1,4 +1,4 @@
-//! SOCKS5 clients, and those that only nearly are.
+//! SOCKS5 clients, valid and invalid.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -38,7 +38,7 @@ fn connect_name(name: &str, port: u16) -> Vec<u8> {
     request
 }
 
-/// Greets and asks; returns the reply's code.
+/// Sends greeting and request; returns the reply's code.
 async fn ask(world: &World, request: &[u8]) -> (UnixStream, u8) {
     let mut stream = world.connect().await;
     stream.write_all(&GREETING).await.unwrap();
@@ -84,7 +84,7 @@ async fn ipv4_ipv6_and_names_are_tunnelled() {
 }
 
 #[tokio::test]
-async fn what_is_not_allowed_gets_reply_two() {
+async fn denied_targets_get_reply_two() {
     let denied = Origin::start(DENIED).await;
     let world = World::with(Limits::default(), Names::of(&[&[DENIED]]));
     let port = denied.address.port();
@@ -107,7 +107,7 @@ async fn what_is_not_allowed_gets_reply_two() {
 }
 
 #[tokio::test]
-async fn failures_have_codes_of_their_own() {
+async fn each_failure_has_its_reply_code() {
     let world = World::new();
     let closed = connect_to("127.0.0.2:1".parse().unwrap());
     assert_eq!(ask(&world, &closed).await.1, 5);

@@ -1,4 +1,4 @@
-//! Input that no client would send.
+//! Invalid input.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::{
 };
 
 #[tokio::test]
-async fn garbage_is_answered_or_dropped_and_the_proxy_lives_on() {
+async fn garbage_is_answered_or_dropped_and_the_proxy_continues() {
     let (world, origin) = (World::new(), Origin::start(ALLOWED).await);
     let long_line = format!("GET http://a.test/{} HTTP/1.1\r\n\r\n", "a".repeat(300_000));
     let many_fields = format!("GET http://a.test/ HTTP/1.1\r\n{}\r\n", "X: y\r\n".repeat(5000));
@@ -30,7 +30,7 @@ async fn garbage_is_answered_or_dropped_and_the_proxy_lives_on() {
     ];
     for input in inputs {
         let mut stream = world.connect().await;
-        // The proxy may hang up in the middle of it.
+        // The proxy may disconnect within it.
         let _ = stream.write_all(input).await;
         let _ = stream.shutdown().await;
         let answer = rest(&mut stream).await;
@@ -41,7 +41,7 @@ async fn garbage_is_answered_or_dropped_and_the_proxy_lives_on() {
 }
 
 #[tokio::test]
-async fn noise_behind_any_beginning_never_gets_a_connection() {
+async fn random_bytes_never_open_a_connection() {
     let world = Arc::new(World::new());
     let beginnings: [&[u8]; 5] =
         [b"", b"\x05\x01\x00", b"\x05\x01\x00\x05\x01\x00", b"GET http://", b"CONNECT "];

@@ -1,4 +1,4 @@
-//! Leaving by another proxy: what it is asked for, what it is not, and how its failures read.
+//! Upstream proxies: what is requested from them, what is not, and how failures read.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::{
 
 const LOGIN: (&str, &str) = ("alice", "correct horse: battery");
 
-/// A world that leaves by this proxy, logged in.
+/// A world with this upstream proxy, logged in.
 fn world(server: &str, bypass: &[&str]) -> World {
     let via = Via::new(server).unwrap().logging_in(LOGIN.0, LOGIN.1).unwrap();
     leaving(via.bypassing(bypass.iter().map(|host| host.parse().unwrap()).collect()))
@@ -25,7 +25,7 @@ fn leaving(via: Via) -> World {
     World::leaving(policy, limits, Names::of(&[&[ALLOWED]]), Some(via))
 }
 
-/// Both kinds of proxy before a server that the policy would not let a session dial.
+/// Both kinds of proxy, in front of a server that the policy would not allow.
 async fn both() -> (Origin, [(Speaks, Upstream); 2]) {
     let origin = Origin::start(DENIED).await;
     let start = async |speaks| {
@@ -36,7 +36,7 @@ async fn both() -> (Origin, [(Speaks, Upstream); 2]) {
 }
 
 #[tokio::test]
-async fn names_are_the_proxys_to_resolve_and_addresses_ours_to_judge() {
+async fn the_proxy_resolves_names_and_the_policy_judges_addresses() {
     let (origin, proxies) = both().await;
     let direct = Origin::start(ALLOWED).await;
     for (speaks, proxy) in proxies {
@@ -64,7 +64,7 @@ async fn names_are_the_proxys_to_resolve_and_addresses_ours_to_judge() {
             "http://[::ffff:10.0.0.1]/",
             "http://metadata.google.internal/",
             "http://localhost/",
-            // Ours whatever the proxy thinks of the name, and closed here.
+            // Always handled here, and closed by the policy.
             "http://host.helmdeck.internal/",
         ] {
             let answer = world.ask(denied).await;
@@ -76,7 +76,7 @@ async fn names_are_the_proxys_to_resolve_and_addresses_ours_to_judge() {
 }
 
 #[tokio::test]
-async fn what_the_server_says_at_once_is_not_lost() {
+async fn early_bytes_of_the_server_are_not_lost() {
     let (_origin, proxies) = both().await;
     for (speaks, proxy) in proxies {
         let world = world(&proxy.server(speaks), &[]);
@@ -88,7 +88,7 @@ async fn what_the_server_says_at_once_is_not_lost() {
 }
 
 #[tokio::test]
-async fn a_failure_says_whose_it_is_and_what_to_do() {
+async fn a_failure_names_its_cause_and_gives_advice() {
     let (origin, proxies) = both().await;
     let says = async |world: &World, url: &str, status: u16, parts: &[&str]| {
         let page = world.ask(url).await;
@@ -101,8 +101,8 @@ async fn a_failure_says_whose_it_is_and_what_to_do() {
         let plain = || Via::new(&server).unwrap();
         let wrong = leaving(plain().logging_in("alice", "wrong").unwrap());
         says(&wrong, "http://a.test/", 502, &["refuses the username", "proxy.password"]).await;
-        let nobody = leaving(plain());
-        says(&nobody, "http://a.test/", 502, &["asks for a username"]).await;
+        let anonymous = leaving(plain());
+        says(&anonymous, "http://a.test/", 502, &["requires a username"]).await;
         let known = world(&server, &[]);
         says(&known, "http://refused.test/", 502, &["did not connect", "proxy.bypass"]).await;
         says(&known, "http://silent.test/", 504, &["did not answer in time"]).await;
@@ -114,7 +114,7 @@ async fn a_failure_says_whose_it_is_and_what_to_do() {
         ];
         assert_eq!(known.verdicts(), others.map(failed));
     }
-    // Nobody listens; the wrong protocol; an address that is closed.
+    // No listener; the wrong protocol; a closed address.
     let gone = TcpListener::bind((ALLOWED, 0)).await.unwrap().local_addr().unwrap();
     let gone = world(&format!("http://{gone}"), &[]);
     says(&gone, "http://a.test/", 502, &["cannot be reached", "refused", "proxy.server"]).await;
@@ -123,7 +123,7 @@ async fn a_failure_says_whose_it_is_and_what_to_do() {
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = babble.accept().await {
             let _: std::io::Result<()> = stream.write_all(b"SSH-2.0-x\r\n\r\n").await;
-            // Read before it closes, or the answer would be lost with it.
+            // Reads first: closing early would lose the answer.
             let _ = tokio::io::copy(&mut stream, &mut tokio::io::sink()).await;
         }
     });

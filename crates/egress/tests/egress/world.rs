@@ -1,4 +1,4 @@
-//! A proxy on a unix socket with everything around it, and small clients.
+//! A proxy on a unix socket with its surroundings, and small clients.
 
 use std::{
     io,
@@ -27,7 +27,7 @@ const BUFFER: usize = 64 << 10;
 pub const ALLOWED: &str = "127.0.0.2";
 pub const DENIED: &str = "127.0.0.3";
 
-/// A proxy that opens 127.0.0.2 only.
+/// A proxy that opens only 127.0.0.2.
 pub struct World {
     pub proxy: Proxy,
     decisions: Arc<Mutex<Vec<Decision>>>,
@@ -48,7 +48,7 @@ impl World {
         Self::leaving(policy, limits, names, None)
     }
 
-    /// A proxy that leaves by another one.
+    /// A proxy with an upstream proxy.
     pub fn leaving(policy: Policy, limits: Limits, names: Names, via: Option<Via>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("egress.sock");
@@ -74,7 +74,7 @@ impl World {
         rest(&mut stream).await
     }
 
-    /// Asks for a URL on a connection of its own.
+    /// Requests a URL on a separate connection.
     pub async fn ask(&self, url: &str) -> String {
         self.say(format!("GET {url} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")).await
     }
@@ -87,7 +87,7 @@ impl World {
         self.decisions().into_iter().map(|decision| decision.verdict).collect()
     }
 
-    /// The proxy on a TCP port, as the guest offers it inside a sandbox.
+    /// The proxy on a TCP port, as the guest provides it inside a sandbox.
     pub async fn port(&self) -> Front {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -117,7 +117,7 @@ pub struct Front {
 pub async fn rest(stream: &mut UnixStream) -> String {
     let mut bytes = Vec::new();
     let reading = stream.read_to_end(&mut bytes);
-    // A reset after the answer is an end as well.
+    // A reset after the answer counts as an end, too.
     let _ = timeout(Duration::from_secs(20), reading).await.expect("the proxy closes");
     String::from_utf8_lossy(&bytes).into_owned()
 }
@@ -132,7 +132,7 @@ pub async fn head(stream: &mut UnixStream) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// Answers in turn, each name from the same list; the last answer stays.
+/// Answers in order, the same list for each name; the last answer repeats.
 #[derive(Clone)]
 pub struct Names {
     answers: Arc<Vec<Vec<IpAddr>>>,

@@ -1,4 +1,4 @@
-//! One command that runs, or has ended: its output, and how it ended.
+//! A running or ended command: its output, and how it ended.
 
 use std::time::{Duration, Instant};
 
@@ -14,14 +14,14 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::{output::Output, tree::Tree};
 
-/// Which of the two.
+/// One of the two output streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
     Stdout,
     Stderr,
 }
 
-/// A command that runs, or has ended.
+/// A running or ended command.
 pub struct Command {
     id: ExecId,
     name: String,
@@ -30,11 +30,11 @@ pub struct Command {
     tree: Tree,
     outputs: Mutex<Outputs>,
     ended: watch::Sender<Option<Ended>>,
-    /// Moves whenever there is more output, and at the end.
+    /// Notified on new output, and at the end.
     changed: watch::Sender<()>,
-    /// Whether it shall be killed; the first reason counts.
+    /// Why it is to be killed; the first reason counts.
     kill: watch::Sender<Option<Killed>>,
-    /// Its share of the memory for output.
+    /// Its share of the output memory.
     _budget: OwnedSemaphorePermit,
 }
 
@@ -54,11 +54,11 @@ struct Ended {
 /// Why a command is killed.
 #[derive(Debug, Clone)]
 pub enum Killed {
-    /// A caller asked for it, or left.
+    /// A caller requested it or disconnected.
     Asked,
-    /// It took too long.
+    /// It reached its timeout.
     TimedOut,
-    /// The session uses more of the disk than it may.
+    /// The session exceeded its disk limit.
     DiskFull(ErrorBody),
 }
 
@@ -99,7 +99,7 @@ impl Command {
         &self.tree
     }
 
-    /// Has it killed, unless it is over.
+    /// Requests that it is killed, unless it has ended.
     pub fn kill(&self, why: Killed) {
         self.kill.send_if_modified(|killed| {
             let first = killed.is_none();
@@ -108,10 +108,10 @@ impl Command {
         });
     }
 
-    /// Returns when it shall be killed.
+    /// Waits until it is to be killed.
     pub async fn killed(&self) -> Killed {
         let mut kill = self.kill.subscribe();
-        // The sender is ours, so this does not fail.
+        // We own the sender, so this does not fail.
         let _ = kill.wait_for(Option::is_some).await;
         kill.borrow().clone().unwrap_or(Killed::Asked)
     }
@@ -120,24 +120,24 @@ impl Command {
         self.ended.borrow().is_none()
     }
 
-    /// For how long it is over.
+    /// The time since it ended.
     pub fn ended_since(&self) -> Duration {
         let ended = self.ended.borrow();
         ended.as_ref().map_or(Duration::ZERO, |ended| self.began.elapsed() - ended.took)
     }
 
-    /// Returns when it has ended.
+    /// Waits until it has ended.
     pub async fn over(&self) {
-        // The sender is ours, so this does not fail.
+        // We own the sender, so this does not fail.
         let _ = self.ended.subscribe().wait_for(Option::is_some).await;
     }
 
-    /// Tells of more output, and of the end.
+    /// Subscribes to new output and the end.
     pub fn changes(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
     }
 
-    /// It wrote something.
+    /// Adds output.
     pub fn push(&self, stream: Stream, bytes: &[u8]) {
         let mut outputs = self.outputs.lock();
         match stream {
@@ -157,7 +157,7 @@ impl Command {
         }
     }
 
-    /// It is over, after all that it wrote.
+    /// Marks it as ended, after all its output.
     pub fn end(&self, ending: Ending, killed: Option<Killed>) {
         let mut outputs = self.outputs.lock();
         outputs.stdout.shrink();
@@ -168,9 +168,9 @@ impl Command {
         self.changed.send_replace(());
     }
 
-    /// What came of it so far.
+    /// Its current state.
     pub fn state(&self, with_output: bool) -> ExecState {
-        // Looked at first: what it wrote before its end is there by then.
+        // Read first: all output from before the end is recorded by then.
         let ended = self.ended.borrow().clone();
         let outputs = self.outputs.lock();
         let ending = ended.as_ref().map(|ended| ended.ending);
@@ -194,7 +194,7 @@ impl Command {
         }
     }
 
-    /// The same for a list.
+    /// The state for a list.
     pub fn summary(&self) -> ExecSummary {
         let ExecState { exec_id, running, exit_code, signal, timed_out, duration_ms, .. } =
             self.state(false);
@@ -211,7 +211,7 @@ impl Command {
     }
 }
 
-/// The code that something exited with.
+/// The exit code, if it exited.
 pub fn exit_code(ending: Option<Ending>) -> Option<i32> {
     match ending {
         Some(Ending::Exited(code)) => Some(code),
@@ -219,7 +219,7 @@ pub fn exit_code(ending: Option<Ending>) -> Option<i32> {
     }
 }
 
-/// The name of the signal that ended something.
+/// The name of the signal, if one ended it.
 pub fn signal(ending: Ending) -> Option<String> {
     const NAMES: [&str; 32] = [
         "", "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV",
@@ -236,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signals_have_the_names_that_people_know() {
+    fn signals_have_their_usual_names() {
         let name = |number| signal(Ending::Signaled(number)).unwrap();
         assert_eq!(
             (name(9), name(15), name(31)),

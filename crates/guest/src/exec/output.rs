@@ -1,4 +1,4 @@
-//! What is kept of a program's output: its beginning and its end, in bounded memory.
+//! Keeps the start and the end of a program's output, in limited memory.
 
 use std::collections::VecDeque;
 
@@ -10,19 +10,19 @@ pub struct Output {
     tail: VecDeque<u8>,
     head_limit: usize,
     tail_limit: usize,
-    /// Bytes that were written in all.
+    /// The number of bytes written in total.
     total: u64,
 }
 
 impl Output {
-    /// Keeps `limit` bytes at most.
+    /// Keeps at most `limit` bytes.
     pub fn new(limit: usize) -> Self {
         let tail_limit = limit / 2;
         let head_limit = limit - tail_limit;
         Self { head: Vec::new(), tail: VecDeque::new(), head_limit, tail_limit, total: 0 }
     }
 
-    /// Adds what was written.
+    /// Adds output.
     pub fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         let room = self.head_limit - self.head.len();
@@ -34,13 +34,13 @@ impl Output {
         self.tail.extend(last);
     }
 
-    /// Gives memory back that further output would have needed.
+    /// Frees memory that only further output would need.
     pub fn shrink(&mut self) {
         self.head.shrink_to_fit();
         self.tail.shrink_to_fit();
     }
 
-    /// Whether something between beginning and end is not kept.
+    /// Whether a part in the middle was dropped.
     pub fn is_truncated(&self) -> bool {
         self.left_out() > 0
     }
@@ -49,8 +49,9 @@ impl Output {
         self.total - self.head.len() as u64 - self.tail.len() as u64
     }
 
-    /// The bytes from this one on that are kept, `most` at most, and the number of the first of them: a
-    /// higher one if some in between are not. Nothing if there is nothing further.
+    /// The kept bytes from position `at`, at most `most`, and the position of the first of them,
+    /// which is
+    /// higher if some were dropped. `None` at the end.
     pub fn from(&self, at: u64, most: usize) -> Option<(u64, Bytes)> {
         let head = usize::try_from(at).ok().and_then(|at| self.head.get(at..));
         if let Some(found) = head.filter(|found| !found.is_empty()) {
@@ -66,8 +67,9 @@ impl Output {
         Some((at, self.tail.range(skipped..end).copied().collect()))
     }
 
-    /// All that is kept as text, with a line where something is left out. What is no UTF-8 is replaced;
-    /// a character of which a part is left out is left out whole.
+    /// The kept output as text, with a line where bytes were dropped. Invalid UTF-8 is replaced; a
+    /// character
+    /// that is partly dropped is dropped whole.
     pub fn text(&self) -> String {
         let tail: Vec<u8> = self.tail.iter().copied().collect();
         if !self.is_truncated() {
@@ -83,22 +85,22 @@ impl Output {
     }
 }
 
-/// The longest UTF-8 character.
+/// The longest UTF-8 character, in bytes.
 const LONGEST: usize = 4;
 
-/// Without the beginning of a character at the end.
+/// Removes an incomplete character from the end.
 fn without_cut_end(bytes: &[u8]) -> &[u8] {
     let last = bytes.len().saturating_sub(LONGEST - 1);
     let start = bytes.iter().skip(last).rposition(|byte| *byte >= 0xc0);
     let Some(cut) = start.and_then(|start| bytes.split_at_checked(last + start)) else {
         return bytes;
     };
-    // An error without a length is one that further bytes could mend.
+    // An error without a length means that further bytes could complete the character.
     let is_cut = std::str::from_utf8(cut.1).is_err_and(|error| error.error_len().is_none());
     if is_cut { cut.0 } else { bytes }
 }
 
-/// Without the end of a character at the start.
+/// Removes an incomplete character from the start.
 fn without_cut_start(bytes: &[u8]) -> &[u8] {
     let is_inner = |byte: &&u8| **byte & 0xc0 == 0x80;
     let inner = bytes.iter().take(LONGEST - 1).take_while(is_inner).count();
@@ -116,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_kept_whole() {
+    fn output_within_the_limit_is_kept() {
         for at_once in [1, 3, 100] {
             let output = written(7, b"abcdefg", at_once);
             assert_eq!((output.text().as_str(), output.is_truncated()), ("abcdefg", false));
@@ -124,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn of_too_much_the_beginning_and_the_end_are_kept_with_a_line_between() {
+    fn long_output_keeps_start_and_end_with_a_marker_between() {
         let numbers: String = (0..100_000).map(|n| format!("{n}\n")).collect();
         for at_once in [1, 7, 4096, 1 << 20] {
             let output = written(1000, numbers.as_bytes(), at_once);
@@ -138,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded_by_the_limit_whatever_is_written() {
+    fn memory_stays_within_the_limit() {
         let mut output = Output::new(1 << 10);
         for _ in 0..10_000 {
             output.push(&[b'x'; 10_000]);
@@ -148,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_at_the_cut_are_whole_or_missing() {
+    fn characters_at_the_cut_are_complete_or_dropped() {
         for character in ["é", "世", "🎉"] {
             let text = character.repeat(100);
             for limit in 20..40 {
@@ -166,16 +168,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_replaced() {
+    fn invalid_utf8_is_replaced() {
         let output = written(100, b"a\xff\xfeb", 1);
         assert_eq!(output.text(), "a\u{fffd}\u{fffd}b");
-        // Not one that could become a character.
+        // Not the start of a character.
         let output = written(4, b"\x80\x80\x80\x80\x80\x80\x80\x80", 1);
         assert!(output.text().contains("left out"));
     }
 
     #[test]
-    fn reading_goes_on_from_any_byte_and_tells_what_is_missing() {
+    fn reading_continues_at_any_byte_and_reports_gaps() {
         let all: Vec<u8> = (0..=255).collect();
         let output = written(100, &all, 9);
         assert_eq!(output.from(0, 10), Some((0, Bytes::copy_from_slice(&all[..10]))));

@@ -1,4 +1,4 @@
-//! What the guest answers about commands and terminals.
+//! The guest's routes for commands and terminals.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ pub fn routes() -> Router<Guest> {
         .route(route::TERMINAL, get(open_terminal))
 }
 
-/// Not given up half way when the server goes: nobody would know of the command.
+/// Runs to completion when the server disconnects: otherwise the command would be unknown.
 async fn start(
     State(guest): State<Guest>,
     Json(exec): Json<Exec>,
@@ -56,7 +56,7 @@ async fn show(
     Ok(Json(guest.exec(&wanted.id, Duration::from_millis(wanted.wait_ms)).await?))
 }
 
-/// Goes on when the server goes, too.
+/// Runs to completion when the server disconnects, too.
 async fn kill(State(guest): State<Guest>, Json(wanted): Json<OneExec>) -> Result<(), GuestError> {
     guest.session()?;
     let killing = tokio::spawn(async move { guest.kill_exec(&wanted.id).await });
@@ -90,7 +90,7 @@ async fn open_terminal(
     Ok(switching())
 }
 
-/// Opens a terminal that ends with its connection, also if that never comes to be.
+/// Opens a terminal that ends with its connection, even if the connection never opens.
 async fn serve_terminal(
     guest: Guest,
     wanted: OpenTerminal,

@@ -1,4 +1,4 @@
-//! From the start of a command to its end.
+//! Runs a command from start to end.
 
 use std::time::Duration;
 
@@ -17,13 +17,14 @@ use super::{
 };
 use crate::log::Log;
 
-/// What is read at once.
+/// How much is read at once.
 const CHUNK: usize = 64 << 10;
-/// What ends a command that is killed.
+/// How a killed command ended.
 const KILLED: Ending = Ending::Signaled(9);
 
-/// Keeps what a command writes, and ends it when it must. Returns when it has ended; what it left in the
-/// background writes to the log from then on.
+/// Collects a command's output, and kills it when required. Returns when it has ended. Processes
+/// that it
+/// left in the background write to the log from then on.
 pub async fn run(command: &Command, mut pipes: Pipes, timeout: Duration, log: &Log) {
     let feeding = feed(pipes.stdin.take());
     let (stdout, stderr) = (Pump::new(Stream::Stdout), Pump::new(Stream::Stderr));
@@ -33,7 +34,7 @@ pub async fn run(command: &Command, mut pipes: Pipes, timeout: Duration, log: &L
         ending(status)
     };
     let exited = select! {
-        // Nothing is told if the program killed its supervisor.
+        // Nothing arrives if the program killed its supervisor.
         told = told => told.map_err(|_| Killed::Asked),
         () = sleep(timeout) => Err(Killed::TimedOut),
         why = command.killed() => Err(why),
@@ -44,14 +45,14 @@ pub async fn run(command: &Command, mut pipes: Pipes, timeout: Duration, log: &L
     if exited.is_err() {
         command.tree().kill().await;
     }
-    // All that the command itself wrote is in the pipes by now.
+    // All output of the command itself is in the pipes by now.
     drain(&pipes.stdout, Stream::Stdout, command);
     drain(&pipes.stderr, Stream::Stderr, command);
     match exited {
         Ok(ending) => {
             command.end(ending, None);
             for rest in [pipes.stdout, pipes.stderr] {
-                // Else what lives on would die of a closed pipe.
+                // Otherwise remaining processes would die of a closed pipe.
                 log.take(command.name(), rest);
             }
         }
@@ -59,7 +60,7 @@ pub async fn run(command: &Command, mut pipes: Pipes, timeout: Duration, log: &L
     }
 }
 
-/// Gives a program its input, as fast as it takes it. Does not return.
+/// Writes a program's input as fast as the program reads it. Does not return.
 async fn feed(stdin: Option<(pipe::Sender, String)>) {
     if let Some((mut sender, text)) = stdin {
         // A program need not read all of it.
@@ -68,7 +69,7 @@ async fn feed(stdin: Option<(pipe::Sender, String)>) {
     std::future::pending().await
 }
 
-/// Takes what a program writes to one stream.
+/// Reads one output stream of a program.
 struct Pump {
     stream: Stream,
     chunk: Vec<u8>,
@@ -79,7 +80,7 @@ impl Pump {
         Self { stream, chunk: vec![0; CHUNK] }
     }
 
-    /// Does not return: that a program closes its output says nothing about its end.
+    /// Does not return: a program may close its output before it ends.
     async fn run(mut self, from: &mut pipe::Receiver, command: &Command) {
         while let Ok(read @ 1..) = from.read(&mut self.chunk).await {
             command.push(self.stream, self.chunk.get(..read).unwrap_or_default());
@@ -88,7 +89,7 @@ impl Pump {
     }
 }
 
-/// Takes what is in a pipe at this moment: others may write to it without end.
+/// Reads what is in a pipe now: other processes may write to it forever.
 fn drain(from: &pipe::Receiver, stream: Stream, command: &Command) {
     let mut left = ioctl_fionread(from).unwrap_or(0);
     let mut chunk = vec![0; CHUNK];

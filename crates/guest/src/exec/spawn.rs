@@ -1,4 +1,4 @@
-//! Starting a command: its pipes, its environment, and why it could not be started.
+//! Starts a command: its pipes, its environment, and its start errors.
 
 use std::{
     collections::BTreeMap,
@@ -20,13 +20,13 @@ use crate::{
     nest::{Program, SUPERVISOR, SpawnError},
 };
 
-/// The ends of a command's pipes that are ours.
+/// Our ends of a command's pipes.
 pub struct Pipes {
-    /// Its input, and what goes there.
+    /// Its input, and the text to write.
     pub stdin: Option<(pipe::Sender, String)>,
     pub stdout: pipe::Receiver,
     pub stderr: pipe::Receiver,
-    /// Where its supervisor tells how it ended.
+    /// Where its supervisor reports how it ended.
     pub told: pipe::Receiver,
 }
 
@@ -61,7 +61,7 @@ pub async fn spawn(
     Ok((Pipes { stdin, stdout, stderr, told }, tree))
 }
 
-/// The environment of a command, on top of the session's own.
+/// The environment of a command: the session's own, with additions.
 pub fn environment(
     session: &Session,
     wanted: BTreeMap<String, String>,
@@ -87,7 +87,7 @@ fn incoming() -> io::Result<(OwnedFd, pipe::Sender)> {
     Ok((reader.into(), pipe::Sender::from_owned_fd(writer.into())?))
 }
 
-/// What the caller is told of a command that did not start.
+/// The error for a command that did not start.
 pub fn refusal(error: SpawnError, name: &str, cwd: &str) -> GuestError {
     let refused = |code, message| GuestError::Refused(ErrorBody::new(code, message));
     let error = match error {
@@ -100,11 +100,12 @@ pub fn refusal(error: SpawnError, name: &str, cwd: &str) -> GuestError {
     };
     match Errno::from_io_error(&error) {
         Some(Errno::NOENT) => {
-            // No shell reads it: a line with arguments is the name of no program.
+            // The command is not parsed by a shell, so a name with spaces is probably a command
+            // line.
             let hint =
                 if name.contains(' ') { "; a shell line is a string, not an array" } else { "" };
             let message = format!(
-                "command: {name:?} does not exist in the session: check the name or path{hint}"
+                "command: {name:?} does not exist in the session; check the name or path{hint}"
             );
             refused(ErrorCode::CommandNotFound, message)
         }
@@ -120,7 +121,7 @@ pub fn refusal(error: SpawnError, name: &str, cwd: &str) -> GuestError {
     }
 }
 
-/// What the system says, without its number.
+/// The system's message without the error number.
 fn plainly(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_lowercase()

@@ -1,4 +1,4 @@
-//! What a command writes, on its way to a server.
+//! Sends a command's output to a server.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,13 +12,14 @@ use tokio::{
 
 use super::command::{Command, Stream};
 
-/// What is sent at once.
+/// How much is sent at once.
 const CHUNK: usize = 32 << 10;
-/// A server that takes nothing for this long is gone, or its client is.
+/// A server that reads nothing for this long is gone, or its client is.
 const SEND_DEADLINE: Duration = Duration::from_secs(60);
 
-/// Sends what is kept of the output from there on, then what comes, then how it ended. A server that is
-/// slow misses what is not kept any more: the command does not wait for it.
+/// Sends the kept output from a position, then new output, then how the command ended. A slow
+/// server
+/// misses dropped output: the command does not wait for it.
 pub async fn send_output(
     command: Arc<Command>,
     from: ExecOutput,
@@ -28,7 +29,7 @@ pub async fn send_output(
     let mut places = [(Stream::Stdout, from.stdout), (Stream::Stderr, from.stderr)];
     loop {
         changes.borrow_and_update();
-        // Asked before the output is read, so that all of it comes before the end.
+        // Checked before the output is read, so that all output precedes the end.
         let over = !command.is_running();
         let mut more = true;
         while more {
@@ -48,7 +49,7 @@ pub async fn send_output(
         }
         select! {
             changed = changes.changed() => if changed.is_err() { return },
-            // The server says nothing: it is gone.
+            // The server sends nothing, so it is gone.
             _ = stream.read_u8() => return,
         }
     }

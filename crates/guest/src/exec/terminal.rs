@@ -1,4 +1,4 @@
-//! Terminals: a command with a pty, which lives as long as the connection that asked for it.
+//! Terminals: a command with a pty that lives as long as its connection.
 
 use std::{io, os::fd::OwnedFd, time::Duration};
 
@@ -32,15 +32,15 @@ use crate::{
     nest::{Program, SUPERVISOR},
 };
 
-/// What is read at once.
+/// How much is read at once.
 const CHUNK: usize = 16 << 10;
-/// A server that takes nothing for this long is gone, or its client is.
+/// A server that reads nothing for this long is gone, or its client is.
 const SEND_DEADLINE: Duration = Duration::from_secs(60);
-/// How long programs have to end by themselves when their terminal is hung up.
+/// How long programs may take to end after SIGHUP.
 const HANG_UP_GRACE: Duration = Duration::from_millis(500);
-/// How often to look whether a program has opened a terminal again that all had closed.
+/// How often to check whether a program has reopened a terminal that all had closed.
 const CLOSED_PAUSE: Duration = Duration::from_millis(200);
-/// What is sent after the end, at most: programs in the background may write without end.
+/// Limit on output sent after the end: background programs may write forever.
 const LAST_WORDS: usize = 1 << 20;
 
 /// An open terminal.
@@ -48,9 +48,9 @@ pub struct Terminal {
     id: ExecId,
     pty: Pty,
     tree: Tree,
-    /// Where its supervisor tells how it ended.
+    /// Where its supervisor reports how it ended.
     told: pipe::Receiver,
-    /// Told when nothing of it is left.
+    /// Completes when no process is left.
     over: oneshot::Receiver<String>,
     began: Instant,
     _place: OwnedSemaphorePermit,
@@ -94,16 +94,17 @@ impl Guest {
 }
 
 impl Terminal {
-    /// Ends it, with all its programs.
+    /// Ends it and all its programs.
     pub async fn hang_up(self) {
-        // Programs of the terminal are told that it is gone.
+        // The programs of the terminal get SIGHUP.
         drop(self.pty);
         let _ = timeout(HANG_UP_GRACE, self.over).await;
         self.tree.kill().await;
     }
 }
 
-/// Carries a terminal's bytes until it ends or the server goes. A server that is slow makes the programs
+/// Copies a terminal's bytes until it ends or the server disconnects. A slow server makes the
+/// programs
 /// wait.
 pub async fn serve(mut terminal: Terminal, stream: impl AsyncRead + AsyncWrite + Unpin) {
     let (from, mut to) = tokio::io::split(stream);
@@ -126,7 +127,7 @@ pub async fn serve(mut terminal: Terminal, stream: impl AsyncRead + AsyncWrite +
     }
 }
 
-/// What the programs write. Nothing if the server is gone before the terminal ends.
+/// Sends the programs' output. `None` if the server disconnects before the terminal ends.
 async fn down(
     pty: &Pty,
     to: &mut (impl AsyncWrite + Unpin),
@@ -137,12 +138,12 @@ async fn down(
     let mut rest = LAST_WORDS;
     let mut ended = None;
     loop {
-        // A message that is half sent must not be given up for another.
+        // A partly sent message must be completed before the next.
         let read = match ended {
             None => select! {
                 read = pty.read(&mut chunk) => read,
                 told = &mut told => {
-                    // Without a word, the supervisor was killed.
+                    // Without a report, the supervisor was killed.
                     ended = Some(told.unwrap_or(Ending::Signaled(9)));
                     continue;
                 }
@@ -165,7 +166,7 @@ async fn down(
     }
 }
 
-/// What is typed. Returns when the server is gone.
+/// Writes typed input. Returns when the server has disconnected.
 async fn up(pty: &Pty, from: impl AsyncRead + Unpin) {
     let mut messages = Receiver::new(from);
     while let Some(message) = messages.next().await {
@@ -203,7 +204,7 @@ impl Pty {
         Ok(Self(unsafe { AsyncFd::register(fd) }?))
     }
 
-    /// What programs write; waits while none has the terminal open.
+    /// Reads output; waits while no program has the terminal open.
     async fn read(&self, chunk: &mut [u8]) -> usize {
         loop {
             let read = |fd: &OwnedFd| Ok(rustix::io::read(fd, &mut *chunk)?);
@@ -218,7 +219,7 @@ impl Pty {
         rustix::io::read(self.0.get_ref(), chunk)
     }
 
-    /// Types all of it, as fast as programs take it. Nobody is there to take it after the end.
+    /// Writes all input as fast as programs read it. Input after the end is dropped.
     async fn write_all(&self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let writing =
@@ -233,7 +234,7 @@ impl Pty {
     fn resize(&self, size: TerminalSize) {
         let TerminalSize { cols, rows } = size;
         let size = Winsize { ws_row: rows, ws_col: cols, ws_xpixel: 0, ws_ypixel: 0 };
-        // Fails when it is gone.
+        // Fails when the terminal is gone.
         let _ = tcsetwinsize(self.0.get_ref(), size);
     }
 }

@@ -1,8 +1,10 @@
-//! All that a command started: found and killed from outside its sandbox.
+//! Finds and kills all processes of a command, from outside its sandbox.
 //!
-//! A supervisor stands above each command (`crates/spawn/src/supervise.rs`), and whatever leaves its
-//! parent comes to be its child. A program can kill its supervisor, too: what it left is then known by a
-//! variable in its environment.
+//! Each command has a supervisor (`crates/spawn/src/supervise.rs`), which adopts processes that
+//! leave
+//! their parent. A program can kill its supervisor; the remaining processes are then recognized by
+//! a
+//! variable in their environment.
 
 use std::{
     collections::BTreeSet,
@@ -20,26 +22,26 @@ use tokio::{
 
 use crate::freeze::{Process, below, processes};
 
-/// The variable that names the command to which a program belongs.
+/// The environment variable with the id of the command that a program belongs to.
 pub const MARK: &str = "HELMDECK_EXEC_ID";
-/// Programs that start others all the time are stopped in so many rounds, or killed as they are.
+/// How often to stop programs that keep starting others, before they are killed anyway.
 const STOP_ROUNDS: u32 = 100;
-/// Between two looks.
+/// Pause between two rounds.
 const PAUSE: Duration = Duration::from_millis(2);
-/// Killing takes milliseconds; what is left then waits for a device.
+/// Killing takes milliseconds; processes that remain after this wait for a device.
 const KILL_DEADLINE: Duration = Duration::from_secs(10);
-/// A process that starts another between two lines of a list and ends is missed; not twice.
+/// A process that starts another and ends while the list is read can be missed once, but not twice.
 const EMPTY_LOOKS: u32 = 2;
-/// No environment is read further.
+/// Limit on how much of an environment is read.
 const MAX_ENVIRONMENT: usize = 1 << 20;
 
 /// The processes of one command.
 pub struct Tree {
-    /// Tells the supervisor from another process that has its number later.
+    /// Identifies the supervisor even if its process id is reused.
     supervisor: OwnedFd,
-    /// As it stands in an environment.
+    /// The variable as it appears in an environment.
     mark: Vec<u8>,
-    /// The first process of the sandbox that it runs in.
+    /// The first process of its sandbox.
     leader: i32,
 }
 
@@ -49,10 +51,10 @@ impl Tree {
         Self { supervisor, mark, leader }
     }
 
-    /// Kills all of them, and returns when none is left. Does nothing to one that has none.
+    /// Kills all processes, and returns when none is left.
     pub async fn kill(&self) {
         let until = Instant::now() + KILL_DEADLINE;
-        // First they are stopped: one that is killed makes room for another.
+        // Stop them first: a killed process could be replaced by another.
         let mut stopped = BTreeSet::new();
         for _ in 0..STOP_ROUNDS {
             let alive = block_in_place(|| self.alive());
@@ -74,11 +76,11 @@ impl Tree {
             signal(alive, Signal::KILL);
             sleep(PAUSE).await;
         }
-        // It ends by itself when nothing is below it, unless it was stopped.
+        // It ends by itself when no process is below it, unless it was stopped.
         let _ = pidfd_send_signal(&self.supervisor, Signal::KILL);
     }
 
-    /// Whether a process, by its number out here, is one of these.
+    /// Whether a process, by its id outside the sandbox, belongs to the command.
     pub fn has(&self, pid: i32) -> bool {
         self.alive().contains(&pid)
     }
@@ -92,7 +94,7 @@ impl Tree {
         members(&processes(), self.supervisor_pid(), self.leader, is_marked)
     }
 
-    /// Its number out here; none when it is gone.
+    /// Its process id outside the sandbox; `None` when it is gone.
     fn supervisor_pid(&self) -> Option<i32> {
         let about =
             fs::read_to_string(format!("/proc/self/fdinfo/{}", self.supervisor.as_raw_fd()));
@@ -104,12 +106,12 @@ impl Tree {
 
 fn signal(pids: impl IntoIterator<Item = i32>, signal: Signal) {
     for pid in pids.into_iter().filter_map(Pid::from_raw) {
-        // One that has ended meanwhile needs none.
+        // A process that has ended needs no signal.
         let _ = kill_process(pid, signal);
     }
 }
 
-/// Those that live below the supervisor, and those of the sandbox that are marked.
+/// The processes below the supervisor, and marked processes of the sandbox.
 fn members(
     all: &[Process],
     supervisor: Option<i32>,
@@ -142,18 +144,18 @@ mod tests {
     }
 
     #[test]
-    fn what_left_its_parent_and_what_lost_its_supervisor_is_found() {
+    fn detached_and_unsupervised_processes_are_found() {
         let all = [
             process(100, 1),
-            // The supervisor, its program, a child of that, and one that left its parent.
+            // The supervisor, its program, a child of that, and a process that left its parent.
             process(110, 100),
             process(111, 110),
             process(112, 111),
             process(113, 110),
-            // Of the same sandbox: marked, and not.
+            // Of the same sandbox: one marked, one not.
             process(120, 100),
             process(121, 100),
-            // Of another, with the same mark: programs can choose any.
+            // Of another sandbox, with the same mark: programs can choose any.
             process(200, 1),
             Process { has_ended: true, ..process(114, 110) },
         ];
@@ -162,7 +164,7 @@ mod tests {
         assert_eq!(members(&all, None, 100, |pid| pid == 113), [113]);
     }
 
-    /// A script with a supervisor above it, as the nest starts one.
+    /// Starts a script with a supervisor above it, as the nest does.
     fn start(script: &str) -> (Child, Tree) {
         let (mut ready, said) = std::io::pipe().unwrap();
         let (_read, told) = std::io::pipe().unwrap();
@@ -183,7 +185,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn whatever_a_program_leaves_behind_is_killed_with_it() {
+    async fn all_processes_of_a_command_are_killed() {
         let script = "trap '' TERM HUP
             (trap '' TERM HUP; setsid bash -c 'trap \"\" TERM; (sleep 1000 &); sleep 1000' &)
             setsid nohup env -i /bin/sleep 1000 >/dev/null 2>&1 &
@@ -195,17 +197,17 @@ mod tests {
         tree.kill().await;
         assert_eq!(tree.alive(), [0; 0]);
         supervisor.wait().unwrap();
-        // Once more is no harm.
+        // Killing twice does no harm.
         tree.kill().await;
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_program_that_kills_its_supervisor_is_found_all_the_same() {
+    async fn a_program_that_kills_its_supervisor_is_still_found() {
         let script = "kill -9 $PPID; (setsid sleep 1000 &); echo ready; sleep 1000";
         let (mut supervisor, tree) = start(script);
         supervisor.wait().unwrap();
         assert_eq!(tree.supervisor_pid(), None);
-        // Its children went to the first process of the machine, or to who stands in for it.
+        // Its children are adopted by PID 1, or by another subreaper.
         let tree = Tree { leader: 1, ..tree };
         while tree.alive().len() < 2 {
             tokio::task::yield_now().await;

@@ -1,7 +1,7 @@
 //! The control socket between guest and nest: requests with descriptors one way, answers back.
 //!
-//! What comes from inside is not trusted: it is read with limits, and it can only settle requests
-//! that are waiting.
+//! Messages from inside are not trusted: they are read with limits, and can only complete pending
+//! requests.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -37,8 +37,9 @@ const MAX_DESCRIPTORS: usize = 8;
 /// fork and exec take milliseconds.
 const SPAWN_DEADLINE: Duration = Duration::from_secs(10);
 
-/// Stands for the number of a descriptor that is not the program's but its supervisor's: the program has
-/// one, which tells there how it ended.
+/// In place of a descriptor number: the descriptor belongs to the program's supervisor, which
+/// reports
+/// there how the program ended.
 pub const SUPERVISOR: i32 = -1;
 
 /// A program to start.
@@ -50,9 +51,9 @@ pub struct Program {
     pub args: Vec<String>,
     /// Its whole environment.
     pub env: BTreeMap<String, String>,
-    /// Where it runs; in the home if not given.
+    /// Its working directory; the home by default.
     pub cwd: Option<String>,
-    /// The size of the terminal that it gets; none if not given.
+    /// The size of its terminal, if it gets one.
     pub terminal: Option<TerminalSize>,
 }
 
@@ -69,16 +70,17 @@ pub struct Request {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// The sandbox is complete, and nothing runs in it yet.
+    /// The sandbox is complete, and no program runs in it yet.
     Ready,
-    /// A program runs. With a supervisor, that one's descriptor comes along; then its terminal's, if it
-    /// has one.
+    /// A program runs. If it has a supervisor, the supervisor's descriptor is attached, followed by
+    /// its
+    /// terminal's, if it has one.
     Started { id: u64, pid: u32 },
-    /// A program could not be started; `errno` says why.
+    /// A program could not be started; `errno` is the reason.
     Failed {
         id: u64,
         errno: i32,
-        /// Whether it is about where it should run.
+        /// Whether its working directory is the problem.
         in_cwd: bool,
     },
     /// A program has ended.
@@ -91,8 +93,8 @@ pub enum SpawnError {
     /// exec failed, or a descriptor did.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// It cannot run where it should.
-    #[error("its directory cannot be entered")]
+    /// Its working directory cannot be entered.
+    #[error("its working directory cannot be entered")]
     Cwd(#[source] io::Error),
     /// The nest does not answer.
     #[error("the nested sandbox does not answer")]
@@ -109,13 +111,13 @@ pub struct Control {
 
 type Waiting = Arc<Mutex<HashMap<u64, oneshot::Sender<Result<Spawned, SpawnError>>>>>;
 
-/// A program that runs inside.
+/// A program running inside.
 pub struct Spawned {
-    /// Its number, as programs inside see it.
+    /// Its process id inside.
     pub pid: u32,
-    /// How it ended, once it has; closed without a word if the nest is gone.
+    /// How it ended; closed without a value if the nest is gone.
     pub ended: oneshot::Receiver<String>,
-    /// What came with the answer; see [`Answer::Started`].
+    /// Descriptors attached to the answer; see [`Answer::Started`].
     pub descriptors: Vec<OwnedFd>,
 }
 
@@ -138,7 +140,7 @@ impl Control {
         Ok(Self { socket, waiting, ready, next: AtomicU64::new(1) })
     }
 
-    /// Returns once the sandbox is complete; false if it is not in time. Call it once.
+    /// Waits until the sandbox is complete; false on a timeout. Call it once.
     pub async fn ready(&self) -> bool {
         timeout(SPAWN_DEADLINE, self.ready.notified()).await.is_ok()
     }
@@ -154,7 +156,7 @@ impl Control {
         self.waiting.lock().insert(id, answer);
         let (fds, targets): (Vec<_>, Vec<_>) = descriptors.into_iter().unzip();
         let borrowed: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
-        // A nest that does not read, because a program inside stopped it, must not stop us.
+        // A nest that was stopped by a program inside does not read; that must not block us.
         let request = Request { id, program, targets };
         if let Err(error) = send(&self.socket, &request, &borrowed, SendFlags::DONTWAIT) {
             self.waiting.lock().remove(&id);
@@ -192,7 +194,7 @@ fn read_answers(socket: &OwnedFd, waiting: &Waiting, ready: &Notify, name: &str,
                 continue;
             }
         };
-        // Only what was asked for is answered; the caller may have given up meanwhile.
+        // Only pending requests are answered; the caller may have given up meanwhile.
         if let Some(answer) = waiting.lock().remove(&id) {
             let _ = answer.send(result.map(|pid| {
                 let (tell, ended) = oneshot::channel();

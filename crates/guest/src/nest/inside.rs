@@ -1,4 +1,4 @@
-//! Our process inside the nested sandbox: starts programs and reports how they end.
+//! Our process inside the nested sandbox: starts programs and reports their ends.
 
 use std::{
     io,
@@ -21,14 +21,16 @@ use super::{
     waiter::Waiter,
 };
 
-/// Serves requests from `control_fd` until the guest closes it. Programs start with this score for when
-/// memory runs out.
+/// Serves requests from `control_fd` until the guest closes it. `oom_score` is the OOM score
+/// adjustment
+/// of the programs.
 pub fn run_inside(control_fd: RawFd, oom_score: u32) -> io::Result<()> {
     helmdeck_spawn::close_inherited(Some(control_fd))?;
-    // SAFETY: the guest passed this descriptor for us alone to own.
+    // SAFETY: the guest passed this descriptor, and only we own it.
     let control = unsafe { OwnedFd::from_raw_fd(control_fd) };
     helmdeck_spawn::set_cloexec(&control)?;
-    // When memory runs out, what the agent runs goes first, then the browser, and the guest last.
+    // When memory runs out, the agent's programs are killed first, then the browser, the guest
+    // last.
     let _ = std::fs::write("/proc/self/oom_score_adj", oom_score.to_string());
     helmdeck_spawn::reserve_low_descriptors()?;
     let control = Arc::new(control);
@@ -42,7 +44,7 @@ pub fn run_inside(control_fd: RawFd, oom_score: u32) -> io::Result<()> {
         match start(request, descriptors) {
             Ok(Started { child, descriptors }) => {
                 let descriptors: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
-                // Announced before its end can be.
+                // Reported before its end can be.
                 let started = Answer::Started { id, pid: child.id() };
                 send(&*control, &started, &descriptors, SendFlags::empty())?;
                 waiter.add(child);
@@ -57,13 +59,13 @@ pub fn run_inside(control_fd: RawFd, oom_score: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// A program that runs, and what the guest is given of it.
+/// A started program, and the descriptors for the guest.
 struct Started {
     child: Child,
     descriptors: Vec<OwnedFd>,
 }
 
-/// Why a program does not run.
+/// Why a program could not be started.
 struct Failed {
     error: io::Error,
     in_cwd: bool,
@@ -81,7 +83,7 @@ fn start(request: Request, descriptors: Vec<OwnedFd>) -> Result<Started, Failed>
     command.args(program.args).env_clear().envs(program.env);
     command.stdin(Stdio::null());
     if let Some(cwd) = program.cwd {
-        // Asked first, or nobody could tell a missing directory from a missing program.
+        // Checked first, to tell a missing directory from a missing program.
         let folder = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         open(&cwd, folder, Mode::empty())
             .map_err(|errno| Failed { error: errno.into(), in_cwd: true })?;
@@ -112,15 +114,16 @@ fn start(request: Request, descriptors: Vec<OwnedFd>) -> Result<Started, Failed>
     Ok(Started { child, descriptors })
 }
 
-/// Makes a terminal and gives it to the program; returns its other side. It is made in here, so that
-/// programs find its name.
+/// Creates a terminal for the program and returns its other side. It is created in here, so that
+/// programs
+/// can open it by name.
 fn give_terminal(command: &mut Command, size: TerminalSize) -> io::Result<OwnedFd> {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
     unlockpt(&ours)?;
     let theirs =
         ioctl_tiocgptpeer(&ours, OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
     let mut modes = tcgetattr(&theirs)?;
-    // Else deleting a character would delete one byte of it.
+    // Otherwise backspace would delete one byte of a character.
     modes.input_modes |= InputModes::IUTF8;
     tcsetattr(&theirs, OptionalActions::Now, &modes)?;
     let TerminalSize { cols, rows } = size;

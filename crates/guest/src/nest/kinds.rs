@@ -19,33 +19,34 @@ use helmdeck_wire::{guest::Begin, session::Mode};
 use super::{HOME, NestSpec, RUNTIME_DIR};
 use crate::{egress, extension, passthrough, workspace, xvnc};
 
-/// Where the session's browser keeps what is its own.
+/// The home of the session's browser.
 pub const BROWSER_HOME: &str = "/home/browser";
-/// What the browser sees as the home: files are linked here when they are handed over.
+/// The folder that the browser sees as the home: handed over files are linked here.
 pub const HANDED_OVER: &str = "/home/handed-over";
-/// Folders of the home that both sandboxes have. They are mounts, so programs cannot put a link in
-/// their place.
+/// Folders of the home that both sandboxes share. They are mounts, so programs cannot replace them
+/// with
+/// links.
 const SHARED: [&str; 2] = ["Desktop", "Downloads"];
-/// Where Chromium keeps certificates: below the home, whatever else it is told.
+/// Chromium's certificate folder, which is always below the home.
 const CERTIFICATES: &str = ".pki";
-/// What fontconfig knows of the fonts in /usr, and where it looks for that.
+/// The font cache for /usr, and where fontconfig expects it.
 const FONTS: &str = "/run/helmdeck/fonts";
 const FONTS_SEEN: &str = "/var/cache/fontconfig";
-/// Where programs are looked for.
+/// The search path for programs.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games";
-/// Chromium writes next to nothing there.
+/// Chromium hardly uses it.
 const BROWSER_TMP: u64 = 256 << 20;
-/// The profile of a private sign-in, in memory.
+/// The size of a private sign-in's profile, in memory.
 const PRIVATE_BYTES: u64 = 512 << 20;
-/// Processes and threads that neither can take from the guest and the X server. The kernel counts
-/// both sandboxes together, so the browser's limit is above that of the agent's programs.
+/// Processes and threads reserved for the guest and the X server. The kernel counts both sandboxes
+/// together, so the browser's limit is above that of the agent's programs.
 const RESERVED_PIDS: u64 = 64;
 const BROWSER_PIDS: u64 = 128;
 
-/// Makes the folders that the sandboxes are made of, before any program runs.
+/// Creates the folders of the sandboxes, before any program runs.
 pub fn make_folders() -> io::Result<()> {
     for entry in fs::read_dir(FONTS)?.flatten() {
-        // Programs that miss one read the fonts themselves.
+        // Without the cache, programs scan the fonts themselves.
         let _ = fs::copy(entry.path(), Path::new(FONTS_SEEN).join(entry.file_name()));
     }
     for folder in SHARED {
@@ -56,17 +57,17 @@ pub fn make_folders() -> io::Result<()> {
     fs::create_dir_all(format!("{BROWSER_HOME}/{CERTIFICATES}"))
 }
 
-/// Whether a path from the home on is in a folder that both sandboxes have.
+/// Whether a path relative to the home is in a shared folder.
 pub fn is_shared(path: &str) -> bool {
     SHARED.iter().any(|folder| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')))
 }
 
-/// Whether the browser has something else mounted over this folder of what was handed over.
+/// Whether another folder is mounted over this path in the browser's sandbox.
 pub fn is_mount(path: &str) -> bool {
     path == CERTIFICATES || SHARED.contains(&path)
 }
 
-/// The sandbox of the agent's programs. `wrapper` is what passthrough adds.
+/// The sandbox of the agent's programs. `wrapper` are the arguments added for passthrough.
 pub fn agent(begin: &Begin, wrapper: &str) -> NestSpec {
     let (shared, workspace) = (shared(), workspace::arguments(begin));
     let mut env = environment(begin);
@@ -102,7 +103,7 @@ pub fn browser(begin: &Begin) -> NestSpec {
     env.insert("XDG_CONFIG_HOME".into(), own(".config"));
     env.insert("XDG_CACHE_HOME".into(), own(".cache"));
     env.insert("XDG_DATA_HOME".into(), own(".local/share"));
-    // Any program on the display can name an accessibility bus there, and would be sent every page.
+    // Any program on the display can name an accessibility bus, which would receive every page.
     let none = format!("unix:path={RUNTIME_DIR}/no-accessibility-bus");
     env.insert("AT_SPI_BUS_ADDRESS".into(), none);
     env.insert("NO_AT_BRIDGE".into(), "1".into());
@@ -122,8 +123,9 @@ pub fn browser(begin: &Begin) -> NestSpec {
     }
 }
 
-/// The sandbox of a browser that a person has for themselves: it shares no folder and no display with
-/// anything, and keeps nothing.
+/// The sandbox of a private sign-in's browser: it shares no folder or display with anything, and
+/// keeps
+/// nothing.
 pub fn private(begin: &Begin) -> NestSpec {
     let own = |folder: &str, size: u64| format!("--perms 0700 --size {size} --tmpfs {folder}");
     let mounts = [(BROWSER_HOME, PRIVATE_BYTES), (HOME, 16 << 20), (RUNTIME_DIR, 16 << 20)];
@@ -135,9 +137,12 @@ pub fn private(begin: &Begin) -> NestSpec {
     }
 }
 
-/// Places of the browser's sandbox that hold what others chose: files of the agent's programs, and what
-/// pages store. Nothing is run or loaded from there: a program on the display can name a library for
-/// GTK to load. Links in the home are not followed: they could lead to the profile.
+/// Mounts of the browser's sandbox with content that others control: files of the agent's programs,
+/// and
+/// site storage. Nothing may be run or loaded from there, because a program on the display can name
+/// a
+/// library for GTK to load. Links in the home are not followed, because they could lead to the
+/// profile.
 pub fn restricted() -> [Restricted; 4] {
     [(HOME, true), (BROWSER_HOME, false), (RUNTIME_DIR, false), ("/tmp", false)].map(
         |(path, home)| Restricted {
@@ -152,8 +157,8 @@ fn shared() -> String {
     SHARED.map(|folder| format!("--bind {HOME}/{folder} {HOME}/{folder}")).join(" ")
 }
 
-/// The environment of every program of the session. What the client asked for comes on top, for
-/// the agent's own programs only.
+/// The environment of every program of the session. Variables set by the client are added for the
+/// agent's programs only.
 fn environment(begin: &Begin) -> BTreeMap<String, String> {
     let language = match &begin.locale {
         Some(locale) => format!("{}.UTF-8", locale.replace('-', "_")),
@@ -169,7 +174,7 @@ fn environment(begin: &Begin) -> BTreeMap<String, String> {
         ("LANG", &language),
         ("XDG_RUNTIME_DIR", RUNTIME_DIR),
         ("DBUS_SESSION_BUS_ADDRESS", &bus),
-        // Loopback is the session's own; everything else goes through the policy.
+        // Loopback belongs to the session; everything else goes through the policy.
         ("http_proxy", egress::PROXY),
         ("https_proxy", egress::PROXY),
         ("all_proxy", egress::PROXY),

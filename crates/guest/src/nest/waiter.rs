@@ -1,5 +1,6 @@
-//! Waits for all programs at once, on one thread that is there from the beginning: under a fork bomb
-//! there is no other to be had.
+//! Waits for all programs on one thread, which is created at the start: under a fork bomb, no other
+//! could
+//! be created.
 
 use std::{
     io,
@@ -16,23 +17,23 @@ use rustix::{
     process::{Pid, PidfdFlags, pidfd_open},
 };
 
-/// A waiting thread needs next to no stack.
+/// A waiting thread needs little stack.
 const STACK: usize = 64 << 10;
 
-/// Takes programs over; the thread ends with the process.
+/// Waits for programs; the thread ends with the process.
 pub struct Waiter {
     new: Sender<Child>,
     wake: OwnedFd,
 }
 
-/// A program and the descriptor that tells when it is over.
+/// A program and its pidfd.
 struct Watched {
     child: Child,
     over: OwnedFd,
 }
 
 impl Waiter {
-    /// Starts the thread. `report` is told each program's number and how it ended.
+    /// Starts the thread. `report` gets each program's process id and how it ended.
     pub fn start(report: impl Fn(u32, String) + Send + 'static) -> io::Result<Self> {
         let (new, arriving) = channel();
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
@@ -42,9 +43,9 @@ impl Waiter {
         Ok(Self { new, wake })
     }
 
-    /// Waits for one more.
+    /// Adds a program to wait for.
     pub fn add(&self, child: Child) {
-        // Neither fails while the thread lives, which is as long as we do.
+        // Neither fails while the thread runs, which is as long as the process.
         let _ = self.new.send(child);
         let _ = rustix::io::write(&self.wake, &1_u64.to_ne_bytes());
     }

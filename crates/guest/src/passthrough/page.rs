@@ -1,5 +1,6 @@
-//! Pages that the agent's programs open in the session's browser: `chromium URL`, `xdg-open`, a link that
-//! is clicked in a terminal.
+//! Opens pages for the agent's programs in the session's browser: `chromium URL`, `xdg-open`, links
+//! in a
+//! terminal.
 
 use std::{
     ffi::OsString,
@@ -13,24 +14,23 @@ use serde_json::json;
 
 use crate::{handover, nest::HOME};
 
-/// More pages at once are not opened.
+/// Limit on pages in one request.
 const MAX_PAGES: usize = 16;
-/// A longer address is not opened.
+/// Limit on the length of an address.
 const MAX_URL: usize = 8 << 10;
-/// A browser that was just killed is back by then.
+/// Long enough for a killed browser to restart.
 const OPEN_DEADLINE: Duration = Duration::from_secs(25);
-/// What a new window shows.
+/// The page of a new window.
 const EMPTY: &str = "about:blank";
 
-/// What is asked for.
+/// A request to open pages.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Open {
     pages: Vec<String>,
 }
 
-/// The pages that a browser's arguments ask for, if they ask for nothing else. Without any, it is a new
-/// window.
+/// The pages in a browser's arguments, if they contain nothing else. Without any, a new window.
 pub fn asked(args: &[OsString]) -> Option<Open> {
     let mut pages = Vec::new();
     for arg in args {
@@ -47,7 +47,7 @@ pub fn asked(args: &[OsString]) -> Option<Open> {
     open.is_allowed().then_some(open)
 }
 
-/// The address of what a person would write.
+/// Completes an address as people write it.
 fn address(text: &str) -> Option<String> {
     if is_allowed(text) {
         return Some(text.to_owned());
@@ -73,7 +73,7 @@ impl Open {
     }
 }
 
-/// Pages of the web, and files of the home.
+/// Whether it is a web page or a file of the home.
 fn is_allowed(url: &str) -> bool {
     let known = ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme));
     let home = url.strip_prefix("file://").and_then(|path| path.strip_prefix(HOME));
@@ -82,7 +82,7 @@ fn is_allowed(url: &str) -> bool {
     sane && (known || beneath || url == EMPTY)
 }
 
-/// Opens pages in the session's own browser; nothing if that is not done.
+/// Opens pages in the session's own browser; `None` on failure.
 pub async fn open(open: &Open, current: &Current) -> Option<()> {
     if !open.is_allowed() {
         return None;

@@ -1,22 +1,23 @@
-//! Where the agent's programs look for a browser, and find the wrapper.
+//! The paths where the agent's programs look for a browser and find the wrapper.
 
 use std::{fs, io, os::unix::fs::PermissionsExt as _, path::Path};
 
-/// The wrapper: its path and the arguments follow behind.
+/// The wrapper script. The kernel appends its path and the arguments.
 const WRAPPER: &str = "#!/opt/helmdeck/helmdeck browser\n";
-/// The same where browsers of the agent's programs are not followed: it only opens pages.
+/// The wrapper without passthrough: it only opens pages.
 const OPENER: &str = "#!/opt/helmdeck/helmdeck open-page\n";
-/// Where it is made, out of sight of the agent's programs, which see it in the other places only.
+/// Where it is created, hidden from the agent's programs, which see it only at the other paths.
 const MADE: &str = "/run/helmdeck/browser";
-/// Where the real browser is found then.
+/// Where the real browser is then.
 pub const REAL: &str = "/opt/helmdeck/browser/chromium";
-/// What browsers are called in the PATH.
+/// The names of browsers in the PATH.
 const NAMES: [&str; 4] = ["google-chrome", "google-chrome-stable", "chromium", "chromium-browser"];
-/// Where Chrome is on a system that has it; Playwright and Selenium know no other place.
+/// The path of an installed Chrome; Playwright and Selenium look only there.
 const CHROME: &str = "/opt/google/chrome/chrome";
 
-/// For programs that ask the environment where the browser is: the PATH, Lighthouse, Karma,
-/// Puppeteer, Playwright's own server.
+/// For programs that read the browser's path from the environment: the PATH, Lighthouse, Karma,
+/// Puppeteer
+/// and Playwright's server.
 pub const ENVIRONMENT: [(&str, &str); 5] = [
     ("PATH", "/opt/helmdeck/bin:/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"),
     ("CHROME_PATH", "/opt/helmdeck/bin/chromium"),
@@ -25,9 +26,11 @@ pub const ENVIRONMENT: [(&str, &str); 5] = [
     ("PLAYWRIGHT_MCP_EXECUTABLE_PATH", "/opt/helmdeck/bin/chromium"),
 ];
 
-/// Makes the wrapper. Returns what bubblewrap must be told to have it in all places, and the real
-/// browser in one that only the wrapper knows. Of the host, nothing changes. Unless browsers are
-/// `followed`, only those that the machine has are covered.
+/// Creates the wrapper. Returns the bubblewrap arguments that put it at all these paths, and the
+/// real
+/// browser at a path that only the wrapper uses. The host is not changed. Unless browsers are
+/// `followed`,
+/// only existing browsers are covered.
 pub fn arguments(followed: bool) -> io::Result<String> {
     let real = ["/usr/local/bin/chromium", "/usr/bin/chromium"];
     let Some(real) = real.into_iter().find(|path| Path::new(path).exists()) else {
@@ -46,7 +49,7 @@ pub fn arguments(followed: bool) -> io::Result<String> {
         if followed {
             cover(&format!("/opt/helmdeck/bin/{name}"));
         }
-        // A link leads to a place that is covered itself, or to a program that must stay where it is.
+        // A link leads to a path that is covered itself, or to a program that must stay.
         for path in [format!("/usr/local/bin/{name}"), format!("/usr/bin/{name}")] {
             if is_file(&path) {
                 cover(&path);

@@ -1,5 +1,4 @@
-//! What the agent's programs find in the browser's place: it tells the guest of the browser that is
-//! about to run, and becomes it.
+//! The wrapper at the paths of a browser: reports the browser to the guest, and becomes it.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -25,22 +24,23 @@ use serde::Serialize;
 use super::{Hello, Listening, SEEN, SOCKET, page, places::REAL};
 use crate::{browser::EARLY_INPUT, egress};
 
-/// A guest that does not answer by then is not waited for.
+/// How long to wait for the guest's answer.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(1);
 /// A browser has its port by then, or never.
 const PORT_DEADLINE: Duration = Duration::from_secs(60);
-/// The session's browser shows a page by then, or is not there.
+/// The session's browser shows a page by then, or is not running.
 const OPEN_DEADLINE: Duration = Duration::from_secs(30);
-/// How often to look for it.
+/// How often to check for the port.
 const PORT_POLL: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
-/// Below are the numbers that callers give their own descriptors.
+/// Callers assign lower numbers to their own descriptors.
 const LEAST_DESCRIPTOR: i32 = 10;
-/// The file in which a browser says its port.
+/// The file in which a browser writes its port.
 const PORT_FILE: &str = "DevToolsActivePort";
 const MAX_PORT_FILE: u64 = 1024;
 
-/// Becomes the browser that was called by `line`: the path of the wrapper, and arguments. Returns
-/// only if there is none.
+/// Becomes the browser that was called with `line`: the path of the wrapper, and arguments. Returns
+/// only
+/// if there is no browser.
 pub fn run(line: Vec<OsString>) -> io::Error {
     let mut line = line.into_iter();
     let called = PathBuf::from(line.next().unwrap_or_default());
@@ -49,14 +49,15 @@ pub fn run(line: Vec<OsString>) -> io::Error {
         std::process::exit(0);
     }
     let asked = Asked::read(&args);
-    // Unseen, it is still a browser.
+    // If it cannot be followed, it still runs.
     let seen = asked.is_seen()
         && called.file_name().is_some_and(|name| announce(&asked, &name.to_string_lossy()).is_ok());
     Command::new(REAL).args(asked.additions(seen)).args(args).exec()
 }
 
-/// Opens pages in the session's browser, if that is all that the arguments in `line` ask for; else
-/// becomes the machine's browser as it was called. Returns only if there is none.
+/// Opens pages in the session's browser, if the arguments in `line` contain only pages. Otherwise
+/// becomes
+/// the machine's browser with the same arguments. Returns only if there is none.
 pub fn open_page(line: Vec<OsString>) -> io::Error {
     let args: Vec<OsString> = line.into_iter().skip(1).collect();
     if opened(&args) {
@@ -65,7 +66,7 @@ pub fn open_page(line: Vec<OsString>) -> io::Error {
     Command::new(REAL).args(args).exec()
 }
 
-/// Whether all that was asked for are pages, and the session's browser shows them.
+/// Whether the arguments are only pages, and the session's browser has opened them.
 fn opened(args: &[OsString]) -> bool {
     let Some(open) = page::asked(args) else { return false };
     let ask = || {
@@ -77,25 +78,25 @@ fn opened(args: &[OsString]) -> bool {
     ask().is_ok()
 }
 
-/// Fails unless the guest answers that it has done its part.
+/// Fails unless the guest confirms.
 fn confirmed(guest: &UnixStream) -> io::Result<()> {
     let mut answer = String::new();
     BufReader::new(guest.take(SEEN.len() as u64)).read_line(&mut answer)?;
     if answer.as_bytes() == SEEN {
         return Ok(());
     }
-    Err(io::Error::other("the guest does not want it"))
+    Err(io::Error::other("the guest refused"))
 }
 
-/// What the caller asked of the browser, as far as it matters.
+/// The relevant arguments of the caller.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Asked {
-    /// A profile that is not the default one.
+    /// A profile other than the default one.
     data_dir: Option<PathBuf>,
     port: Option<Port>,
     proxied: bool,
     headless: bool,
-    /// It does one thing and ends; with a port it would not.
+    /// The browser does one thing and exits; with a port it would not.
     once: bool,
 }
 
@@ -134,8 +135,10 @@ impl Asked {
         asked
     }
 
-    /// Whether it will be a browser that we can find. One with the default profile has no debugging
-    /// port, unless it is headless; that one has no place to say its port, so the caller must have.
+    /// Whether the browser can be followed. A browser with the default profile has no debugging
+    /// port,
+    /// unless it is headless; a headless one cannot write its port, so the caller must have chosen
+    /// it.
     fn is_seen(&self) -> bool {
         match self.port {
             None => self.data_dir.is_some() && !self.once,
@@ -145,7 +148,7 @@ impl Asked {
         }
     }
 
-    /// What the caller left out. Nobody looks for the port of one that is not `seen`.
+    /// Arguments that the caller omitted. The port is added only if the browser is followed.
     fn additions(&self, seen: bool) -> Vec<String> {
         let mut additions = Vec::new();
         if self.is_seen() {
@@ -170,8 +173,9 @@ impl Port {
     }
 }
 
-/// Tells the guest of the browser that we are about to become. What it was told with stays open in
-/// the browser: its end is the browser's.
+/// Reports the browser that we are about to become. The connection stays open in the browser and
+/// closes
+/// with it.
 fn announce(asked: &Asked, name: &str) -> io::Result<()> {
     let pid = getpid();
     let mut guest = greet()?;
@@ -183,11 +187,11 @@ fn announce(asked: &Asked, name: &str) -> io::Result<()> {
         (Some(Port::This(port)), _) => say(&mut guest, &Listening { port })?,
         (_, Some(dir)) => {
             let file = dir.join(PORT_FILE);
-            // One that another browser left there says nothing of this one.
+            // A file left by another browser does not count.
             let before = Stamp::of(&file);
             let kept = guest.try_clone()?.into();
             helmdeck_spawn::detach(kept, |guest| {
-                // Without it, the browser stays unseen.
+                // If this fails, the browser is not followed.
                 let _ = tell_port(guest.into(), pid, &file, before);
             })?;
         }
@@ -195,12 +199,12 @@ fn announce(asked: &Asked, name: &str) -> io::Result<()> {
     }
     let high = fcntl_dupfd_cloexec(&guest, LEAST_DESCRIPTOR)?;
     fcntl_setfd(&high, FdFlags::empty())?;
-    // Open for the life of the browser, on purpose.
+    // Open for the life of the browser.
     std::mem::forget(high);
     Ok(())
 }
 
-/// A connection to the guest that makes nobody wait for long.
+/// Connects to the guest, with a short timeout.
 fn greet() -> io::Result<UnixStream> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
@@ -218,7 +222,8 @@ fn say(guest: &mut UnixStream, message: &impl Serialize) -> io::Result<()> {
     guest.write_all(&line)
 }
 
-/// Waits until the browser has said its port, and tells it to the guest. Ends with the browser.
+/// Waits until the browser has written its port, and reports it to the guest. Ends with the
+/// browser.
 fn tell_port(
     mut guest: UnixStream,
     browser: Pid,
@@ -241,14 +246,14 @@ fn tell_port(
     Ok(())
 }
 
-/// The port, once its whole line is there.
+/// The port, once its line is complete.
 fn port_in(file: &Path) -> Option<NonZeroU16> {
     let mut text = String::new();
     File::open(file).ok()?.take(MAX_PORT_FILE).read_to_string(&mut text).ok()?;
     text.split_once('\n')?.0.parse().ok()
 }
 
-/// Tells a file from one that was there before under the same name.
+/// Distinguishes a file from an earlier one with the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     inode: u64,
@@ -275,7 +280,7 @@ mod tests {
     const PROXY: &str = "--proxy-server=http://127.0.0.1:3128";
 
     #[test]
-    fn a_browser_with_a_profile_of_its_own_gets_what_the_caller_left_out() {
+    fn a_browser_with_its_own_profile_gets_missing_arguments() {
         let port = "--remote-debugging-port=0";
         for dir in ["--user-data-dir=/tmp/p", "-user-data-dir=p", "about:blank --user-data-dir=p"] {
             assert_eq!(additions(dir), [EARLY_INPUT, port, PROXY], "{dir}");
@@ -292,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_browser_with_the_default_profile_or_that_cannot_be_found_is_left_alone() {
+    fn a_browser_that_cannot_be_followed_is_not_changed() {
         for line in [
             "",
             "https://example.com/",
@@ -310,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_is_read_from_a_whole_line_of_a_new_file() {
+    fn a_port_is_read_from_a_complete_line_of_a_new_file() {
         let file = std::env::temp_dir().join(format!("helmdeck-port-{}", getpid()));
         for (text, port) in [("", None), ("41", None), ("0\n/x", None), ("41\n/x", Some(41))] {
             fs::write(&file, text).unwrap();

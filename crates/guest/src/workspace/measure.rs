@@ -1,4 +1,4 @@
-//! How much a directory holds, whatever the programs that write there do meanwhile.
+//! Measures the size of a directory while programs write to it.
 
 use std::{
     collections::HashSet,
@@ -16,13 +16,14 @@ use rustix::{
     io::Errno,
 };
 
-/// What the file system needs for an entry, however empty the file is.
+/// The assumed size of a directory entry, even for an empty file.
 const ENTRY: u64 = 1 << 10;
-/// Blocks are counted in these.
+/// The unit of block counts.
 const BLOCK: u64 = 512;
 
-/// Bytes that the files below `root` take on the disk; counting ends beyond `limit`. A tree that is
-/// deeper than any path can name counts as too much.
+/// The bytes that the files below `root` occupy on disk; counting stops beyond `limit`. A tree
+/// deeper than
+/// any path can name counts as too large.
 pub fn measure(root: &str, limit: u64) -> u64 {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let Ok(root) = openat(CWD, root, flags, Mode::empty()) else { return 0 };
@@ -42,7 +43,7 @@ pub fn measure(root: &str, limit: u64) -> u64 {
             }
             let Ok(facts) = statat(&entries, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
             let is_folder = FileType::from_raw_mode(facts.st_mode) == FileType::Directory;
-            // A file with several names is one file.
+            // A file with several names counts once.
             if is_folder || facts.st_nlink < 2 || seen.insert(facts.st_ino) {
                 let blocks = u64::try_from(facts.st_blocks).unwrap_or(0);
                 used = used.saturating_add(blocks.saturating_mul(BLOCK));
@@ -59,7 +60,7 @@ pub fn measure(root: &str, limit: u64) -> u64 {
     used
 }
 
-/// Opens a folder below, also one that its owner, who is us, made unreadable.
+/// Opens a subfolder, even if its owner, which is us, made it unreadable.
 fn open(root: BorrowedFd<'_>, folder: &Path) -> Result<OwnedFd, Errno> {
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -68,7 +69,7 @@ fn open(root: BorrowedFd<'_>, folder: &Path) -> Result<OwnedFd, Errno> {
         opened => return opened,
     }
     let closed = openat2(root, folder, flags | OFlags::PATH, Mode::empty(), resolve)?;
-    // By its descriptor: by its name, it might be another one by now.
+    // By descriptor: the name could refer to another folder by now.
     let path = format!("/proc/self/fd/{}", closed.as_raw_fd());
     let _ = fs::set_permissions(path, fs::Permissions::from_mode(0o700));
     openat2(root, folder, flags | OFlags::RDONLY, Mode::empty(), resolve)
@@ -88,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_counted_once_however_they_are_hidden() {
+    fn hidden_and_linked_files_are_counted_once() {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("a/b");
         fs::create_dir_all(&folder).unwrap();
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn many_empty_files_are_not_nothing_and_counting_ends_beyond_the_limit() {
+    fn empty_files_count_and_counting_stops_beyond_the_limit() {
         let dir = tempfile::tempdir().unwrap();
         for n in 0..2000 {
             fs::write(dir.path().join(n.to_string()), "").unwrap();
@@ -113,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_deeper_than_any_path_counts_as_too_much() {
+    fn trees_deeper_than_any_path_count_as_too_large() {
         let dir = tempfile::tempdir().unwrap();
         let name = "d".repeat(200);
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;

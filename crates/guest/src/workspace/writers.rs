@@ -1,4 +1,4 @@
-//! Programs of the agent's sandbox that have files of `/workspace` open.
+//! Finds programs of the agent's sandbox with open files in `/workspace`.
 
 use std::{
     collections::BTreeMap,
@@ -11,14 +11,14 @@ use helmdeck_wire::exec::WORKSPACE;
 
 use crate::freeze::{below, processes};
 
-/// How the name of a file ends that is deleted and still open.
+/// The suffix in the name of a deleted file that is still open.
 const DELETED: &str = " (deleted)";
-/// The owner of a descriptor's entry may write if the file was opened for that.
+/// The owner's write bit, which is set on the entries of descriptors opened for writing.
 const WRITABLE: u32 = 0o200;
-/// Blocks are counted in these.
+/// The unit of block counts.
 const BLOCK: u64 = 512;
 
-/// Programs that have a file there open to write: number and name.
+/// Programs that have a file there open for writing: process id and name.
 pub fn writing(leader: i32) -> BTreeMap<i32, String> {
     let writes = |file: &PathBuf| {
         fs::symlink_metadata(file).is_ok_and(|link| link.permissions().mode() & WRITABLE != 0)
@@ -29,7 +29,7 @@ pub fn writing(leader: i32) -> BTreeMap<i32, String> {
     writers.map(|pid| (pid, name(pid))).collect()
 }
 
-/// Bytes of files there that are deleted and still open: they have no name by which they are found.
+/// The bytes of deleted files there that are still open; they have no name.
 pub fn deleted(leader: i32) -> u64 {
     let mut found = BTreeMap::new();
     for pid in below(&processes(), leader) {
@@ -51,7 +51,7 @@ fn open_files(pid: i32) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).collect()
 }
 
-/// What an open file is called, if it is one of ours.
+/// The path of an open file, if it is in `/workspace`.
 fn target(file: &Path) -> Option<String> {
     let target = fs::read_link(file).ok()?;
     let target = target.to_str()?;

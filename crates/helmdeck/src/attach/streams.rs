@@ -1,4 +1,4 @@
-//! Connections that the server takes when it needs one: the bytes of the link, over WebSockets.
+//! Connections that the server uses on demand: the link's bytes over WebSockets.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,13 +20,13 @@ use tokio_tungstenite::tungstenite::Message;
 
 use crate::remote::{Remote, Socket};
 
-/// How many wait to be taken: a server that opens a live view needs some at once.
+/// Number of spare connections: opening a live view needs several at once.
 const SPARE: usize = 4;
-/// After one that could not be opened, or was closed without being used.
+/// Pause after a connection that failed or was closed unused.
 const PAUSE: Duration = Duration::from_millis(500);
 /// The server sends a ping every few seconds.
 const SILENCE: Duration = Duration::from_secs(20);
-/// A server that takes nothing for this long is gone.
+/// A server that reads nothing for this long is gone.
 const SEND_DEADLINE: Duration = Duration::from_secs(30);
 const BUFFER: usize = 64 << 10;
 
@@ -41,7 +41,7 @@ impl Drop for Streams {
     }
 }
 
-/// Where one connection goes, and who serves it.
+/// Where a connection goes, and what serves it.
 #[derive(Clone)]
 struct Way {
     server: Arc<Remote>,
@@ -51,7 +51,7 @@ struct Way {
 }
 
 impl Streams {
-    /// Opens them, and another one whenever one is taken.
+    /// Opens spare connections, and a new one whenever one is used.
     pub fn open(server: Arc<Remote>, guest: Connections, id: &SessionId, secret: String) -> Self {
         let way = Way { server, guest, path: stream(id), secret };
         let task = tokio::spawn(async move {
@@ -70,7 +70,7 @@ impl Streams {
 }
 
 impl Way {
-    /// Waits with one connection until it is taken, tells that another is needed, and serves it.
+    /// Waits until a connection is used, requests a replacement, and serves it.
     async fn spare(self, used: mpsc::Sender<()>) {
         let first = async {
             let mut socket = self.connect().await?;
@@ -96,7 +96,7 @@ impl Way {
     }
 }
 
-/// What the server says first on a connection that it took.
+/// The server's first bytes on a connection.
 async fn first_bytes(socket: &mut Socket) -> Option<Bytes> {
     loop {
         match timeout(SILENCE, socket.next()).await.ok()?? {

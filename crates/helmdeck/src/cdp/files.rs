@@ -1,4 +1,4 @@
-//! Files between this machine and the session.
+//! File transfers between this machine and the session.
 
 use std::{
     collections::HashMap,
@@ -29,42 +29,42 @@ use tokio::{
 use super::transfers::{Arrived, Upload};
 use crate::remote::Remote;
 
-/// A connection is made at once; the answer begins when the file was taken.
+/// Deadline to connect. The response starts after an upload is complete.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(20);
-/// Of a file, something comes or goes all the time.
+/// Maximum pause during a transfer.
 const STALL_DEADLINE: Duration = Duration::from_secs(60);
-/// The longest that a whole file may take.
+/// Maximum time for a whole file.
 const FILE_DEADLINE: Duration = Duration::from_secs(3600);
 const PIECE: usize = 256 << 10;
-/// Nobody uploads more files of a folder.
+/// Maximum number of files in a folder.
 const MAX_FILES: usize = 10_000;
-/// Where uploads go in the session's home.
+/// Upload folder in the session's home.
 const UPLOADS: &str = "Uploads";
 
-/// What goes to the server.
+/// Body of a request.
 pub type Body = UnsyncBoxBody<Bytes, io::Error>;
-/// Why a file is not where it should be.
+/// Why a transfer failed.
 pub type Failure = Box<dyn Error + Send + Sync>;
 
-/// The files of one session, and the right to them.
+/// The files of one session.
 #[derive(Clone)]
 pub struct Files {
     server: Arc<Remote>,
     session: String,
-    /// Uploads of this program, apart from those of others.
+    /// Separates this program's uploads from others.
     name: String,
     last: Arc<AtomicU64>,
 }
 
 impl Files {
-    /// Those of a session.
+    /// The files of a session.
     pub fn new(server: Arc<Remote>, session: &str) -> Result<Self, Box<dyn Error>> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
         let name = format!("{now}-{}", std::process::id());
         Ok(Self { server, session: session.to_owned(), name, last: Arc::default() })
     }
 
-    /// Brings a download here, and returns where it is.
+    /// Downloads a file, and returns its local path.
     pub async fn fetch(&self, arrived: &Arrived) -> Result<PathBuf, Failure> {
         fs::create_dir_all(&arrived.folder).await?;
         let path = self.path(&arrived.from);
@@ -88,7 +88,7 @@ impl Files {
         written
     }
 
-    /// Brings the files of an upload into the session, and returns the message that names them there.
+    /// Uploads the files into the session, and returns the message with their paths there.
     pub async fn bring(&self, upload: Upload) -> Result<String, Failure> {
         let mut places = HashMap::new();
         for path in upload.distinct() {
@@ -101,7 +101,7 @@ impl Files {
         Ok(upload.renamed(&places))
     }
 
-    /// A file, or a folder with all that is in it.
+    /// Uploads a file, or a folder with its content.
     async fn put_all(&self, path: &Path, place: &str) -> Result<(), Failure> {
         let mut left = vec![(path.to_owned(), place.to_owned())];
         let mut files = 0;
@@ -109,7 +109,7 @@ impl Files {
             if !fs::metadata(&path).await?.is_dir() {
                 files += 1;
                 if files > MAX_FILES {
-                    return Err(format!("more than {MAX_FILES} files in a folder").into());
+                    return Err(format!("the folder has more than {MAX_FILES} files").into());
                 }
                 self.put(&path, &place).await?;
                 continue;
@@ -153,7 +153,7 @@ impl Files {
         path
     }
 
-    /// Calls the server, and returns an answer that says yes.
+    /// Calls the server, and returns a successful response.
     pub async fn call(
         &self,
         method: Method,
@@ -167,7 +167,7 @@ impl Files {
         let stream = timeout(CONNECT_DEADLINE, connecting).await??;
         let (mut sender, connection) =
             hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-        // Ends with the answer.
+        // Ends with the response.
         tokio::spawn(connection);
         let mut request = Request::builder()
             .method(method)
@@ -188,12 +188,12 @@ impl Files {
     }
 }
 
-/// Nothing to send.
+/// An empty body.
 pub fn empty() -> Body {
     Full::default().map_err(|never| match never {}).boxed_unsync()
 }
 
-/// Gives a complete file its name. A number is the client's own; of names, a free one is found.
+/// Renames a complete file. Numbered names are kept; for others, a free name is found.
 async fn place(part: &Path, arrived: &Arrived) -> Result<PathBuf, Failure> {
     let named = arrived.folder.join(&arrived.name);
     if !arrived.unique {
@@ -209,7 +209,7 @@ async fn place(part: &Path, arrived: &Arrived) -> Result<PathBuf, Failure> {
             0 => named.clone(),
             number => arrived.folder.join(format!("{stem} ({number}){extension}")),
         };
-        // Taken by being made: nobody else's file is replaced.
+        // Created exclusively, so that no existing file is replaced.
         match OpenOptions::new().write(true).create_new(true).open(&path).await {
             Ok(_) => {
                 fs::rename(part, &path).await?;
@@ -219,5 +219,5 @@ async fn place(part: &Path, arrived: &Arrived) -> Result<PathBuf, Failure> {
             Err(error) => return Err(error.into()),
         }
     }
-    Err("too many files of that name".into())
+    Err("too many files with this name".into())
 }

@@ -1,4 +1,4 @@
-//! The local port: what Chromium's own debugging port answers, for programs on this machine only.
+//! The local port: the same endpoints as Chromium's debugging port, for local programs only.
 
 use std::{error::Error, sync::Arc, time::Duration};
 
@@ -25,7 +25,7 @@ use crate::remote::Remote;
 
 /// The browser answers simple questions at once.
 const DEADLINE: Duration = Duration::from_secs(20);
-/// The largest answer about pages.
+/// Maximum size of an answer about pages.
 const MAX_ANSWER: usize = 4 << 20;
 
 /// A cheap handle to the port.
@@ -37,11 +37,11 @@ struct Inner {
     files: Files,
     session: String,
     number: u16,
-    /// Why the session is over, once it is.
+    /// Why the session ended.
     over: watch::Sender<Option<String>>,
 }
 
-/// What a program is told that asked for what cannot be had.
+/// The error for a failed request.
 struct Refused(Failure);
 
 impl IntoResponse for Refused {
@@ -62,7 +62,7 @@ impl Port {
         Self(Arc::new(Inner { server, files, session, number, over }))
     }
 
-    /// Answers until the program ends.
+    /// Serves until the program ends.
     pub async fn serve(self, listener: TcpListener) -> Result<(), Box<dyn Error>> {
         let local = middleware::from_fn_with_state(self.clone(), local_only);
         let routes = Router::new()
@@ -82,7 +82,7 @@ impl Port {
         Ok(axum::serve(listener, routes).await?)
     }
 
-    /// Which browser it is, and where to connect to it.
+    /// The browser's version, and where to connect.
     pub async fn version(&self) -> Result<Value, Failure> {
         let mut version = self.ask("/json/version").await?;
         let address =
@@ -109,7 +109,7 @@ impl Port {
         Ok(serde_json::from_slice(&body.to_bytes())?)
     }
 
-    /// Has the browser do one thing.
+    /// Sends the browser one command.
     async fn tell(&self, method: &str, params: Value) -> Result<Value, Failure> {
         let request = self.0.server.request(&self.path(""))?;
         let mut socket = self.0.server.connect(request).await?;
@@ -137,7 +137,7 @@ impl Port {
         format!("/api/v1/sessions/{}/cdp{path}", self.0.session)
     }
 
-    /// Carries one client's messages to a place of the session.
+    /// Relays one client's messages to a path of the session.
     async fn carry(self, path: String, upgrade: WebSocketUpgrade) -> Result<Response, Refused> {
         let request = self.0.server.request(&path).map_err(|e| Refused(e.into()))?;
         let socket = self.0.server.connect_large(request, MAX_MESSAGE).await;
@@ -152,27 +152,27 @@ impl Port {
     }
 }
 
-/// Says where a browser or page is found.
+/// Sets the address of a browser or page.
 fn set_address(described: &mut Value, address: String) {
     if let Some(facts) = described.as_object_mut() {
         facts.insert("webSocketDebuggerUrl".to_owned(), address.into());
     }
 }
 
-/// Whether an address is this port of this machine.
+/// Whether an address is this local port.
 fn is_here(authority: &str, number: u16) -> bool {
     let here = ["127.0.0.1", "localhost", "[::1]"];
     here.iter().any(|host| authority == format!("{host}:{number}"))
 }
 
-/// A page that some browser shows here must not reach the port: neither by a name that resolves to this
-/// machine, nor by a WebSocket, for which browsers ask nobody.
+/// Pages in a local browser must not reach the port, neither through a name that resolves to this
+/// machine nor by a WebSocket, which browsers do not restrict.
 async fn local_only(State(port): State<Port>, request: Request, next: Next) -> Response {
     let number = port.0.number;
     if trusted(request.headers(), number) {
         return next.run(request).await;
     }
-    let message = format!("use http://127.0.0.1:{number}; pages of other origins may not\n");
+    let message = format!("use http://127.0.0.1:{number}; other origins are not allowed\n");
     (StatusCode::FORBIDDEN, message).into_response()
 }
 
@@ -244,7 +244,7 @@ async fn connect_page(
 ) -> Result<Response, Refused> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
     if !target.chars().all(plain) {
-        return Ok((StatusCode::NOT_FOUND, "there is no such page\n").into_response());
+        return Ok((StatusCode::NOT_FOUND, "the page does not exist\n").into_response());
     }
     let path = port.path(&format!("/devtools/page/{target}"));
     port.carry(path, upgrade).await
@@ -255,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_programs_of_this_machine_are_answered() {
+    fn only_local_programs_are_served() {
         let trusted = |host: &str, origin: Option<&str>| {
             let mut headers = HeaderMap::new();
             headers.insert(header::HOST, host.parse().unwrap());
@@ -266,7 +266,7 @@ mod tests {
         };
         assert!(trusted("127.0.0.1:9222", None) && trusted("localhost:9222", None));
         assert!(trusted("127.0.0.1:9222", Some("http://127.0.0.1:9222")));
-        // A name of somebody else's that resolves to this machine.
+        // A foreign name that resolves to this machine.
         assert!(!trusted("evil.example:9222", None));
         assert!(!trusted("127.0.0.1:1", None));
         for origin in ["https://evil.example", "http://localhost:3000", "null"] {

@@ -1,4 +1,4 @@
-//! One client's messages to the session and back, with its files.
+//! Relays one client's messages, with its file transfers.
 
 use std::time::Duration;
 
@@ -19,24 +19,24 @@ use super::{
 };
 use crate::remote::Socket;
 
-/// Who takes nothing for this long is gone.
+/// A peer that reads nothing for this long is gone.
 const SEND_DEADLINE: Duration = Duration::from_secs(30);
-/// Keeps connections through proxies alive.
+/// Keeps connections alive through proxies.
 const PING_EVERY: Duration = Duration::from_secs(20);
-/// The close code of a session that is over.
+/// Close code of an ended session.
 const SESSION_OVER: u16 = 4000;
-/// The protocol's number for what could not be done.
+/// The protocol's error code for a failed command.
 const SERVER_ERROR: i64 = -32000;
-/// Files that are on their way at once.
+/// Maximum number of simultaneous transfers.
 const MAX_TRANSFERS: usize = 64;
 
-/// What a transfer leads to.
+/// Result of a transfer.
 enum Done {
     ToServer(String),
     ToClient(String),
 }
 
-/// Relays until either side ends; why the session is over, if it is.
+/// Relays until either side ends. Returns the reason if the session ended.
 pub async fn relay(client: WebSocket, server: Socket, files: Files) -> Option<String> {
     let (mut to_client, mut from_client) = client.split();
     let (mut to_server, mut from_server) = server.split();
@@ -72,7 +72,7 @@ pub async fn relay(client: WebSocket, server: Socket, files: Files) -> Option<St
                     break frame.map(|frame| (u16::from(frame.code), frame.reason.to_string()));
                 }
                 Some(Ok(_)) => continue,
-                Some(Err(_)) | None => break Some((1011, "the server is away".to_owned())),
+                Some(Err(_)) | None => break Some((1011, "the server is unreachable".to_owned())),
             },
             Some(done) = finished.recv() => match done {
                 Done::ToServer(text) => (Some(ToServer::text(text)), None),
@@ -84,7 +84,7 @@ pub async fn relay(client: WebSocket, server: Socket, files: Files) -> Option<St
         if let Some(message) = up
             && !matches!(timeout(SEND_DEADLINE, to_server.send(message)).await, Ok(Ok(())))
         {
-            break Some((1011, "the server is away".to_owned()));
+            break Some((1011, "the server is unreachable".to_owned()));
         }
         if let Some(message) = down
             && !matches!(timeout(SEND_DEADLINE, to_client.send(message)).await, Ok(Ok(())))
@@ -94,19 +94,19 @@ pub async fn relay(client: WebSocket, server: Socket, files: Files) -> Option<St
     };
     let _ = timeout(SEND_DEADLINE, to_server.close()).await;
     let (code, reason) = closing?;
-    eprintln!("a client was disconnected: {reason}");
+    eprintln!("disconnected a client: {reason}");
     let frame = CloseFrame { code, reason: reason.as_str().into() };
     let _ = timeout(SEND_DEADLINE, to_client.send(ToClient::Close(Some(frame)))).await;
     (code == SESSION_OVER).then_some(reason)
 }
 
-/// Brings the files of an upload into the session, and then has the browser use them.
+/// Uploads the files into the session, then forwards the command to the browser.
 async fn bring(files: &Files, upload: Upload) -> Done {
     let text = upload.message.to_string();
     match files.bring(upload).await {
         Ok(message) => Done::ToServer(message),
         Err(error) => {
-            let why = format!("the file cannot be brought into the session: {error}");
+            let why = format!("the file cannot be uploaded to the session: {error}");
             let asked = ClientMessage::at(&text).ok();
             let session = asked.as_ref().and_then(|asked| asked.session_id.as_deref());
             Done::ToClient(refusal(asked.as_ref().map(|it| it.id), session, SERVER_ERROR, &why))
@@ -114,12 +114,12 @@ async fn bring(files: &Files, upload: Upload) -> Done {
     }
 }
 
-/// Brings a download here, and then tells the client that it is complete.
+/// Downloads the file, then notifies the client.
 async fn fetch(files: &Files, mut arrived: Arrived) -> Done {
     let told = match files.fetch(&arrived).await {
         Ok(path) => ("filePath", json!(path)),
         Err(error) => {
-            eprintln!("{} stays in the session: {error}", arrived.from);
+            eprintln!("failed to download {} from the session: {error}", arrived.from);
             ("state", json!("canceled"))
         }
     };

@@ -1,4 +1,4 @@
-//! What a client said of downloads, and where its files are. Pure.
+//! Tracks a client's download settings and files. Pure.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -7,16 +7,16 @@ use std::{
 
 use serde_json::Value;
 
-/// More downloads than these at once stay in the session.
+/// Maximum number of simultaneous downloads. More stay in the session.
 const MOST_AT_ONCE: usize = 1000;
-/// Longer messages name neither a folder nor a download.
+/// Longer messages contain neither a folder nor a download.
 const MAX_READ: usize = 1 << 20;
 
 /// The downloads of one client.
 #[derive(Default)]
 pub struct Transfers {
     wanted: Option<Wanted>,
-    /// The names that pages suggested, by number.
+    /// File names suggested by pages, by download id.
     begun: HashMap<String, String>,
 }
 
@@ -27,31 +27,31 @@ struct Wanted {
     by_number: bool,
 }
 
-/// A download that is complete in the session, and where it goes.
+/// A download that is complete in the session, and its destination.
 #[derive(Debug, PartialEq)]
 pub struct Arrived {
-    /// What the client is told when the file is here.
+    /// The event to send once the file is local.
     pub event: Value,
-    /// Where it is in the session, from the home on.
+    /// Path in the session, relative to the home.
     pub from: String,
-    /// The folder here, and the name in it.
+    /// Local folder, and the name in it.
     pub folder: PathBuf,
     pub name: String,
-    /// Whether another name is found if there is such a file.
+    /// Whether to find another name if the file exists.
     pub unique: bool,
 }
 
-/// An upload that names files.
+/// An upload with file paths.
 #[derive(Debug, PartialEq)]
 pub struct Upload {
-    /// What goes to the browser when they are in the session.
+    /// The command to send once the files are in the session.
     pub message: Value,
-    /// Those of this machine.
+    /// Local paths.
     pub paths: Vec<PathBuf>,
 }
 
 impl Transfers {
-    /// Looks at a message of the client; an upload goes on when its files are in the session.
+    /// Inspects a client's message. An upload is delayed until its files are in the session.
     pub fn up(&mut self, text: &str) -> Option<Upload> {
         let about_files = text.contains("setDownloadBehavior") || text.contains("\"files\"");
         if text.len() > MAX_READ || !about_files {
@@ -75,7 +75,7 @@ impl Transfers {
         }
     }
 
-    /// Looks at a message of the browser; one of a complete download waits until the file is here.
+    /// Inspects a browser's message. The end of a download is delayed until the file is local.
     pub fn down(&mut self, text: &str) -> Option<Arrived> {
         if text.len() > MAX_READ || !text.contains("\"Browser.download") {
             return None;
@@ -114,7 +114,7 @@ fn named(message: &Value) -> Option<&Vec<Value>> {
 }
 
 impl Upload {
-    /// The message with the session's paths in the place of this machine's.
+    /// The message with paths in the session instead of local ones.
     pub fn renamed(mut self, places: &HashMap<PathBuf, String>) -> String {
         for pointer in ["/params/files", "/params/data/files"] {
             let files = self.message.pointer_mut(pointer).and_then(Value::as_array_mut);
@@ -128,7 +128,7 @@ impl Upload {
         self.message.to_string()
     }
 
-    /// Each path once.
+    /// The distinct paths.
     pub fn distinct(&self) -> HashSet<PathBuf> {
         self.paths.iter().cloned().collect()
     }
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_download_that_nobody_wants_here_stays_in_the_session() {
+    fn a_download_stays_in_the_session_without_a_local_folder() {
         let mut transfers = Transfers::default();
         transfers.up(&behavior("default"));
         transfers.down(&event("WillBegin", json!({ "suggestedFilename": "a" })));
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_this_machine_are_renamed_and_others_are_left_to_the_session() {
+    fn local_files_are_renamed_and_session_files_are_not() {
         let here = tempfile::NamedTempFile::new().unwrap();
         let message = json!({
             "id": 1, "method": "DOM.setFileInputFiles",

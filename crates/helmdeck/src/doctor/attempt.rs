@@ -1,4 +1,4 @@
-//! Runs a program to see what it says, without waiting for one that hangs.
+//! Runs a program with a deadline and captures its output.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 const DEADLINE: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(10);
 
-/// What a program that ran to its end said.
+/// Output of a program.
 pub(super) struct Said {
     pub(super) succeeded: bool,
     pub(super) stdout: String,
     pub(super) stderr: String,
 }
 
-/// Runs a command to its end; the error is a sentence for the report.
+/// Runs a command to its end. The error is a sentence for the report.
 pub(super) fn attempt(command: &mut Command) -> Result<Said, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let mut child = command
@@ -32,7 +32,7 @@ pub(super) fn attempt(command: &mut Command) -> Result<Said, String> {
             Ok(Some(status)) => break status,
             Ok(None) if began.elapsed() < DEADLINE => thread::sleep(POLL),
             _ => {
-                // Nothing is left to do if it cannot be ended: the report says that it hangs.
+                // If it cannot be killed, the report still says that it hangs.
                 let _ = child.kill();
                 let _ = child.wait();
                 return Err(format!("{name} did not end within {} s", DEADLINE.as_secs()));
@@ -45,18 +45,18 @@ pub(super) fn attempt(command: &mut Command) -> Result<Said, String> {
     Ok(Said { succeeded: status.success(), stdout: text(stdout), stderr: text(stderr) })
 }
 
-/// The first line of what a program prints, wherever it prints it.
+/// The first line that a program prints to either output.
 pub(super) fn first_line(command: &mut Command) -> Option<String> {
     let said = attempt(command).ok()?;
     let lines = said.stdout.lines().chain(said.stderr.lines());
     lines.map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
 }
 
-/// Reads in a thread of its own, so that a full pipe does not stop the program.
+/// Reads in a separate thread, so that a full pipe does not block the program.
 fn collect(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<String> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // What was read before an error is still worth showing.
+        // Keep what was read before an error.
         let _ = pipe.read_to_end(&mut bytes);
         String::from_utf8_lossy(&bytes).into_owned()
     })

@@ -1,4 +1,4 @@
-//! Whether text in the scripts people use has glyphs.
+//! Whether fonts for common scripts are installed.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -6,14 +6,14 @@ use std::process::Command;
 use super::attempt::attempt;
 use super::{Finding, install, programs};
 
-/// What is shown, how fontconfig is asked for it, and the package that has it.
+/// Kind of text, its fontconfig query, and the package.
 const FONTS: [(&str, &str, &str); 3] = [
     ("fonts", ":lang=en", "fonts-dejavu-core"),
     ("CJK fonts", ":lang=zh:lang=ja:lang=ko", "fonts-noto-cjk"),
     ("emoji font", ":lang=und-zsye", "fonts-noto-color-emoji"),
 ];
 
-/// Names in a line; the rest is counted.
+/// Number of names in a line. The rest is counted.
 const SHOWN: usize = 3;
 
 pub(super) fn check() -> Vec<Finding> {
@@ -26,7 +26,7 @@ pub(super) fn check() -> Vec<Finding> {
 fn font(what: &str, pattern: &str, package: &str) -> Finding {
     let said = attempt(Command::new("fc-list").args([pattern, "family"]));
     let families = said.map(|said| said.stdout).unwrap_or_default();
-    // One family may come with its name in several languages.
+    // A family can have names in several languages.
     let names = families.lines().filter_map(|line| line.split(',').next().map(str::trim));
     let names: BTreeSet<&str> = names.filter(|name| !name.is_empty()).collect();
     match names.len() {

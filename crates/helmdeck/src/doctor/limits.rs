@@ -1,4 +1,4 @@
-//! Whether memory, processes and processor time of a session can be limited by control groups.
+//! Whether control groups can limit memory, processes and CPU time of a session.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ pub(super) fn check() -> Finding {
     let unified = group(&mounts, &own, Controller::Unified);
     let unified = unified.filter(|group| has_controllers(group));
     if unified.as_deref().is_some_and(|group| prove(group).is_ok()) {
-        return Finding::ok(WHAT, "version 2, this user may make groups");
+        return Finding::ok(WHAT, "version 2, this user can create groups");
     }
     let by_name = |name| group(&mounts, &own, Controller::Named(name));
     let groups: Option<Vec<PathBuf>> = NEEDED.iter().map(|name| by_name(name)).collect();
@@ -28,7 +28,7 @@ pub(super) fn check() -> Finding {
         (Some(_), false) => "systemd-run --user --scope -p Delegate=yes helmdeck serve",
         (None, false) => "run the server as root, or on a system with version 2",
     };
-    Finding::warn(WHAT, "this user may not make any; sessions get rlimits and a watchdog", fix)
+    Finding::warn(WHAT, "this user cannot create groups; sessions get rlimits and a watchdog", fix)
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +37,7 @@ enum Controller<'a> {
     Named(&'a str),
 }
 
-/// The directory of this process's own group for a controller.
+/// The control group of this process for a controller.
 fn group(mounts: &str, own: &str, controller: Controller<'_>) -> Option<PathBuf> {
     let mount = mounts.lines().find_map(|line| {
         let (left, right) = line.split_once(" - ")?;
@@ -68,7 +68,7 @@ fn has_controllers(group: &Path) -> bool {
     NEEDED.iter().all(|name| listed.split_whitespace().any(|listed| listed == *name))
 }
 
-/// Makes a group and takes it away again: file modes alone do not tell whether that is allowed.
+/// Creates and removes a group: file modes alone do not tell whether that is allowed.
 fn prove(group: &Path) -> std::io::Result<()> {
     rustix::fs::access(group.join("cgroup.procs"), rustix::fs::Access::WRITE_OK)?;
     let child = group.join(format!("helmdeck-doctor-{}", std::process::id()));

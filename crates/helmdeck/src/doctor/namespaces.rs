@@ -1,4 +1,4 @@
-//! Whether a user without privileges can make a sandbox, and one inside it.
+//! Whether an unprivileged user can create a sandbox, and another one inside it.
 
 use std::fs;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use super::attempt::attempt;
 use super::{Finding, as_root, programs};
 
-/// One level of sandbox, as small as it can be while still needing every namespace we use.
+/// One sandbox level with every namespace that helmdeck uses.
 const LEVEL: [&str; 11] = [
     "bwrap",
     "--unshare-user",
@@ -20,8 +20,8 @@ const LEVEL: [&str; 11] = [
     "/dev",
     "--",
 ];
-/// How a server that runs as root gives up its rights first; nobody's uid stands for the one
-/// each sandbox gets.
+/// How a server that runs as root drops its privileges. The uid of nobody stands for the one each
+/// sandbox gets.
 const UNPRIVILEGED: [&str; 7] = [
     "setpriv",
     "--reuid=65534",
@@ -32,7 +32,7 @@ const UNPRIVILEGED: [&str; 7] = [
     "--no-new-privs",
 ];
 
-/// Kernel settings that can forbid user namespaces: file, the value that forbids, the fix.
+/// Kernel settings that can forbid user namespaces: file, forbidding value, fix.
 const SWITCHES: [(&str, &str, &str); 3] = [
     (
         "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
@@ -49,7 +49,7 @@ const SWITCHES: [(&str, &str, &str); 3] = [
 
 pub(super) fn check() -> Vec<Finding> {
     if programs::find("bwrap").is_none() {
-        let detail = "cannot be tried without bubblewrap";
+        let detail = "cannot be tested without bubblewrap";
         return vec![Finding::missing("sandbox", detail, super::install("bubblewrap"))];
     }
     let network: [&str; 1] = ["--unshare-net"];
@@ -70,8 +70,8 @@ fn try_sandbox(what: &str, more: &[&str], program: &[&str]) -> Finding {
     };
     match attempt(Command::new(first).args(rest).current_dir("/")) {
         Ok(said) if said.succeeded => {
-            let who = if root { "a user without privileges" } else { "this user" };
-            Finding::ok(what, format!("{who} can make one"))
+            let who = if root { "an unprivileged user" } else { "this user" };
+            Finding::ok(what, format!("{who} can create one"))
         }
         Ok(said) => Finding::missing(what, refusal(&said.stderr), fix()),
         Err(reason) => Finding::missing(what, reason, fix()),
@@ -80,10 +80,10 @@ fn try_sandbox(what: &str, more: &[&str], program: &[&str]) -> Finding {
 
 fn refusal(stderr: &str) -> String {
     let last = stderr.lines().map(str::trim).rfind(|line| !line.is_empty());
-    last.unwrap_or("bwrap failed without a word").to_owned()
+    last.unwrap_or("bwrap failed without a message").to_owned()
 }
 
-/// The switch that forbids it here, or where to look when none does.
+/// The setting that forbids it, or where to look otherwise.
 fn fix() -> String {
     let off = SWITCHES.iter().find(|(path, forbids, _)| setting(path).as_deref() == Some(forbids));
     match off {
@@ -95,7 +95,7 @@ fn fix() -> String {
     }
 }
 
-/// Ubuntu lets only programs with an AppArmor profile use the namespaces they make.
+/// Ubuntu lets only programs with an AppArmor profile use user namespaces.
 fn apparmor() -> Finding {
     let (path, forbids, command) = SWITCHES[0];
     match setting(path) {
@@ -118,9 +118,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_is_the_last_thing_that_bwrap_said() {
+    fn a_refusal_is_the_last_line_of_bwraps_output() {
         let stderr = "warning\nbwrap: setting up uid map: Permission denied\n\n";
         assert_eq!(refusal(stderr), "bwrap: setting up uid map: Permission denied");
-        assert_eq!(refusal(""), "bwrap failed without a word");
+        assert_eq!(refusal(""), "bwrap failed without a message");
     }
 }

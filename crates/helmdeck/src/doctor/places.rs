@@ -1,4 +1,4 @@
-//! Where the server keeps things and listens, and how much room there is.
+//! The server's directories and address, and available disk and memory.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -11,11 +11,11 @@ use rustix::fs::Access;
 use super::Finding;
 
 const MEBIBYTE: u64 = 1 << 20;
-/// Below this, browsers' profiles and downloads soon fill the disk.
+/// Below this, profiles and downloads soon fill the disk.
 const LEAST_DISK_MIB: u64 = 2048;
-/// What a desktop session with a page open takes.
+/// Memory of a desktop session with an open page.
 const SESSION_MIB: u64 = 400;
-/// For others, a directory that they may enter.
+/// Permission bit that lets others enter a directory.
 const ENTER_FOR_ALL: u32 = 0o001;
 
 pub(super) fn check(addr: SocketAddr, data_dir: &Path, run_dir: &Path) -> Vec<Finding> {
@@ -41,16 +41,16 @@ fn writable(what: &str, dir: &Path, variable: &str) -> Finding {
             format!("move it away, or set {variable} to another directory"),
         ),
         Ok(()) if there == dir => Finding::ok(what, format!("{shown} is writable")),
-        Ok(()) => Finding::ok(what, format!("{shown} will be made")),
+        Ok(()) => Finding::ok(what, format!("{shown} will be created")),
         Err(error) => Finding::missing(
             what,
             format!("{} is not writable: {error}", there.display()),
-            format!("set {variable} to a directory of yours, or run as its owner"),
+            format!("set {variable} to a writable directory, or run as its owner"),
         ),
     }
 }
 
-/// As root, each sandbox has a uid of its own and must be able to enter every folder on the way.
+/// As root, each sandbox has its own uid and must be able to enter all parent folders.
 fn run_directory(dir: &Path) -> Finding {
     let what = "run directory";
     let finding = writable(what, dir, "HELMDECK_RUN_DIR");
@@ -61,7 +61,7 @@ fn run_directory(dir: &Path) -> Finding {
         None => finding,
         Some(closed) => Finding::missing(
             what,
-            format!("sandboxes may not enter {}", closed.display()),
+            format!("sandboxes cannot enter {}", closed.display()),
             format!("chmod o+x {}, or set HELMDECK_RUN_DIR", closed.display()),
         ),
     }
@@ -71,7 +71,7 @@ fn all_may_enter(dir: &Path) -> bool {
     fs::metadata(dir).is_ok_and(|found| found.permissions().mode() & ENTER_FOR_ALL != 0)
 }
 
-/// The closest part of a path that exists.
+/// The nearest existing parent of a path.
 fn nearest(path: &Path) -> Option<&Path> {
     path.ancestors().find(|path| path.exists())
 }
@@ -88,13 +88,13 @@ fn port(addr: SocketAddr, data_dir: &Path) -> Finding {
         (ErrorKind::AddrInUse, None) => Finding::missing(
             what,
             format!("{addr} is in use by another program"),
-            format!("stop it (ss -ltnp 'sport = :{}' names it), or set HELMDECK_ADDR", addr.port()),
+            format!("stop it (ss -ltnp 'sport = :{}' shows it), or set HELMDECK_ADDR", addr.port()),
         ),
         _ => Finding::missing(what, format!("{addr}: {error}"), "set HELMDECK_ADDR to another one"),
     }
 }
 
-/// The running server that keeps its things in `data_dir`.
+/// The running server on `data_dir`.
 fn server(data_dir: &Path) -> Option<u32> {
     let pid = fs::read_to_string(data_dir.join("server.pid")).ok()?.trim().parse().ok()?;
     let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
@@ -142,11 +142,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_that_is_not_there_yet_can_be_made() {
+    fn a_missing_directory_can_be_created() {
         let dir = tempfile::tempdir().unwrap();
         let finding = writable("data directory", &dir.path().join("a/b"), "X");
         assert_eq!(finding.verdict, Verdict::Ok);
-        assert!(finding.detail.ends_with("will be made"), "{finding:?}");
+        assert!(finding.detail.ends_with("will be created"), "{finding:?}");
     }
 
     #[test]
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_told_in_sessions() {
+    fn memory_is_reported_in_sessions() {
         assert_eq!(
             memory("MemTotal: 1 kB\nMemAvailable:    4194304 kB\n").detail,
             "4 GB available: about 10 desktop sessions at once"

@@ -1,4 +1,4 @@
-//! The programs that run inside sandboxes, and the one that makes them.
+//! The programs that run inside sandboxes, and bubblewrap.
 
 use std::fs::File;
 use std::io::Read;
@@ -10,9 +10,9 @@ use rustix::fs::Access;
 use super::attempt::first_line;
 use super::{Finding, install};
 
-/// Where sandboxes look: they have the machine's /usr and nothing else.
+/// Where sandboxes look for programs: they have only the machine's /usr.
 const FOLDERS: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
-/// The oldest bubblewrap that sandboxes were tried with.
+/// Oldest tested version of bubblewrap.
 const OLDEST_BUBBLEWRAP: (u32, u32) = (0, 8);
 const AT_SPI_LAUNCHERS: [&str; 3] = [
     "/usr/libexec/at-spi-bus-launcher",
@@ -68,7 +68,7 @@ fn bubblewrap() -> Finding {
             format!("{said} is older than {}.{}", OLDEST_BUBBLEWRAP.0, OLDEST_BUBBLEWRAP.1),
             install("bubblewrap"),
         ),
-        None => Finding::warn("bubblewrap", "says no version", install("bubblewrap")),
+        None => Finding::warn("bubblewrap", "prints no version", install("bubblewrap")),
     }
 }
 
@@ -81,7 +81,7 @@ fn version(said: &str) -> Option<(u32, u32)> {
 fn xvnc() -> Finding {
     let package = "tigervnc-standalone-server";
     let Some(path) = find("Xtigervnc") else { return needed("X server", "Xtigervnc", package) };
-    // That of Debian 13 says nothing.
+    // The one in Debian 13 prints nothing.
     let said = first_line(Command::new(&path).arg("-version"));
     Finding::ok("X server", said.unwrap_or_else(|| path.display().to_string()))
 }
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_that_calls_a_snap_is_seen_through() {
+    fn a_script_that_starts_a_snap_is_detected() {
         let dir = tempfile::tempdir().unwrap();
         let (snap, real) = (dir.path().join("snapped"), dir.path().join("real"));
         std::fs::write(&snap, "#!/bin/sh\nexec /snap/bin/chromium \"$@\"\n").unwrap();

@@ -1,4 +1,4 @@
-//! One forwarded connection: bytes between a WebSocket and a port here.
+//! One forwarded connection: bytes between a WebSocket and a local port.
 
 use std::time::Duration;
 
@@ -15,14 +15,14 @@ use crate::remote::Socket;
 
 /// The server sends a ping every few seconds.
 const SILENCE: Duration = Duration::from_secs(20);
-/// A server that takes nothing for this long is gone.
+/// A server that reads nothing for this long is gone.
 const SEND_DEADLINE: Duration = Duration::from_secs(30);
 const BUFFER: usize = 64 << 10;
 
-/// Carries bytes both ways until both sides have finished or either breaks. An empty message says
-/// that a side has finished.
+/// Carries bytes both ways until both sides have finished or either fails. An empty message signals
+/// the end of one side.
 pub async fn carry(socket: Socket, local: TcpStream) {
-    // A key press is a small packet that must not wait for another.
+    // A key press is a small packet that must not be delayed.
     let _ = local.set_nodelay(true);
     let (mut to_server, mut from_server) = socket.split();
     let (mut from_local, mut to_local) = local.into_split();
@@ -56,7 +56,7 @@ pub async fn carry(socket: Socket, local: TcpStream) {
             }
         }
     };
-    // A server here that has finished has said all: what still comes in has nobody to read it.
+    // When the local server has finished, further input has no reader.
     tokio::select! {
         () = inwards => {}
         () = outwards => {}
@@ -64,7 +64,7 @@ pub async fn carry(socket: Socket, local: TcpStream) {
     let _ = timeout(SEND_DEADLINE, to_server.send(Message::Close(None))).await;
 }
 
-/// Ends a connection that was not taken here.
+/// Ends a connection that could not be opened here.
 pub async fn hang_up(mut socket: Socket) {
     let finished = async {
         socket.send(Message::Binary(Bytes::new())).await?;

@@ -1,5 +1,5 @@
-//! `helmdeck attach`: a display and a browser that the server did not start are sessions like others,
-//! survive the server, and are left as they were.
+//! `helmdeck attach`: attached displays and browsers work like other sessions, survive the server,
+//! and are left unchanged.
 
 use std::{
     fs,
@@ -19,21 +19,21 @@ use tempfile::TempDir;
 use tokio_tungstenite::tungstenite::Message;
 
 const SOON: Duration = Duration::from_secs(30);
-/// The program that attached a session may be gone for half a minute.
+/// The program of an attached session may be disconnected for half a minute.
 const GRACE: Duration = Duration::from_secs(75);
 const RETURN: u32 = 0xff0d;
-/// The colour behind the terminal's text, as the picture has it: blue, green, red.
+/// Background colour of the terminal in the picture: blue, green, red.
 const BACKGROUND: [u8; 3] = [0x60, 0x40, 0x20];
 
-/// A program that ends with the test.
+/// A process that is killed at the end of the test.
 struct Program(Child);
 
-/// What a program says, line by line.
+/// Output of a program, line by line.
 #[derive(Clone, Default)]
 struct Said(Arc<Mutex<Vec<String>>>);
 
 impl Said {
-    /// Waits for a line that begins so.
+    /// Waits for a line with this prefix.
     async fn hears(&self, beginning: &str) -> String {
         let line = || self.0.lock().unwrap().iter().find(|it| it.starts_with(beginning)).cloned();
         let heard = eventually(SOON, async || line()).await;
@@ -50,7 +50,7 @@ impl Program {
         self.0.try_wait().unwrap().is_none()
     }
 
-    /// Waits for its end; whether it says that all went well.
+    /// Waits for its end. Returns whether it succeeded.
     async fn ended(&mut self) -> bool {
         let over = async || self.0.try_wait().unwrap();
         eventually(SOON, over).await.expect("it ends").success()
@@ -64,7 +64,7 @@ impl Drop for Program {
     }
 }
 
-/// An X display with a terminal that writes down every line typed into it.
+/// An X display with a terminal that records every line typed into it.
 struct Desktop {
     x: Program,
     terminal: Program,
@@ -100,7 +100,7 @@ impl Desktop {
     }
 }
 
-/// `helmdeck attach`, once its session answers: the process, the session's id and what else it says.
+/// `helmdeck attach`, once its session is ready: the process, the session's id and further output.
 fn attach(server: &Server, runtime_dir: &Path, more: &[&str]) -> (Program, String, Said) {
     let url = format!("http://{}", server.address);
     let mut command = server.installation.command(["attach", "--url", &url]);
@@ -108,9 +108,9 @@ fn attach(server: &Server, runtime_dir: &Path, more: &[&str]) -> (Program, Strin
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
     let program = Program(child);
-    let first = said.next().expect("it says which session").unwrap();
+    let first = said.next().expect("it prints the session").unwrap();
     let id = first.strip_prefix("session ").expect("its id").to_owned();
-    let second = said.next().expect("the session answers").unwrap();
+    let second = said.next().expect("the session is ready").unwrap();
     assert!(second.contains(&format!("{url}/sessions/{id}")), "{second}");
     let rest = Said::default();
     let lines = rest.clone();
@@ -120,7 +120,7 @@ fn attach(server: &Server, runtime_dir: &Path, more: &[&str]) -> (Program, Strin
     (program, id, rest)
 }
 
-/// A server whose address another one can have after it.
+/// A server with a fixed address, so that it can be restarted.
 fn server_to_be_restarted() -> Server {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     Server::start_with(&[("HELMDECK_ADDR", &free.to_string())])
@@ -135,7 +135,7 @@ async fn session(client: &Client, id: &str) -> Value {
     client.get(&format!("/api/v1/sessions/{id}")).await.expect(200).json()
 }
 
-/// Waits until the session is like that.
+/// Waits until a field of the session has this value.
 async fn becomes(client: &Client, id: &str, patience: Duration, field: &str, value: &str) {
     let look = async || (session(client, id).await[field] == value).then_some(());
     if eventually(patience, look).await.is_none() {
@@ -143,7 +143,7 @@ async fn becomes(client: &Client, id: &str, patience: Duration, field: &str, val
     }
 }
 
-/// Waits until the session says that its program is waited for.
+/// Waits until the session reports that its program is disconnected.
 async fn waits(client: &Client, id: &str) {
     let look = async || {
         let shown = session(client, id).await;
@@ -151,7 +151,7 @@ async fn waits(client: &Client, id: &str) {
             && shown["browser_view"]["reason"] == shown["notes"][1])
             .then(|| shown["notes"][1].as_str().unwrap_or_default().to_owned())
     };
-    let waits = eventually(SOON, look).await.expect("it says that it waits");
+    let waits = eventually(SOON, look).await.expect("it reports that it waits");
     assert!(waits.contains("is not connected since") && waits.contains("to come back"), "{waits}");
 }
 
@@ -160,7 +160,7 @@ fn entries(dir: &Path) -> usize {
 }
 
 #[tokio::test]
-async fn a_display_of_somebodys_own_is_watched_driven_and_left_as_it_was() {
+async fn an_attached_display_is_watched_driven_and_left_unchanged() {
     let mut server = server_to_be_restarted();
     let client = server.admin();
     let (mut desktop, private) = (Desktop::start(), tempfile::tempdir().unwrap());
@@ -168,14 +168,14 @@ async fn a_display_of_somebodys_own_is_watched_driven_and_left_as_it_was() {
         attach(&server, private.path(), &["--display", &desktop.name, "--label", "my desk"]);
     let desk = Desk { client: &client, id: id.clone() };
 
-    // It is a session that says what it is.
+    // The session describes what is attached.
     let shown = desk.describe().await;
     assert_eq!((&shown["status"], &shown["mode"]), (&json!("running"), &json!("desktop")));
     assert_eq!(shown["attached"], json!({ "display": desktop.name, "live_view": true }));
     assert_eq!((&shown["spec"]["label"], &shown["owner"]), (&json!("my desk"), &json!("admin")));
     assert_eq!(shown["resources"]["limits_by"], "none");
 
-    // People watch it.
+    // People can watch it.
     let ticket = async |wanted: Value| {
         let path = format!("/api/v1/sessions/{id}/tickets");
         let ticket = client.post(&path, &wanted).await.expect(201).json();
@@ -189,7 +189,7 @@ async fn a_display_of_somebodys_own_is_watched_driven_and_left_as_it_was() {
     };
     eventually(SOON, seen).await.expect("the terminal is seen");
 
-    // Actions reach the display, and those that would reach further are refused.
+    // Actions reach the display. Actions that need a sandbox are refused.
     desk.act("mouse_move", json!({ "x": 200, "y": 200 })).await;
     desk.act("type", json!({ "text": "typed by an agent\n" })).await;
     desktop.reads("typed by an agent\n").await;
@@ -201,7 +201,7 @@ async fn a_display_of_somebodys_own_is_watched_driven_and_left_as_it_was() {
     client.get(&files).await.expect_error(400, "session_attached");
     desk.browser("tabs", json!({})).await.expect_error(503, "cdp_unavailable");
 
-    // One who takes control drives it.
+    // A person who takes control can drive it.
     let drives = format!("{}&take=true", ticket(json!({ "role": "control" })).await);
     let mut viewer = Watcher::open(&server, &drives, &[]).await.unwrap();
     let held = desk.ask("type", json!({ "text": "x" })).await;
@@ -214,7 +214,7 @@ async fn a_display_of_somebodys_own_is_watched_driven_and_left_as_it_was() {
     desktop.reads("typed by an agent\nby hand\n").await;
     drop(viewer);
 
-    // Without its server it waits, and is the same session of the next one.
+    // Without its server it waits, and the next server resumes the same session.
     server.kill();
     server.restart();
     let client = server.admin();
@@ -222,15 +222,15 @@ async fn a_display_of_somebodys_own_is_watched_driven_and_left_as_it_was() {
         let answer = client.get(&format!("/api/v1/sessions/{id}")).await;
         (answer.status == 200 && answer.json()["status"] == "running").then_some(())
     };
-    eventually(SOON, known).await.expect("it comes back");
-    assert!(said.hears("connected again").await.contains(&format!("/sessions/{id}")));
+    eventually(SOON, known).await.expect("it reconnects");
+    assert!(said.hears("reconnected").await.contains(&format!("/sessions/{id}")));
     let desk = Desk { client: &client, id: id.clone() };
     assert_eq!(desk.describe().await["created_at"], shown["created_at"]);
     desk.act("type", json!({ "text": "again\n" })).await;
     desktop.reads("typed by an agent\nby hand\nagain\n").await;
 
-    // Killed, it leaves no process, and its directory only until the next one. That it is waited
-    // for is said.
+    // When killed, it leaves no process, and its directory only until the next start. The session
+    // reports that it waits.
     attached.signal(Signal::KILL);
     assert!(!attached.ended().await);
     waits(&client, &id).await;
@@ -242,24 +242,24 @@ async fn a_display_of_somebodys_own_is_watched_driven_and_left_as_it_was() {
     assert_eq!(entries(private.path()), 1);
     becomes(&client, &id, GRACE, "end_reason", "guest_lost").await;
 
-    // Interrupted, it leaves nothing but what it found.
+    // When interrupted, it leaves nothing behind.
     second.signal(Signal::INT);
     assert!(second.ended().await);
-    let goodbye = said.hears("The session is ended").await;
-    assert_eq!(goodbye, format!("The session is ended; display {} is as it was", desktop.name));
+    let goodbye = said.hears("The session has ended").await;
+    assert_eq!(goodbye, format!("The session has ended; display {} is unchanged", desktop.name));
     becomes(&client, &other, SOON, "end_reason", "requested").await;
     assert_eq!(session(&client, &other).await["status"], "terminated");
     assert_eq!((entries(private.path()), scrapers(&desktop.name).len()), (0, 0));
     assert!(desktop.x.is_alive() && desktop.terminal.is_alive());
 
-    // A display that ends takes its session along.
+    // When the display ends, so does its session.
     let (mut third, last, _) = attach(&server, private.path(), &["--display", &desktop.name]);
     desktop.x.signal(Signal::KILL);
     becomes(&client, &last, SOON, "end_reason", "display_lost").await;
     assert!(!third.ended().await);
 }
 
-/// A browser with a debugging port: any that is free, or a given one.
+/// A browser with a debugging port: any free one, or a given one.
 fn browser(dir: &Path, port: u16) -> (Program, u16) {
     let mut command = Command::new("chromium");
     command.args(["--headless=new", "--no-first-run", "--disable-gpu", "about:blank"]);
@@ -275,14 +275,14 @@ fn browser(dir: &Path, port: u16) -> (Program, u16) {
         let line = line.unwrap();
         line.strip_prefix("DevTools listening on ws://127.0.0.1:").map(str::to_owned)
     });
-    // It writes more, and would stop if nobody read it.
+    // It writes more, and would block without a reader.
     std::thread::spawn(move || lines.map_while(Result::ok).count());
     let port = address.expect("a port").split('/').next().unwrap().parse().unwrap();
     (program, port)
 }
 
 #[tokio::test]
-async fn a_browser_of_somebodys_own_answers_the_api_goes_and_comes_back() {
+async fn an_attached_browser_answers_the_api_and_survives_a_restart() {
     let server = Server::start();
     let client = server.admin();
     let (profile, private) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -318,7 +318,7 @@ async fn a_browser_of_somebodys_own_answers_the_api_goes_and_comes_back() {
         let answer = desk.browser("navigate", page.clone()).await;
         (answer.status == 200).then_some(())
     };
-    eventually(SOON, back).await.expect("the browser is found again");
+    eventually(SOON, back).await.expect("the browser reconnects");
 
     attached.signal(Signal::INT);
     assert!(attached.ended().await);
@@ -328,7 +328,7 @@ async fn a_browser_of_somebodys_own_answers_the_api_goes_and_comes_back() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_attached_is_said_and_strangers_attach_nothing() {
+async fn attaching_fails_with_a_reason_and_needs_scope_and_secret() {
     let server = Server::start();
     let url = format!("http://{}", server.address);
     let refused = |more: &[&str], env: &[(&str, &str)]| {
@@ -344,7 +344,7 @@ async fn what_cannot_be_attached_is_said_and_strangers_attach_nothing() {
     let said = refused(&["--cdp", "http://127.0.0.1:1"], &[]);
     assert!(said.starts_with("helmdeck: the browser at 127.0.0.1:1 cannot be"), "{said}");
 
-    // Without the scope nothing is attached, and without the secret no stream is opened.
+    // Without the scope nothing can be attached, and without the secret no stream can be opened.
     let stranger = server.token("stranger", "sessions:read");
     let bearer = format!("Bearer {stranger}");
     let headers = [("authorization", bearer.as_str())];
@@ -356,7 +356,7 @@ async fn what_cannot_be_attached_is_said_and_strangers_attach_nothing() {
     let answer = Watcher::socket(&server, stream, &headers).await.map(|_| ());
     assert_eq!(answer.unwrap_err().0, 404);
 
-    // A secret is one program's at a time; the other is told so, and may come when it is gone.
+    // Only one program at a time can use a secret. Another is refused until the first is gone.
     let headers = [("authorization", may.as_str())];
     let attach = async |secret: &Value| {
         let mut socket = Watcher::socket(&server, "/api/v1/attach", &headers).await.unwrap();
@@ -378,6 +378,6 @@ async fn what_cannot_be_attached_is_said_and_strangers_attach_nothing() {
         let (socket, answer) = attach(&brought["secret"]).await;
         answer["attached"].is_object().then_some((socket, answer))
     };
-    let (_socket, answer) = eventually(SOON, back).await.expect("it comes back");
+    let (_socket, answer) = eventually(SOON, back).await.expect("it reconnects");
     assert_eq!(answer["attached"]["session_id"], brought["session_id"]);
 }

@@ -1,14 +1,14 @@
-//! Tokens and logging in.
+//! Tokens and login.
 
 use helmdeck_testkit::{Installation, Server};
 use serde_json::json;
 
 #[tokio::test]
-async fn the_login_that_the_first_start_made_gives_an_admin_token() {
+async fn the_generated_login_gives_an_admin_token() {
     let installation = Installation::new();
     let login = installation.run(["admin", "init"]);
     let (username, password) = login.split_once('\t').expect("name, tab, password");
-    assert_eq!(installation.run(["admin", "init"]), "", "the second time makes nothing");
+    assert_eq!(installation.run(["admin", "init"]), "", "the second call creates nothing");
 
     let server = Server::start_in(installation, &[]);
     let credentials = json!({ "username": username, "password": password });

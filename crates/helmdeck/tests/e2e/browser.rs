@@ -5,7 +5,7 @@ use std::time::Duration;
 use helmdeck_testkit::{Desk, Process, Server, eventually};
 use serde_json::json;
 
-/// The browser process itself and its renderers.
+/// The browser process and its renderers.
 fn browser(server: &Server) -> Option<(Process, Vec<Process>)> {
     let chromium = Process::in_sandboxes(&server.run_dir())
         .into_iter()
@@ -25,14 +25,14 @@ async fn check(server: &Server) {
             assert!(!process.command.contains(forbidden), "{}", process.command);
         }
     }
-    // A renderer that has just been started is about to lock itself in.
+    // A new renderer is about to enter its sandbox.
     let locked_in =
         async || browser(server).filter(|(main, all)| all.iter().all(|r| sandboxed(r, main)));
     let found = eventually(Duration::from_secs(10), locked_in).await;
     assert!(found.is_some(), "not sandboxed: {:#?}", browser(server));
 }
 
-/// Whether a renderer has a system call filter and a user namespace of its own.
+/// Whether a renderer has a system call filter and its own user namespace.
 fn sandboxed(renderer: &Process, main: &Process) -> bool {
     let filters = |process: &Process| -> u32 {
         process.status("Seccomp_filters").map_or(0, |count| count.parse().unwrap())

@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 const PATIENCE: Duration = Duration::from_secs(30);
 const CHROMIUM: &str = "/usr/lib/chromium/chromium --show";
 
-/// A password that is typed; scripts put it together from its halves, so that they do not hold it.
+/// A typed password. Scripts assemble it from its halves, so that they do not contain it.
 const TYPED: [&str; 2] = ["hunter", "two-91c4"];
 
-/// Looks for two texts in the memory of all processes, given by their halves: one that a process of the
-/// agent's holds, and the one that was typed.
+/// Searches the memory of all processes for two texts, given by their halves: one that an agent's
+/// process holds, and the typed one.
 const SEARCH_MEMORY: &str = r#"
     perl -e '$| = 1; $x = join("", "canary", "-5d1f") x 3; print "up\n"; sleep 60' > ~/up &
     until [ -s ~/up ]; do sleep 0.1; done
@@ -37,8 +37,7 @@ const SEARCH_MEMORY: &str = r#"
     kill %1
 "#;
 
-/// Every way that was used to reach a browser: its processes, numbers that were guessed, its files, its
-/// bus.
+/// Known ways to reach a browser: its processes, guessed pids, its files, its bus.
 const LOOK_AROUND: &str = r#"
     cat /proc/[0-9]*/cmdline | tr '\0' ' ' | grep -o '[r]emote-debugging-pipe\|/[c]hromium/chromium'
     echo "processes: $?"
@@ -62,7 +61,7 @@ fn page(path: &str) -> Page {
 }
 
 #[tokio::test]
-async fn the_sessions_browser_does_not_exist_for_the_agents_programs() {
+async fn the_sessions_browser_is_invisible_to_the_agents_programs() {
     let server = Server::start_with(&[Site::REACHABLE]);
     let site = Site::start(page).await;
     let client = server.client("agent", "sessions:*");
@@ -82,14 +81,14 @@ async fn the_sessions_browser_does_not_exist_for_the_agents_programs() {
     let found = desk.shell(&search).await;
     assert!(found.contains("read some, found canary\n"), "{found}");
 
-    // Its window is known by its connection to the X server; programs' windows by their own number.
+    // Its window is identified by its X connection, and programs' windows by their pid.
     let window = desk.titled("sign in").await;
     assert_eq!((&window["browser"], &window["pid"]), (&json!(true), &Value::Null), "{window}");
     let launched = desk.act("launch", json!({ "command": "xterm", "args": ["-T", "mine"] })).await;
     let window = desk.titled("mine").await;
     assert_eq!((&window["browser"], &window["pid"]), (&json!(false), &launched["pid"]), "{window}");
 
-    // Nothing comes to where a program says that the accessibility bus is, in a browser that starts.
+    // A new browser does not connect to an accessibility bus that a program announces.
     let trap = "dbus-daemon --session --fork --address=unix:abstract=trap \
                 && xprop -root -f AT_SPI_BUS 8s -set AT_SPI_BUS unix:abstract=trap && echo laid";
     assert_eq!(desk.shell(trap).await.trim(), "laid");
@@ -104,10 +103,10 @@ async fn the_sessions_browser_does_not_exist_for_the_agents_programs() {
     let names = "dbus-send --bus=unix:abstract=trap --print-reply --dest=org.freedesktop.DBus / \
                  org.freedesktop.DBus.ListNames | grep -c string";
     assert_eq!(desk.shell(names).await.trim(), "2", "the bus itself, and who asks");
-    // A program that is not held back comes.
+    // An unconfined program connects.
     desk.act("launch", json!({ "command": "mousepad" })).await;
     let came = async || (desk.shell(names).await.trim() != "2").then_some(());
-    eventually(PATIENCE, came).await.expect("the trap works");
+    eventually(PATIENCE, came).await.expect("the trap receives it");
 }
 
 fn find_chromium(server: &Server) -> Process {
@@ -117,7 +116,7 @@ fn find_chromium(server: &Server) -> Process {
 }
 
 #[tokio::test]
-async fn files_are_handed_over_and_lead_the_browser_nowhere_else() {
+async fn files_are_handed_over_without_access_to_other_files() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;
@@ -137,7 +136,7 @@ async fn files_are_handed_over_and_lead_the_browser_nowhere_else() {
         answer["result"].clone()
     };
     let colour = run("return getComputedStyle(document.querySelector('h1')).color").await;
-    assert_eq!(colour, "rgb(1, 2, 3)", "what is beside a page comes with it");
+    assert_eq!(colour, "rgb(1, 2, 3)", "files next to a page are handed over, too");
 
     let upload = async |file: &str| {
         desk.browser("upload", json!({ "selector": "#f", "files": [file] })).await
@@ -156,7 +155,7 @@ async fn files_are_handed_over_and_lead_the_browser_nowhere_else() {
         desk.browser("navigate", json!({ "url": url })).await.expect_error(404, "file_not_found");
     }
 
-    // Where others can put files, the browser neither follows links nor loads libraries.
+    // The browser neither follows links nor loads libraries in folders that others can write.
     let chromium = find_chromium(&server);
     let mounts = fs::read_to_string(format!("/proc/{}/mountinfo", chromium.pid)).unwrap();
     let options = |place: &str| {
@@ -169,7 +168,7 @@ async fn files_are_handed_over_and_lead_the_browser_nowhere_else() {
     }
     assert!(options("/home/browser").contains("noexec") && options("/tmp").contains("noexec"));
 
-    // What is not there any more is not kept for the browser.
+    // Deleted files are removed from the browser's folder, too.
     desk.shell("rm ~/given.txt; echo new > ~/site/new; mv ~/site/new ~/site/index.html").await;
     let root = format!("/proc/{}/root/home/agent", chromium.pid);
     let tidied = async || {
@@ -177,5 +176,5 @@ async fn files_are_handed_over_and_lead_the_browser_nowhere_else() {
         let new = fs::read_to_string(format!("{root}/site/index.html")).ok();
         (gone && new.as_deref() == Some("new\n")).then_some(())
     };
-    eventually(PATIENCE, tidied).await.expect("the browser sees what is there now");
+    eventually(PATIENCE, tidied).await.expect("the browser sees the current files");
 }

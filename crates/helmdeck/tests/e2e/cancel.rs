@@ -1,4 +1,4 @@
-//! Clients that go away in the middle of a request.
+//! Clients that disconnect during a request.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 const SOON: Duration = Duration::from_secs(20);
 
 #[tokio::test]
-async fn a_key_that_was_held_for_a_client_that_left_is_let_go() {
+async fn held_keys_are_released_when_the_client_disconnects() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;
@@ -25,7 +25,7 @@ async fn a_key_that_was_held_for_a_client_that_left_is_let_go() {
 }
 
 #[tokio::test]
-async fn typing_stops_when_its_client_leaves() {
+async fn typing_stops_when_the_client_disconnects() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;
@@ -38,6 +38,6 @@ async fn typing_stops_when_its_client_leaves() {
     let typed = async || Some(desk.clipboard().await).filter(|text| text.ends_with("end"));
     let typed = eventually(SOON, typed).await.expect("the text");
     let before = typed.trim_end_matches("end");
-    // Without an end, the second text would come after all of the first.
+    // Without cancellation, the second text would follow all of the first.
     assert!((1..200).contains(&before.len()) && before.chars().all(|c| c == 'x'), "{typed}");
 }

@@ -1,4 +1,4 @@
-//! Watching and driving the browser as pictures, with a desktop and without.
+//! Live views of the browser, with and without a desktop.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ async fn comes_true(desk: &Desk<'_>, expression: &str) {
     assert!(eventually(SOON, look).await.is_some(), "{expression}");
 }
 
-/// Connects, and closes the connection as one should: the code that it is closed with in turn.
+/// Connects and closes the connection properly. Returns the close code.
 async fn leave(server: &Server, path: &str, bearer: &str) -> u16 {
     let headers = [("authorization", bearer)];
     let mut socket = Watcher::socket(server, path, &headers).await.unwrap();
@@ -58,7 +58,7 @@ async fn leave(server: &Server, path: &str, bearer: &str) -> u16 {
     }
 }
 
-/// Whoever closes a connection hears that it is closed.
+/// Every connection that a client closes is closed properly.
 async fn everybody_leaves(server: &Server, desk: &Desk<'_>, bearer: &str) {
     let vnc = (desk.describe().await["mode"] == "desktop").then_some("/vnc");
     for way in ["/cdp-stream", "/cdp"].into_iter().chain(vnc) {
@@ -68,10 +68,10 @@ async fn everybody_leaves(server: &Server, desk: &Desk<'_>, bearer: &str) {
     assert_eq!(leave(server, "/api/v1/wall", bearer).await, 1000);
 }
 
-/// Sends input that does not pass, and is told so once.
+/// Sends input that is refused, and gets one error.
 async fn only_watches(view: &mut Caster) {
     view.click(20, 20, 1).await;
-    let refusal = json!({ "message": "you only watch: take control first" });
+    let refusal = json!({ "message": "you can only watch: take control first" });
     view.until(|view| view.last("error") == &refusal).await;
     view.told.remove("error");
     view.send("Input.dispatchKeyEvent", json!({ "type": "char", "text": "x" })).await;
@@ -79,12 +79,12 @@ async fn only_watches(view: &mut Caster) {
     view.send_text(json!({ "method": "ack" }).to_string()).await;
     view.until(|view| !view.last("error").is_null()).await;
     let ack = json!({ "message": "ack: params: seq is missing" });
-    assert_eq!(view.last("error"), &ack, "that it only watches was said once");
+    assert_eq!(view.last("error"), &ack, "the refusal was sent once");
     tokio::time::sleep(Duration::from_millis(150)).await;
 }
 
-/// Watches, drives and lets go in a session. Who drives has the token of the session's client, whose
-/// calls pass meanwhile.
+/// Watches, drives and releases control in a session. The driver uses the token of the session's
+/// client, whose calls still work.
 async fn watch_and_drive(server: &Server, spec: Value) {
     let token = server.token("admin", "admin");
     let bearer = format!("Bearer {token}");
@@ -113,7 +113,7 @@ async fn watch_and_drive(server: &Server, spec: Value) {
     view.watch(A_WHILE).await;
     comes_true(desk, "i.value == '' && seen.length == 0").await;
 
-    // With control, and without a desktop, too.
+    // With control, also without a desktop.
     let drive = format!("/api/v1/sessions/{}/cdp-stream?take=true", desk.id);
     let mut hand = Caster::open(server, &drive, &[("authorization", &bearer)]).await.unwrap();
     hand.until(|hand| hand.last("control")["may_drive"] == true && !hand.pictures.is_empty()).await;
@@ -136,7 +136,7 @@ async fn watch_and_drive(server: &Server, spec: Value) {
     let all =
         "answer && i.value == 'h🦀👩‍👩‍👧‍👦' && seen.includes('dblclick') && seen.includes('touchstart')";
     comes_true(desk, all).await;
-    // Who goes in the middle of a press lets go.
+    // A viewer that disconnects while pressing releases the button.
     let press = json!({ "type": "mousePressed", "x": 500, "y": 300, "button": "left" });
     hand.send("Input.dispatchMouseEvent", press).await;
     let shift = json!({ "type": "rawKeyDown", "key": "Shift", "code": "ShiftLeft" });
@@ -149,7 +149,7 @@ async fn watch_and_drive(server: &Server, spec: Value) {
 
     everybody_leaves(server, desk, &bearer).await;
 
-    // A browser that dies comes back on the same connection.
+    // A crashed browser returns on the same connection.
     let processes = Process::in_sandboxes(&server.run_dir());
     let chromium = processes.into_iter().find(|one| one.command.starts_with(CHROMIUM));
     chromium.expect("Chromium runs").kill();
@@ -191,11 +191,11 @@ async fn a_slow_viewer_sees_the_newest_picture_when_it_asks() {
     desk.browser("navigate", json!({ "url": burst })).await.expect(200);
     comes_true(&desk, "document.body.textContent == 'end'").await;
     slow.watch(A_WHILE).await;
-    assert_eq!(slow.pictures.len(), 2, "no third one before it is asked for");
+    assert_eq!(slow.pictures.len(), 2, "no third picture before it is requested");
     slow.send("ack", json!({ "seq": 2 })).await;
     slow.watch(A_WHILE).await;
     let mut fresh = Caster::open(&server, &path, &token).await.unwrap();
     fresh.until(|fresh| !fresh.pictures.is_empty()).await;
     assert_eq!(slow.pictures.last(), fresh.pictures.last());
-    assert_eq!(jpeg_size(&fresh.pictures[0]).0, 640, "as the session was made");
+    assert_eq!(jpeg_size(&fresh.pictures[0]).0, 640, "the session's setting");
 }

@@ -1,4 +1,4 @@
-//! The browser's debugging protocol, through our own door.
+//! The browser's debugging protocol through the server.
 
 use std::time::Duration;
 
@@ -14,14 +14,14 @@ async fn ticket(client: &Client, desk: &Desk<'_>, wanted: Value) -> Value {
     client.post(&path, &wanted).await.expect(201).json()
 }
 
-/// The path and query of an address of ours.
+/// Path and query of one of our URLs.
 fn path(url: &str) -> &str {
     let rest = url.split_once("://").expect("an address").1;
     &rest[rest.find('/').expect("a path")..]
 }
 
 #[tokio::test]
-async fn clients_share_the_browser_and_not_what_they_hear() {
+async fn clients_share_the_browser_but_not_their_events() {
     let server = Server::start();
     let client = server.admin();
     let desk = Desk::create(&client, &json!({})).await;
@@ -39,7 +39,8 @@ async fn clients_share_the_browser_and_not_what_they_hear() {
     one.call(None, "Target.getTargets", json!({})).await;
     assert!(one.events.iter().any(|event| event["method"] == "Runtime.consoleAPICalled"));
 
-    // The other sees the same pages, hears nothing of the first, and cannot use its session.
+    // The other client sees the same pages, gets no events of the first, and cannot use its
+    // session.
     let targets = two.call(None, "Target.getTargets", json!({})).await.to_string();
     assert!(targets.contains("data:text/html,<title>one</title>"), "{targets}");
     let foreign = two.ask(Some(&page), "Runtime.evaluate", json!({ "expression": "1" })).await;
@@ -55,13 +56,13 @@ async fn clients_share_the_browser_and_not_what_they_hear() {
 
     let actions = client.get(&format!("/api/v1/sessions/{}/actions", desk.id)).await.text();
     assert_eq!(actions.matches("cdp_connect").count(), 2, "{actions}");
-    // Who keeps the connection learns of the end.
+    // Open connections are notified of the end.
     desk.end().await;
     assert_eq!(one.closed().await.0, 4000);
 }
 
 #[tokio::test]
-async fn the_address_is_found_as_with_chromium_itself_and_survives_a_restart_of_it() {
+async fn the_address_is_discovered_like_chromiums_and_survives_a_restart() {
     let server = Server::start();
     let client = server.admin();
     let desk = Desk::create(&client, &json!({})).await;
@@ -75,13 +76,13 @@ async fn the_address_is_found_as_with_chromium_itself_and_survives_a_restart_of_
     let url = path(found["webSocketDebuggerUrl"].as_str().unwrap()).to_owned();
     let mut before = Debugger::open(&server, &url, &[]).await.unwrap();
     before.open_page("data:text/html,<title>listed</title>").await;
-    // With the ticket of that address, no token is needed.
+    // With the ticket in the address, no token is needed.
     let ticket = url.split_once("?ticket=").unwrap().1;
     let list = format!("/api/v1/sessions/{}/cdp/json/list?ticket={ticket}", desk.id);
     let stranger = server.stranger();
     let page = eventually(SOON, async || {
         let listed = stranger.get(&list).await.expect(200).json();
-        // A page has its title only once it has loaded.
+        // A page has its title only after it has loaded.
         listed.as_array().unwrap().iter().find(|page| page["title"] == "listed").cloned()
     });
     let page = page.await.expect("the page in the list");
@@ -106,7 +107,7 @@ async fn the_address_is_found_as_with_chromium_itself_and_survives_a_restart_of_
 }
 
 #[tokio::test]
-async fn while_a_person_drives_a_client_may_look_and_not_act() {
+async fn while_a_person_drives_a_client_can_only_look() {
     let server = Server::start();
     let (agent, person) = (server.client("agent", "sessions:*"), server.person());
     let desk = Desk::desktop(&agent).await;

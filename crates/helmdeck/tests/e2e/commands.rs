@@ -17,7 +17,7 @@ async fn a_token_is_printed_alone_and_works() {
 }
 
 #[test]
-fn a_token_without_a_subject_or_with_a_bad_time_is_not_made() {
+fn a_token_needs_a_subject_a_valid_lifetime_and_valid_scopes() {
     let installation = Installation::new();
     let outcome = installation.attempt(["token"], &[]);
     assert!(!outcome.success && outcome.stderr.contains("--sub"), "{outcome:?}");
@@ -26,7 +26,7 @@ fn a_token_without_a_subject_or_with_a_bad_time_is_not_made() {
     assert!(outcome.stderr.contains("12h"), "{}", outcome.stderr);
     let outcome = installation.attempt(["token", "--sub", "a", "--scopes", "foo"], &[]);
     assert!(!outcome.success && outcome.stdout.is_empty(), "{outcome:?}");
-    assert!(outcome.stderr.contains("there is no scope \"foo\""), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("\"foo\" is not a scope"), "{}", outcome.stderr);
 }
 
 #[tokio::test]
@@ -67,7 +67,7 @@ fn the_effective_configuration_is_shown_without_secrets() {
 }
 
 #[test]
-fn the_doctor_looks_at_every_requirement() {
+fn the_doctor_checks_every_requirement() {
     let outcome = Installation::new().attempt(["doctor"], &[]);
     assert!(outcome.success, "{}\n{}", outcome.stdout, outcome.stderr);
     let lines: Vec<_> = outcome.stdout.lines().collect();
@@ -107,7 +107,7 @@ fn the_doctor_fails_and_names_the_fix_when_something_is_missing() {
 }
 
 #[tokio::test]
-async fn a_second_server_on_the_same_data_is_refused_with_a_sentence() {
+async fn a_second_server_on_the_same_data_is_refused_with_a_message() {
     let server = Server::start();
     let outcome = server.installation.attempt(["serve"], &[]);
     assert!(!outcome.success, "{outcome:?}");
@@ -119,7 +119,7 @@ async fn a_second_server_on_the_same_data_is_refused_with_a_sentence() {
 }
 
 #[tokio::test]
-async fn a_taken_address_is_told_with_what_to_do() {
+async fn an_address_in_use_is_reported_with_a_fix() {
     let server = Server::start();
     let address = server.address.to_string();
     let outcome = Installation::new().attempt(["serve"], &[("HELMDECK_ADDR", &address)]);

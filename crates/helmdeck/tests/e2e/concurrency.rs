@@ -1,11 +1,11 @@
-//! Many sessions at once, each on its own.
+//! Many sessions at once, isolated from each other.
 
 use helmdeck_testkit::{Client, Desk, Server};
 use serde_json::json;
 use tokio::task::{JoinSet, LocalSet};
 
 #[tokio::test]
-async fn eight_sessions_typed_into_at_once_never_cross() {
+async fn text_typed_into_eight_sessions_at_once_is_never_mixed() {
     let server = Server::start_with(&[("HELMDECK_MAX_SESSIONS", "8")]);
     let typed = async || {
         let mut sessions = JoinSet::new();
@@ -61,9 +61,9 @@ async fn calls_to_one_session_take_turns_and_all_succeed() {
     let mut ids: Vec<String> = calls.join_all().await;
     ids.sort();
     ids.dedup();
-    assert_eq!(ids.len(), 6, "each picture has an id of its own");
+    assert_eq!(ids.len(), 6, "each picture has a unique id");
 
-    // Each text arrived whole, in whatever order.
+    // Each text arrived whole, in any order.
     desk.copy_all().await;
     let words = |text: &str| {
         let mut words: Vec<_> = text.split_terminator('.').map(str::to_owned).collect();

@@ -1,4 +1,4 @@
-//! People take control, and hand it back.
+//! Taking and releasing control.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use serde_json::json;
 const SOON: Duration = Duration::from_secs(20);
 
 #[tokio::test]
-async fn the_agents_programs_stop_while_a_person_has_control_if_the_session_asks_for_it() {
+async fn freeze_on_takeover_stops_the_agents_programs_while_a_person_has_control() {
     let server = Server::start();
     let (agent, person) = (server.client("agent", "sessions:*"), server.person());
     let spec = json!({ "mode": "desktop", "geometry": "1280x800", "freeze_on_takeover": true });
     let desk = Desk::create(&agent, &spec).await;
     let theirs = Desk { client: &person, id: desk.id.clone() };
-    // One that has left its parent, and starts others all the time.
+    // A program that has left its parent and keeps starting others.
     let beats =
         "(setsid bash -c 'while :; do date +%s%N > ~/beat; sleep 0.05; done' >/dev/null 2>&1 &)";
     desk.shell(beats).await;
@@ -38,7 +38,7 @@ async fn the_agents_programs_stop_while_a_person_has_control_if_the_session_asks
 }
 
 #[tokio::test]
-async fn an_action_under_way_fails_when_control_is_taken_and_lets_its_keys_go() {
+async fn a_running_action_fails_and_releases_its_keys_when_control_is_taken() {
     let server = Server::start();
     let (agent, person) = (server.client("agent", "sessions:*"), server.person());
     let desk = Desk::desktop(&agent).await;
@@ -53,7 +53,7 @@ async fn an_action_under_way_fails_when_control_is_taken_and_lets_its_keys_go() 
     let ((), answer) = tokio::join!(take, hold);
     answer.clone().expect_error(409, "control_taken");
     assert!(answer.json()["holder"].is_string());
-    // Typed by the person: small letters, because shift is up.
+    // The person types lower case letters, because shift is released.
     let theirs = Desk { client: &person, id: desk.id.clone() };
     theirs.act("key", json!({ "keys": "a b c" })).await;
     theirs.copy_all().await;

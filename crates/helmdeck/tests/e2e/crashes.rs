@@ -1,16 +1,16 @@
-//! The server is killed in the middle of an action: nothing stays pressed, nothing goes on, and the
-//! next server finds a session that obeys.
+//! The server is killed during an action: nothing stays pressed, the action stops, and the next
+//! server finds a working session.
 
 use std::time::Duration;
 
 use helmdeck_testkit::{Desk, Server, eventually};
 use serde_json::{Value, json};
 
-/// A busy machine; the actions that are killed would take much longer.
+/// For a busy machine. The killed actions would take much longer.
 const SOON: Duration = Duration::from_secs(20);
 
-/// A desktop with an empty text field, whose server is killed once an action has begun, and started
-/// again. Whether it has begun can be told by the number of tasks before.
+/// A desktop with an empty text field. Its server is killed once an action has started, and then
+/// restarted. The number of tasks tells whether it has started.
 async fn killed_during(
     action: &str,
     mut body: Value,
@@ -23,7 +23,7 @@ async fn killed_during(
     body["session_id"] = desk.id.clone().into();
     let path = format!("/api/v1/desktop/{action}");
     let tasks = desk.describe().await["tasks"].as_u64().unwrap();
-    // The client's connection lives on, so that it is the server's end that cancels the action.
+    // The client's connection stays open, so that only the server's end cancels the action.
     let killing = async {
         begun(&desk, tasks).await;
         server.kill();
@@ -35,7 +35,7 @@ async fn killed_during(
 }
 
 #[tokio::test]
-async fn a_key_that_was_held_when_the_server_was_killed_is_let_go() {
+async fn held_keys_are_released_when_the_server_is_killed() {
     let hold = json!({ "keys": "shift", "seconds": 30 });
     let held = async |desk: &Desk<'_>, _: u64| drop(desk.titled("down Shift").await);
     let (server, id) = killed_during("hold_key", hold, held).await;
@@ -50,9 +50,9 @@ async fn a_key_that_was_held_when_the_server_was_killed_is_let_go() {
 }
 
 #[tokio::test]
-async fn a_letter_that_was_held_when_the_server_was_killed_does_not_repeat() {
+async fn a_held_letter_stops_repeating_when_the_server_is_killed() {
     let hold = json!({ "keys": "x", "seconds": 30 });
-    // A key that is held down repeats.
+    // A key that is held repeats.
     let held = async |desk: &Desk<'_>, _: u64| drop(desk.titled("repeat x").await);
     let (server, id) = killed_during("hold_key", hold, held).await;
     let client = server.client("agent", "sessions:*");
@@ -84,7 +84,7 @@ async fn typing_stops_when_the_server_is_killed_and_the_next_text_is_whole() {
 }
 
 #[tokio::test]
-async fn a_wait_that_the_server_did_not_survive_holds_nobody_up() {
+async fn a_wait_of_a_killed_server_does_not_block_later_calls() {
     let begun = async |desk: &Desk<'_>, before: u64| {
         let more = async || desk.describe().await["tasks"].as_u64().filter(|now| *now > before);
         eventually(SOON, more).await.expect("the wait has begun");

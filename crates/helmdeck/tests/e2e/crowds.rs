@@ -1,5 +1,5 @@
-//! Far more clients at once than the server serves: it lives, whoever was there before is served,
-//! and nothing is left of the crowd when it is gone.
+//! Far more clients than the server can serve: it survives, serves existing clients, and keeps
+//! nothing of the crowd afterwards.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -15,13 +15,13 @@ use tokio::{
     time::timeout,
 };
 
-/// What a busy machine may need for ten thousand connections.
+/// Time for ten thousand connections on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 const CROWD: usize = 10_000;
-/// Kept connections, to clients and to guests, come and go.
+/// Persistent connections to clients and guests vary.
 const FEW: usize = 24;
 
-/// Makes room for that many connections in this process, as far as the system allows.
+/// Raises this process's limit for this many connections, as far as possible.
 fn room_for(connections: usize) -> usize {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).unwrap();
@@ -33,10 +33,10 @@ fn room_for(connections: usize) -> usize {
     possible
 }
 
-/// How soon a client that was turned away comes back.
+/// Pause before a refused client retries.
 const COME_BACK: Duration = Duration::from_millis(50);
 
-/// Connects, says something and stays. Those for whom there is no room come back.
+/// Connects, sends some bytes and stays. Refused clients retry.
 async fn stay(server: SocketAddr, words: String) {
     loop {
         let Ok(mut stream) = TcpStream::connect(server).await else {
@@ -55,11 +55,11 @@ fn descriptors(server: &Server) -> usize {
     Footprint::of(server).descriptors
 }
 
-/// The server has as many of the crowd as it takes: what it has open no longer grows.
+/// Waits until the server's open descriptors no longer grow.
 async fn crowded(server: &Server, least: usize) {
     let full = async || (descriptors(server) > least).then_some(());
     let many = eventually(PATIENCE, full).await;
-    many.unwrap_or_else(|| panic!("the crowd is let in: {}", descriptors(server)));
+    many.unwrap_or_else(|| panic!("the crowd is accepted: {}", descriptors(server)));
 }
 
 async fn answered(client: &Client, path: &str) -> Answer {
@@ -67,7 +67,7 @@ async fn answered(client: &Client, path: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn ten_thousand_clients_at_once_leave_the_server_as_it_was() {
+async fn ten_thousand_clients_at_once_leave_no_trace() {
     let crowd = room_for(CROWD);
     let server = Server::start();
     let client = server.admin();
@@ -82,12 +82,12 @@ async fn ten_thousand_clients_at_once_leave_the_server_as_it_was() {
     let in_flight = format!("{head}\r\ncontent-length: {}\r\n\r\n{wait}", wait.len());
     let mut clients = JoinSet::new();
     for number in 0..crowd {
-        // Idle ones, half a head, and requests that take long, in turn.
+        // Idle connections, half-sent heads and slow requests in turn.
         let words = [String::new(), head.clone(), in_flight.clone()][number % 3].clone();
         clients.spawn(stay(server.address, words));
     }
     crowded(&server, before.descriptors + crowd.min(2000)).await;
-    // Who was there before the crowd still is served, and so is the session.
+    // Earlier clients and the session are still served.
     let clicked = timeout(PATIENCE, desk.act("click", json!({ "x": 310, "y": 300 }))).await;
     assert_eq!(clicked.expect("an answer")["ok"], true);
 
@@ -101,7 +101,7 @@ async fn ten_thousand_clients_at_once_leave_the_server_as_it_was() {
     assert!(back.is_some(), "{before:?} {after:?}");
     assert_eq!(desk.act("click", json!({ "x": 300, "y": 300 })).await["ok"], true);
     assert_eq!(desk.describe().await["status"], "running");
-    // The requests in flight were cancelled: as far as the session knows, nothing is under way.
+    // Pending requests were cancelled: the session has no calls in progress.
     let again = Desk::desktop(&client).await;
     again.end().await;
     desk.end().await;
@@ -109,7 +109,7 @@ async fn ten_thousand_clients_at_once_leave_the_server_as_it_was() {
 }
 
 #[tokio::test]
-async fn strangers_do_not_use_up_what_sessions_need_of_a_server_with_few_descriptors() {
+async fn clients_cannot_exhaust_the_descriptors_that_sessions_need() {
     let crowd = room_for(3000);
     let few = ["prlimit", "--nofile=1024:1024", "--"].map(str::to_owned);
     let server = Server::start_in(Installation::behind(few.to_vec()), &[]);
@@ -121,7 +121,7 @@ async fn strangers_do_not_use_up_what_sessions_need_of_a_server_with_few_descrip
         strangers.spawn(stay(server.address, String::new()));
     }
     crowded(&server, before + 200).await;
-    // A session begins and ends while the crowd presses in.
+    // A session starts and ends during the flood.
     let session = async {
         assert_eq!(desk.act("click", json!({ "x": 300, "y": 300 })).await["ok"], true);
         let another = Desk::desktop(&client).await;
@@ -145,7 +145,7 @@ async fn strangers_do_not_use_up_what_sessions_need_of_a_server_with_few_descrip
 }
 
 #[tokio::test]
-async fn the_server_takes_all_descriptors_it_may_have_and_its_sessions_the_usual_number() {
+async fn the_server_raises_its_descriptor_limit_and_its_sessions_keep_the_default() {
     let soft = ["prlimit", "--nofile=512:4096", "--"].map(str::to_owned);
     let server = Server::start_in(Installation::behind(soft.to_vec()), &[]);
     let limits = std::fs::read_to_string(format!("/proc/{}/limits", server.pid())).unwrap();

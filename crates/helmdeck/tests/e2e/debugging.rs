@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 const SOON: Duration = Duration::from_secs(30);
 
-/// A page whose title is what was typed into it.
+/// A page whose title is the typed text.
 const FIELD: &str = "data:text/html,<title>field</title><body style='margin:0'>\
     <input style='width:300px;height:60px' oninput='document.title=this.value'>";
 
-/// Closes every page there is, and says which.
+/// Closes every page, and returns them.
 async fn close_all(client: &mut Debugger) -> Vec<Value> {
     let found = client.call(None, "Target.getTargets", json!({})).await;
     let pages = found["targetInfos"].as_array().unwrap().iter();
@@ -23,7 +23,7 @@ async fn close_all(client: &mut Debugger) -> Vec<Value> {
     pages
 }
 
-/// Sets all that would be in a person's way.
+/// Enables everything that could obstruct a person.
 async fn arm(client: &mut Debugger, page: &str) {
     let auto = json!({ "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true });
     client.call(None, "Target.setAutoAttach", auto).await;
@@ -53,7 +53,7 @@ async fn arm(client: &mut Debugger, page: &str) {
 }
 
 #[tokio::test]
-async fn a_debugging_client_can_neither_end_the_browser_nor_hold_a_person_up() {
+async fn a_debugging_client_can_neither_end_the_browser_nor_obstruct_a_person() {
     let server = Server::start();
     let agent = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&agent).await;
@@ -70,7 +70,7 @@ async fn a_debugging_client_can_neither_end_the_browser_nor_hold_a_person_up() {
         let refused = desk.browser("navigate", json!({ "url": url })).await.expect(400).json();
         assert_eq!(refused["error"], "invalid_input", "{refused}");
     }
-    // Parts of the browser itself are no targets of a client's, and downloads stay on for others.
+    // Parts of the browser itself are not targets, and downloads stay enabled for others.
     let all = json!({ "filter": [{}] });
     let found = client.call(None, "Target.getTargets", all).await["targetInfos"].clone();
     let kinds: Vec<_> = found.as_array().unwrap().iter().map(|target| &target["type"]).collect();
@@ -86,8 +86,8 @@ async fn a_debugging_client_can_neither_end_the_browser_nor_hold_a_person_up() {
     client.call(None, "Browser.setDownloadBehavior", off).await;
     client.call(None, "Target.disposeBrowserContext", context).await;
 
-    // Without its last tab, the same browser goes on with a new one. Once would be luck: a browser
-    // that is about to end may still open it.
+    // Without its last tab, the browser opens a new one. Repeated, because a browser that is about
+    // to end may still open one.
     for _ in 0..10 {
         let closed = close_all(&mut client).await;
         let reopened = eventually(SOON, async || {
@@ -112,7 +112,7 @@ async fn a_debugging_client_can_neither_end_the_browser_nor_hold_a_person_up() {
     hand.send("Input.dispatchKeyEvent", json!({ "type": "char", "text": "y" })).await;
     desk.titled("y").await;
 
-    // It is armed again when agents drive again.
+    // The client's settings are active again when agents drive again.
     let release = format!("/api/v1/sessions/{}/control/release", desk.id);
     server.bearer(person).post(&release, &json!({})).await.expect(200);
     for (method, params) in [

@@ -1,11 +1,11 @@
-//! The desktop vocabulary, reply by reply.
+//! Desktop actions and their replies.
 
 use std::time::{Duration, Instant};
 
 use helmdeck_testkit::{Desk, Server};
 use serde_json::{Value, json};
 
-/// An action, its body, and the whole reply.
+/// An action, its body, and the complete reply.
 type Row = (&'static str, Value, Value);
 
 fn pointer_replies() -> Vec<Row> {
@@ -128,7 +128,7 @@ async fn every_action_answers_as_documented() {
 }
 
 #[tokio::test]
-async fn the_corners_of_the_screen_are_places() {
+async fn the_pointer_reaches_the_corners_of_the_screen() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;
@@ -141,7 +141,7 @@ async fn the_corners_of_the_screen_are_places() {
 }
 
 #[tokio::test]
-async fn waiting_takes_the_time_it_says() {
+async fn wait_takes_the_requested_time() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;
@@ -156,7 +156,7 @@ async fn waiting_takes_the_time_it_says() {
 }
 
 #[tokio::test]
-async fn a_resized_screen_is_the_size_of_pictures_and_the_browser_follows() {
+async fn pictures_and_the_browser_follow_a_resized_screen() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;

@@ -1,4 +1,4 @@
-//! The disk under the server is full, or can no longer be written, while it runs.
+//! The server's disk becomes full or read-only while it runs.
 
 use std::{path::Path, time::Duration};
 
@@ -7,25 +7,25 @@ use serde_json::json;
 use sqlx::{Connection, SqliteConnection};
 use tokio::time::timeout;
 
-/// A start and an end on a busy machine.
+/// Time for a start and an end on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Where the server's log goes.
+/// Where the server logs to.
 enum Log {
-    /// To the data directory, as `make up` has it.
+    /// To the data directory, like `make up`.
     There,
     /// To the test.
     Elsewhere,
 }
 
-/// A server whose data directory is a disk of its own.
+/// A server whose data directory is on a separate disk.
 struct World {
     server: Server,
     view: View,
 }
 
 impl World {
-    /// Nothing, and a printed reason, where no disk can be mounted.
+    /// `None`, with a printed reason, if no disk can be mounted.
     fn start(log: Log) -> Option<Self> {
         let view = View::new()?;
         let installation = Installation::in_view(&view);
@@ -38,21 +38,21 @@ impl World {
         Some(Self { server, view })
     }
 
-    /// Makes a password and returns the login.
+    /// Resets the password and returns the login.
     fn new_login(&self) -> (String, String) {
         let said = self.server.run(["admin", "reset-password"]);
         let (name, password) = said.split_once('\t').expect("name and password");
         (name.to_owned(), password.to_owned())
     }
 
-    /// A reset that must fail, and what it says.
+    /// The error of a reset that must fail.
     fn refused_reset(&self) -> String {
         let outcome = self.server.installation.attempt(["admin", "reset-password"], &[]);
         assert!(!outcome.success && outcome.stdout.is_empty(), "{outcome:?}");
         outcome.stderr
     }
 
-    /// Uses up all room, also what is left in the last block of the log.
+    /// Fills the disk, including the rest of the log's last block.
     fn fill(&self) {
         self.run("cat /dev/zero >fill || true; truncate -s %4096 server.log || true");
     }
@@ -62,7 +62,7 @@ impl World {
         self.view.run(&format!("cd {}; {script}", dir.display()))
     }
 
-    /// Stops the server, and checks that what it kept is whole.
+    /// Stops the server, and checks that its data is intact.
     async fn expect_whole(&mut self) {
         self.server.stop();
         let copy = tempfile::tempdir().unwrap();
@@ -92,25 +92,25 @@ fn names_the_disk(said: &str) -> bool {
     ["full", "No space", "has room"].iter().any(|words| said.contains(words))
 }
 
-/// What people do all day needs nothing written.
+/// Everyday operations, which write nothing.
 async fn expect_everyday_life(server: &Server, desk: &Desk<'_>, login: &(String, String)) {
     assert_eq!(log_in(server, login).await, 200);
     let wrong = json!({ "username": login.0, "password": "wrong" });
     let answer = server.stranger().post("/api/v1/auth/login", &wrong).await;
     answer.expect_error(401, "invalid_credentials");
     server.stranger().get("/readyz").await.expect(200);
-    // The token is made by another process, with the secret that is kept there.
+    // Another process creates the token with the stored secret.
     let client: Client = server.client("another", "sessions:*");
     client.get("/api/v1/sessions/none").await.expect_error(404, "not_found");
     assert_eq!(desk.act("click", json!({ "x": 300, "y": 300 })).await["ok"], true);
     assert!(desk.log().await.contains("xvnc"));
-    // A session whose driver died with the log would never be ready, nor end.
+    // A session whose driver crashed by logging would never become ready or end.
     let another = async { Desk::create(&client, &json!({})).await.end().await };
     timeout(PATIENCE, another).await.expect("a session starts and ends");
 }
 
 #[tokio::test]
-async fn a_full_data_directory_hinders_nobody_and_is_whole_when_there_is_room_again() {
+async fn a_full_data_directory_blocks_no_session_and_stays_intact() {
     let Some(mut world) = World::start(Log::There) else { return };
     let client = world.server.admin();
     let desk = Desk::desktop(&client).await;
@@ -119,7 +119,7 @@ async fn a_full_data_directory_hinders_nobody_and_is_whole_when_there_is_room_ag
     expect_everyday_life(&world.server, &desk, &old).await;
     let said = world.refused_reset();
     assert!(names_the_disk(&said), "{said}");
-    assert_eq!(log_in(&world.server, &old).await, 200, "what failed changed nothing");
+    assert_eq!(log_in(&world.server, &old).await, 200, "a failed reset changes nothing");
 
     world.run("rm fill");
     let new = world.new_login();
@@ -131,13 +131,13 @@ async fn a_full_data_directory_hinders_nobody_and_is_whole_when_there_is_room_ag
 }
 
 #[tokio::test]
-async fn a_data_directory_that_became_read_only_hinders_nobody() {
+async fn a_read_only_data_directory_blocks_no_session() {
     let Some(mut world) = World::start(Log::There) else { return };
     let client = world.server.admin();
     let desk = Desk::desktop(&client).await;
     let old = world.new_login();
-    // What is open for writing keeps a disk from becoming read-only, so another view of the same
-    // disk is put over it: all that is opened from now on cannot be written.
+    // Files that are open for writing prevent a read-only remount. A read-only mount of the same
+    // disk on top affects everything that is opened from now on.
     let dir = world.server.data_dir();
     let dir = dir.display();
     world.view.run(&format!("mount --bind {dir} {dir}; mount -o remount,bind,ro {dir}"));
@@ -170,13 +170,13 @@ async fn a_server_killed_on_a_full_disk_starts_again_and_finds_its_sessions() {
 }
 
 #[tokio::test]
-async fn a_server_stopped_on_a_full_disk_says_what_it_needs_and_then_finds_its_sessions() {
+async fn a_server_restarted_on_a_full_disk_reports_why_and_later_finds_its_sessions() {
     let Some(mut world) = World::start(Log::Elsewhere) else { return };
     let client = world.server.client("agent", "sessions:*");
     let id = Desk::desktop(&client).await.id;
     world.server.leave();
     world.fill();
-    // To this database nobody is connected, and for a connection there is no room.
+    // The database has no open connection, and there is no space to open one.
     let outcome = world.server.installation.attempt(["serve"], &[]);
     assert!(!outcome.success && names_the_disk(&outcome.stderr), "{outcome:?}");
     world.run("rm fill");
@@ -189,13 +189,13 @@ async fn a_server_stopped_on_a_full_disk_says_what_it_needs_and_then_finds_its_s
 }
 
 #[tokio::test]
-async fn a_first_start_on_a_full_disk_fails_with_the_reason_and_succeeds_when_there_is_room() {
+async fn a_first_start_on_a_full_disk_fails_with_a_reason_and_later_succeeds() {
     let Some(view) = View::new() else { return };
     let installation = Installation::in_view(&view);
     let dir = installation.data_dir();
     mount(&view, &dir, 1 << 20);
     let fill = dir.join("fill");
-    // Room for a file or two, but not for all that a start makes.
+    // Space for a file or two, but not for a complete start.
     for kilobytes in [0, 4, 8, 16, 32, 64] {
         let rest = format!("truncate -s -{kilobytes}K {0}", fill.display());
         view.run(&format!("cat /dev/zero >{0} || true; {rest}", fill.display()));
@@ -212,7 +212,7 @@ async fn a_first_start_on_a_full_disk_fails_with_the_reason_and_succeeds_when_th
     let server = Server::start_in(installation, &[]);
     server.admin().get("/api/v1/sessions").await.expect(200);
     let left = view.run(&format!("ls {}", dir.display()));
-    assert!(!left.contains(".new"), "no half-made file is left: {left}");
+    assert!(!left.contains(".new"), "no partial file is left: {left}");
 }
 
 #[tokio::test]
@@ -233,7 +233,7 @@ async fn a_full_run_directory_refuses_new_sessions_and_keeps_the_old_ones() {
     assert!(message.contains("No space"), "{message}");
     assert_eq!(desk.act("click", json!({ "x": 300, "y": 300 })).await["ok"], true);
     let said = desk.shell("seq 2000 | sed s/^/word/").await;
-    assert!(said.contains("word2000"), "its log goes on");
+    assert!(said.contains("word2000"), "its log continues");
     assert_eq!(view.run(&format!("ls {dir}/*/sandboxes")).trim(), desk.id, "nothing is left");
     assert!(Process::in_sandboxes(&server.run_dir()).len() < 2 * processes);
 

@@ -1,4 +1,4 @@
-//! The only way out, with the programs that people use: curl, git, Chromium and a bare socket.
+//! Outgoing connections of real programs: curl, git, Chromium and a bare socket.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,7 +10,7 @@ use tokio::{
     sync::Mutex,
 };
 
-/// A web server on the machine's loopback, and what it was asked.
+/// A web server on the machine's loopback that records its requests.
 struct Site {
     port: u16,
     asked: Arc<Mutex<Vec<String>>>,
@@ -48,7 +48,7 @@ impl Site {
         Self { port, asked }
     }
 
-    /// Its address as sessions write it.
+    /// Its URL, as sessions use it.
     fn url(&self, path: &str) -> String {
         format!("http://host.helmdeck.internal:{}{path}", self.port)
     }
@@ -58,13 +58,13 @@ impl Site {
     }
 }
 
-/// A server whose sessions may reach the machine's loopback at one address.
+/// A server whose sessions may reach one loopback address of the machine.
 fn server() -> Server {
     Server::start_with(&[("HELMDECK_EGRESS_ALLOWLIST", "127.0.0.1/32")])
 }
 
 #[tokio::test]
-async fn curl_reaches_what_is_allowed_and_nothing_else() {
+async fn curl_reaches_allowed_hosts_only() {
     let (site, server) = (Site::start().await, server());
     let client = server.admin();
     let desk = Desk::desktop(&client).await;
@@ -124,7 +124,7 @@ async fn a_bare_socket_finds_no_route() {
 }
 
 #[tokio::test]
-async fn the_browser_shows_allowed_pages_and_why_others_are_not() {
+async fn the_browser_shows_allowed_pages_and_explains_refusals() {
     let (site, server) = (Site::start().await, server());
     let client = server.admin();
     let desk = Desk::desktop(&client).await;
@@ -132,8 +132,7 @@ async fn the_browser_shows_allowed_pages_and_why_others_are_not() {
     open(&desk, "http://10.0.0.1/", "Not allowed").await;
 }
 
-/// Opens an address in the browser, and tries again if a page that is still loading takes the
-/// keyboard away from the address bar meanwhile.
+/// Opens an address in the browser. Retries if a loading page takes the focus from the address bar.
 async fn open(desk: &Desk<'_>, url: &str, title: &str) {
     for _ in 0..4 {
         desk.focused("Chromium").await;
@@ -152,7 +151,7 @@ async fn open(desk: &Desk<'_>, url: &str, title: &str) {
 }
 
 #[tokio::test]
-async fn loopback_inside_is_the_sessions_own() {
+async fn a_session_has_its_own_loopback() {
     let server = server();
     let client = server.admin();
     let desk = Desk::desktop(&client).await;
@@ -161,7 +160,7 @@ async fn loopback_inside_is_the_sessions_own() {
         \"HTTP/1.0 200 OK\\r\\ncontent-type: text/html\\r\\n\\r\\n<title>my dev server</title>\"; close $c }'";
     desk.act("launch", json!({ "command": "bash", "args": ["-c", serve] })).await;
     desk.focused("Chromium").await;
-    // The server needs a moment; the page is asked for until it is there.
+    // Wait until the server listens.
     desk.shell("for i in $(seq 100); do (exec 3<>/dev/tcp/127.0.0.1/8000) 2>/dev/null && break; sleep 0.05; done").await;
     open(&desk, "http://localhost:8000/", "my dev server").await;
 }

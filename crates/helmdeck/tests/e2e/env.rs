@@ -1,4 +1,4 @@
-//! What a client may set about the world inside, and who gets to see it.
+//! Environment, time zone and language of a session, and their visibility.
 
 use helmdeck_testkit::{Desk, Server};
 use serde_json::json;
@@ -25,7 +25,7 @@ async fn variables_reach_the_agents_programs_and_stay_out_of_replies() {
     assert!(!desk.log().await.contains("battery"));
     assert_eq!(desk.shell(r#"echo "GOT=$NAME""#).await, format!("GOT={secret}\n"));
 
-    // The desktop's own programs do not get it: what they start or crash with is not the agent's.
+    // The desktop's own programs do not get it.
     let others =
         "for p in xfwm4 dbus-daemon; do tr '\\0' '\\n' < /proc/$(pgrep -x $p)/environ; done";
     let environment = desk.shell(others).await;
@@ -36,7 +36,7 @@ async fn variables_reach_the_agents_programs_and_stay_out_of_replies() {
 }
 
 #[tokio::test]
-async fn the_clock_and_the_language_inside_are_as_asked() {
+async fn the_time_zone_and_language_inside_are_as_requested() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let spec = json!({ "mode": "desktop", "geometry": "800x600", "timezone": "Asia/Tokyo",
@@ -49,7 +49,7 @@ async fn the_clock_and_the_language_inside_are_as_asked() {
 }
 
 #[tokio::test]
-async fn the_log_keeps_what_programs_write_and_gives_the_end_of_it() {
+async fn the_log_has_the_output_of_programs_and_can_be_tailed() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;

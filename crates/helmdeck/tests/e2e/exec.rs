@@ -1,4 +1,4 @@
-//! Commands in a session: their output, their end, and what they leave behind.
+//! Commands in a session: output, end, and background programs.
 
 use std::{fs, time::Duration};
 
@@ -10,15 +10,15 @@ use tokio::{
     time::timeout,
 };
 
-/// Programs on a busy machine.
+/// For programs on a busy machine.
 const SOON: Duration = Duration::from_secs(20);
 
-/// A headless session: what is true here is true on a desktop.
+/// A headless session. Desktops behave the same here.
 async fn headless(client: &Client) -> Desk<'_> {
     Desk::create(client, &json!({})).await
 }
 
-/// Server-sent events of a request, as they come.
+/// Server-sent events of a response.
 struct Events {
     lines: tokio::io::Lines<BufReader<TcpStream>>,
 }
@@ -41,7 +41,7 @@ impl Events {
 
     async fn line(&mut self) -> String {
         let line = timeout(SOON, self.lines.next_line()).await;
-        line.expect("something happens").unwrap().expect("the stream goes on")
+        line.expect("an event in time").unwrap().expect("the stream continues")
     }
 
     async fn next(&mut self) -> (String, Value) {
@@ -56,7 +56,7 @@ impl Events {
         }
     }
 
-    /// The text of a stream up to the end, and the last event.
+    /// The remaining text of a stream, and the last event.
     async fn rest(&mut self) -> (String, Value) {
         let mut text = String::new();
         loop {
@@ -68,13 +68,13 @@ impl Events {
     }
 }
 
-/// Processes of the host whose command line holds this.
+/// Host processes whose command line contains this.
 fn with_words(words: &str) -> Vec<Process> {
     Process::all().into_iter().filter(|process| process.command.contains(words)).collect()
 }
 
-/// A script that is hard to end: it ignores signals, and what it starts leaves parent, group and session.
-/// Its sleeps are told from others by how long they are.
+/// A script that is hard to kill: it ignores signals, and its children leave parent, group and
+/// session. Its sleeps are recognized by their duration.
 fn stubborn(seconds: &str) -> String {
     format!(
         "trap '' TERM HUP INT
@@ -84,7 +84,7 @@ fn stubborn(seconds: &str) -> String {
     )
 }
 
-/// Waits until a stubborn script has started all it starts.
+/// Waits until the script has started all its children.
 async fn expect_started(seconds: &str) {
     let words = format!("sleep {seconds}");
     let sleeping = |process: &&Process| process.command.trim() == words;
@@ -100,7 +100,7 @@ async fn expect_none(seconds: &str, why: &str) {
 }
 
 #[tokio::test]
-async fn a_command_is_a_line_or_words_with_its_directory_its_variables_and_its_input() {
+async fn a_command_has_words_or_a_line_directory_variables_and_input() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let desk = headless(&client).await;
@@ -137,11 +137,11 @@ async fn a_command_is_a_line_or_words_with_its_directory_its_variables_and_its_i
 }
 
 #[tokio::test]
-async fn output_is_streamed_as_it_is_written_and_characters_are_whole() {
+async fn output_is_streamed_without_splitting_characters() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let desk = headless(&client).await;
-    // It goes on only once its first line was seen here.
+    // It continues only after its first line was received here.
     let line = "echo one; until [ -e go ]; do sleep 0.05; done
         printf '\\xe4\\xb8'; sleep 0.2; printf '\\x96\\xe7\\x95\\x8c'; echo bad >&2; exit 4";
     let path = format!("/api/v1/sessions/{}/exec", desk.id);
@@ -160,7 +160,7 @@ async fn output_is_streamed_as_it_is_written_and_characters_are_whole() {
     assert_eq!((&state["exit_code"], &state["exec_id"]), (&json!(4), &json!(id)));
     assert_eq!(state.get("stdout"), None, "it was sent before");
 
-    // The same again from the start, for whoever asks.
+    // The stream can be read again from the start.
     let again = format!("{path}/{id}?stream=true");
     let mut events = Events::open(&server, &token, "GET", &again, "").await;
     let (text, state) = events.rest().await;
@@ -168,19 +168,19 @@ async fn output_is_streamed_as_it_is_written_and_characters_are_whole() {
 }
 
 #[tokio::test]
-async fn a_command_returns_when_it_exits_and_what_it_left_in_the_background_lives_on() {
+async fn a_command_returns_when_it_exits_and_its_background_programs_keep_running() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let desk = headless(&client).await;
-    // It holds the pipes, and writes to them after the command is over.
+    // It holds the pipes, and writes to them after the command has exited.
     let line = "(until [ -e go ]; do sleep 0.05; done; echo from behind; sleep 871) & echo started";
     let state = desk.exec(json!({ "command": line })).await;
     assert_eq!((&state["exit_code"], &state["stdout"]), (&json!(0), &json!("started\n")));
     desk.run("touch go").await;
     let told = async || desk.log().await.contains("bash: from behind").then_some(());
-    eventually(SOON, told).await.expect("it goes on, and its output is in the log");
+    eventually(SOON, told).await.expect("it continues, and its output is in the log");
     eventually(SOON, async || (!with_words("sleep 871").is_empty()).then_some(())).await.unwrap();
-    // It is still the command's, and can be killed by its id.
+    // It still belongs to the command, and can be killed by its id.
     let id = state["exec_id"].as_str().unwrap();
     client.delete(&format!("/api/v1/sessions/{}/exec/{id}", desk.id)).await.expect(204);
     assert_eq!(with_words("sleep 871"), []);
@@ -192,7 +192,7 @@ async fn a_command_returns_when_it_exits_and_what_it_left_in_the_background_live
 }
 
 #[tokio::test]
-async fn time_out_hang_up_and_kill_leave_no_process_and_so_does_the_end_of_the_session() {
+async fn timeout_disconnect_kill_and_session_end_leave_no_process() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let desk = headless(&client).await;
@@ -232,7 +232,7 @@ async fn time_out_hang_up_and_kill_leave_no_process_and_so_does_the_end_of_the_s
 }
 
 #[tokio::test]
-async fn a_hundred_megabytes_of_output_are_cut_and_take_no_memory() {
+async fn a_hundred_megabytes_of_output_are_truncated_without_using_memory() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let desk = headless(&client).await;
@@ -263,7 +263,7 @@ async fn a_hundred_megabytes_of_output_are_cut_and_take_no_memory() {
 }
 
 #[tokio::test]
-async fn commands_outlive_a_server_that_is_killed_and_the_next_one_has_them() {
+async fn commands_outlive_a_killed_server_and_the_next_one_has_them() {
     let mut server = Server::start();
     let id = {
         let client = server.client("agent", "sessions:*");
@@ -272,7 +272,7 @@ async fn commands_outlive_a_server_that_is_killed_and_the_next_one_has_them() {
         desk.exec(json!({ "command": line, "background": true })).await;
         desk.exec(json!({ "command": stubborn("891"), "background": true })).await;
         expect_started("891").await;
-        // One whose caller waits for it, and never hears of it.
+        // A command whose caller waits, and never gets the result.
         let waiting = json!({ "command": "echo waiting; exec sleep 892" });
         let path = format!("/api/v1/sessions/{}/exec", desk.id);
         let (client, address) = (client, server.address);
@@ -311,7 +311,7 @@ async fn commands_outlive_a_server_that_is_killed_and_the_next_one_has_them() {
 }
 
 #[tokio::test]
-async fn while_a_person_drives_agents_start_nothing_and_what_runs_goes_on() {
+async fn while_a_person_drives_agents_start_no_commands_and_running_ones_continue() {
     let server = Server::start();
     let (agent, person) = (server.client("agent", "sessions:*"), server.person());
     let desk = Desk::desktop(&agent).await;
@@ -322,7 +322,7 @@ async fn while_a_person_drives_agents_start_nothing_and_what_runs_goes_on() {
     let tasks = desk.describe().await["tasks"].clone();
     let held = desk.ask_exec(&json!({ "command": ["true"] })).await;
     held.expect_error(409, "control_held");
-    assert_eq!(desk.describe().await["tasks"], tasks, "what is refused is no task");
+    assert_eq!(desk.describe().await["tasks"], tasks, "refused commands are not tasks");
     let theirs = Desk { client: &person, id: desk.id.clone() };
     theirs.run("touch go").await;
     let path = format!("/api/v1/sessions/{}/exec", desk.id);
@@ -331,7 +331,7 @@ async fn while_a_person_drives_agents_start_nothing_and_what_runs_goes_on() {
     assert_eq!((&state["running"], &state["stdout"]), (&json!(false), &json!("went on\n")));
     person.post(&format!("{control}/release"), &json!({})).await.expect(200);
 
-    // Of what was run, the program is written down, and nothing else.
+    // Only the program is recorded, without its arguments.
     desk.exec(json!({ "command": ["env", "hunter2"], "env": { "KEY": "hunter2" } })).await;
     desk.exec(json!({ "command": "echo hunter2 >/dev/null; cat >/dev/null", "stdin": "hunter2" }))
         .await;

@@ -1,4 +1,4 @@
-//! Browser extensions of the caller's own.
+//! Browser extensions of callers.
 
 use std::{
     io::{Cursor, Write},
@@ -13,7 +13,7 @@ use zip::{ZipWriter, write::SimpleFileOptions};
 const LIST: &str = "/api/v1/extensions";
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// An extension that marks every page, or would if it had its script.
+/// An extension that marks every page, or a broken one without its script.
 fn marker(with_script: bool) -> Vec<u8> {
     let manifest = json!({
         "manifest_version": 3, "name": "Page marker", "version": "1.2",
@@ -36,7 +36,7 @@ async fn put(client: &Client, name: &str, body: Vec<u8>) -> Answer {
     client.send(Method::PUT, &format!("{LIST}/{name}"), &[], body.into()).await
 }
 
-/// Whether a page at the site is marked. Asks again while the browser is being brought back.
+/// Whether a page of the site is marked. Retries while the browser restarts.
 async fn marks(desk: &Desk<'_>, site: &Site) -> bool {
     let url = site.url("/");
     let visit = async || {
@@ -59,7 +59,7 @@ fn chromium(server: &Server) -> Option<Process> {
 }
 
 #[tokio::test]
-async fn an_extension_is_added_once_and_in_every_browser_that_asks_for_it() {
+async fn an_extension_is_loaded_by_every_browser_that_requests_it() {
     let site = Site::start(|_| Page::html("<title>a page</title>")).await;
     let server = Server::start_with(&[Site::REACHABLE]);
     let client = server.client("agent", "sessions:*");
@@ -72,7 +72,7 @@ async fn an_extension_is_added_once_and_in_every_browser_that_asks_for_it() {
     message.expect_error(400, "invalid_extension");
     put(&client, "a.b", marker(true)).await.expect_error(400, "invalid_input");
 
-    // It is nobody else's.
+    // Other owners cannot use it.
     let stranger = server.client("stranger", "sessions:*");
     assert_eq!(stranger.get(LIST).await.json()["extensions"], json!([]));
     let wanted = json!({ "extensions": ["marker"] });
@@ -80,7 +80,7 @@ async fn an_extension_is_added_once_and_in_every_browser_that_asks_for_it() {
     let message = message.expect_error(400, "invalid_input");
     assert!(message.starts_with("extensions: ") && message.contains("marker"), "{message}");
 
-    // In both kinds of session, and in the browser that comes after one that was killed.
+    // In both kinds of session, and after a restart of the browser.
     let headless = Desk::create(&client, &wanted).await;
     assert!(marks(&headless, &site).await);
     let plain = Desk::create(&client, &json!({})).await;
@@ -93,12 +93,12 @@ async fn an_extension_is_added_once_and_in_every_browser_that_asks_for_it() {
     let killed = chromium(&server).expect("a browser");
     killed.kill();
     let back = async || chromium(&server).filter(|now| now.pid != killed.pid);
-    assert!(eventually(PATIENCE, back).await.is_some(), "it is brought back");
+    assert!(eventually(PATIENCE, back).await.is_some(), "it is restarted");
     assert!(marks(&desk, &site).await, "also with its extension");
     let seen = desk.shell("ls /opt; find / -name mark.js 2>/dev/null").await;
     assert_eq!(seen, "helmdeck\n", "the agent's programs do not see it");
 
-    // One that Chromium does not load is told in its words.
+    // If Chromium does not load an extension, its error is reported.
     put(&client, "broken", marker(false)).await.expect(201);
     let wanted = json!({ "extensions": ["broken"] });
     let message = client.post("/api/v1/sessions", &wanted).await;
@@ -111,5 +111,5 @@ async fn an_extension_is_added_once_and_in_every_browser_that_asks_for_it() {
     assert_eq!(client.get(LIST).await.json()["extensions"], Value::Array(Vec::new()));
     let again = json!({ "extensions": ["marker"] });
     client.post("/api/v1/sessions", &again).await.expect_error(400, "invalid_input");
-    assert!(marks(&headless, &site).await, "who has it keeps it");
+    assert!(marks(&headless, &site).await, "a session that uses it keeps it");
 }

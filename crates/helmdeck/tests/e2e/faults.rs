@@ -1,11 +1,11 @@
-//! The parts of a session are killed; it heals, or says what happened.
+//! Parts of a session are killed: it recovers, or reports what happened.
 
 use std::time::Duration;
 
 use helmdeck_testkit::{Client, Desk, Process, Server, eventually};
 use serde_json::{Value, json};
 
-/// What a healing session needs on a busy machine.
+/// Time to recover on a busy machine.
 const HEALING: Duration = Duration::from_secs(20);
 
 fn find(server: &Server, part: &str) -> Process {
@@ -14,7 +14,7 @@ fn find(server: &Server, part: &str) -> Process {
     parts.next().unwrap_or_else(|| panic!("{part} runs"))
 }
 
-/// Nests run by a descriptor, so their command lines begin with a number.
+/// Nests run from a descriptor, so their command lines start with a number.
 fn is_part(process: &Process, part: &str) -> bool {
     let command = &process.command;
     command.starts_with(part) || (command.starts_with("/proc/self/fd/") && command.contains(part))
@@ -26,16 +26,16 @@ const NEST: &str = " nest --name agent";
 const BROWSER_NEST: &str = " nest --name browser";
 const CHROMIUM: &str = "/usr/lib/chromium/chromium --show";
 
-/// Waits until the session is over, and returns it.
+/// Waits until the session has ended, and returns it.
 async fn ended(desk: &Desk<'_>) -> Value {
     let over = async || {
         let session = desk.describe().await;
         (session["status"] == "error").then_some(session)
     };
-    eventually(HEALING, over).await.expect("the session says that it is over")
+    eventually(HEALING, over).await.expect("the session reports its end")
 }
 
-/// Kills a part while nothing is asked; the session must end for this reason, and leave nothing.
+/// Kills a part of an idle session. The session must end with this reason, and leave nothing.
 async fn killed_idle(part: &str, reason: &str) {
     let server = Server::start();
     let client = server.admin();
@@ -53,22 +53,22 @@ async fn killed_idle(part: &str, reason: &str) {
 }
 
 #[tokio::test]
-async fn a_session_without_its_x_server_ends_and_says_so() {
+async fn a_session_without_its_x_server_ends_with_that_reason() {
     killed_idle(XVNC, "display_lost").await;
 }
 
 #[tokio::test]
-async fn a_session_without_its_guest_ends_and_says_so() {
+async fn a_session_without_its_guest_ends_with_that_reason() {
     killed_idle(GUEST, "guest_lost").await;
 }
 
 #[tokio::test]
-async fn a_session_without_its_nested_sandbox_ends_and_says_so() {
+async fn a_session_without_its_nested_sandbox_ends_with_that_reason() {
     killed_idle(NEST, "guest_lost").await;
 }
 
 #[tokio::test]
-async fn a_caller_in_flight_is_told_when_the_x_server_dies() {
+async fn a_running_call_fails_when_the_x_server_dies() {
     let server = Server::start();
     let client = server.admin();
     let desk = Desk::desktop(&client).await;
@@ -79,17 +79,17 @@ async fn a_caller_in_flight_is_told_when_the_x_server_dies() {
     };
     let text = json!({ "text": "x".repeat(10_000), "delay_ms": 50 });
     let (_, answer) = tokio::join!(killer, desk.ask("type", text));
-    // Not a timeout: it is told at once.
+    // Not a timeout: the error comes at once.
     answer.expect_error(502, "display_lost");
 }
 
-/// How many windows Chromium shows.
+/// Number of Chromium windows.
 async fn browsers(desk: &Desk<'_>) -> usize {
     desk.windows().await.iter().filter(|window| window["class"] == "Chromium").count()
 }
 
 #[tokio::test]
-async fn a_browser_whose_sandbox_was_killed_comes_back() {
+async fn a_browser_is_restarted_when_its_sandbox_is_killed() {
     let server = Server::start();
     let client: Client = server.admin();
     let desk = Desk::desktop(&client).await;
@@ -105,7 +105,7 @@ async fn a_browser_whose_sandbox_was_killed_comes_back() {
 }
 
 #[tokio::test]
-async fn a_killed_browser_comes_back() {
+async fn a_killed_browser_is_restarted() {
     let server = Server::start();
     let client: Client = server.admin();
     let desk = Desk::desktop(&client).await;
@@ -121,7 +121,7 @@ async fn a_killed_browser_comes_back() {
     assert_eq!(desk.act("click", json!({ "x": 300, "y": 300 })).await["ok"], true);
     assert_eq!(desk.describe().await["status"], "running");
 
-    // However often it is killed, the desktop stays, and says when the browser is tried again.
+    // However often it is killed, the desktop stays, and reports when the browser is restarted.
     let mut killed = vec![old.pid];
     for _ in 0..3 {
         let alive = async || {
@@ -137,10 +137,10 @@ async fn a_killed_browser_comes_back() {
     }
     let told = async || {
         let answer = desk.browser("extract", json!({ "timeout_s": 0.5 })).await.json();
-        let said = answer["message"].as_str()?.contains("it is started again in");
+        let said = answer["message"].as_str()?.contains("it restarts in");
         (said && answer["error"] == "cdp_unavailable").then_some(())
     };
-    eventually(HEALING, told).await.expect("a call says when there is a browser");
+    eventually(HEALING, told).await.expect("a call reports when the browser restarts");
     let view = desk.describe().await["browser_view"].clone();
     assert_eq!(view["status"], "no_browser", "{view}");
     assert!(view["reason"].as_str().unwrap().contains("the next try is at"), "{view}");
@@ -154,7 +154,7 @@ async fn a_killed_browser_comes_back() {
 }
 
 #[tokio::test]
-async fn a_killed_headless_browser_comes_back() {
+async fn a_killed_headless_browser_is_restarted() {
     let server = Server::start();
     let client = server.admin();
     let desk = Desk::create(&client, &json!({})).await;

@@ -1,4 +1,4 @@
-//! Files in and out of a session, and nothing else of the machine.
+//! File transfers from and to a session, and nothing else of the machine.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ fn names(list: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn what_goes_in_is_there_for_programs_and_comes_out_the_same() {
+async fn uploaded_files_are_visible_to_programs_and_download_unchanged() {
     let server = Server::start();
     let client = server.admin();
     let desk = Desk::desktop(&client).await;
@@ -51,7 +51,7 @@ async fn what_goes_in_is_there_for_programs_and_comes_out_the_same() {
     let kinds: Vec<_> = listed["entries"].as_array().unwrap().iter().map(|e| &e["kind"]).collect();
     assert_eq!(kinds, ["directory", "directory", "file", "link"]);
     assert_eq!(listed["entries"][2]["size"], 3);
-    // A link that stays in the home is followed.
+    // A link inside the home is followed.
     assert_eq!(names(&list(&client, &desk, "Work/link").await.expect(200).json()), ["ü #?%.bin"]);
 
     let actions = format!("/api/v1/sessions/{}/actions", desk.id);
@@ -60,7 +60,7 @@ async fn what_goes_in_is_there_for_programs_and_comes_out_the_same() {
         let find = |name: &str| list.as_array()?.iter().find(|a| a["action"] == name).cloned();
         Some((find("file_upload")?, find("file_download")?))
     };
-    let (up, down) = eventually(SOON, seen).await.expect("both are written down");
+    let (up, down) = eventually(SOON, seen).await.expect("both are recorded");
     assert_eq!(up["detail"], stored);
     assert_eq!((&down["detail"]["size"], &down["outcome"]), (&stored["size"], &json!("ok")));
 }
@@ -70,8 +70,8 @@ async fn nothing_outside_the_home_can_be_read_or_written() {
     let server = Server::start();
     let client = server.admin();
     let desk = Desk::desktop(&client).await;
-    // The guest could read its own socket's directory; a program inside cannot, and must not
-    // through us.
+    // The guest could read its own socket's directory. A program inside cannot, and the API must
+    // not help it.
     desk.shell("cd; ln -s /run/helmdeck out; ln -s ../../etc up; ln -s /proc/self/root magic")
         .await;
     for path in ["out/nested.bpf", "up/passwd", "magic/etc/passwd", "out"] {
@@ -85,13 +85,13 @@ async fn nothing_outside_the_home_can_be_read_or_written() {
         get(&client, &desk, path).await.expect_error(400, "invalid_path");
         put(&client, &desk, path, "x").await.expect_error(400, "invalid_path");
     }
-    // A link to be replaced is replaced itself, wherever it leads.
+    // A link is replaced itself, whatever its target.
     put(&client, &desk, "magic", "mine").await.expect(201);
     assert_eq!(desk.shell("stat -c %F ~/magic; cat ~/magic").await.trim(), "regular file\nmine");
 }
 
 #[tokio::test]
-async fn what_cannot_be_done_is_said() {
+async fn failed_transfers_report_the_reason() {
     let server = Server::start();
     let client = server.admin();
     let desk = Desk::desktop(&client).await;
@@ -116,7 +116,7 @@ async fn what_cannot_be_done_is_said() {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_said_and_nothing_is_left_of_what_did_not_fit() {
+async fn a_full_disk_is_reported_and_partial_files_are_removed() {
     let server = Server::start();
     let client = server.admin();
     let spec = json!({ "mode": "desktop", "geometry": "800x600", "memory_limit": "700m" });
@@ -130,7 +130,7 @@ async fn a_full_disk_is_said_and_nothing_is_left_of_what_did_not_fit() {
 }
 
 #[tokio::test]
-async fn an_upload_that_breaks_off_leaves_nothing() {
+async fn an_upload_that_ends_early_leaves_nothing() {
     let server = Server::start();
     let client = server.admin();
     let desk = Desk::create(&client, &json!({})).await;

@@ -1,5 +1,5 @@
-//! A developer's own server, inside a session: by the server, by `helmdeck forward`, and what an
-//! agent reads who has neither.
+//! A developer's own server inside a session: forwarded by the server or by `helmdeck forward`, and
+//! the errors without a forward.
 
 use std::{
     io::{BufRead, BufReader},
@@ -29,7 +29,7 @@ async fn dev_server() -> (Site, u16) {
     (site, port)
 }
 
-/// A server whose address another one can have after it.
+/// A server with a fixed address, so that it can be restarted.
 fn server_to_be_restarted(env: &[(&str, &str)]) -> Server {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let env: Vec<_> = env.iter().copied().chain([("HELMDECK_ADDR", free.as_str())]).collect();
@@ -45,7 +45,7 @@ async fn evaluate(desk: &Desk<'_>, script: &str) -> Value {
     done["result"].clone()
 }
 
-/// Waits until the forwards of a session are these ports.
+/// Waits until the session has exactly these forwards.
 async fn forwarded(client: &Client, id: &str, ports: &[u16]) {
     let shown = async || {
         let path = format!("/api/v1/sessions/{id}/forwards");
@@ -58,7 +58,7 @@ async fn forwarded(client: &Client, id: &str, ports: &[u16]) {
 }
 
 #[tokio::test]
-async fn a_forwarded_port_is_the_developers_own_localhost_and_survives_the_server() {
+async fn a_forwarded_port_reaches_the_developers_localhost_and_survives_the_server() {
     let (_site, port) = dev_server().await;
     let mut server = server_to_be_restarted(&[]);
     let admin = server.admin();
@@ -66,7 +66,7 @@ async fn a_forwarded_port_is_the_developers_own_localhost_and_survives_the_serve
     let desk = Desk::create(&admin, &spec).await;
     assert_eq!(desk.describe().await["forwards"][0]["from"], "server");
 
-    // The browser, in a secure context, and programs.
+    // In the browser, as a secure context, and in programs.
     let shown = open(&desk, &format!("localhost:{port}")).await;
     assert_eq!((&shown["title"], &shown["status"]), (&json!("mine"), &json!(200)), "{shown}");
     let worker =
@@ -77,7 +77,7 @@ async fn a_forwarded_port_is_the_developers_own_localhost_and_survives_the_serve
         assert!(said.contains("my own page"), "{host}: {said}");
     }
 
-    // Later, under another number, and removed again.
+    // Added later under another number, and removed again.
     let path = format!("/api/v1/sessions/{}/forwards", desk.id);
     let mapped = json!({ "forward": format!("3999:localhost:{port}") });
     admin.post(&path, &mapped).await.expect(201);
@@ -101,7 +101,7 @@ async fn a_forwarded_port_is_the_developers_own_localhost_and_survives_the_serve
     desk.end().await;
 }
 
-/// A program that ends with the test.
+/// A process that is killed at the end of the test.
 struct Program(Child);
 
 impl Drop for Program {
@@ -112,7 +112,7 @@ impl Drop for Program {
 }
 
 #[tokio::test]
-async fn an_agent_may_forward_its_own_machine_and_what_the_operator_allows() {
+async fn an_agent_can_forward_its_own_machine_and_allowed_ports() {
     let (_site, port) = dev_server().await;
     let (_allowed, allowed) = dev_server().await;
     let mut server = server_to_be_restarted(&[("HELMDECK_FORWARD_ALLOW", &allowed.to_string())]);
@@ -140,7 +140,7 @@ async fn an_agent_may_forward_its_own_machine_and_what_the_operator_allows() {
     let big = "fetch('/big').then(r => r.text()).then(t => t.length)";
     assert_eq!(evaluate(&desk, &format!("return {big}")).await, 3_000_000);
 
-    // It finds its way back to a server that was restarted, and its end closes the port.
+    // It reconnects to a restarted server, and its end closes the port.
     server.leave();
     server.restart();
     let agent = server.bearer(token);
@@ -159,7 +159,7 @@ fn sorted<const N: usize>(mut ports: [u16; N]) -> [u16; N] {
 }
 
 #[tokio::test]
-async fn refused_and_unresolved_hosts_are_typed_errors_that_say_what_to_do() {
+async fn refused_and_unresolved_hosts_are_typed_errors_with_advice() {
     let server = Server::start();
     let agent = server.client("agent", "sessions:*");
     let desk = Desk::create(&agent, &json!({})).await;
@@ -183,7 +183,7 @@ async fn refused_and_unresolved_hosts_are_typed_errors_that_say_what_to_do() {
 }
 
 #[tokio::test]
-async fn egress_test_asks_the_running_server_and_not_its_own_environment() {
+async fn egress_test_uses_the_running_servers_policy_not_its_own_environment() {
     let server = Server::start_with(&[("HELMDECK_EGRESS_ALLOWLIST", "10.9.0.0/16")]);
     let url = format!("http://{}", server.address);
     let ask = |target: &str, url: &str| {
@@ -196,7 +196,7 @@ async fn egress_test_asks_the_running_server_and_not_its_own_environment() {
     );
     let closed = ask("http://10.8.0.1/", &url);
     assert!(!closed.success && closed.stdout.contains("10.0.0.0/8 is closed"), "{closed:?}");
-    // A server that was named is meant; without one, it says whose settings it goes by.
+    // A named server is required. Without one, the command reports whose settings it uses.
     assert!(ask("http://10.9.0.1/", "http://127.0.0.1:9").stderr.contains("127.0.0.1:9"));
     let alone = server.installation.attempt(["egress", "test", "10.9.0.1"], &[]);
     assert!(alone.stderr.contains("no server answers") && !alone.success, "{alone:?}");

@@ -1,4 +1,4 @@
-//! What the server was started with open is not found by programs of a session.
+//! Programs of a session do not inherit the server's open files.
 
 use std::{fs, io::Write};
 
@@ -6,10 +6,10 @@ use helmdeck_testkit::{Desk, Process, Server};
 use rustix::io::{FdFlags, fcntl_setfd};
 
 #[tokio::test]
-async fn a_descriptor_that_the_server_inherited_reaches_no_program() {
+async fn inherited_descriptors_of_the_server_reach_no_program() {
     let mut secret = tempfile::NamedTempFile::with_prefix("inherited-secret").unwrap();
     secret.write_all(b"inherited").unwrap();
-    // As a shell does: exec 9<secret; helmdeck serve.
+    // Like a shell: exec 9<secret; helmdeck serve.
     fcntl_setfd(secret.as_file(), FdFlags::empty()).unwrap();
     let server = Server::start();
     fcntl_setfd(secret.as_file(), FdFlags::CLOEXEC).unwrap();

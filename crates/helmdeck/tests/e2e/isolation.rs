@@ -1,4 +1,4 @@
-//! What a session cannot see or touch: the host, the guest, and the X server's own sockets.
+//! What a session cannot see or reach: the host, the guest, and the X server's sockets.
 
 use std::{
     fs,
@@ -9,7 +9,7 @@ use std::{
 use helmdeck_testkit::{Desk, Process, Server, is_root};
 use serde_json::json;
 
-/// Files of the host that no session may find. Removed when this is dropped.
+/// Host files that no session may find. Removed on drop.
 struct Canaries {
     name: String,
     paths: Vec<PathBuf>,
@@ -47,13 +47,13 @@ impl Drop for Canaries {
 }
 
 #[tokio::test]
-async fn nothing_of_the_hosts_own_files_is_visible() {
+async fn the_hosts_files_are_not_visible() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let canaries = Canaries::plant(&server);
     let desk = Desk::desktop(&client).await;
 
-    // The search works: it finds what is there.
+    // The search works: it finds existing files.
     let find = |name: &str| {
         format!(
             "find / -path /proc -prune -o -path /usr -prune -o -name '{name}*' -print 2>/dev/null"
@@ -68,7 +68,7 @@ async fn nothing_of_the_hosts_own_files_is_visible() {
         assert!(seen.contains("No such file") || seen.contains("Permission denied"), "{seen}");
         assert!(!seen.contains(Canaries::CONTENT), "{seen}");
     }
-    // Nor through another process's view of the file system.
+    // Nor through another process's root.
     let through_proc =
         format!("cat /proc/[0-9]*/root/tmp/{0} /proc/[0-9]*/root/root/{0}", canaries.name); // tidy: allow, a path inside
     assert!(!desk.shell(&through_proc).await.contains(Canaries::CONTENT));
@@ -84,7 +84,7 @@ async fn nothing_of_the_hosts_own_files_is_visible() {
 }
 
 #[tokio::test]
-async fn the_accounts_and_the_name_of_the_host_are_not_told() {
+async fn the_hosts_accounts_and_name_are_not_visible() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;
@@ -110,7 +110,7 @@ async fn only_the_agents_own_processes_are_visible() {
     }
     let highest = desk.shell("ls -d /proc/[0-9]* | wc -l").await.trim().parse::<usize>().unwrap();
     assert!(highest < Process::in_sandboxes(&server.run_dir()).len() + 10, "{highest}");
-    // The nested sandbox's own first process holds nothing that is worth reading.
+    // The nested sandbox's first process has no secrets.
     let first = desk.shell("tr '\\0' '\\n' </proc/1/environ; ls -l /proc/1/fd /proc/2/fd").await;
     assert!(!first.contains("HELMDECK_") && !first.contains("sock ->"), "{first}");
 }
@@ -137,7 +137,7 @@ async fn the_sockets_of_guest_and_x_server_cannot_be_reached() {
 }
 
 #[tokio::test]
-async fn a_bus_service_of_the_agents_runs_no_closer_to_the_guest() {
+async fn a_bus_service_of_the_agent_runs_in_the_same_sandbox() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;
@@ -160,7 +160,7 @@ async fn a_bus_service_of_the_agents_runs_no_closer_to_the_guest() {
 }
 
 #[tokio::test]
-async fn mounting_is_refused_even_in_a_namespace_of_ones_own() {
+async fn mounting_is_refused_even_in_a_new_namespace() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;
@@ -183,7 +183,7 @@ async fn known_ways_around_the_sandbox_are_closed() {
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;
 
-    // Mounts and processes do not say where on the host something comes from.
+    // Mounts and processes do not reveal host paths.
     let told = "cat /proc/[0-9]*/mountinfo; readlink /proc/[0-9]*/exe; cat /proc/[0-9]*/cmdline";
     let told = desk.shell(told).await;
     assert!(told.contains(" /home/agent/Downloads "), "{told}");
@@ -192,18 +192,18 @@ async fn known_ways_around_the_sandbox_are_closed() {
         assert_eq!(line, None, "{hidden}");
     }
 
-    // Newer calls than the filter knows do not exist, nor does the other way to make calls.
+    // Unknown newer system calls and the other calling convention are refused.
     let calls = "for (467, 0x40000000 + 39) { print syscall($_, 0, 0, 0, 0, 0), \" $!\\n\" }";
     let refused = "-1 Function not implemented\n".repeat(2);
     assert_eq!(desk.shell(&format!("perl -e '{calls}'")).await, refused);
     assert_eq!(desk.shell("perl -e 'print syscall(39) == $$'").await, "1\n");
 
-    // The X server cannot be made to connect to a viewer that waits for it.
+    // The X server cannot be made to connect to a listening viewer.
     let listen = r#"
         perl -MIO::Socket::INET -e '
             $all = IO::Socket::INET->new(Listen => 9, LocalAddr => "127.0.0.1:5500");
             print STDERR "up\n"; $SIG{ALRM} = sub { exit }; alarm 5;
-            while ($one = $all->accept) { print "somebody came\n"; sysread $one, $x, 12; print "$x" }
+            while ($one = $all->accept) { print "accepted a connection\n"; sysread $one, $x, 12; print "$x" }
         ' 2> ~/up &
         until [ -s ~/up ]; do sleep 0.1; done
         tigervncconfig -connect 127.0.0.1:5500
@@ -211,11 +211,11 @@ async fn known_ways_around_the_sandbox_are_closed() {
         wait"#;
     let said = desk.shell(listen).await;
     assert!(!said.contains("RFB "), "{said}");
-    assert_eq!(said.matches("somebody came").count(), 1, "{said}");
+    assert_eq!(said.matches("accepted a connection").count(), 1, "{said}");
 }
 
 #[tokio::test]
-async fn sandboxes_run_as_nobody_in_particular() {
+async fn sandboxes_run_as_separate_unprivileged_users() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let one = Desk::create(&client, &json!({})).await;
@@ -244,12 +244,12 @@ async fn sandboxes_run_as_nobody_in_particular() {
     }
 }
 
-/// Whether it is the guest itself, which no namespace of its own children holds.
+/// Whether it is the guest itself, outside its children's namespaces.
 fn is_outer(process: &Process) -> bool {
     process.command.starts_with("/opt/helmdeck/helmdeck guest")
 }
 
-/// The user id under which this test runs.
+/// The user id of this test.
 fn fs_uid() -> u32 {
     use std::os::unix::fs::MetadataExt;
     fs::metadata(Path::new("/proc/self")).unwrap().uid()

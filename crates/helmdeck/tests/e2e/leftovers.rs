@@ -1,5 +1,5 @@
-//! What a server leaves that is killed with its sandboxes and never comes back: the next server on
-//! the machine clears it away, and nothing of anybody else's.
+//! Leftovers of a server that is killed with its sandboxes and never restarts: the next server on
+//! the machine removes them, and nothing else.
 
 use std::{
     fs,
@@ -13,7 +13,7 @@ use std::{
 use helmdeck_testkit::{Desk, Process, Server, eventually, is_root};
 use serde_json::json;
 
-/// The control groups of a server, those of its sandboxes included.
+/// The control groups of a server and its sandboxes.
 fn groups(server: &Server) -> Vec<PathBuf> {
     let instances = fs::read_dir(server.run_dir()).unwrap().map(|entry| entry.unwrap().file_name());
     let names: Vec<_> =
@@ -37,7 +37,7 @@ fn walk(dir: &Path, visit: &mut impl FnMut(&Path)) {
     }
 }
 
-/// User ids that are claimed for sandboxes of this server.
+/// Number of user ids that are claimed for this server's sandboxes.
 fn claims(server: &Server) -> usize {
     let entries = fs::read_dir("/run/helmdeck-uids").into_iter().flatten().flatten();
     let owners = entries.filter_map(|entry| fs::read_to_string(entry.path()).ok());
@@ -45,7 +45,7 @@ fn claims(server: &Server) -> usize {
 }
 
 #[tokio::test]
-async fn groups_and_user_ids_of_a_server_that_never_comes_back_are_cleared_away_by_the_next() {
+async fn groups_and_user_ids_of_a_dead_server_are_removed_by_the_next() {
     if !is_root() {
         eprintln!("skipped: only a server of root has user ids and groups that others could see");
         return;
@@ -55,7 +55,7 @@ async fn groups_and_user_ids_of_a_server_that_never_comes_back_are_cleared_away_
     Desk::create(&dead.admin(), &json!({})).await;
     let waiting = Desk::desktop(&client).await.id;
     let living = Desk::desktop(&other).await;
-    // One is gone with all it had; of another, the sandbox waits for its server to come back.
+    // One server is gone completely. A sandbox of another one waits for its server.
     dead.kill();
     away.kill();
     for process in Process::in_sandboxes(&dead.run_dir()) {
@@ -86,14 +86,14 @@ async fn groups_and_user_ids_of_a_server_that_never_comes_back_are_cleared_away_
     let back = Desk { client: &client, id: waiting };
     back.act("click", json!({ "x": 300, "y": 300 })).await;
     back.end().await;
-    // And if it does come back after all, it finds nothing that troubles it.
+    // If it does restart, the removal causes no problems.
     dead.restart();
     Desk::create(&dead.admin(), &json!({})).await.end().await;
     assert_eq!(claims(&dead), 0);
 }
 
 #[tokio::test]
-#[ignore = "the test below runs it as a program of its own, to kill it"]
+#[ignore = "the test below runs it as a separate process, to kill it"]
 async fn a_test_that_never_ends() {
     let server = Server::start();
     let client = server.admin();
@@ -103,7 +103,7 @@ async fn a_test_that_never_ends() {
 }
 
 #[tokio::test]
-async fn a_test_that_is_killed_leaves_neither_server_nor_sandbox() {
+async fn a_killed_test_leaves_neither_server_nor_sandbox() {
     let mut test = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "leftovers::a_test_that_never_ends", "--ignored", "--nocapture"])
         .stdout(Stdio::piped())
@@ -118,7 +118,7 @@ async fn a_test_that_is_killed_leaves_neither_server_nor_sandbox() {
     let pid = fs::read_to_string(dir.join("data/server.pid")).unwrap();
     let server = Path::new("/proc").join(pid.trim());
 
-    // As a runner ends a test: its whole process group.
+    // Like a test runner: kills the whole process group.
     let group = format!("-{}", test.id());
     assert!(Command::new("kill").args(["-TERM", "--", &group]).status().unwrap().success());
     test.wait().unwrap();

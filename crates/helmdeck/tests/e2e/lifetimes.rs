@@ -1,10 +1,10 @@
-//! What is left of a real session when it ends; the limits are tested in `crates/server/tests/api`.
+//! What is kept of a real session after its end. Limits are tested in `crates/server/tests/api`.
 
 use helmdeck_testkit::{Desk, Server};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn an_idle_end_is_told_and_put_off_and_what_is_left_of_the_session_can_be_seen() {
+async fn the_idle_end_is_announced_and_postponed_and_the_last_picture_is_kept() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let spec = json!({ "mode": "desktop", "geometry": "800x600", "idle_timeout_s": 600,

@@ -1,4 +1,4 @@
-//! A session that wants everything gets its share, and its guest and its neighbours do not suffer.
+//! A greedy session stays within its limits, and its guest and other sessions are not affected.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ async fn a_fork_bomb_is_bounded_and_the_session_still_acts() {
     let desk = Desk::desktop(&client).await;
     let bomb = json!({ "command": "bash", "args": ["-c", ":(){ :|:& };:"] });
     desk.act("launch", bomb).await;
-    // The bomb is at its limit when a program can no longer be started.
+    // The bomb has reached its limit when no program can be started.
     let full = async || {
         let answer = desk.ask("launch", json!({ "command": "true" })).await;
         (answer.status != 200).then_some(())
@@ -32,7 +32,7 @@ async fn a_fork_bomb_is_bounded_and_the_session_still_acts() {
 }
 
 #[tokio::test]
-async fn a_memory_bomb_dies_and_the_session_lives_or_says_why_not() {
+async fn a_memory_bomb_is_killed_and_the_session_survives_or_reports_why_not() {
     let server = Server::start();
     let client = server.admin();
     let spec = json!({ "mode": "desktop", "geometry": "800x600", "memory_limit": "700m" });
@@ -43,7 +43,7 @@ async fn a_memory_bomb_dies_and_the_session_lives_or_says_why_not() {
         let session = desk.describe().await;
         let killed = session["resources"]["out_of_memory"].as_u64().unwrap_or(0) > 0;
         let over = session["end_reason"] == "out_of_memory";
-        // Without control groups, the watchdog leaves its word in the log.
+        // Without control groups, the watchdog writes to the log.
         let watched = killed || over || desk.log().await.contains("used too much memory");
         watched.then_some(session)
     };
@@ -54,7 +54,7 @@ async fn a_memory_bomb_dies_and_the_session_lives_or_says_why_not() {
 }
 
 #[tokio::test]
-async fn a_session_full_of_files_lives_on() {
+async fn a_session_with_full_disks_keeps_working() {
     let server = Server::start();
     let client = server.admin();
     let spec = json!({ "mode": "desktop", "geometry": "800x600", "memory_limit": "1g" });
@@ -67,7 +67,7 @@ async fn a_session_full_of_files_lives_on() {
 }
 
 #[tokio::test]
-async fn full_disks_are_the_sessions_own() {
+async fn full_disks_do_not_affect_other_sessions() {
     let server = Server::start();
     let client = server.admin();
     let spec = json!({ "mode": "desktop", "geometry": "800x600", "shm_size": "16m" });
@@ -79,7 +79,7 @@ async fn full_disks_are_the_sessions_own() {
 }
 
 #[tokio::test]
-async fn a_session_says_what_limits_it_and_what_it_uses() {
+async fn a_session_reports_its_limits_and_usage() {
     let server = Server::start();
     let client = server.admin();
     let desk = Desk::create(&client, &json!({})).await;

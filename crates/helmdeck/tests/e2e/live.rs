@@ -1,4 +1,4 @@
-//! Watching: who may connect, what a viewer sees, and that one who may only look cannot do more.
+//! Live views: access, pictures, and the limits of view-only viewers.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const LETTER_X: u32 = 'x' as u32;
 const RETURN: u32 = 0xff0d;
-/// Where the letter x is on every PC keyboard.
+/// Scan code of the letter x.
 const CODE_X: u32 = 45;
 
 async fn ticket(client: &Client, id: &str, wanted: Value) -> Value {
@@ -35,7 +35,7 @@ async fn two_viewers_see_what_the_agent_does() {
     let mut one = Watcher::open(&server, &path(&desk.id, &one), &[]).await.unwrap();
     let mut two = Watcher::open(&server, &path(&desk.id, &two), &[]).await.unwrap();
     assert_eq!(one.size, (1280, 800));
-    // Beside the pointer, which is part of the picture.
+    // Next to the pointer, which is part of the picture.
     let pixel = |picture: &[u8]| picture[(400 * 1280 + 600) * 4..][..3].to_vec();
     assert_eq!(pixel(&one.picture().await), [255, 255, 255]);
     desk.act("click", json!({ "x": 640, "y": 500 })).await;
@@ -49,14 +49,14 @@ async fn two_viewers_see_what_the_agent_does() {
 }
 
 #[tokio::test]
-async fn one_who_may_only_look_cannot_type_click_or_read_the_clipboard_whatever_it_sends() {
+async fn a_view_only_viewer_cannot_type_click_or_read_the_clipboard() {
     let server = Server::start();
     let client = server.admin();
     let desk = Desk::desktop(&client).await;
     let line = desk.open_field().await;
     desk.act("clipboard", json!({ "text": "secret of the desktop" })).await;
 
-    // A viewer that lies, one with the right role and without control, and one that drives.
+    // A malicious viewer, one with the role but without control, and one with control.
     let look = ticket(&client, &desk.id, json!({ "role": "view" })).await;
     let mut liar = Watcher::open(&server, &path(&desk.id, &look), &[]).await.unwrap();
     let may = ticket(&client, &desk.id, json!({ "role": "control" })).await;
@@ -82,7 +82,7 @@ async fn one_who_may_only_look_cannot_type_click_or_read_the_clipboard_whatever_
         driver.key(letter as u32).await;
     }
     driver.settled().await;
-    // Its own keys, on the same way: when these are in, all before them are.
+    // Its own keys use the same path: when they arrive, so have all earlier ones.
     driver.key(RETURN).await;
     driver.settled().await;
     drop(driver);

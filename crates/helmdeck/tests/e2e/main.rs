@@ -1,6 +1,6 @@
-//! The product as its users meet it: the real binary, real sandboxes, a real browser, no mocks.
+//! End-to-end tests with the real binary, real sandboxes and a real browser.
 //!
-//! Each test starts a server of its own. All of it runs as root and as an ordinary user.
+//! Each test starts its own server. All tests run as root and as an ordinary user.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,16 +1,16 @@
-//! `make up` with other settings than the running server has.
+//! `make up` with settings that differ from those of the running server.
 
 use std::{net::TcpListener, path::Path, process::Command};
 
 use helmdeck_testkit::{Client, Desk, Installation, binary};
 use serde_json::json;
 
-/// One that was free a moment ago.
+/// An address that was free a moment ago.
 fn free_address() -> String {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
 }
 
-/// What `scripts/server.sh` writes, which must succeed.
+/// Output of `scripts/server.sh`, which must succeed.
 fn server_script(installation: &Installation, command: &str, env: &[(&str, &str)]) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let output = Command::new(root.join("scripts/server.sh"))
@@ -32,7 +32,7 @@ fn client(address: &str, said: &str) -> Client {
 }
 
 #[tokio::test]
-async fn make_up_with_other_settings_says_what_changed_and_restarts_with_the_sessions() {
+async fn make_up_with_other_settings_reports_changes_and_restarts_with_the_sessions() {
     let installation = Installation::new();
     let (first, second) = (free_address(), free_address());
     let said = server_script(&installation, "up", &[("HELMDECK_ADDR", &first)]);

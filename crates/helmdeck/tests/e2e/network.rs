@@ -1,26 +1,26 @@
-//! No way out of a session, and no way in.
+//! A session's network is isolated in both directions.
 
 use std::net::{TcpListener, TcpStream};
 
 use helmdeck_testkit::{Desk, Server};
 use serde_json::json;
 
-/// Reads a line from a port of the session's own loopback.
+/// Reads a line from a port of the session's loopback.
 fn read_from(port: u16) -> String {
     format!("exec 3<>/dev/tcp/127.0.0.1/{port} && head -n1 <&3")
 }
 
 #[tokio::test]
-async fn a_session_has_no_route_and_no_port_but_the_proxys() {
+async fn a_session_has_no_route_and_no_port_except_the_proxy() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;
     desk.titled("about:blank").await;
     let listening = "cat /proc/net/tcp /proc/net/tcp6 | awk '$4 == \"0A\" { print $2 }'";
-    // 127.0.0.1:3128, as the kernel writes it.
+    // 127.0.0.1:3128 in the kernel's format.
     assert_eq!(desk.shell(listening).await, "0100007F:0C38\n");
     assert_eq!(desk.shell("tail -n +2 /proc/net/route").await, "");
-    // A link whose two ends are both inside.
+    // A link with both ends inside.
     let interfaces = desk.shell("tail -n +3 /proc/net/dev | cut -d: -f1").await;
     let mut interfaces: Vec<_> = interfaces.split_whitespace().collect();
     interfaces.sort_unstable();
@@ -28,7 +28,7 @@ async fn a_session_has_no_route_and_no_port_but_the_proxys() {
 }
 
 #[tokio::test]
-async fn the_hosts_loopback_is_not_the_sessions() {
+async fn a_session_cannot_reach_the_hosts_loopback() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;
@@ -40,7 +40,7 @@ async fn the_hosts_loopback_is_not_the_sessions() {
 }
 
 #[tokio::test]
-async fn a_port_opened_inside_is_reachable_inside_only() {
+async fn a_port_opened_inside_is_reachable_only_inside() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let (one, two) = tokio::join!(Desk::desktop(&client), Desk::desktop(&client));
@@ -63,7 +63,7 @@ async fn a_port_opened_inside_is_reachable_inside_only() {
     assert!(from_other.contains("Connection refused"), "{from_other}");
 }
 
-/// A port that nothing on the host uses.
+/// A port that is free on the host.
 fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

@@ -1,8 +1,7 @@
-//! Sessions whose guest is of another version: an upgraded server shows them, ends them, and asks
-//! nothing else of them.
+//! Sessions whose guest has another version: an upgraded server can show and end them, and nothing
+//! else.
 //!
-//! The guest is the real one of a real session; on its way to the server, only the number with which
-//! it introduces itself is changed.
+//! The guest is real. Only the version number in its greeting is changed on the way to the server.
 
 use std::{
     fs,
@@ -21,7 +20,7 @@ use tokio::{
 
 const FIELD: &[u8] = br#""link_version":"#;
 
-/// A desktop that a successor of its server takes for one of another version.
+/// A desktop that the next server takes for one of another version.
 async fn outdated(server: &mut Server) -> String {
     let client = server.client("agent", "sessions:*");
     let id = Desk::desktop(&client).await.id;
@@ -37,14 +36,14 @@ fn socket_of(server: &Server, id: &str) -> PathBuf {
     sockets.find(|socket| socket.exists()).expect("the guest listens")
 }
 
-/// Takes the place of a guest's socket, and passes all on, the version changed.
+/// Replaces a guest's socket by a relay that changes the version.
 fn disguise(socket: &Path) {
     let real = socket.with_extension("real");
     fs::rename(socket, &real).unwrap();
     let listener = UnixListener::bind(socket).unwrap();
     tokio::spawn(async move {
         while let Ok((server, _)) = listener.accept().await {
-            // A guest that is gone answers nobody, and nor do we.
+            // If the guest is gone, the relay does not answer, either.
             let Ok(guest) = UnixStream::connect(&real).await else { continue };
             let (from_server, to_server) = server.into_split();
             let (from_guest, to_guest) = guest.into_split();
@@ -64,7 +63,7 @@ async fn pass(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, change: fn(&mut [
     }
 }
 
-/// As long as what it replaces, so that nothing else of the answer changes.
+/// Same length as the original, so that the rest of the reply is unchanged.
 fn change_version(bytes: &mut [u8]) {
     if let Some(at) = bytes.windows(FIELD.len()).position(|part| part == FIELD) {
         bytes[at + FIELD.len()] = b'9';
@@ -82,7 +81,7 @@ async fn a_session_of_another_version_is_shown_and_cannot_act() {
     assert_eq!(session["end_reason"], Value::Null, "{session}");
     let listed = client.get("/api/v1/sessions").await.expect(200).json();
     assert_eq!(listed["sessions"][0]["status"], "outdated", "{listed}");
-    assert!(desk.log().await.contains("xvnc"), "what it said can be read");
+    assert!(desk.log().await.contains("xvnc"), "its log can be read");
     for (action, body) in [
         ("click", json!({ "x": 1, "y": 1 })),
         ("screenshot", json!({})),
@@ -97,7 +96,7 @@ async fn a_session_of_another_version_is_shown_and_cannot_act() {
     let vnc = format!("/api/v1/sessions/{}/vnc?ticket={ticket}", desk.id);
     let mut watcher = Watcher::open(&server, &vnc, &[]).await.unwrap();
     assert!(watcher.picture().await.iter().any(|byte| *byte != 0));
-    // The server itself goes on: a new session is of its own version.
+    // New sessions have the server's own version.
     let new = Desk::desktop(&client).await;
     new.act("click", json!({ "x": 300, "y": 300 })).await;
     assert_eq!(desk.describe().await["status"], "outdated");

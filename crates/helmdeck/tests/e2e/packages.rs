@@ -1,4 +1,4 @@
-//! Package managers inside a session, with a package index on the other side of the proxy.
+//! Package managers inside a session, with a package index behind the proxy.
 
 use std::{collections::HashMap, path::Path, process::Command, sync::Arc};
 
@@ -9,17 +9,17 @@ use tokio::{
     sync::Mutex,
 };
 
-/// The machine's loopback as sessions write it.
+/// The machine's loopback, as sessions write it.
 const HOST: &str = "host.helmdeck.internal";
 
-/// A web server of a few files, and what it was asked for.
+/// A web server with a few files that records its requests.
 struct Index {
     port: u16,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
 impl Index {
-    /// Serves what `files` makes of the index's own address.
+    /// Serves `files`, which depend on the index's address.
     async fn start(files: impl Fn(&str) -> HashMap<String, (&'static str, Vec<u8>)>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -67,7 +67,7 @@ fn available(programs: &[&str]) -> bool {
     missing.is_none()
 }
 
-/// Has a program of this machine make a file, and returns the file.
+/// Runs a local program that creates a file, and returns the file.
 fn made_by(program: &str, args: &[&str], file: &str) -> Vec<u8> {
     let dir = tempfile::tempdir().unwrap();
     let said = Command::new(program).args(args).current_dir(dir.path()).output().unwrap();

@@ -1,11 +1,11 @@
-//! What pages see of the browser, and whom the browser calls by itself.
+//! What pages see of the browser, and which hosts the browser contacts by itself.
 
 use std::time::Duration;
 
 use helmdeck_testkit::{Debugger, Desk, Page, Server, Site};
 use serde_json::{Value, json};
 
-/// What a page, and a worker of it, know of themselves.
+/// What a page and its worker see.
 const FACTS: &str = "(async () => {
     const code = 'postMessage([navigator.onLine, navigator.userAgent])';
     const worker = new Worker(URL.createObjectURL(new Blob([code])));
@@ -45,7 +45,7 @@ async fn pages_of_a_desktop_see_an_ordinary_browser_that_is_online() {
     });
     let page = browser.open_page("data:text/html,<title>mine</title>").await;
     assert_eq!(evaluate(&mut browser, &page, FACTS).await, ordinary);
-    // Also in a context of the client's own.
+    // Also in a context that the client created.
     let context = browser.call(None, "Target.createBrowserContext", json!({})).await;
     let params = json!({ "url": "about:blank", "browserContextId": context["browserContextId"] });
     let target = browser.call(None, "Target.createTarget", params).await["targetId"].clone();
@@ -53,7 +53,7 @@ async fn pages_of_a_desktop_see_an_ordinary_browser_that_is_online() {
     let attached = browser.call(None, "Target.attachToTarget", params).await;
     let other = attached["sessionId"].as_str().unwrap().to_owned();
     assert_eq!(evaluate(&mut browser, &other, FACTS).await, ordinary);
-    // A client that takes a page offline still does.
+    // A client can still take a page offline.
     browser.call(Some(&page), "Network.enable", json!({})).await;
     let conditions = |offline: bool| json!({ "offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1 });
     browser.call(Some(&page), "Network.emulateNetworkConditions", conditions(true)).await;
@@ -63,7 +63,7 @@ async fn pages_of_a_desktop_see_an_ordinary_browser_that_is_online() {
 }
 
 #[tokio::test]
-async fn a_headless_browser_says_that_it_is_driven_unless_told_not_to() {
+async fn a_headless_browser_announces_automation_unless_disabled() {
     let server = Server::start();
     let client = server.admin();
     for (spec, announced) in [(json!({}), true), (json!({ "announce_automation": false }), false)] {
@@ -79,7 +79,7 @@ async fn a_headless_browser_says_that_it_is_driven_unless_told_not_to() {
     }
 }
 
-/// A form of every kind that Chromium knows how to fill, save or report.
+/// A form with every kind of field that Chromium fills, saves or reports.
 const FORM: &str = "<!doctype html><title>form</title><form method=post action=/sent>
     <input name=name autocomplete=name><input name=email type=email autocomplete=email>
     <input name=street autocomplete=street-address><input name=zip autocomplete=postal-code>
@@ -89,9 +89,9 @@ const FORM: &str = "<!doctype html><title>form</title><form method=post action=/
     <button>send</button></form>";
 
 #[tokio::test]
-async fn an_idle_and_a_form_filling_session_dial_nothing_but_the_page() {
-    // Chromium looks for updates and accounts as it starts, for dictionaries with the first field, and
-    // reports forms as they are seen and sent. All of it has happened by then.
+async fn idle_and_form_filling_sessions_contact_no_host_except_the_page() {
+    // Chromium looks for updates and accounts at its start, for dictionaries with the first field,
+    // and reports forms when they are seen and sent. All of this happens within this time.
     const WATCHED: Duration = Duration::from_secs(8);
     let server = Server::start_with(&[Site::REACHABLE]);
     let site = Site::start(|path| match path {

@@ -1,19 +1,19 @@
-//! Browsers that the agent's own programs start: seen by people, and answering the browser's calls.
+//! Browsers that the agent's own programs start: visible to people, and used by browser calls.
 
 use std::time::Duration;
 
 use helmdeck_testkit::{Desk, Page, Process, Server, Site, eventually};
 use serde_json::{Value, json};
 
-/// Browsers start on a busy machine.
+/// Time for browsers to start on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The profile of the session's own browser.
+/// Profile of the session's own browser.
 const OWN: &str = "/home/browser/.config/chromium";
 
 const ON: (&str, &str) = ("HELMDECK_BROWSER_PASSTHROUGH", "true");
 
-/// Starts a browser as Playwright does: with a profile of its own, and a pipe that it asks something.
+/// Starts a browser like Playwright: with its own profile, and a command on its pipe.
 const LIKE_PLAYWRIGHT: &str = r#"
     mkfifo to from; exec 3<>to 4<>from
     "$1" --no-first-run --remote-debugging-pipe --user-data-dir=/tmp/theirs "$2" &
@@ -31,14 +31,14 @@ fn page(path: &str) -> Page {
     }
 }
 
-/// The addresses of all tabs of the browser that calls are about. Nothing while that one ends.
+/// Addresses of all tabs of the browser that calls use. Empty while it ends.
 async fn tabs(desk: &Desk<'_>) -> Vec<String> {
     let list = desk.browser("tabs", json!({})).await.json();
     let url = |tab: &Value| tab["url"].as_str().expect("an address").to_owned();
     list["tabs"].as_array().into_iter().flatten().map(url).collect()
 }
 
-/// Waits until there is a tab with an address that ends like that.
+/// Waits for a tab whose address has this suffix.
 async fn tab(desk: &Desk<'_>, path: &str) {
     let look = async || tabs(desk).await.iter().any(|url| url.ends_with(path)).then_some(());
     if eventually(PATIENCE, look).await.is_none() {
@@ -46,7 +46,7 @@ async fn tab(desk: &Desk<'_>, path: &str) {
     }
 }
 
-/// Waits until the log holds that, and returns it.
+/// Waits until the log contains this, and returns it.
 async fn logged(desk: &Desk<'_>, text: &str) -> String {
     let look = async || Some(desk.log().await).filter(|log| log.contains(text));
     match eventually(PATIENCE, look).await {
@@ -55,7 +55,7 @@ async fn logged(desk: &Desk<'_>, text: &str) -> String {
     }
 }
 
-/// The browser with this profile, as the host sees it.
+/// The browser process with this profile on the host.
 fn browser(server: &Server, profile: &str) -> Process {
     let profile = format!("--user-data-dir={profile}");
     let main = |process: &Process| {
@@ -68,14 +68,14 @@ fn browser(server: &Server, profile: &str) -> Process {
 }
 
 #[tokio::test]
-async fn a_browser_that_a_script_starts_is_the_sessions_while_it_runs() {
+async fn calls_use_a_browser_that_a_script_started_while_it_runs() {
     let server = Server::start_with(&[Site::REACHABLE, ON]);
     let site = Site::start(page).await;
     let client = server.admin();
     let desk = Desk::desktop(&client).await;
     assert_eq!(desk.describe().await["spec"]["browser_passthrough"], true);
 
-    // Without a profile, a page opens in the session's own browser, whatever it is called by.
+    // Without a profile, a page opens in the session's own browser, under any command name.
     let launch = json!({ "command": "chromium-browser", "args": [site.url("/handed-over")] });
     desk.act("launch", launch).await;
     tab(&desk, "/handed-over").await;
@@ -87,19 +87,19 @@ async fn a_browser_that_a_script_starts_is_the_sessions_while_it_runs() {
     desk.titled("theirs").await;
     let seen = desk.browser("snapshot", json!({})).await.expect(200).json();
     assert!(seen["snapshot"].as_str().unwrap().contains("button \"Press\""), "{seen}");
-    // A page can crop its view to the window.
+    // A viewer can crop its picture to the window.
     let theirs = desk.titled("theirs").await;
     let look = async || {
         Some(desk.describe().await).filter(|it| it["browser_window"]["id"] == theirs["id"])
     };
-    let found = eventually(PATIENCE, look).await.expect("the window is told");
+    let found = eventually(PATIENCE, look).await.expect("the window is reported");
     assert_eq!(found["browser_window"]["width"], theirs["width"], "{found}");
     desk.browser("click", json!({ "selector": "text=Press" })).await.expect(200);
     desk.titled("pressed").await;
     let version = format!("/api/v1/sessions/{}/cdp/json/list", desk.id);
     assert!(client.get(&version).await.expect(200).text().contains("/theirs"));
 
-    // Its caller has the pipe, and the session's own browser nothing but one.
+    // Its caller has the pipe, and the session's own browser uses only a pipe.
     assert!(logged(&desk, "piped ").await.contains("\"product\":\"Chrome/"));
     let theirs = browser(&server, "/tmp/theirs");
     assert!(theirs.command.contains("--remote-debugging-port=0"), "{}", theirs.command);
@@ -110,13 +110,13 @@ async fn a_browser_that_a_script_starts_is_the_sessions_while_it_runs() {
     tab(&desk, "/handed-over").await;
     logged(&desk, "the browser google-chrome (process").await;
     logged(&desk, "has ended").await;
-    // What was left there by one browser is not taken for another's.
+    // Files that one browser left there are not attributed to another.
     let again = json!(["--user-data-dir=/tmp/theirs", "--no-first-run", site.url("/theirs")]);
     desk.act("launch", json!({ "command": "/opt/google/chrome/chrome", "args": again })).await;
     tab(&desk, "/theirs").await;
 
-    // The session's own is used by hand and then killed: calls are about the other one, and it keeps
-    // its place while the own one is put back into its own.
+    // The session's own browser is used manually and then killed. Calls still use the other one,
+    // which keeps its place while the own browser is restored.
     let theirs = desk.titled("theirs").await;
     let ours = desk.titled("handed over").await;
     desk.act("focus", json!({ "window_id": ours["id"] })).await;
@@ -150,7 +150,7 @@ async fn a_browser_that_a_script_starts_is_the_sessions_while_it_runs() {
 }
 
 #[tokio::test]
-async fn headless_ones_are_seen_too_and_a_guest_that_does_not_answer_costs_no_browser() {
+async fn headless_browsers_are_used_too_and_an_unresponsive_guest_does_not_block_them() {
     let server = Server::start_with(&[Site::REACHABLE]);
     let site = Site::start(page).await;
     let client = server.admin();
@@ -161,7 +161,7 @@ async fn headless_ones_are_seen_too_and_a_guest_that_does_not_answer_costs_no_br
     desk.act("launch", json!({ "command": "/usr/bin/chromium", "args": args })).await;
     tab(&desk, "/theirs").await;
     assert!(logged(&desk, "the headless browser chromium").await.contains("was started"));
-    // Without any page it is not what calls are about, and with one it is again.
+    // Calls do not use it while it has no page.
     desk.browser("tabs", json!({ "action": "close" })).await.expect(200);
     tab(&desk, "about:blank").await;
     desk.browser("navigate", json!({ "url": site.url("/ours") })).await.expect(200);
@@ -176,7 +176,7 @@ async fn headless_ones_are_seen_too_and_a_guest_that_does_not_answer_costs_no_br
                 --dump-dom 'data:text/html,<p>alone'";
     assert!(desk.shell(deaf).await.contains("<p>alone</p>"));
 
-    // Without it, programs have the machine's browser, which opens pages in the session's.
+    // If disabled, programs use the machine's browser, which opens pages in the session's own.
     let off = Desk::desktop(&client).await;
     assert_eq!(off.describe().await["spec"]["browser_passthrough"], false);
     let look = "ls /opt/helmdeck; echo \"[$CHROME_PATH]\"; head -n 1 $(which chromium)";

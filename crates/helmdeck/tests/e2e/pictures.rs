@@ -1,11 +1,11 @@
-//! Pictures of the screen.
+//! Screenshots.
 
 use std::{collections::HashSet, io::Cursor};
 
 use helmdeck_testkit::{Answer, Desk, Server, jpeg_size};
 use serde_json::json;
 
-/// A decoded picture: width, height, and its colours.
+/// A decoded picture: width, height and colours.
 struct Seen {
     size: (u32, u32),
     colours: HashSet<[u8; 3]>,
@@ -73,7 +73,7 @@ async fn the_first_screenshot_after_ready_has_no_undrawn_panel() {
 }
 
 #[tokio::test]
-async fn the_format_is_chosen_by_the_body_else_by_accept_else_png() {
+async fn the_format_comes_from_the_body_then_accept_then_defaults_to_png() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;
@@ -103,7 +103,7 @@ async fn the_format_is_chosen_by_the_body_else_by_accept_else_png() {
 }
 
 #[tokio::test]
-async fn a_narrower_picture_keeps_its_aspect_and_says_its_scale() {
+async fn a_narrower_picture_keeps_its_aspect_ratio_and_reports_its_scale() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;

@@ -1,11 +1,11 @@
-//! What the mouse does to a page.
+//! Mouse actions on a page.
 
 use std::time::Duration;
 
 use helmdeck_testkit::{Desk, Server, eventually};
 use serde_json::json;
 
-/// A place on the page, well below the browser's own bars.
+/// A point on the page, well below the browser's toolbars.
 const ON_PAGE: (i32, i32) = (640, 500);
 
 fn click_page(show: &str) -> String {
@@ -79,9 +79,9 @@ async fn clicking_more_than_once_selects_words_and_paragraphs() {
     expect_selected(&desk, "one").await;
     desk.act("triple_click", json!({ "x": 90, "y": y })).await;
     expect_selected(&desk, "one two three\n").await;
-    // Long enough for the next click not to be a fourth.
+    // Long enough that the next click does not count as a fourth.
     desk.act("wait", json!({ "seconds": 0.7 })).await;
-    // Shift extends what is selected from the last click to here.
+    // Shift extends the selection from the last click to here.
     desk.act("click", json!({ "x": 1, "y": y })).await;
     desk.act("modifier_click", json!({ "x": 1200, "y": y, "modifiers": ["shift"] })).await;
     expect_selected(&desk, "one two three").await;
@@ -97,7 +97,7 @@ async fn scrolling_moves_the_page_each_way_and_with_ctrl_zooms_it() {
                 onresize=()=>{document.title='zoomed '+(devicePixelRatio>1)}</script>";
     desk.browse(page, "at 0 0").await;
     let (x, y) = ON_PAGE;
-    // Back by more than forth: what a browser makes of a notch depends on the last one's animation.
+    // Scroll back further than forth: the distance of a notch depends on the previous animation.
     for (direction, amount, seen) in [
         ("down", 5, "at 0 1"),
         ("right", 5, "at 1 1"),
@@ -114,7 +114,7 @@ async fn scrolling_moves_the_page_each_way_and_with_ctrl_zooms_it() {
 }
 
 #[tokio::test]
-async fn a_button_stays_down_between_calls_until_it_is_let_go() {
+async fn a_button_stays_pressed_between_calls_until_it_is_released() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;
@@ -129,8 +129,8 @@ async fn a_button_stays_down_between_calls_until_it_is_let_go() {
     desk.titled("buttons 0").await;
 }
 
-/// Waits until exactly that is selected. A browser may take keys sooner than clicks, so what is
-/// selected is copied more than once.
+/// Waits until exactly this is selected. A browser may process keys before clicks, so the selection
+/// is copied repeatedly.
 async fn expect_selected(desk: &Desk<'_>, text: &str) {
     let copied = async || {
         desk.act("key", json!({ "keys": "ctrl+c" })).await;
@@ -138,7 +138,7 @@ async fn expect_selected(desk: &Desk<'_>, text: &str) {
     };
     if eventually(Duration::from_secs(5), copied).await.is_none() {
         let last = desk.clipboard().await;
-        // What is selected now, if anything is: without it, a copy leaves the clipboard as it was.
+        // Overwrite the clipboard first: without a selection, copying leaves it unchanged.
         desk.act("clipboard", json!({ "text": "(nothing)" })).await;
         desk.act("key", json!({ "keys": "ctrl+c" })).await;
         desk.act("wait", json!({ "seconds": 1 })).await;

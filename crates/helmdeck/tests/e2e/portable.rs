@@ -1,5 +1,4 @@
-//! What of a browser can be carried elsewhere: its pages on paper, who is signed in, and where it
-//! says it is.
+//! PDF, exported logins and emulation of a browser.
 
 use std::time::Duration;
 
@@ -8,13 +7,13 @@ use http::Method;
 use serde_json::{Value, json};
 
 const CHROMIUM: &str = "/usr/lib/chromium/chromium --show";
-/// What a page believes of its reader.
+/// What a page sees of its reader.
 const BELIEVED: &str = "[matchMedia('(prefers-color-scheme: dark)').matches,
     Intl.DateTimeFormat().resolvedOptions().timeZone, navigator.language]";
 const PLACE: &str = "new Promise((done) => navigator.geolocation.getCurrentPosition(
     ({ coords }) => done([coords.latitude, coords.longitude]), (error) => done(error.message)))";
 
-/// A site that knows who came by a cookie that scripts do not see.
+/// A site that identifies visitors by an HttpOnly cookie.
 async fn site() -> Site {
     Site::start(|path| match path {
         "/sign-in" => {
@@ -30,7 +29,7 @@ async fn site() -> Site {
     .await
 }
 
-/// Does something in the browser that must succeed.
+/// Performs a browser action that must succeed.
 async fn act(desk: &Desk<'_>, action: &str, body: Value) -> Value {
     desk.browser(action, body).await.expect(200).json()
 }
@@ -50,7 +49,7 @@ async fn print(desk: &Desk<'_>) {
 }
 
 #[tokio::test]
-async fn a_session_goes_on_where_another_was_signed_in() {
+async fn an_exported_login_works_in_another_session() {
     let (server, site) = (Server::start_with(&[Site::REACHABLE]), site().await);
     let client = server.admin();
     let first = Desk::create(&client, &json!({})).await;
@@ -71,13 +70,13 @@ async fn a_session_goes_on_where_another_was_signed_in() {
     let told = act(&second, "import_state", json!({ "state": state })).await;
     assert_eq!(told, json!({ "ok": true, "cookies": 1, "origins": 1 }));
     assert_eq!(act(&second, "tabs", json!({})).await["tabs"].as_array().map(Vec::len), Some(1));
-    assert_eq!(second.windows().await.len(), before, "nobody sees what has no window");
+    assert_eq!(second.windows().await.len(), before, "no window was opened");
     act(&second, "navigate", json!({ "url": site.url("/") })).await;
     assert_eq!(act(&second, "extract", json!({ "selector": "#who" })).await["content"], "ada");
     print(&second).await;
     let state = act(&second, "export_state", json!({})).await;
     assert_eq!(state["cookies"][0]["value"], "topsecret", "{state}");
-    // A secret that is not in its place is not said again, and none is written down.
+    // A misplaced secret is not quoted, and not recorded.
     let wrong = json!({ "state": { "cookies": "sid=topsecret" } });
     let message = second.browser("import_state", wrong).await.expect_error(400, "invalid_input");
     assert_eq!(message, "state.cookies: expected an array");
@@ -89,7 +88,8 @@ async fn a_session_goes_on_where_another_was_signed_in() {
     );
     assert!(!second.log().await.contains("topsecret"));
 
-    // What the session was created with, pages believe; also of the next browser.
+    // Pages see the emulation that the session was created with, also after a restart of the
+    // browser.
     let tokyo = json!([true, "Asia/Tokyo", "de-DE"]);
     assert_eq!(run(&second, BELIEVED).await, tokyo);
     let running = Process::in_sandboxes(&server.run_dir());

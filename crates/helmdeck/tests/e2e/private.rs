@@ -1,4 +1,4 @@
-//! A person signs in for an agent, and the agent gets the signed-in page only.
+//! A person signs in for an agent, and the agent gets only the signed-in page.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ const SOON: Duration = Duration::from_secs(20);
 const TRIES: u32 = 20;
 const SECRET: &str = "hunter2";
 
-/// Where one signs in, and a page of a colour that nothing else has.
+/// A login page, and a page with a unique colour.
 fn page(path: &str) -> Page {
     Page::html(match path {
         "/welcome" => {
@@ -38,7 +38,7 @@ async fn is_on_screen(desk: &Desk<'_>) -> bool {
 }
 
 #[tokio::test]
-async fn what_a_person_does_privately_is_seen_by_nobody_and_the_agent_gets_the_page() {
+async fn a_private_sign_in_is_invisible_to_others_and_the_agent_gets_the_page() {
     let server = Server::start_with(&[Site::REACHABLE]);
     let site = Site::start(page).await;
     let agent = server.client("agent", "sessions:*");
@@ -48,7 +48,7 @@ async fn what_a_person_does_privately_is_seen_by_nobody_and_the_agent_gets_the_p
     let person = server.bearer(token.trim().to_owned());
     let private = format!("/api/v1/sessions/{}/private-sign-in", desk.id);
 
-    // A client of the debugging protocol that hears of everything, and another viewer.
+    // A debugging client that receives all events, and another viewer.
     let bearer = format!("Bearer {}", server.token("agent", "sessions:*"));
     let door = format!("/api/v1/sessions/{}/cdp", desk.id);
     let mut client = Debugger::open(&server, &door, &[("authorization", &bearer)]).await.unwrap();
@@ -78,7 +78,7 @@ async fn what_a_person_does_privately_is_seen_by_nobody_and_the_agent_gets_the_p
     hand.pictures.clear();
     let at = |hand: &Caster, key: &str, value: &str| hand.last("tabs")[0][key] == value;
     hand.until(|hand| at(hand, "title", "sign in") && !hand.pictures.is_empty()).await;
-    // The first picture may be of a page that is not laid out yet; a person would type again.
+    // The first picture may show a page without layout. A person would type again.
     for _ in 0..TRIES {
         hand.click(20, 20, 3).await;
         for letter in SECRET.chars() {
@@ -91,7 +91,7 @@ async fn what_a_person_does_privately_is_seen_by_nobody_and_the_agent_gets_the_p
         }
     }
     hand.until(|hand| at(hand, "title", "signed in")).await;
-    // The agent may start no program now; the person who drives may, beside the agent's.
+    // The agent cannot start programs now, but the person with control can.
     let by_hand = Desk { client: &person, id: desk.id.clone() };
     assert!(!is_on_screen(&by_hand).await);
     let programs = "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -c headless[=]new";
@@ -102,7 +102,7 @@ async fn what_a_person_does_privately_is_seen_by_nobody_and_the_agent_gets_the_p
     let cookies = client.call(None, "Storage.getCookies", json!({})).await;
     assert_eq!(cookies["cookies"], json!([]));
     other.watch(A_WHILE).await;
-    assert_eq!(other.pictures.len(), pictures, "nobody else gets a picture");
+    assert_eq!(other.pictures.len(), pictures, "other viewers get no picture");
 
     let seq = |hand: &Caster| hand.last("frame")["seq"].as_u64();
     let before = seq(&hand);
@@ -110,11 +110,11 @@ async fn what_a_person_does_privately_is_seen_by_nobody_and_the_agent_gets_the_p
     assert_eq!(ended["url"], site.url("/welcome"));
     assert_eq!(desk.describe().await["private_sign_in"], Value::Null);
     desk.titled("signed in").await;
-    // A title is there before its page is painted.
+    // A page has its title before it is painted.
     let shown = eventually(SOON, async || is_on_screen(&by_hand).await.then_some(()));
     assert!(shown.await.is_some(), "the agent's browser shows it now");
     other.until(|other| other.pictures.len() > pictures).await;
-    // Viewers acknowledge each number once: from another browser, too, they are new.
+    // Picture numbers continue to increase across browsers.
     hand.until(|hand| seq(hand) > before).await;
     let history = agent.get(&format!("/api/v1/sessions/{}/actions", desk.id)).await.text();
     assert!(history.contains("end_private_sign_in") && !history.contains(SECRET), "{history}");

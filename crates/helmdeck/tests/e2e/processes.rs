@@ -1,14 +1,14 @@
-//! Nothing outlives a session, and a session outlives its server.
+//! No process outlives its session, and sessions outlive their server.
 
 use std::{fs, path::Path, time::Duration};
 
 use helmdeck_testkit::{Desk, Installation, Process, Server, eventually, is_root};
 use serde_json::json;
 
-/// A killed namespace is gone in milliseconds; the machine may be busy.
+/// A killed namespace is gone in milliseconds, but the machine may be busy.
 const SOON: Duration = Duration::from_secs(5);
 
-/// A desktop and a headless session, with a program that does not want to end.
+/// A desktop and a headless session, with a program that resists termination.
 async fn populate(server: &Server) -> Vec<Process> {
     let client = server.client("agent", "sessions:*");
     let (desk, _headless) = (Desk::desktop(&client).await, Desk::create(&client, &json!({})).await);
@@ -24,7 +24,7 @@ async fn populate(server: &Server) -> Vec<Process> {
     found
 }
 
-/// Checks that all of them are gone, with their directories and user ids.
+/// Checks that the processes are gone, with their directories and user ids.
 async fn expect_gone(processes: &[Process], installation: &Installation) {
     let gone = async || processes.iter().all(|process| !process.is_alive()).then_some(());
     if eventually(SOON, gone).await.is_none() {
@@ -37,13 +37,13 @@ async fn expect_gone(processes: &[Process], installation: &Installation) {
     if is_root() {
         let uids: Vec<_> = processes.iter().map(|process| process.uid).collect();
         let others = Process::all().into_iter().filter(|process| uids.contains(&process.uid));
-        // Another test may have been given the same id since; its sandbox is not ours.
+        // Another test may use the same id by now; its sandbox is not ours.
         let ours = others.filter(|process| processes.iter().any(|known| known == process));
         assert_eq!(ours.collect::<Vec<_>>(), []);
     }
 }
 
-/// User ids that are still claimed for sandboxes of this installation.
+/// User ids that are still claimed for this installation's sandboxes.
 fn claims(installation: &Installation) -> Vec<String> {
     let entries = fs::read_dir("/run/helmdeck-uids").into_iter().flatten().map_while(Result::ok);
     let owners = entries.filter_map(|entry| fs::read_to_string(entry.path()).ok());
@@ -73,7 +73,7 @@ async fn ctrl_c_ends_the_server_with_its_sessions() {
 }
 
 #[tokio::test]
-async fn sessions_outlive_a_server_that_is_stopped_and_obey_its_successor() {
+async fn sessions_outlive_a_stopped_server_and_work_with_the_next() {
     let mut server = Server::start();
     let found = populate(&server).await;
     server.leave();
@@ -81,7 +81,7 @@ async fn sessions_outlive_a_server_that_is_stopped_and_obey_its_successor() {
 }
 
 #[tokio::test]
-async fn sessions_outlive_a_server_that_is_killed_and_obey_its_successor() {
+async fn sessions_outlive_a_killed_server_and_work_with_the_next() {
     let mut server = Server::start();
     let found = populate(&server).await;
     server.kill();
@@ -89,7 +89,7 @@ async fn sessions_outlive_a_server_that_is_killed_and_obey_its_successor() {
 }
 
 #[tokio::test]
-async fn without_any_server_a_session_still_ends_at_its_limit_and_leaves_no_process() {
+async fn without_a_server_a_session_ends_at_its_limit_and_leaves_no_process() {
     let mut server = Server::start();
     let client = server.client("agent", "sessions:*");
     let spec = json!({ "mode": "desktop", "geometry": "800x600", "timeout_seconds": 8 });
@@ -105,7 +105,7 @@ async fn without_any_server_a_session_still_ends_at_its_limit_and_leaves_no_proc
     expect_gone(&found, &server.installation).await;
 }
 
-/// Starts a successor, which must know the sessions, act in them and end them.
+/// Starts the next server, which must adopt the sessions, act in them and end them.
 async fn expect_adopted(server: &mut Server, found: &[Process]) {
     let before = server.installation.sandboxes();
     assert_eq!(before.len(), 2);
@@ -117,7 +117,10 @@ async fn expect_adopted(server: &mut Server, found: &[Process]) {
         assert_eq!((&session["status"], &session["owner"]), (&json!("running"), &json!("agent")));
         if session["mode"] == "desktop" {
             assert_eq!(desk.act("mouse_move", json!({ "x": 3, "y": 4 })).await["ok"], true);
-            assert!(desk.shell("pgrep -x sleep").await.lines().count() >= 2, "its programs go on");
+            assert!(
+                desk.shell("pgrep -x sleep").await.lines().count() >= 2,
+                "its programs keep running"
+            );
         }
     }
     let gone: Vec<_> = found.iter().filter(|process| !process.is_alive()).collect();
@@ -135,7 +138,7 @@ async fn two_servers_on_one_machine_leave_each_others_sessions_alone() {
     let (first, second) = (one.admin(), two.admin());
     let (ours, theirs) = (Desk::create(&first, &json!({})).await, Desk::desktop(&second).await);
     let id = ours.id.clone();
-    // Whether it crashes, comes back or ends all it has.
+    // When it crashes, restarts, or ends all its sessions.
     one.kill();
     one.restart();
     let first = one.admin();

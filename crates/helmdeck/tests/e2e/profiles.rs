@@ -1,4 +1,4 @@
-//! Browser profiles: who is signed in stays so, from session to session.
+//! Browser profiles: logins are kept between sessions.
 
 use std::{fs, time::Duration};
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 const GUEST: &str = "/opt/helmdeck/helmdeck guest";
 const KEY: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
-/// A browser in a session, at a site that it can sign in to.
+/// A browser in a session, at a site with a login.
 struct Visit<'a> {
     desk: Desk<'a>,
     debugger: Debugger,
@@ -32,7 +32,7 @@ impl<'a> Visit<'a> {
             .take()
     }
 
-    /// What the site knows of the visitor.
+    /// What the site knows about the visitor.
     async fn known(&mut self) -> String {
         let loaded = async |visit: &mut Self| {
             visit.run("document.readyState == 'complete' && location.href != 'about:blank'").await
@@ -64,13 +64,13 @@ fn with_site(more: &[(&'static str, &'static str)]) -> Server {
 }
 
 #[tokio::test]
-async fn who_signed_in_is_still_signed_in_in_the_next_session() {
+async fn a_login_is_kept_for_the_next_session() {
     let (server, site) = (with_site(&[("HELMDECK_PROFILE_KEY", KEY)]), welcome().await);
     let client = server.admin();
     let mut first = Visit::begin(&server, &client, &site.url("/"), "work").await;
     assert_eq!(first.known().await, " | ");
     first.sign_in("ada").await;
-    // Nobody else can have it meanwhile, and others of that name are others.
+    // No other session can use it meanwhile. Profiles of other owners are separate.
     let wanted = json!({ "profile": "work" });
     let refused = client.post("/api/v1/sessions", &wanted).await;
     let message = refused.expect_error(409, "profile_in_use");
@@ -89,7 +89,7 @@ async fn who_signed_in_is_still_signed_in_in_the_next_session() {
     assert_eq!(fresh.known().await, " | ");
     second.desk.end().await;
 
-    // They are the caller's to see and to delete, unless a session has them.
+    // The caller can list and delete them, unless a session uses them.
     let listed = client.get("/api/v1/profiles").await.expect(200).json();
     assert_eq!(listed["profiles"][0]["name"], "work", "{listed}");
     let theirs = other.get("/api/v1/profiles").await.expect(200).json();
@@ -97,18 +97,18 @@ async fn who_signed_in_is_still_signed_in_in_the_next_session() {
     other.delete("/api/v1/profiles/work").await.expect(204);
     client.delete("/api/v1/profiles/home").await.expect_error(409, "profile_in_use");
 
-    // On the disk, it says nothing to whoever has no key.
+    // On disk, it is unreadable without the key.
     let kept = fs::read(server.data_dir().join("profiles/o61646d696e/work")).unwrap();
     let readable = |text: &str| kept.windows(text.len()).any(|bytes| bytes == text.as_bytes());
     assert!(kept.len() > 10_000 && !readable("ada") && !readable("chromium"));
 }
 
 #[tokio::test]
-async fn what_a_program_put_into_a_profile_harms_nobody() {
+async fn files_that_programs_put_into_a_profile_do_no_harm() {
     let (server, site) = (with_site(&[]), welcome().await);
     let client = server.admin();
     let desk = Desk::create(&client, &json!({ "mode": "desktop", "profile": "odd" })).await;
-    // Where the browser's profile would be if it were in the agent's home.
+    // Where the browser's profile would be in the agent's home.
     let traps = "mkdir -p ~/.config/chromium/Default && cd ~/.config/chromium && \
                  mkfifo trap Default/trap && ln -s /run/helmdeck out && \
                  ln -s /tmp/made Default/Preferences && \
@@ -123,7 +123,7 @@ async fn what_a_program_put_into_a_profile_harms_nobody() {
 }
 
 #[tokio::test]
-async fn a_profile_is_kept_when_the_session_crashes() {
+async fn a_profile_is_saved_even_if_the_session_crashes() {
     let (server, site) = (with_site(&[]), welcome().await);
     let client = server.admin();
     let mut first = Visit::begin(&server, &client, &site.url("/"), "work").await;

@@ -1,4 +1,4 @@
-//! Sessions that leave by a proxy of their owner's.
+//! Sessions with their owner's proxy.
 
 use std::{fs, path::Path};
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 const USERNAME: &str = "alice-31337";
 const PASSWORD: &str = "correct-horse-battery";
 
-/// Whether a secret stands in a file of this folder.
+/// Whether a file in this folder contains a secret.
 fn is_written_below(folder: &Path, secret: &str) -> bool {
     fs::read_dir(folder).into_iter().flatten().flatten().any(|entry| {
         let path = entry.path();
@@ -22,7 +22,7 @@ fn is_written_below(folder: &Path, secret: &str) -> bool {
 }
 
 #[tokio::test]
-async fn a_session_leaves_by_its_proxy_also_after_a_crash_of_the_server() {
+async fn a_session_uses_its_proxy_even_after_a_crash_of_the_server() {
     let site = Site::start(|path| Page::html(format!("<title>page {path}</title>welcome"))).await;
     let login = Some((USERNAME, PASSWORD));
     let upstream = Upstream::start("127.0.0.1", Speaks::Http, site.address(), login).await;
@@ -41,7 +41,7 @@ async fn a_session_leaves_by_its_proxy_also_after_a_crash_of_the_server() {
     assert_eq!(created.json()["spec"]["proxy"]["password"], "•••");
     assert_eq!(created.json()["spec"]["proxy"]["server"], proxy["server"]);
 
-    // Chromium and curl, without knowing of it. Nobody but the proxy knows the name.
+    // Chromium and curl use it without configuration. Only the proxy resolves the name.
     let page = desk.browser("navigate", json!({ "url": "http://shop.test/one" })).await;
     assert_eq!(page.expect(200).json()["title"], "page /one");
     let curl = async |desk: &Desk<'_>, url: &str| {
@@ -51,7 +51,7 @@ async fn a_session_leaves_by_its_proxy_also_after_a_crash_of_the_server() {
     let asked = upstream.asked().await;
     assert!(asked.contains(&"shop.test:80".into()) && asked.contains(&"shop.test:81".into()));
 
-    // Bypassed, the machine's own, and closed: none of the proxy's business.
+    // Bypassed hosts, the machine's own, and blocked ones do not reach the proxy.
     let bypassed = format!("http://127.0.0.1:{}/three", site.address().port());
     assert!(curl(&desk, &bypassed).await.contains("page /three"));
     assert!(curl(&desk, &site.url("/four")).await.contains("page /four"));
@@ -61,7 +61,7 @@ async fn a_session_leaves_by_its_proxy_also_after_a_crash_of_the_server() {
     assert_eq!(asked.iter().filter(ours).count(), 0, "{asked:?}");
     assert!(!asked.contains(&"10.0.0.1:80".to_owned()), "{asked:?}");
 
-    // The next server learns the credentials from the guest.
+    // The next server gets the credentials from the guest.
     server.kill();
     server.restart();
     let client = server.client("agent", "sessions:*");
@@ -69,7 +69,7 @@ async fn a_session_leaves_by_its_proxy_also_after_a_crash_of_the_server() {
     assert!(curl(&desk, "http://shop.test:82/five").await.contains("page /five"));
     assert!(upstream.asked().await.contains(&"shop.test:82".to_owned()));
 
-    // Another session, whose password is wrong, is told so.
+    // A session with a wrong password gets an error.
     let wrong = json!({ "server": socks.server(Speaks::Socks5), "username": USERNAME,
                         "password": "wrong-horse" });
     let other = Desk::create(&client, &json!({ "proxy": wrong })).await;

@@ -5,16 +5,16 @@ use std::{fs, path::Path, process::Stdio, time::Duration};
 use helmdeck_testkit::{Server, binary};
 use tokio::{process::Command, time::timeout};
 
-/// Where README says the server listens.
+/// The server's address in README.
 const ADDRESS: &str = "http://localhost:3000";
-/// The section of README that installs, builds and starts the program under test.
+/// The section of README that installs and starts the program, which is not run.
 const NOT_RUN: &str = "## Start";
-/// Stands before a block that needs something this test does not have.
+/// Marks a block that needs something this test does not have.
 const MARK: &str = "<!-- not run: ";
-/// All blocks together; two desktops are created on the way.
+/// For all blocks together, including two desktops.
 const DEADLINE: Duration = Duration::from_secs(150);
 
-/// The `sh` blocks of a document that are to be run.
+/// The `sh` blocks of a document to run.
 fn blocks(text: &str) -> Vec<String> {
     let (mut found, mut section, mut previous) = (Vec::new(), "", "");
     let mut block: Option<String> = None;
@@ -43,12 +43,12 @@ async fn the_commands_of_the_documentation_run_as_pasted_in_an_empty_folder() {
     let read = |name: &str| blocks(&fs::read_to_string(root.join(name)).unwrap());
     let readme = read("README.md");
     assert!(readme.len() >= 4, "{readme:#?}");
-    // What README does with the session's end and after comes last.
+    // README's blocks about the end of the session come last.
     let end = readme.iter().position(|block| block.contains("-X DELETE")).unwrap();
     let (session, rest) = readme.split_at(end);
     let pages = ["docs/desktop.md", "docs/browser.md", "docs/sessions.md", "docs/live-view.md"];
     let more: Vec<_> = pages.into_iter().flat_map(read).collect();
-    // It creates and ends its own session.
+    // The guide creates and ends its own session.
     let guide = read("docs/guide.md");
     assert!(guide.len() >= 6, "{guide:#?}");
     let mut script = String::from("set -euo pipefail\n");

@@ -1,5 +1,4 @@
-//! A name that changes its address, as an attacker's does who hopes that one answer is judged and
-//! another one used.
+//! DNS rebinding: an attacker's name changes its address between the check and the connection.
 
 use std::{
     net::{Ipv4Addr, UdpSocket},
@@ -18,10 +17,10 @@ use tokio::{
 const ALLOWED: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 1);
 const DENIED: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 3);
 const NAME: &str = "rebinding.test";
-/// Only here does the system's resolver look for a name server.
+/// The system's resolver uses only this port.
 const DNS_PORT: u16 = 53;
 
-/// A name server that says another address each time.
+/// A name server that returns another address each time.
 struct Fickle {
     address: Ipv4Addr,
     asked: Arc<AtomicUsize>,
@@ -29,7 +28,7 @@ struct Fickle {
 
 impl Fickle {
     fn start() -> Self {
-        // Other tests may have one, too.
+        // Other tests may run one, too.
         let places = (2..250).map(|last| Ipv4Addr::new(127, 53, 0, last));
         let bound = |address| Some((address, UdpSocket::bind((address, DNS_PORT)).ok()?));
         let (address, socket) = places.into_iter().find_map(bound).expect("a free address");
@@ -47,10 +46,10 @@ impl Fickle {
     }
 }
 
-/// The answer to a query: the next address in turn, or none if it asks for something else.
+/// The answer to a query: the next address in turn, or `None` for other types.
 fn answer(query: &[u8], turns: &AtomicUsize) -> Option<Vec<u8>> {
     let (head, question) = query.split_at_checked(12)?;
-    // One question: a name, which ends with an empty part, a type and a class.
+    // One question: a name with an empty last part, a type and a class.
     let name_end = question.iter().position(|byte| *byte == 0)?;
     let question = question.get(..name_end + 5)?;
     let about_addresses = question.get(name_end + 1..name_end + 3)? == [0, 1];
@@ -62,14 +61,14 @@ fn answer(query: &[u8], turns: &AtomicUsize) -> Option<Vec<u8>> {
     if answers == 1 {
         let turn = turns.fetch_add(1, Ordering::SeqCst);
         let address = if turn.is_multiple_of(2) { ALLOWED } else { DENIED };
-        // The name of the question, an address of the Internet, for no time at all, four bytes.
+        // The question's name, type A, class IN, TTL 0, four bytes.
         reply.extend([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4]);
         reply.extend(address.octets());
     }
     Some(reply)
 }
 
-/// A web server at both addresses, and how often it was asked at the one that is denied.
+/// A web server at both addresses, with the number of requests at the denied one.
 async fn site() -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -92,7 +91,7 @@ async fn site() -> (u16, Arc<AtomicUsize>) {
 }
 
 #[tokio::test]
-async fn a_name_that_rebinds_is_judged_by_the_address_that_is_dialled() {
+async fn a_rebinding_name_is_judged_by_the_dialled_address() {
     if !is_root() {
         eprintln!("skipped: only root may answer at port 53, where the system asks for names");
         return;
@@ -102,7 +101,7 @@ async fn a_name_that_rebinds_is_judged_by_the_address_that_is_dialled() {
     let installation = Installation::in_view(&view);
     let settings = installation.path().join("resolv.conf");
     std::fs::write(&settings, format!("nameserver {}\n", dns.address)).unwrap();
-    // A name that is bound at `/etc/resolv.conf` may be a link to somewhere else.
+    // `/etc/resolv.conf` may be a link.
     view.run(&format!("mount --bind {} \"$(realpath /etc/resolv.conf)\"", settings.display()));
     let server = Server::start_in(installation, &[("HELMDECK_EGRESS_ALLOWLIST", "127.0.0.1/32")]);
     let client = server.admin();
@@ -110,14 +109,14 @@ async fn a_name_that_rebinds_is_judged_by_the_address_that_is_dialled() {
 
     let url = format!("http://{NAME}:{port}/");
     let (mut welcome, mut refused) = (0, 0);
-    // By all ways out: a plain request, a tunnel, and SOCKS with the name left to the proxy.
+    // Through every path: a plain request, a tunnel, and SOCKS with remote DNS.
     for way in ["", "--proxytunnel", "-x socks5h://127.0.0.1:3128"] {
         for _ in 0..4 {
             let before = dns.asked.load(Ordering::SeqCst);
             let said =
                 desk.shell(&format!("curl -sv -m 20 {way} '{url}'; echo \" code $?\"")).await;
             let asked = dns.asked.load(Ordering::SeqCst) - before;
-            assert_eq!(asked, 1, "one answer is both judged and dialled: {said}");
+            assert_eq!(asked, 1, "one answer is both checked and dialled: {said}");
             if before.is_multiple_of(2) {
                 assert!(said.contains("welcome"), "{way} allowed: {said}");
                 welcome += 1;

@@ -1,10 +1,10 @@
-//! What only the guest can refuse: its screen, keyboard and programs decide.
+//! Refusals of the guest, which depend on its screen, keyboard and programs.
 
 use helmdeck_testkit::{Desk, Server};
 use serde_json::json;
 
 #[tokio::test]
-async fn what_is_not_on_the_screen_or_the_keyboard_is_refused_with_its_code() {
+async fn points_off_the_screen_and_unknown_keys_are_refused_with_their_codes() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;

@@ -1,4 +1,4 @@
-//! The local runtime against the list that every backend must pass.
+//! The local runtime passes the conformance tests of runtimes.
 
 use std::sync::Arc;
 

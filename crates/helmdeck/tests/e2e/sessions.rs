@@ -1,11 +1,11 @@
-//! Creating, seeing and ending sessions.
+//! Creating, listing and ending sessions.
 
 use std::time::Duration;
 
 use helmdeck_testkit::{Answer, Client, Desk, Server, eventually};
 use serde_json::{Value, json};
 
-/// As the documentation prints it, for pasting.
+/// As the documentation prints it.
 const DOCUMENTED: &str = r#"{
 "spec": {
 "image": "ghcr.io/tosin2013/helmdeck-sidecar:0.10.0",
@@ -27,7 +27,7 @@ fn stages(session: &Value) -> Vec<(String, u64)> {
 }
 
 #[tokio::test]
-async fn the_create_command_of_the_documentation_gives_a_running_desktop() {
+async fn the_documented_create_command_starts_a_desktop() {
     let server = Server::start();
     let client = server.admin();
     let method = "POST".parse().unwrap();

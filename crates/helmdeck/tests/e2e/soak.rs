@@ -1,4 +1,4 @@
-//! Many sessions one after the other leave the machine as it was. `cargo xtask soak` is the long form.
+//! Many sessions in sequence leave no trace on the machine. `cargo xtask soak` runs more.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ async fn twenty_sessions_leave_nothing_behind() {
         }
         desk.end().await;
     };
-    // The first ones warm caches and thread pools.
+    // The first ones warm up caches and thread pools.
     for number in 0..4 {
         cycle(number).await;
     }

@@ -1,4 +1,4 @@
-//! The structured browser by REST only: one script through a difficult site, seen and unseen.
+//! The structured browser through REST: one script on a difficult site, headless and on a desktop.
 
 use std::time::{Duration, Instant};
 
@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 
 const CHROMIUM: &str = "/usr/lib/chromium/chromium --show";
 
-/// Content that comes late, a frame, a shadow root, dialogs, a download, a slow page, a list without
-/// an end.
+/// Late content, a frame, a shadow root, dialogs, a download, a slow page, an endless list.
 fn page(path: &str) -> Page {
     match path.split('?').next().unwrap_or_default() {
         "/" => Page::html(
@@ -55,7 +54,7 @@ fn page(path: &str) -> Page {
     }
 }
 
-/// Does something in the browser that must succeed.
+/// Performs a browser action that must succeed.
 async fn act(desk: &Desk<'_>, action: &str, body: Value) -> Value {
     desk.browser(action, body).await.expect(200).json()
 }
@@ -66,7 +65,7 @@ async fn shop(server: &Server, site: &Site, spec: Value) {
     let gone = act(&desk, "navigate", json!({ "url": site.url("/") })).await;
     assert_eq!((&gone["ok"], &gone["title"]), (&json!(true), &json!("Shop")), "{gone}");
     assert_eq!(gone["vault"]["matched"], false);
-    // Comes late, and leads elsewhere.
+    // Appears late, and navigates.
     let clicked = act(&desk, "click", json!({ "selector": "text=Order now" })).await;
     assert_eq!(clicked["hit"]["name"], "Order now", "{clicked}");
     assert_eq!(clicked["url"], site.url("/order"), "{clicked}");
@@ -79,7 +78,7 @@ async fn shop(server: &Server, site: &Site, spec: Value) {
     let script = "[document.body.dataset.agreed, document.body.dataset.card]";
     let told = act(&desk, "execute", json!({ "script": script })).await;
     assert_eq!(told["result"], json!(["1", "4111"]));
-    // A snapshot names what can be used.
+    // A snapshot names usable elements.
     let seen = act(&desk, "snapshot", json!({})).await["snapshot"].as_str().unwrap().to_owned();
     let link = seen.lines().find(|line| line.contains("\"Bill\"")).expect("a link");
     let name = link.split_once("[ref=").expect("a ref").1.split(']').next().unwrap();
@@ -87,7 +86,7 @@ async fn shop(server: &Server, site: &Site, spec: Value) {
     assert_eq!(loaded["downloads"][0]["path"], "Downloads/bill.txt", "{loaded}");
     let file = format!("/api/v1/sessions/{}/files/Downloads/bill.txt", desk.id);
     assert_eq!(client.get(&file).await.expect(200).text(), "you owe 5");
-    // A question is answered with no, unless told otherwise.
+    // Questions are answered with Cancel by default.
     let no = act(&desk, "click", json!({ "selector": "text=Buy" })).await;
     assert_eq!(no["dialogs"][0]["message"], "Really?", "{no}");
     assert_eq!(
@@ -110,11 +109,11 @@ async fn shop(server: &Server, site: &Site, spec: Value) {
     let read = act(&desk, "markdown", json!({})).await["content"].as_str().unwrap().to_owned();
     assert!(read.contains("Ada Łovelace takes l") && read.contains("Item 90"), "{read}");
     let picture = desk.browser("screenshot", json!({ "full_page": true })).await.expect(200);
-    assert!(picture.body.starts_with(b"\x89PNG"), "a full page is what its label says");
+    assert!(picture.body.starts_with(b"\x89PNG"), "the picture is a PNG");
     let (_, height) = picture.header("x-helmdeck-size").split_once('x').expect("a size");
     assert!(height.parse::<u32>().unwrap() > 90 * 60, "{height}");
 
-    // What people watch is where it happened.
+    // People see the same page.
     if spec["mode"] == "desktop" {
         desk.titled("Thanks").await;
     }
@@ -139,7 +138,7 @@ async fn a_difficult_site_on_the_visible_desktop() {
 }
 
 #[tokio::test]
-async fn what_is_missing_is_said_and_so_is_what_is_there() {
+async fn a_missing_element_is_reported_with_what_the_page_shows() {
     let server = Server::start_with(&[Site::REACHABLE]);
     let client = server.admin();
     let desk = Desk::create(&client, &json!({})).await;
@@ -168,7 +167,7 @@ async fn what_is_missing_is_said_and_so_is_what_is_there() {
 }
 
 #[tokio::test]
-async fn what_a_page_says_and_asks_for_can_be_read() {
+async fn console_messages_and_requests_of_a_page_can_be_read() {
     let server = Server::start_with(&[Site::REACHABLE]);
     let client = server.admin();
     let desk = Desk::create(&client, &json!({})).await;
@@ -203,7 +202,7 @@ async fn what_a_page_says_and_asks_for_can_be_read() {
 }
 
 #[tokio::test]
-async fn a_browser_that_dies_during_a_call_is_said_and_comes_back() {
+async fn a_browser_crash_during_a_call_is_reported_and_the_browser_restarts() {
     let server = Server::start_with(&[Site::REACHABLE]);
     let client = server.admin();
     let desk = Desk::create(&client, &json!({})).await;
@@ -226,7 +225,7 @@ async fn a_browser_that_dies_during_a_call_is_said_and_comes_back() {
 }
 
 #[tokio::test]
-async fn a_script_whose_caller_went_does_not_keep_the_page() {
+async fn a_script_is_stopped_when_its_caller_disconnects() {
     let server = Server::start_with(&[Site::REACHABLE]);
     let (begun, mut hears) = tokio::sync::watch::channel(false);
     let site = Site::start(move |path| {
@@ -247,7 +246,7 @@ async fn a_script_whose_caller_went_does_not_keep_the_page() {
 }
 
 #[tokio::test]
-async fn while_a_person_drives_the_browser_can_be_read_and_not_used() {
+async fn while_a_person_drives_agents_can_only_read_the_browser() {
     let server = Server::start_with(&[Site::REACHABLE]);
     let (agent, person) = (server.client("agent", "sessions:*"), server.person());
     let desk = Desk::desktop(&agent).await;
@@ -264,7 +263,7 @@ async fn while_a_person_drives_the_browser_can_be_read_and_not_used() {
     assert!(act(&desk, "har", json!({})).await["log"]["entries"].is_array());
     let secrets = json!({ "secrets": true });
     desk.browser("har", secrets).await.expect_error(409, "control_held");
-    // What the person is asked, the person answers.
+    // The person answers dialogs of their own actions.
     let theirs = Desk { client: &person, id: desk.id.clone() };
     let ask =
         json!({ "script": "setTimeout(() => document.title = 'said ' + confirm('Sure?'), 1500)" });
@@ -282,7 +281,7 @@ async fn while_a_person_drives_the_browser_can_be_read_and_not_used() {
 }
 
 #[tokio::test]
-async fn a_hit_on_a_desktop_says_where_it_is_on_the_page_and_on_the_screen() {
+async fn a_click_reports_its_position_on_the_page_and_on_the_screen() {
     let server = Server::start();
     let client = server.admin();
     let desk = Desk::desktop(&client).await;
@@ -293,7 +292,7 @@ async fn a_hit_on_a_desktop_says_where_it_is_on_the_page_and_on_the_screen() {
     let hit = act(&desk, "click", json!({ "selector": "#b" })).await["hit"].clone();
     assert_eq!(hit["page"], json!({ "x": 245, "y": 3020 }), "{hit}");
     assert!(hit["y"].as_i64() < Some(1000), "{hit}");
-    // The same pixel by the desktop's mouse.
+    // The desktop's mouse hits the same pixel.
     desk.act("click", json!({ "x": hit["screen"]["x"], "y": hit["screen"]["y"] })).await;
     let y = hit["screen"]["y"].as_i64().unwrap();
     act(&desk, "wait_for", json!({ "text": format!("b{y};{y};") })).await;

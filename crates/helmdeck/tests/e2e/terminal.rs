@@ -5,7 +5,7 @@ use std::time::Duration;
 use helmdeck_testkit::{Console, Desk, Process, Refused, Server, eventually};
 use serde_json::{Value, json};
 
-/// Programs on a busy machine.
+/// For programs on a busy machine.
 const SOON: Duration = Duration::from_secs(20);
 
 /// Opens a terminal with a token.
@@ -15,7 +15,7 @@ async fn open(server: &Server, token: &str, id: &str, query: &str) -> Result<Con
 }
 
 #[tokio::test]
-async fn a_terminal_is_one_for_its_programs_and_can_be_resized() {
+async fn programs_see_a_real_terminal_that_can_be_resized() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let token = server.token("agent", "sessions:*");
@@ -26,7 +26,7 @@ async fn a_terminal_is_one_for_its_programs_and_can_be_resized() {
     console.resize(120, 40).await;
     console.type_text("stty size; echo $(( 6 * 7 ))\n").await;
     console.shows("40 120\r\n42\r\n").await;
-    // Keys reach the program in the foreground.
+    // Keys reach the foreground program.
     console.type_text("sleep 861\n").await;
     let runs = || Process::all().iter().any(|process| process.command.trim() == "sleep 861");
     eventually(SOON, async || runs().then_some(())).await.expect("it runs");
@@ -52,7 +52,7 @@ async fn a_terminal_is_one_for_its_programs_and_can_be_resized() {
 }
 
 #[tokio::test]
-async fn a_terminal_whose_client_hangs_up_ends_with_everything_in_it() {
+async fn a_terminal_ends_with_its_programs_when_the_client_disconnects() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let token = server.token("agent", "sessions:*");
@@ -69,11 +69,11 @@ async fn a_terminal_whose_client_hangs_up_ends_with_everything_in_it() {
         let found = desk.exec(json!({ "command": "test -e hung-up" })).await;
         (found["exit_code"] == 0).then_some(())
     };
-    eventually(SOON, told).await.expect("programs are told that the terminal is gone");
+    eventually(SOON, told).await.expect("programs are notified that the terminal is gone");
 }
 
 #[tokio::test]
-async fn a_client_that_does_not_read_makes_the_program_wait() {
+async fn a_program_waits_for_a_client_that_does_not_read() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let token = server.token("agent", "sessions:*");
@@ -81,7 +81,7 @@ async fn a_client_that_does_not_read_makes_the_program_wait() {
     let query =
         "?command=head%20-c%2050000000%20/dev/zero%20%7C%20tr%20%27%5C0%27%20x;%20touch%20done";
     let mut console = open(&server, &token, &desk.id, query).await.unwrap();
-    // What it wrote, until that does not move any more.
+    // The number of bytes it wrote, once it no longer changes.
     let written = async || {
         let line = "grep wchar /proc/$(pgrep -x tr)/io | cut -d' ' -f2";
         desk.exec(json!({ "command": line })).await["stdout"].as_str().unwrap().trim().to_owned()
@@ -99,7 +99,7 @@ async fn a_client_that_does_not_read_makes_the_program_wait() {
 }
 
 #[tokio::test]
-async fn while_a_person_drives_an_agents_terminal_takes_nothing_and_theirs_does() {
+async fn while_a_person_drives_only_their_own_terminal_accepts_input() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let token = server.token("agent", "sessions:*");

@@ -1,4 +1,4 @@
-//! Every tool by its own path, by its name, and from the command line, with a fake guest behind it.
+//! Every tool by path, by name, and on the command line, with a fake guest.
 
 use std::{
     io::Write,
@@ -12,7 +12,7 @@ use helmdeck_testkit::{
 };
 use serde_json::{Value, json};
 
-/// What differs from one call to the next.
+/// Fields that differ between calls.
 const VOLATILE: [&str; 14] = [
     "id",
     "container_id",
@@ -31,7 +31,7 @@ const VOLATILE: [&str; 14] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_tool_answers_alike_by_its_path_by_its_name_and_on_the_command_line() {
+async fn every_tool_gives_the_same_reply_by_path_by_name_and_on_the_command_line() {
     let many = [("HELMDECK_MAX_SESSIONS", "500"), ("HELMDECK_MAX_SESSIONS_PER_CALLER", "500")];
     let server = FakeServer::start_with(&many).await;
     let token = server.person_token("admin", "admin");
@@ -72,7 +72,7 @@ async fn every_tool_answers_alike_by_its_path_by_its_name_and_on_the_command_lin
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_command_line_lists_tools_types_their_arguments_and_says_what_is_wrong() {
+async fn the_command_line_lists_tools_converts_arguments_and_reports_errors() {
     let server = FakeServer::start().await;
     let token = server.token("agent", "sessions:*");
     let url = format!("http://{}", server.address);
@@ -102,7 +102,7 @@ async fn the_command_line_lists_tools_types_their_arguments_and_says_what_is_wro
     assert!(found.contains("desktop.triple_click"), "{found}");
     let unknown = run(&["call", "desktop.clik", &named]);
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("helmdeck tools"), "{unknown:?}");
-    // What an agent may not call is not listed for it.
+    // Tools that an agent may not call are not listed.
     assert!(!text(&run(&["tools"])).contains("settings.change"));
 
     assert!(run(&["session", "end", &id]).status.success());
@@ -110,7 +110,7 @@ async fn the_command_line_lists_tools_types_their_arguments_and_says_what_is_wro
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_login_is_remembered_for_this_user_alone_and_forgotten() {
+async fn a_login_is_stored_for_this_user_only_and_can_be_deleted() {
     use std::os::unix::fs::PermissionsExt;
     let server = FakeServer::start().await;
     let token = server.token("agent", "sessions:*");
@@ -146,7 +146,7 @@ fn fed(mut command: Command, input: &str) -> Output {
     child.wait_with_output().unwrap()
 }
 
-/// The arguments that say the same as the request of a row.
+/// The arguments that correspond to the request of a row.
 fn arguments(operation: &Operation, row: &Row, session: &str) -> Value {
     let (path, body) = row.request(session);
     let tool = operation.tool().unwrap();
@@ -170,7 +170,7 @@ fn arguments(operation: &Operation, row: &Row, session: &str) -> Value {
     Value::Object(args)
 }
 
-/// What was answered, less what differs from one call to the next.
+/// The reply without fields that differ between calls.
 fn answer(success: bool, body: &[u8], session: &str) -> Value {
     match serde_json::from_slice::<Value>(body) {
         Ok(mut value) => {
@@ -194,7 +194,7 @@ fn settle(value: &mut Value, session: &str) {
                     settle(value, session);
                 }
             }
-            // An answer about a new session holds its id in many places.
+            // A reply about a new session contains its id in many places.
             fields.retain(|name, _| name != "url" && name != "cdp_url");
         }
         Value::Array(items) => items.iter_mut().for_each(|item| settle(item, session)),

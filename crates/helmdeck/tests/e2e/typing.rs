@@ -1,11 +1,11 @@
-//! What is typed is what arrives, whatever it is and wherever it goes.
+//! Typed text arrives unchanged, in any script and program.
 
 use std::time::Duration;
 
 use helmdeck_testkit::{Desk, Server, eventually};
 use serde_json::json;
 
-/// One line of each kind of trouble.
+/// One line for each kind of difficulty.
 const LINES: [&str; 9] = [
     "-leading dash --help $HOME `id` \\n",
     "Tom & \"Jerry\" <b>'s</b> ~^`´¨ {[]} | @€",
@@ -38,7 +38,7 @@ async fn two_thousand_characters_arrive_in_order() {
     let desk = Desk::desktop(&client).await;
     desk.open_field().await;
     let all: Vec<char> = LINES.concat().chars().chain('!'..='~').collect();
-    // A stride without a common divisor mixes scripts as badly as can be.
+    // A stride without a common divisor mixes scripts thoroughly.
     let text: String = (0..2000).map(|n| all[n * 7 % all.len()]).collect();
     assert_eq!(text.chars().count(), 2000);
     assert_eq!(desk.act("type", json!({ "text": text })).await["length"], 2000);
@@ -47,7 +47,7 @@ async fn two_thousand_characters_arrive_in_order() {
 }
 
 #[tokio::test]
-async fn a_key_can_be_a_character_that_no_keyboard_has() {
+async fn a_key_can_be_a_character_that_is_on_no_keyboard() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;
@@ -103,7 +103,7 @@ async fn a_gtk_program_gets_the_same_text() {
 }
 
 #[tokio::test]
-async fn the_clipboard_goes_both_ways() {
+async fn the_clipboard_can_be_read_and_set() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;
@@ -118,7 +118,7 @@ async fn the_clipboard_goes_both_ways() {
 }
 
 #[tokio::test]
-async fn keys_are_known_by_the_names_that_models_use() {
+async fn common_key_aliases_are_accepted() {
     let server = Server::start();
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;

@@ -1,4 +1,4 @@
-//! VNC programs of others, through `helmdeck vnc`: TigerVNC's own viewer, and a client library.
+//! Third-party VNC programs through `helmdeck vnc`: TigerVNC's viewer, and a client library.
 
 use std::{
     io::{BufRead, BufReader},
@@ -15,7 +15,7 @@ const SOON: Duration = Duration::from_secs(20);
 const PAGE: &str = "<title>empty</title><textarea autofocus style='position:fixed;inset:0;\
                     width:100%' oninput=\"document.title='typed '+this.value\"></textarea>";
 
-/// A program that ends with the test.
+/// A process that is killed at the end of the test.
 struct Program(Child);
 
 impl Program {
@@ -35,16 +35,16 @@ impl Drop for Program {
     }
 }
 
-/// A port for one VNC program, and how it is named to one.
+/// A port for one VNC program, and its address.
 fn open_port(server: &Server, desk: &Desk<'_>, more: &[&str]) -> (Program, String) {
     let url = format!("http://{}", server.address);
     let arguments = [&["vnc", &desk.id, "--url", &url], more].concat();
     let (port, line) = Program::start(&mut server.installation.command(arguments));
-    let address = line.split_once("vncviewer ").expect("it says how to connect").1.trim();
+    let address = line.split_once("vncviewer ").expect("it prints how to connect").1.trim();
     (port, address.to_owned())
 }
 
-/// A client library of others, connected.
+/// A connected third-party client library.
 async fn client_of(address: &str) -> VncClient {
     let stream = TcpStream::connect(address.replace("::", ":")).await.unwrap();
     VncConnector::new(stream)
@@ -63,7 +63,7 @@ async fn client_of(address: &str) -> VncClient {
         .unwrap()
 }
 
-/// Waits until more white has come than the panel and the tabs could show.
+/// Waits for more white than panel and tabs could show.
 async fn sees_the_page(vnc: &VncClient) {
     let mut white = 0;
     let deadline = tokio::time::Instant::now() + SOON;
@@ -86,7 +86,7 @@ async fn press(vnc: &VncClient, symbol: u32) {
 }
 
 #[tokio::test]
-async fn a_client_library_sees_and_drives_if_it_may() {
+async fn a_client_library_can_watch_and_with_control_drive() {
     let server = Server::start();
     let client = server.admin();
     let desk = Desk::desktop(&client).await;
@@ -103,14 +103,14 @@ async fn a_client_library_sees_and_drives_if_it_may() {
     sees_the_page(&driving).await;
     press(&driving, u32::from(b'd')).await;
     desk.titled("typed d").await;
-    // What the first one pressed had all that time to arrive.
+    // The first client's keys had enough time to arrive.
     press(&watching, u32::from(b'w')).await;
     press(&driving, u32::from(b'e')).await;
     desk.titled("typed de").await;
 }
 
 #[tokio::test]
-async fn a_vnc_program_sees_the_desktop_and_drives_it_if_it_may() {
+async fn a_vnc_program_can_watch_and_with_control_drive() {
     let server = Server::start();
     let client = server.admin();
     let desk = Desk::desktop(&client).await;
@@ -141,11 +141,11 @@ async fn a_vnc_program_sees_the_desktop_and_drives_it_if_it_may() {
     };
     eventually(Duration::from_secs(20), drives).await.expect("the viewer has control");
 
-    // What is typed into the viewer's window arrives in the session.
+    // Text typed into the viewer's window arrives in the session.
     let screen = |program: &str, arguments: &[&str]| {
         Command::new(program).args(arguments).env("DISPLAY", &display).output().unwrap()
     };
-    // The viewer paints its window in its own time; a letter that came too early is typed again.
+    // The viewer paints its window asynchronously. A letter that came too early is typed again.
     let typed = async || {
         screen("xdotool", &["mousemove", "700", "600", "click", "1", "type", "v"]);
         let windows = desk.windows().await;
@@ -153,7 +153,7 @@ async fn a_vnc_program_sees_the_desktop_and_drives_it_if_it_may() {
     };
     eventually(Duration::from_secs(20), typed).await.expect("its keyboard reaches the session");
 
-    // And the picture is on its screen: mostly the white of the empty page.
+    // The picture is on its screen: mostly the white of the empty page.
     let white = async || {
         let pixel = ["-window", "root", "-crop", "1x1+700+700", "-depth", "8", "txt:-"];
         let text = String::from_utf8_lossy(&screen("import", &pixel).stdout).to_lowercase();

@@ -9,7 +9,7 @@ const CHROMIUM: &str = "/usr/lib/chromium/chromium ";
 /// Far longer than a change takes to be seen.
 const STILL: Duration = Duration::from_secs(3);
 
-/// The size that stands in a JPEG's frame header.
+/// The size in a JPEG's frame header.
 fn size(jpeg: &[u8]) -> (u32, u32) {
     let word = |at: usize| u32::from(jpeg[at]) << 8 | u32::from(jpeg[at + 1]);
     let mut at = 2;
@@ -20,7 +20,7 @@ fn size(jpeg: &[u8]) -> (u32, u32) {
 }
 
 #[tokio::test]
-async fn the_wall_shows_the_sessions_it_is_asked_for_and_only_when_they_change() {
+async fn the_wall_shows_requested_sessions_whenever_they_change() {
     let server = Server::start();
     let token = server.token("agent", "sessions:*");
     let client = server.bearer(token.clone());
@@ -32,7 +32,7 @@ async fn the_wall_shows_the_sessions_it_is_asked_for_and_only_when_they_change()
     let watched = [desk.id.as_str(), &headless.id, &theirs.id, "sess-none"];
     let mut wall = Wall::watch(&server, &token, &watched, 320).await;
 
-    // All that it has at once; then a still screen sends nothing, but for a clock in the panel or a
+    // First all current pictures. Then an unchanged screen sends nothing, except for a clock or a
     // caret that may change once more.
     let mut seen = HashSet::new();
     while let Some((id, jpeg)) = wall.next(STILL).await {
@@ -40,7 +40,7 @@ async fn the_wall_shows_the_sessions_it_is_asked_for_and_only_when_they_change()
         seen.insert(id);
     }
     assert_eq!(seen, HashSet::from([desk.id.clone(), headless.id.clone()]));
-    assert_eq!(headless.describe().await["browser_view"]["status"], "ready", "nobody watches it");
+    assert_eq!(headless.describe().await["browser_view"]["status"], "ready", "it has no viewer");
 
     desk.browse("<title>other</title><body style='background:red'>", "other").await;
     wall.picture(&desk.id).await;
@@ -49,7 +49,7 @@ async fn the_wall_shows_the_sessions_it_is_asked_for_and_only_when_they_change()
     assert_eq!(size(&wall.picture(&headless.id).await).0, 320);
     while wall.next(STILL).await.is_some() {}
 
-    // Without a screen, the next browser is seen when there is one.
+    // In a headless session, the restarted browser is shown, too.
     let processes = Process::in_sandboxes(&server.run_dir());
     let browsers = processes
         .iter()

@@ -27,7 +27,7 @@ async fn a_launched_programs_window_is_listed_and_can_be_focused() {
     for (title, x) in [("left", 10), ("right", 500)] {
         let args = json!(["-geometry", format!("40x10+{x}+30"), "-title", title]);
         let launched = desk.act("launch", json!({ "command": "xterm", "args": args })).await;
-        // The window manager puts it there and draws a frame around it, in this order.
+        // The window manager places it and then draws its frame.
         let placed =
             |w: &Value| w["name"] == title && (x..x + 20).contains(&w["x"].as_i64().unwrap());
         let window = desk.window(&format!("{title}, {x} pixels from the left"), placed).await;

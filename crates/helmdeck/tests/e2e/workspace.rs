@@ -1,11 +1,11 @@
-//! `/workspace`: on the disk, bounded, and gone with the session.
+//! `/workspace`: on disk, limited, and removed with the session.
 
 use std::{fs, path::Path, time::Duration};
 
 use helmdeck_testkit::{Desk, Process, Server, eventually};
 use serde_json::json;
 
-/// A measurement a second, on a busy machine.
+/// The limit is checked once per second; the machine may be busy.
 const SOON: Duration = Duration::from_secs(30);
 
 fn workspaces(server: &Server) -> Vec<String> {
@@ -13,7 +13,7 @@ fn workspaces(server: &Server) -> Vec<String> {
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// Bytes of the files in a directory.
+/// Total size of the files in a directory.
 fn size(dir: &Path) -> u64 {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     entries
@@ -25,7 +25,7 @@ fn size(dir: &Path) -> u64 {
 }
 
 #[tokio::test]
-async fn a_workspace_is_on_the_disk_and_gone_with_its_session_also_after_a_crash() {
+async fn a_workspace_is_on_disk_and_removed_with_its_session_even_after_a_crash() {
     let mut server = Server::start();
     let client = server.client("agent", "sessions:*");
     let (one, two) = (Desk::create(&client, &json!({})).await, Desk::desktop(&client).await);
@@ -37,7 +37,7 @@ async fn a_workspace_is_on_the_disk_and_gone_with_its_session_also_after_a_crash
         let dir = server.data_dir().join("workspaces").join(&desk.id);
         assert!(size(&dir) >= 20 << 20, "it is on the disk");
     }
-    // Programs are not told where it is, and the browser has nothing of it.
+    // Programs do not learn its host path, and the browser cannot see it.
     let mounts = two.run("cat /proc/self/mountinfo").await;
     assert!(mounts.contains(" /workspace "), "{mounts}");
     for hidden in [server.data_dir().to_str().unwrap(), "workspaces", &two.id] {
@@ -45,7 +45,7 @@ async fn a_workspace_is_on_the_disk_and_gone_with_its_session_also_after_a_crash
     }
     one.end().await;
     assert_eq!(workspaces(&server), [two.id.as_str()]);
-    // A server that is killed, with the sandbox: the next one clears away.
+    // A killed server and sandbox: the next server cleans up.
     server.kill();
     for process in Process::in_sandboxes(&server.run_dir()) {
         process.kill();
@@ -56,18 +56,18 @@ async fn a_workspace_is_on_the_disk_and_gone_with_its_session_also_after_a_crash
 }
 
 #[tokio::test]
-async fn who_fills_the_workspace_is_stopped_and_can_make_room() {
+async fn a_command_that_fills_the_workspace_is_killed_and_space_can_be_freed() {
     let server = Server::start_with(&[("HELMDECK_WORKSPACE_LIMIT", "64m")]);
     let client = server.client("agent", "sessions:*");
     let desk = Desk::create(&client, &json!({})).await;
-    // Slowly, so that it cannot be done before anybody looks.
+    // Slowly, so that the check can see it.
     let slowly = "while :; do head -c 4000000 /dev/zero; sleep 0.05; done";
     let state = desk.exec(json!({ "command": format!("{slowly} > big") })).await;
     assert_eq!(state["error"]["error"], "session_disk_full", "{state}");
     assert_eq!((&state["signal"], &state["timed_out"]), (&json!("SIGKILL"), &json!(false)));
     let message = state["error"]["message"].as_str().unwrap();
     assert!(message.contains("HELMDECK_WORKSPACE_LIMIT"), "{message}");
-    // Files that are deleted and still open count, and so do programs that were not run by a call.
+    // Deleted files that are still open count, and so do programs that no call started.
     desk.run("rm big").await;
     let hidden = format!("exec 3> hidden; rm hidden; {slowly} >&3");
     let state = desk.exec(json!({ "command": hidden })).await;

@@ -1,5 +1,5 @@
-//! What holds for every viewer, honest or not: checked with random streams against a second,
-//! simpler reading of the protocol.
+//! Properties that hold for every viewer, honest or not: random streams are compared with a second,
+//! simpler implementation of the protocol.
 
 #![allow(
     clippy::unwrap_used,
@@ -54,7 +54,7 @@ fn role() -> impl Strategy<Value = Role> {
     prop_oneof![Just(Role::View), Just(Role::Control)]
 }
 
-/// Random bytes, or messages of which some bytes were changed.
+/// Random bytes, or messages with some bytes changed.
 fn hostile() -> impl Strategy<Value = Vec<u8>> {
     let changed = (messages(30), vec((any::<prop::sample::Index>(), any::<u8>()), 0..8)).prop_map(
         |(messages, changes)| {
@@ -73,7 +73,7 @@ fn hostile() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn how_a_stream_is_split_makes_no_difference(
+    fn the_result_does_not_depend_on_chunk_sizes(
         stream in messages(30), cuts in vec(1_usize..40, 1..20), role in role(), driving: bool,
     ) {
         let bytes = stream.concat();
@@ -86,7 +86,7 @@ proptest! {
     }
 
     #[test]
-    fn hostile_streams_end_alike_however_they_are_split(
+    fn hostile_streams_end_alike_with_any_chunk_sizes(
         bytes in hostile(), cuts in vec(1_usize..40, 1..20), role in role(), driving: bool,
     ) {
         let single = run(role, &pieces(&bytes, &[1]), |_| driving);
@@ -95,14 +95,14 @@ proptest! {
         if single.2.is_none() {
             prop_assert_eq!(&single, &split);
         } else {
-            // The piece with the error in it passes nothing.
+            // The chunk with the error passes nothing.
             prop_assert!(single.0.starts_with(&split.0));
             prop_assert!(single.1.starts_with(&split.1));
         }
     }
 
     #[test]
-    fn what_comes_out_is_whole_messages_and_for_watchers_never_input(
+    fn only_whole_messages_pass_and_watchers_send_no_input(
         bytes in hostile(), cuts in vec(1_usize..40, 1..20), role in role(), driving: bool,
     ) {
         let (out, inputs, _) = run(role, &pieces(&bytes, &cuts), |_| driving);
@@ -141,7 +141,7 @@ proptest! {
     }
 
     #[test]
-    fn after_a_release_the_desktop_holds_nothing_and_nothing_else_was_touched(
+    fn a_release_frees_exactly_what_the_viewer_held(
         turns in vec((messages(12), any::<bool>()), 1..12),
     ) {
         let mut gate = Gate::new(Role::Control);
@@ -161,7 +161,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_a_hostile_driver_sends_the_desktop_can_be_freed(
+    fn everything_a_hostile_driver_holds_can_be_released(
         chunks in vec((hostile(), any::<bool>()), 1..8),
     ) {
         let mut gate = Gate::new(Role::Control);
@@ -179,7 +179,7 @@ proptest! {
     }
 
     #[test]
-    fn a_handshake_with_a_stranger_ends_or_fails_but_is_the_same_for_every_split(
+    fn a_handshake_result_does_not_depend_on_chunk_sizes(
         version in prop_oneof![
             Just(b"RFB 003.003\n".to_vec()),
             Just(b"RFB 003.007\n".to_vec()),
@@ -206,7 +206,7 @@ proptest! {
 }
 
 #[test]
-fn a_watchers_long_text_is_swallowed_without_being_kept() {
+fn a_watchers_long_text_is_skipped_without_being_kept() {
     let mut gate = Gate::new(Role::View);
     let mut out = Vec::new();
     let mut bytes = vec![6, 0, 0, 0, 0, 0x10, 0, 0];
@@ -220,7 +220,7 @@ fn a_watchers_long_text_is_swallowed_without_being_kept() {
 }
 
 #[test]
-fn a_drivers_long_text_arrives_whole_and_its_room_is_given_back() {
+fn a_controllers_long_text_passes_and_its_memory_is_freed() {
     let mut gate = Gate::new(Role::Control);
     let mut out = Vec::new();
     let mut bytes = vec![6, 0, 0, 0, 0, 0x10, 0, 0];

@@ -1,17 +1,17 @@
-//! A second, simpler reading of the protocol to compare with: whole streams only, and an X server
-//! that keeps its keys as TigerVNC does.
+//! A second, simpler implementation of the protocol for comparison: whole streams only, and an
+//! X server that tracks keys like TigerVNC.
 
 use std::collections::{HashMap, HashSet};
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Whether a message does something to the desktop.
+/// Whether a message is input.
 pub fn is_input(message: &[u8]) -> bool {
     matches!(message[0], 4 | 5 | 6 | 250 | 251 | 255)
 }
 
-/// The messages of a whole stream, or nothing if it is not made of whole, known messages.
+/// The messages of a whole stream; `None` if it does not consist of whole, known messages.
 pub fn split(stream: &[u8]) -> Option<Vec<Vec<u8>>> {
     let mut messages = Vec::new();
     let mut rest = stream;
@@ -38,7 +38,7 @@ pub fn split(stream: &[u8]) -> Option<Vec<Vec<u8>>> {
     Some(messages)
 }
 
-/// Up to `most` valid messages. Few keys and places, so that they meet again.
+/// Up to `most` valid messages. They use few keys and positions, so that these repeat.
 pub fn messages(most: usize) -> impl Strategy<Value = Vec<Vec<u8>>> {
     vec(message(), 0..most)
 }
@@ -96,7 +96,7 @@ fn message() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// What a gate for someone in control has to let pass, one whole message at a time.
+/// What a gate for a viewer in control must pass, one whole message at a time.
 #[derive(Default)]
 pub struct Judge {
     keys: HashSet<Vec<u8>>,
@@ -104,7 +104,7 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// What goes on to the X server for a message that was sent while driving, or was not.
+    /// What passes to the X server for a message sent with or without control.
     pub fn verdict(&mut self, message: &[u8], driven: bool) -> Vec<u8> {
         let mut message = message.to_vec();
         let passes = match message[0] {
@@ -154,7 +154,7 @@ impl Judge {
         if name == [1, 0, 0, 0, 0] {
             return false;
         }
-        // No stream here holds as many keys as a driver may.
+        // No stream here reaches the limit of held keys.
         if down {
             self.keys.insert(name);
             true
@@ -172,7 +172,7 @@ pub struct Desktop {
 }
 
 impl Desktop {
-    /// Does what the messages say.
+    /// Applies the messages.
     pub fn obey(&mut self, stream: &[u8]) {
         let number = |bytes: &[u8]| u32::from_be_bytes(bytes.try_into().unwrap());
         for message in split(stream).expect("whole messages") {
@@ -188,7 +188,7 @@ impl Desktop {
         }
     }
 
-    /// How many messages it takes to let go of everything: one a key, and one for the pointer.
+    /// The number of messages that release everything: one per key, and one for the pointer.
     pub fn held(&self) -> usize {
         self.keys.len() + usize::from(self.buttons != 0)
     }

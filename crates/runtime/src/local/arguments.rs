@@ -1,4 +1,4 @@
-//! The command line of the outer sandbox: what it sees of the host, and what of itself.
+//! The command line of the outer sandbox, which defines what it sees.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -11,7 +11,7 @@ use crate::SandboxSpec;
 
 /// Descriptors that bubblewrap and the guest inherit.
 pub struct Descriptors {
-    /// Where bubblewrap writes the sandbox's process number.
+    /// Where bubblewrap writes the sandbox's process id.
     pub status: RawFd,
     /// The system call filter.
     pub filter: RawFd,
@@ -21,10 +21,10 @@ pub struct Descriptors {
     pub etc: Vec<(&'static str, RawFd)>,
 }
 
-/// Where the sandbox's directory on the disk is inside.
+/// The path of the sandbox's directory on disk, inside the sandbox.
 const WORKSPACE: &str = "/run/helmdeck/workspace";
 
-/// Arguments for bubblewrap, the guest's command line included.
+/// Arguments for bubblewrap, including the guest's command line.
 pub fn outer(
     root: &Path,
     dir: &Path,
@@ -48,7 +48,7 @@ pub fn outer(
     }
     line.tmpfs("/tmp", spec.tmp_bytes);
     line.words("--chmod 1777 /tmp --dir /tmp/.X11-unix --chmod 1777 /tmp/.X11-unix");
-    // The agent's home, and beside it what the browser may see of it: links need one file system.
+    // The agent's home and the browser's view of it: hard links need one file system.
     line.tmpfs("/home", spec.home_bytes);
     line.words("--dir /home/agent --dir /home/handed-over");
     line.tmpfs("/home/browser", spec.browser_bytes);
@@ -58,14 +58,14 @@ pub fn outer(
         line.bind("--bind", workspace, WORKSPACE);
     }
     line.tmpfs("/var/tmp", 64 << 20);
-    // The guest copies it to where programs look: a bind would show them where it comes from.
+    // The guest copies it into place: a bind mount would reveal its source path.
     line.bind("--ro-bind", &root.join("fonts"), "/run/helmdeck/fonts");
     line.tmpfs("/var/cache/fontconfig", 16 << 20);
     line.bind("--ro-bind", &root.join("bin/helmdeck"), "/opt/helmdeck/helmdeck");
     line.bind("--ro-bind", &dir.join("nested.bpf"), "/run/helmdeck/nested.bpf");
-    // The guest is the first process: when it ends, however it does, the kernel ends all others.
+    // The guest is PID 1: when it ends, the kernel kills all other processes.
     line.words("--chdir / --as-pid-1");
-    // What is left of the root and of /dev is memory without a size.
+    // The rest of the root and /dev are in memory without a size limit, so they are read-only.
     line.words("--remount-ro /dev --remount-ro /");
     line.words(&format!("--json-status-fd {}", descriptors.status));
     line.words(&format!("--seccomp {}", descriptors.filter));
@@ -74,12 +74,12 @@ pub fn outer(
     line.0
 }
 
-/// A command line in the making.
+/// Builds a command line.
 #[derive(Default)]
 struct Line(Vec<OsString>);
 
 impl Line {
-    /// Adds words that hold no spaces themselves.
+    /// Adds words, split at spaces.
     fn words(&mut self, words: &str) {
         self.0.extend(words.split(' ').map(OsString::from));
     }

@@ -1,7 +1,8 @@
-//! Limits by control groups: version 2 where it is delegated to us, version 1 as root.
+//! Limits with control groups: version 2 where it is delegated to us, version 1 as root.
 //!
-//! One group for this installation, one below it for each sandbox. A sandbox joins before it gives
-//! up its privileges, so everything it starts is inside.
+//! There is one group for this installation, with one child for each sandbox. A sandbox joins
+//! before
+//! it drops its privileges, so all its processes are inside.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -12,8 +13,8 @@ use std::{
 
 use crate::{Limits, RuntimeError, SandboxId, Usage, error::Doing};
 
-/// A group can be removed only milliseconds after its last process is gone; on a busy machine, and
-/// after a fork bomb, it takes longer.
+/// A group can be removed only some milliseconds after its last process ended; longer on a busy
+/// machine or after a fork bomb.
 const REMOVE_TRIES: u32 = 1000;
 const REMOVE_PAUSE: Duration = Duration::from_millis(5);
 /// The period in which processor time is counted.
@@ -22,16 +23,16 @@ const CPU_PERIOD_US: u64 = 100_000;
 /// The control groups of this installation.
 #[derive(Debug, Clone)]
 pub enum Cgroups {
-    /// One tree for everything.
+    /// One unified tree.
     V2(PathBuf),
     /// A tree for each controller.
     V1 { memory: PathBuf, cpu: PathBuf, pids: PathBuf },
-    /// None that we may use.
+    /// No usable control groups.
     None,
 }
 
 impl Cgroups {
-    /// Finds out what is possible by trying it.
+    /// Detects what is usable by trying it.
     pub fn detect(instance: &str) -> Self {
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
@@ -40,10 +41,11 @@ impl Cgroups {
         candidates.into_iter().flatten().find(Self::works).unwrap_or(Self::None)
     }
 
-    /// Makes the group of a sandbox, with its limits. Whoever writes `0` to the returned files
-    /// joins it.
+    /// Creates the group of a sandbox with its limits. A process joins by writing `0` to the
+    /// returned
+    /// files.
     pub fn create(&self, id: &SandboxId, limits: &Limits) -> Result<Vec<File>, RuntimeError> {
-        // The last sandbox to go may take the common group away while we use it.
+        // The common group may be removed with the last sandbox while we use it; try twice.
         self.try_create(id, limits).or_else(|_| self.try_create(id, limits))
     }
 
@@ -66,7 +68,7 @@ impl Cgroups {
         self.trees().into_iter().map(open).collect()
     }
 
-    /// Removes the group of a sandbox that is gone.
+    /// Removes the group of a sandbox that has ended.
     pub async fn remove(&self, id: &SandboxId) {
         for tree in self.trees() {
             let dir = tree.join(id.as_str());
@@ -81,12 +83,12 @@ impl Cgroups {
             if dir.exists() {
                 tracing::warn!(group = %dir.display(), "Control group could not be removed");
             }
-            // The group of the installation goes with its last sandbox, and comes with the next.
+            // The group of the installation is removed with its last sandbox.
             let _ = fs::remove_dir(tree);
         }
     }
 
-    /// What a sandbox uses.
+    /// The usage of a sandbox.
     pub fn usage(&self, id: &SandboxId) -> Option<Usage> {
         let number = |dir: &Path, file| read_number(&dir.join(id.as_str()).join(file));
         let field = |dir: &Path, file, name| read_field(&dir.join(id.as_str()).join(file), name);
@@ -105,7 +107,7 @@ impl Cgroups {
         }
     }
 
-    /// What limits sandboxes, in a word.
+    /// The name of the mechanism.
     pub fn name(&self) -> &'static str {
         match self {
             Self::V2(_) => "cgroup-v2",
@@ -114,7 +116,7 @@ impl Cgroups {
         }
     }
 
-    /// All groups that are made for this installation, those of sandboxes below them left out.
+    /// All groups of this installation, without those of sandboxes.
     pub fn all(&self) -> Vec<PathBuf> {
         let mut all = self.trees();
         if let Self::V2(tree) = self {
@@ -131,11 +133,11 @@ impl Cgroups {
         }
     }
 
-    /// The files to write, by tree.
+    /// The files to write, for each tree.
     fn settings(&self, limits: &Limits) -> Vec<(PathBuf, Vec<(&'static str, String)>)> {
         let memory = limits.memory_bytes.to_string();
         let pids = limits.pids.to_string();
-        // Cores are at most a thousand, so the cast is exact.
+        // There are at most a thousand cores, so the cast is exact.
         let quota = limits.cpu_cores.map(|cores| (cores * CPU_PERIOD_US as f64) as u64);
         match self {
             Self::V2(dir) => {
@@ -164,7 +166,7 @@ impl Cgroups {
         }
     }
 
-    /// Makes a group, sets its limits and removes it: the only reliable test.
+    /// Creates a group, sets its limits and removes it: the only reliable test.
     fn works(&self) -> bool {
         let Ok(probe) = SandboxId::new("probe") else { return false };
         let made = self.create(&probe, &Limits::default()).is_ok();
@@ -185,7 +187,7 @@ fn v2(own: &str, mounts: &str, name: &str) -> Option<Cgroups> {
     if !(offers("memory") && offers("pids") && offers("cpu")) {
         return None;
     }
-    // A group that hands controllers down may not hold processes itself: we move to a leaf first.
+    // A group with delegated controllers must not contain processes, so we move to a leaf first.
     let tree = home.join(name);
     let leaf = leaf(&tree);
     fs::create_dir_all(&leaf).ok()?;
@@ -194,13 +196,13 @@ fn v2(own: &str, mounts: &str, name: &str) -> Option<Cgroups> {
     Some(Cgroups::V2(tree))
 }
 
-/// Where the server itself is, beside the tree of its sandboxes.
+/// The group of the server itself, beside the tree of its sandboxes.
 fn leaf(tree: &Path) -> PathBuf {
     let name = tree.file_name().unwrap_or_default().to_string_lossy();
     tree.with_file_name(format!("{name}-server"))
 }
 
-/// Our own groups in the trees of each controller, so that limits on us still bind.
+/// Our own groups in the tree of each controller, so that limits on us still apply.
 fn v1(own: &str, mounts: &str, name: &str) -> Option<Cgroups> {
     let tree = |controller: &str| {
         let group = own.lines().find_map(|line| {
@@ -223,7 +225,7 @@ fn mount_of(mounts: &str, kind: &str, controller: Option<&str>) -> Option<PathBu
     })
 }
 
-/// Swap limits are missing where swap is not accounted; everything else must work.
+/// Swap limits are missing without swap accounting; everything else must work.
 fn set(path: &Path, value: &str) -> Result<(), RuntimeError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let optional = name.contains("swap") || name.contains("memsw");
@@ -251,7 +253,7 @@ mod tests {
         cgroup /sys/fs/cgroup/pids cgroup rw,pids 0 0\n";
 
     #[test]
-    fn groups_are_made_below_our_own() {
+    fn groups_are_created_below_our_own() {
         let own = "4:memory:/service\n3:cpu,cpuacct:/\n2:pids:/a/b\n0::/\n";
         let Some(Cgroups::V1 { memory, cpu, pids }) = v1(own, MOUNTS, "helmdeck-x") else {
             panic!("version 1 is there");

@@ -1,12 +1,12 @@
-//! The `/etc` that a sandbox sees: a few generated files, and single entries of the host's.
+//! The `/etc` of a sandbox: a few generated files, and single entries of the host's.
 //!
-//! Never the host's whole directory: it would show account names, and more.
+//! Never the host's whole directory, which would reveal account names and more.
 
 use std::{fmt::Write, os::fd::OwnedFd};
 
 use crate::RuntimeError;
 
-/// Entries of the host's `/etc` that programs need and that hold nothing private.
+/// Entries of the host's `/etc` that programs need and that contain nothing private.
 pub const FROM_HOST: [&str; 20] = [
     "fonts",
     "ssl/certs",
@@ -30,7 +30,7 @@ pub const FROM_HOST: [&str; 20] = [
     "profile",
 ];
 
-/// The files that [`generate`] makes.
+/// The files made by [`generate`].
 const GENERATED: [&str; 8] = [
     "passwd",
     "group",
@@ -42,15 +42,16 @@ const GENERATED: [&str; 8] = [
     CHROMIUM_POLICY,
 ];
 
-/// Where Chromium looks for what it must and must not do. Every browser of a session obeys it,
-/// also those that the agent's programs start.
+/// The path of Chromium's policy. It applies to every browser of a session, including those that
+/// the
+/// agent's programs start.
 const CHROMIUM_POLICY: &str = "chromium/policies/managed/helmdeck.json";
 
 /// The sandbox's host name.
 pub const HOST_NAME: &str = "helmdeck";
 
-/// The generated files, by name. They are copied into the sandbox: a bind would show where on the host
-/// they come from.
+/// The generated files, by name. They are copied into the sandbox: a bind mount would reveal their
+/// path on the host.
 pub fn generate() -> Result<Vec<(&'static str, OwnedFd)>, RuntimeError> {
     let file = |name| {
         let content = content(name)?;
@@ -75,7 +76,7 @@ fn content(name: &str) -> Result<String, RuntimeError> {
         "hostname" => format!("{HOST_NAME}\n"),
         "machine-id" => machine_id()?,
         CHROMIUM_POLICY => include_str!("chromium_policy.json").into(),
-        // There is no name server: names are resolved outside, by the proxy.
+        // Empty: names are resolved outside, by the proxy.
         _ => String::new(),
     })
 }
@@ -99,7 +100,7 @@ mod tests {
     fn the_policy_is_json_and_leaves_background_mode_to_the_browser() {
         let policy = include_str!("chromium_policy.json");
         let policy: serde_json::Value = serde_json::from_str(policy).unwrap();
-        // Without it, the browser of a desktop ends with its last window.
+        // Setting it would make a desktop's browser exit with its last window.
         assert!(policy.is_object() && policy.get("BackgroundModeEnabled").is_none());
     }
 }

@@ -1,10 +1,14 @@
-//! Which servers of root live on this machine, and what those left that never came back: empty
-//! control groups, and claims on user ids of sandboxes that are gone.
+//! Tracks which servers run as root on this machine, and cleans up after those that never came
+//! back:
+//! empty control groups, and claimed user ids of sandboxes that ended.
 //!
-//! A server holds a shared lock on a file of its instance, in a place that all servers share. Who
-//! has that lock alone knows that no server of the instance lives, and that none starts meanwhile.
-//! Even then a group is removed only if the kernel agrees that nothing runs in it, so a sandbox that
-//! waits for its server to come back is left alone.
+//! A server holds a shared lock on a file of its instance, in a common directory. A process that
+//! gets
+//! the exclusive lock knows that no server of the instance is running or starting. Even then a
+//! group
+//! is removed only if the kernel confirms that it is empty, so a sandbox that waits for its server
+//! to
+//! come back is left alone.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -19,29 +23,30 @@ use serde::{Deserialize, Serialize};
 use super::{status, uid};
 
 const INSTANCES: &str = "/run/helmdeck-instances";
-/// Another server that starts has our file for milliseconds.
+/// Another server that starts holds our file for milliseconds.
 const LOCK_DEADLINE: Duration = Duration::from_secs(5);
 const LOCK_PAUSE: Duration = Duration::from_millis(5);
 
-/// Tells other servers that this one lives, for as long as it is held.
+/// Marks this server as running while it is held.
 #[derive(Debug)]
 pub struct Presence {
     file: File,
     path: PathBuf,
 }
 
-/// What a server would leave if it never came back.
+/// What a server would leave behind if it never came back.
 #[derive(Debug, Serialize, Deserialize)]
 struct Estate {
     /// The directory of the instance.
     root: PathBuf,
-    /// Its control groups, each with one below for every sandbox.
+    /// Its control groups, each with one child for every sandbox.
     groups: Vec<PathBuf>,
 }
 
 impl Presence {
-    /// Says that a server of the instance lives. To be said before it makes any group. Without it,
-    /// the server works, and nobody will clear away after it.
+    /// Marks a server of the instance as running; called before it creates any group. If this
+    /// fails,
+    /// the server works, but is not cleaned up after.
     pub fn announce(instance: &str) -> Option<Self> {
         Self::announce_in(Path::new(INSTANCES), instance)
     }
@@ -54,7 +59,7 @@ impl Presence {
             let mut options = OpenOptions::new();
             options.read(true).write(true).create(true).truncate(false).mode(0o600);
             let file = options.open(&path).ok()?;
-            // Who cleared away before us may have removed the file after we opened it.
+            // Another server that cleaned up may have removed the file after we opened it.
             if file.try_lock_shared().is_ok() && is_at(&file, &path) {
                 return Some(Self { file, path });
             }
@@ -63,7 +68,7 @@ impl Presence {
         None
     }
 
-    /// Writes down what is to be cleared away if this server never comes back.
+    /// Records what to clean up if this server never comes back.
     pub fn bequeath(&mut self, root: &Path, groups: Vec<PathBuf>) {
         let estate = Estate { root: root.to_owned(), groups };
         let text = serde_json::to_vec(&estate).unwrap_or_default();
@@ -73,11 +78,11 @@ impl Presence {
             .and_then(|()| self.file.rewind())
             .and_then(|()| self.file.write_all(&text));
         if let Err(error) = written {
-            tracing::warn!(%error, "What this server may leave could not be written down");
+            tracing::warn!(%error, "Cleanup record could not be written");
         }
     }
 
-    /// Clears away what other servers left that are gone.
+    /// Cleans up after other servers that are gone.
     pub fn clear_after_others(&self) {
         let files = self.path.parent().map(fs::read_dir).into_iter().flatten().flatten().flatten();
         for path in files.map(|entry| entry.path()).filter(|path| *path != self.path) {
@@ -86,7 +91,7 @@ impl Presence {
     }
 }
 
-/// Clears away after one instance, unless a server of it lives.
+/// Cleans up after one instance, unless a server of it is running.
 fn clear(path: &Path) {
     let Ok(mut file) = OpenOptions::new().read(true).write(true).open(path) else { return };
     if file.try_lock().is_err() || !is_at(&file, path) {
@@ -100,16 +105,16 @@ fn clear(path: &Path) {
     let groups_left = estate.groups.iter().filter(|group| !remove_if_empty(group)).count();
     let claims_left = sandboxes(&estate.root).iter().filter(|dir| !give_up(dir, &estate)).count();
     if groups_left + claims_left == 0 {
-        tracing::info!(root = %estate.root.display(), "Cleared away after a server that is gone");
+        tracing::info!(root = %estate.root.display(), "Cleaned up after a server that is gone");
         let _ = fs::remove_file(path);
     }
 }
 
-/// Removes a group with those below it, as far as nothing runs in them; whether it is gone.
+/// Removes a group and its children where they are empty; returns whether it is gone.
 fn remove_if_empty(group: &Path) -> bool {
     for below in fs::read_dir(group).into_iter().flatten().flatten() {
         if below.file_type().is_ok_and(|kind| kind.is_dir()) {
-            // Refused by the kernel if anything runs in it.
+            // The kernel refuses if a process is inside.
             let _ = fs::remove_dir(below.path());
         }
     }
@@ -117,12 +122,12 @@ fn remove_if_empty(group: &Path) -> bool {
     !group.exists()
 }
 
-/// Gives the user id of a sandbox back if it is certain that nothing runs there; whether it was.
+/// Releases the user id of a sandbox if it has certainly ended; returns whether it did.
 fn give_up(dir: &Path, estate: &Estate) -> bool {
     let name = dir.file_name().unwrap_or_default();
     let has_group = estate.groups.iter().any(|group| group.join(name).exists());
     let ended = status::read(dir).is_some_and(|status| !status.is_alive());
-    // Without groups, a sandbox in another process namespace would look as if it had ended.
+    // Without groups, a sandbox in another process namespace would look ended.
     let certain = ended && !has_group && !estate.groups.is_empty();
     if certain {
         uid::release(dir);
@@ -135,7 +140,7 @@ fn sandboxes(root: &Path) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).collect()
 }
 
-/// Whether the path still leads to the open file.
+/// Whether the path still refers to the open file.
 fn is_at(file: &File, path: &Path) -> bool {
     let number = |found: fs::Metadata| (found.dev(), found.ino());
     match (file.metadata(), fs::metadata(path)) {
@@ -158,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_of_a_server_that_is_gone_are_cleared_away_and_those_of_a_living_one_are_not() {
+    fn only_groups_of_servers_that_are_gone_are_removed() {
         let dir = tempfile::tempdir().unwrap();
         let (_alive, theirs) = instance(dir.path(), "alive");
         let (gone, left) = instance(dir.path(), "gone");
@@ -175,10 +180,10 @@ mod tests {
     }
 
     #[test]
-    fn what_still_runs_stays_and_so_does_the_word_about_it() {
+    fn running_sandboxes_and_their_record_are_kept() {
         let dir = tempfile::tempdir().unwrap();
         let (gone, left) = instance(dir.path(), "gone");
-        // As the kernel does with a process in it, the file system refuses to remove this.
+        // The file system refuses to remove this, like the kernel does for a group with a process.
         fs::write(left.join("sandbox").join("process"), "").unwrap();
         drop(gone);
         let (us, _) = instance(dir.path(), "us");
@@ -188,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_no_server_wrote_is_left_alone() {
+    fn foreign_files_are_left_alone() {
         let dir = tempfile::tempdir().unwrap();
         let (us, _) = instance(dir.path(), "us");
         let strange = dir.path().join("instances/strange");

@@ -1,12 +1,14 @@
-//! System calls that sandboxes are denied: parts of the kernel that are attacked more often than
-//! they are needed.
+//! System calls that are denied in sandboxes: parts of the kernel that are attacked more often than
+//! needed.
 //!
-//! Two filters. The outer one binds the guest and everything below. The nested one, for what the
-//! agent runs, also denies mounting, which only bubblewrap itself needs. Both leave user
-//! namespaces alone: they are what Chromium's own sandbox is made of.
+//! There are two filters. The outer one applies to the guest and everything below it. The nested
+//! one,
+//! for the agent's programs, also denies mounting, which only bubblewrap needs. Both allow user
+//! namespaces, because Chromium's own sandbox uses them.
 //!
-//! Calls that were not known when this was written do not exist inside: a kernel's newer ways to do
-//! what is denied are denied as well. The same holds for calls by the x32 ABI, whose numbers are higher.
+//! Calls newer than this list do not exist inside, so new ways to do what is denied are denied as
+//! well.
+//! The same applies to the x32 ABI, whose numbers are higher.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +20,7 @@ use seccompiler::{
 
 use crate::RuntimeError;
 
-/// Denied everywhere. ptrace stays: debuggers are useful, and process namespaces confine it.
+/// Denied everywhere. ptrace is allowed: debuggers are useful, and process namespaces confine it.
 const ALWAYS: [c_long; 38] = [
     SYS_keyctl,
     SYS_add_key,
@@ -60,14 +62,14 @@ const ALWAYS: [c_long; 38] = [
     SYS_nfsservctl,
 ];
 
-/// The highest call that is known: `mseal`. Above are, among others, `open_tree_attr`.
+/// The highest known call: `mseal`. Newer ones include `open_tree_attr`.
 const HIGHEST: u32 = 462;
 
 /// `statmount` and `listmount`, which have the same numbers on all architectures.
 const STATMOUNT: c_long = 457;
 const LISTMOUNT: c_long = 458;
 
-/// Denied to what the agent runs.
+/// Denied to the agent's programs.
 const NESTED: [c_long; 14] = [
     SYS_mount,
     SYS_umount2,
@@ -82,22 +84,22 @@ const NESTED: [c_long; 14] = [
     STATMOUNT,
     LISTMOUNT,
     SYS_setns,
-    // Shorter turns would let it in before its neighbours' guests.
+    // Shorter time slices would let it run before its neighbours' guests.
     SYS_sched_setattr,
 ];
 
-/// Terminal requests that put characters into somebody's input.
+/// Terminal requests that inject input.
 const IOCTLS: [u64; 2] = [TIOCSTI, TIOCLINUX];
 
-/// Socket families no desktop program needs: X.25, packet, CAN, ALG, VSOCK.
+/// Socket families that desktop programs do not need: X.25, packet, CAN, ALG, VSOCK.
 const FAMILIES: [c_int; 5] = [AF_X25, AF_PACKET, AF_CAN, AF_ALG, AF_VSOCK];
 
-/// The filter for the guest and all below it.
+/// The filter for the guest and everything below it.
 pub fn outer() -> Result<Vec<u8>, RuntimeError> {
     compile(&[])
 }
 
-/// The filter for what the agent runs.
+/// The filter for the agent's programs.
 pub fn nested() -> Result<Vec<u8>, RuntimeError> {
     compile(&NESTED)
 }
@@ -105,7 +107,7 @@ pub fn nested() -> Result<Vec<u8>, RuntimeError> {
 fn compile(more: &[c_long]) -> Result<Vec<u8>, RuntimeError> {
     program(more)
         .map(|program| {
-            // bubblewrap reads the kernel's own layout: code, two jumps, operand.
+            // bubblewrap reads the kernel's layout: code, two jumps, operand.
             let word = |i: &sock_filter| {
                 let [a, b] = i.code.to_ne_bytes();
                 let [c, d, e, f] = i.k.to_ne_bytes();
@@ -118,12 +120,12 @@ fn compile(more: &[c_long]) -> Result<Vec<u8>, RuntimeError> {
         })
 }
 
-/// Comes before the rest: a call with a higher number ends here, as if the kernel did not have it.
+/// Comes first: a call with a higher number fails as if the kernel did not have it.
 fn only_known() -> [sock_filter; 3] {
     let plain = |code: u32, k| sock_filter { code: code as u16, jt: 0, jf: 0, k };
     let missing = SECCOMP_RET_ERRNO | ENOSYS.unsigned_abs();
     [
-        // The number is the first word of what filters look at.
+        // The call number is the first word of the filter's data.
         plain(BPF_LD | BPF_W | BPF_ABS, 0),
         sock_filter { jf: 1, ..plain(BPF_JMP | BPF_JGT | BPF_K, HIGHEST) },
         plain(BPF_RET | BPF_K, missing),
@@ -157,14 +159,14 @@ mod tests {
     }
 
     #[test]
-    fn a_call_with_a_number_that_is_not_known_ends_before_all_rules() {
+    fn unknown_calls_are_refused_before_all_rules() {
         const OPEN_TREE_ATTR: u32 = 467;
         const X32_GETPID: u32 = 0x4000_0000 + 39;
         let [load, compare, missing] = only_known();
         let passes = |number: u32| number <= compare.k;
         assert!(passes(SYS_mseal as u32) && passes(SYS_getpid as u32));
         assert!(!passes(OPEN_TREE_ATTR) && !passes(X32_GETPID));
-        // Greater: the next one, which refuses; else the rules.
+        // Greater: the next instruction, which refuses; else the rules.
         assert_eq!((load.k, compare.jt, compare.jf), (0, 0, 1));
         assert_eq!(missing.k, SECCOMP_RET_ERRNO | ENOSYS.unsigned_abs());
     }

@@ -1,4 +1,4 @@
-//! What bubblewrap writes down about a sandbox.
+//! The status file that bubblewrap writes for a sandbox.
 
 use std::{fs, os::unix::fs::MetadataExt, path::Path};
 
@@ -11,7 +11,7 @@ use serde::Deserialize;
 pub struct Status {
     /// The first process of the sandbox, as the host sees it.
     child_pid: i32,
-    /// The inode of its process namespace; it tells a reused process number apart.
+    /// The inode of its process namespace; it detects a reused process id.
     pid_namespace: u64,
 }
 
@@ -21,7 +21,7 @@ impl Status {
         Pid::from_raw(self.child_pid)
     }
 
-    /// Whether that process is still the one that was written down.
+    /// Whether that process is still running and not a reused id.
     pub fn is_alive(&self) -> bool {
         let namespace = format!("/proc/{}/ns/pid", self.child_pid);
         let same = fs::metadata(namespace).is_ok_and(|found| found.ino() == self.pid_namespace);
@@ -29,11 +29,12 @@ impl Status {
     }
 }
 
-/// Whether a process only waits for its parent to notice that it has ended; parents may take long,
-/// and all others of its namespace ended before. While any of its threads is left, they have not.
+/// Whether a process has ended and waits to be reaped, which may take long; all others of its
+/// namespace
+/// ended before. Not while any of its threads is left.
 fn has_ended(pid: i32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The name in parentheses may hold anything, so the fields are looked for behind it.
+    // The name in parentheses may contain anything, so the fields are searched after it.
     let Some((_, fields)) = stat.rsplit_once(')') else { return false };
     let fields: Vec<_> = fields.split_whitespace().collect();
     let (state, threads) = (fields.first(), fields.get(17).and_then(|text| text.parse().ok()));
@@ -53,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_that_waits_for_its_parent_is_not_alive() {
+    fn a_zombie_is_not_alive() {
         let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
         let child_pid = child.id().cast_signed();
         let pid_namespace = fs::metadata("/proc/self/ns/pid").unwrap().ino();

@@ -1,7 +1,8 @@
-//! A user id of its own for each sandbox, when the server is root.
+//! A separate user id for each sandbox, when the server is root.
 //!
-//! Ids come from a range that no account uses. A claim is a file that names the sandbox, made in a
-//! place that all servers of the machine share, so that two of them never choose the same id.
+//! Ids come from a range that no account uses. A claim is a file that names the sandbox, in a
+//! directory
+//! shared by all servers of the machine, so that two never choose the same id.
 
 use std::{
     fs,
@@ -13,14 +14,14 @@ use std::{
 use crate::{RuntimeError, error::Doing};
 
 const CLAIMS: &str = "/run/helmdeck-uids";
-/// Above everything that distributions, containers and home directories hand out.
+/// Above all ids that distributions, containers and home directories use.
 const FIRST: u32 = 2_000_000_000;
 const COUNT: u32 = 10_000;
 
 /// Claims a free id for the sandbox in `dir`.
 pub fn claim(dir: &Path) -> Result<u32, RuntimeError> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(CLAIMS).doing("create", CLAIMS)?;
-    // One at a time, or two could take the same abandoned claim for themselves.
+    // Locked, or two servers could take the same abandoned claim.
     let lock = fs::File::create(Path::new(CLAIMS).join("lock")).doing("lock", CLAIMS)?;
     lock.lock().doing("lock", CLAIMS)?;
     for uid in FIRST..FIRST + COUNT {
@@ -44,7 +45,7 @@ pub fn claim(dir: &Path) -> Result<u32, RuntimeError> {
     Err(std::io::Error::other("all user ids for sandboxes are taken")).doing("claim in", CLAIMS)
 }
 
-/// Gives the id of the sandbox in `dir` back. One without an id has nothing to give.
+/// Releases the id of the sandbox in `dir`, if it has one.
 pub fn release(dir: &Path) {
     let uid = fs::read_to_string(dir.join("uid")).ok().and_then(|text| text.parse().ok());
     if let Some(claim) = uid.map(claim_file) {
@@ -59,17 +60,19 @@ fn claim_file(uid: u32) -> PathBuf {
     Path::new(CLAIMS).join(uid.to_string())
 }
 
-/// A claim whose sandbox directory is gone was left by a server that died at the wrong moment.
+/// Whether the owner of a claim exists. A server that died at the wrong moment leaves a claim
+/// without
+/// one.
 fn owner_exists(claim: &Path) -> bool {
     match fs::read_to_string(claim) {
-        // Being written right now: not ours to judge.
+        // It is being written right now.
         Ok(owner) if owner.is_empty() => true,
         Ok(owner) => Path::new(&owner).exists(),
         Err(_) => true,
     }
 }
 
-/// Whether something still runs under the id, although nobody claims it.
+/// Whether a process still runs under the id, although it is not claimed.
 fn has_processes(uid: u32) -> bool {
     use std::os::unix::fs::MetadataExt;
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();

@@ -1,7 +1,8 @@
-//! Directories on the disk that sandboxes have as their `/workspace`, one for each.
+//! The sandboxes' directories on disk, mounted as `/workspace`.
 //!
-//! Programs of a sandbox choose what is in there, so nothing but removal is done with it: without
-//! recursion, because a tree may be deeper than any stack, and without following links.
+//! Programs of a sandbox control the content, so it is only ever removed: without recursion,
+//! because a
+//! tree may be deeper than any stack, and without following links.
 
 use std::{
     ffi::CString,
@@ -24,11 +25,11 @@ use rustix::{
 
 use crate::{RuntimeError, SandboxId, error::Doing};
 
-/// A folder beside those that programs see, which takes what is to be removed.
+/// A folder that collects what is to be removed.
 const DOOMED: &str = ".helmdeck-doomed";
 /// How many names are read at once: a folder may have millions.
 const AT_ONCE: usize = 50_000;
-/// What a directory must be to be emptied.
+/// The mode a directory needs to be emptied.
 const OPEN: u32 = 0o700;
 
 /// The directories of one installation.
@@ -36,12 +37,12 @@ const OPEN: u32 = 0o700;
 pub struct Workspaces(PathBuf);
 
 impl Workspaces {
-    /// They are made in `dir`, when they are needed.
+    /// Directories are created in `dir` when needed.
     pub fn new(dir: PathBuf) -> Self {
         Self(dir)
     }
 
-    /// Makes the directory of a sandbox, which belongs to `uid` if that is given.
+    /// Creates the directory of a sandbox, owned by `uid` if given.
     pub fn make(&self, id: &SandboxId, uid: Option<u32>) -> Result<PathBuf, RuntimeError> {
         let dir = self.0.join(id.as_str());
         DirBuilder::new().recursive(true).mode(OPEN).create(&self.0).doing("create", &self.0)?;
@@ -52,8 +53,9 @@ impl Workspaces {
         Ok(dir)
     }
 
-    /// Removes the directory of a sandbox that is gone, and the one that `in_place` of it was used where
-    /// it could not be mounted. Takes as long as there is something to remove.
+    /// Removes the directory of a sandbox that has ended, and `in_place`, which was used if it
+    /// could not
+    /// be mounted. Takes as long as there is something to remove.
     pub async fn remove(&self, id: &SandboxId, in_place: PathBuf) -> Result<(), RuntimeError> {
         for dir in [self.0.join(id.as_str()), in_place] {
             let removing = dir.clone();
@@ -63,7 +65,7 @@ impl Workspaces {
         Ok(())
     }
 
-    /// Removes directories of sandboxes that `is_known` does not know, behind our backs.
+    /// Removes directories of sandboxes that `is_known` rejects, in the background.
     pub fn sweep(&self, is_known: impl Fn(&str) -> bool) {
         let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
         let left: Vec<_> = entries
@@ -75,7 +77,7 @@ impl Workspaces {
         }
         std::thread::spawn(move || {
             for dir in left {
-                tracing::info!(dir = %dir.display(), "Removing a workspace that is left over");
+                tracing::info!(dir = %dir.display(), "Removing a leftover workspace");
                 if let Err(error) = remove(&dir) {
                     tracing::warn!(dir = %dir.display(), %error, "Workspace could not be removed");
                 }
@@ -84,7 +86,7 @@ impl Workspaces {
     }
 }
 
-/// Removes a directory with all that is in it, whatever that is. One that is not there is removed.
+/// Removes a directory with all its content. Succeeds if it does not exist.
 fn remove(dir: &Path) -> io::Result<()> {
     let top = match open(CWD, dir) {
         Ok(top) => top,
@@ -97,9 +99,9 @@ fn remove(dir: &Path) -> io::Result<()> {
     }
     let doomed = open(top.as_fd(), DOOMED)?;
     let number = |name: &CString| name.to_str().ok()?.parse::<u64>().ok();
-    // A server that was killed may have begun with it.
+    // A server that was killed may have started the removal.
     let mut next = names(doomed.as_fd())?.iter().filter_map(number).max().map_or(0, |n| n + 1);
-    // Every folder is moved up until none is below another.
+    // Every folder is moved up until none contains another.
     empty(top.as_fd(), doomed.as_fd(), &mut next)?;
     loop {
         let folders = names(doomed.as_fd())?;
@@ -116,7 +118,7 @@ fn remove(dir: &Path) -> io::Result<()> {
     fs::remove_dir(dir)
 }
 
-/// Removes the files of a folder, and moves its folders to `doomed`.
+/// Removes the files of a folder, and moves its subfolders to `doomed`.
 fn empty(folder: BorrowedFd<'_>, doomed: BorrowedFd<'_>, next: &mut u64) -> io::Result<()> {
     loop {
         let names = names(folder)?;
@@ -127,7 +129,7 @@ fn empty(folder: BorrowedFd<'_>, doomed: BorrowedFd<'_>, next: &mut u64) -> io::
             let name = name.as_c_str();
             let facts = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
             if FileType::from_raw_mode(facts.st_mode) == FileType::Directory {
-                // Who may not write to a folder may not move it either.
+                // A folder can only be moved by a user who may write to it.
                 chmodat(folder, name, Mode::from_raw_mode(OPEN), AtFlags::empty())?;
                 renameat(folder, name, doomed, next.to_string())?;
                 *next += 1;
@@ -138,7 +140,7 @@ fn empty(folder: BorrowedFd<'_>, doomed: BorrowedFd<'_>, next: &mut u64) -> io::
     }
 }
 
-/// Some of what a folder holds, all if that is not too much, less [`DOOMED`].
+/// Up to [`AT_ONCE`] names in a folder, without [`DOOMED`].
 fn names(folder: BorrowedFd<'_>) -> io::Result<Vec<CString>> {
     let mut names = Vec::new();
     for entry in Dir::read_from(folder)? {
@@ -166,7 +168,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_directory_is_removed_whatever_programs_made_of_it_and_nothing_else_is() {
+    async fn a_directory_is_removed_with_any_content_and_nothing_else_is() {
         let dir = tempfile::tempdir().unwrap();
         let kept = dir.path().join("kept");
         fs::create_dir(&kept).unwrap();
@@ -177,14 +179,14 @@ mod tests {
         symlink(&kept, made.join("link")).unwrap();
         fs::create_dir_all(made.join("a/b/c")).unwrap();
         fs::create_dir_all(made.join("0/1")).unwrap();
-        // A removal that did not come to its end.
+        // An interrupted removal.
         fs::create_dir_all(made.join(DOOMED).join("0/full")).unwrap();
         fs::write(made.join("a/b/file"), "").unwrap();
         for folder in ["a/b/c", "a/b", "a"] {
             let closed = fs::Permissions::from_mode(0o000);
             fs::set_permissions(made.join(folder), closed).unwrap();
         }
-        // Deeper than any path.
+        // Deeper than any path can name.
         let mut folder = open(CWD, &made).unwrap();
         for _ in 0..2_000 {
             mkdirat(&folder, "deep", Mode::from_raw_mode(OPEN)).unwrap();
@@ -197,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_over_is_swept_away() {
+    fn leftover_directories_are_removed() {
         let dir = tempfile::tempdir().unwrap();
         let workspaces = Workspaces::new(dir.path().to_owned());
         for name in ["known", "left"] {

@@ -1,4 +1,4 @@
-//! What a viewer of the browser may send. Pure.
+//! Messages that a viewer of the browser may send. Pure.
 
 use helmdeck_rfb::Input;
 use helmdeck_wire::cast::{
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::input;
 
-/// So much of a name that nobody knows is told back.
+/// Maximum length of an unknown name quoted in an error.
 const MAX_NAME: usize = 40;
 
 #[derive(Deserialize)]
@@ -22,7 +22,7 @@ struct Envelope {
     params: Value,
 }
 
-/// Reads one message; nothing passes that is not known field by field.
+/// Parses one message. Only known fields are accepted.
 pub fn read(text: &str) -> Result<CastRequest, String> {
     let envelope = serde_json::from_str::<Envelope>(text);
     let Envelope { method, params } =
@@ -37,7 +37,7 @@ pub fn read(text: &str) -> Result<CastRequest, String> {
         other => {
             let other: String = other.chars().take(MAX_NAME).collect();
             Err(format!(
-                "method: {other:?} does not pass: expected Input.dispatchMouseEvent, \
+                "method: {other:?} is not allowed: expected Input.dispatchMouseEvent, \
                  Input.dispatchKeyEvent, Input.dispatchTouchEvent, dialog, view or ack"
             ))
         }
@@ -49,7 +49,7 @@ fn fields<T: DeserializeOwned + JsonSchema + 'static>(
     params: Value,
 ) -> Result<T, String> {
     let params = match params {
-        // None are as good as an empty object.
+        // Missing params count as an empty object.
         Value::Null => Map::new(),
         Value::Object(params) => params,
         _ => return Err(format!("{method}: params: expected an object")),
@@ -57,7 +57,7 @@ fn fields<T: DeserializeOwned + JsonSchema + 'static>(
     input::read(params).map_err(|refused| format!("{method}: params: {}", refused.message))
 }
 
-/// Whether only who drives may.
+/// Whether the message requires control.
 pub fn drives(asked: &CastRequest) -> bool {
     match asked {
         CastRequest::Mouse(_)
@@ -69,7 +69,7 @@ pub fn drives(asked: &CastRequest) -> bool {
     }
 }
 
-/// Whether something is done by it, and not only let go or passed over.
+/// Whether the message starts something, instead of releasing or ignoring it.
 pub fn begins(asked: &CastRequest) -> bool {
     match asked {
         CastRequest::Mouse(MouseInput { kind, .. }) => match kind {
@@ -83,7 +83,7 @@ pub fn begins(asked: &CastRequest) -> bool {
     }
 }
 
-/// Input in the words of the journal. A character that comes after its key is not another one.
+/// The input for the journal. A character that follows its key is not counted again.
 pub fn noted(asked: &CastRequest, key_is_down: &mut bool) -> Option<Input> {
     match asked {
         CastRequest::Mouse(mouse) => Some(pointer(mouse)),
@@ -110,7 +110,7 @@ pub fn noted(asked: &CastRequest, key_is_down: &mut bool) -> Option<Input> {
     }
 }
 
-/// As RFB has it.
+/// The pointer as in RFB.
 fn pointer(mouse: &MouseInput) -> Input {
     const WHEEL: u8 = 0b1000;
     let pressed = match (mouse.kind, mouse.button) {
@@ -126,7 +126,7 @@ fn pointer(mouse: &MouseInput) -> Input {
 }
 
 fn pixel(place: Place) -> u16 {
-    // Saturates, which is what is wanted of places outside.
+    // Saturates, which is right for points outside.
     place.get() as u16
 }
 
@@ -140,7 +140,7 @@ mod tests {
         {"type":"mousePressed","x":1.5,"y":-3,"button":"left","clickCount":2,"modifiers":8}}"#;
 
     #[test]
-    fn what_is_known_passes_and_nothing_else() {
+    fn only_known_messages_are_accepted() {
         assert!(matches!(read(CLICK), Ok(CastRequest::Mouse(_))));
         let passes = |method: &str, params: Value| {
             read(&json!({ "method": method, "params": params }).to_string())
@@ -155,7 +155,7 @@ mod tests {
         for method in
             ["Page.navigate", "Runtime.evaluate", "Input.insertText", "let_go", "ReleaseAll", ""]
         {
-            assert!(passes(method, json!({})).unwrap_err().contains("does not pass"), "{method}");
+            assert!(passes(method, json!({})).unwrap_err().contains("is not allowed"), "{method}");
         }
         let key = |field: &str, value: Value| {
             let mut params = json!({ "type": "keyDown" });
@@ -183,10 +183,10 @@ mod tests {
         assert!(read(r#"{"method":"ack","params":{"seq":1},"sessionId":"S"}"#).is_err());
     }
 
-    /// Messages that are cut, doubled or changed in one place are refused or mean something that
-    /// could have been said honestly; none is fatal.
+    /// Messages that are truncated, duplicated or changed in one place are refused, or equal
+    /// another valid message. None panics.
     #[test]
-    fn no_change_of_a_message_makes_another_method_of_it() {
+    fn a_changed_message_never_becomes_another_method() {
         let bytes = CLICK.as_bytes();
         for index in 0..bytes.len() {
             for byte in [0, b'"', b'{', b'}', b',', b':', b'9', b'e', b'-', b'\\', 0x7f] {
@@ -198,7 +198,7 @@ mod tests {
                     && let Ok(asked) = read(text)
                 {
                     assert!(matches!(asked, CastRequest::Mouse(_)), "{text}");
-                    // What passes is written as it was understood.
+                    // Accepted messages are written as they were understood.
                     let again = serde_json::to_string(&asked).unwrap();
                     assert_eq!(serde_json::from_str::<CastRequest>(&again).unwrap(), asked);
                 }

@@ -1,4 +1,4 @@
-//! A socket of one page: the same protocol, in the name of that page's session.
+//! A WebSocket for a single page: the same protocol within that page's session.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use serde_json::value::{RawValue, to_raw_value};
 
 const SESSION: &str = "sessionId";
 
-/// Puts messages into the page's session, and takes them out of it.
+/// Adds the page's session to messages, and removes it.
 pub struct PageSocket {
     session: String,
 }
 
-/// A message, less the meaning of its parts.
+/// A message with unparsed fields.
 type Parts = BTreeMap<String, Box<RawValue>>;
 
 impl PageSocket {
@@ -20,7 +20,8 @@ impl PageSocket {
         Self { session }
     }
 
-    /// A client's message as the browser takes it. What is no message goes on as it is, to be answered.
+    /// A client's message for the browser. Invalid messages pass unchanged, for the browser to
+    /// answer.
     pub fn up(&self, text: &str) -> String {
         let put = || {
             let mut parts: Parts = serde_json::from_str(text).ok()?;
@@ -32,8 +33,8 @@ impl PageSocket {
         put().unwrap_or_else(|| text.to_owned())
     }
 
-    /// The browser's message as the client takes it; nothing if it is not of this page. Also those of
-    /// what is attached from the page pass, with their session.
+    /// The browser's message for the client; `None` if it belongs to another page. Messages of
+    /// targets that are attached from the page keep their session.
     pub fn down(&self, text: &str) -> Option<String> {
         let mut parts: Parts = serde_json::from_str(text).ok()?;
         let session: String = serde_json::from_str(parts.get(SESSION)?.get()).ok()?;
@@ -43,7 +44,7 @@ impl PageSocket {
         serde_json::to_string(&parts).ok()
     }
 
-    /// Whether the browser says that the page is gone.
+    /// Whether the browser reports that the page is gone.
     pub fn ends(&self, text: &str) -> bool {
         text.contains("\"Target.detachedFromTarget\"") && {
             let message: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
@@ -60,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_socket_speaks_for_its_page_alone() {
+    fn a_page_socket_sees_only_its_page() {
         let page = PageSocket::new("P".to_owned());
         let up = page.up(r#"{"id":1,"method":"Page.enable"}"#);
         assert_eq!(up, r#"{"id":1,"method":"Page.enable","sessionId":"P"}"#);

@@ -1,4 +1,4 @@
-//! What an outside client may say to the browser. Pure.
+//! Policy for messages of a client to the browser. Pure.
 
 use std::borrow::Cow;
 
@@ -7,29 +7,29 @@ use helmdeck_sessions::SessionError;
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
-/// Where downloads go, whatever folder of its own machine the client names.
+/// The download folder, whatever folder the client names.
 const DOWNLOADS: &str = "/home/agent/Downloads";
-/// The protocol's number for what could not be done.
+/// The protocol's error code for a failed command.
 const SERVER_ERROR: i64 = -32000;
 
-/// No honest message that is read whole is longer.
+/// Maximum length of messages that are rewritten.
 const MAX_REWRITTEN: usize = 64 << 10;
 
 /// The answer to an address that controls the browser.
 const NOT_OPENED: &str = "this address controls the browser, which belongs to the session: open a \
     page of the web, about:blank, data:, blob: or file: instead";
 
-/// What becomes of a message.
+/// Verdict on a message.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Verdict<'a> {
-    /// It goes to the browser, perhaps changed.
+    /// It goes to the browser, possibly changed.
     Pass(Cow<'a, str>),
-    /// It does not; the client is told this.
+    /// It is refused with this answer.
     Answer(String),
 }
 
-/// Judges one message. What cannot be read is answered as the browser would, and never passes: the
-/// way to the guest has NULs between messages, and there could be a whole message behind one.
+/// Judges one message. Unparseable messages are answered as the browser would, and never pass: the
+/// guest separates messages by NUL, and a message could hide behind one.
 pub fn judge<'a>(
     text: &'a str,
     may_drive: impl FnOnce() -> Result<(), SessionError>,
@@ -46,12 +46,12 @@ pub fn judge<'a>(
         "Browser.close" | "Browser.crash" | "Browser.crashGpuProcess" => {
             no("the browser belongs to the session: end the session instead")
         }
-        // Messages inside messages, and a page that may send any.
+        // Messages inside messages, and pages that may send any.
         "Target.sendMessageToTarget"
         | "Target.exposeDevToolsProtocol"
         | "Target.openDevTools"
         | "Target.setRemoteLocations" => no("not here: attach with flatten instead"),
-        // They stop a page, or its input, in ways that cannot be undone for a person who takes control.
+        // These block a page or its input in ways that a person who takes control cannot undo.
         "Page.waitForDebugger" => no("not here: use Debugger.pause instead"),
         "Emulation.setVisibleSize" => {
             no("not here: use Emulation.setDeviceMetricsOverride instead")
@@ -69,8 +69,7 @@ pub fn judge<'a>(
     }
 }
 
-/// Whether the address in the parameters is one that clients may open. One that the browser might read
-/// differently is not.
+/// Whether a client may open the address in the parameters. Ambiguous addresses are refused.
 fn may_open(params: Option<&RawValue>) -> bool {
     #[derive(Deserialize)]
     struct Opened<'a> {
@@ -86,7 +85,7 @@ fn may_open(params: Option<&RawValue>) -> bool {
     }
 }
 
-/// Whether a person who has control would see it as another's hand.
+/// Whether a person with control would notice it as someone else's input.
 fn drives(method: &str) -> bool {
     const ACTS: [&str; 29] = [
         "Browser.executeBrowserCommand",
@@ -122,16 +121,15 @@ fn drives(method: &str) -> bool {
     method.starts_with("Input.") || ACTS.contains(&method)
 }
 
-/// The same message with the session's own folder for downloads. A file arrives there under its number,
-/// so that it replaces none, and has the name that people know before the client hears that it is
-/// complete: the guest listens to the same events. A client may turn downloads off in a context that
-/// it made, but not for everybody.
+/// The same message with the session's download folder. A file is saved under a number, so that it
+/// replaces no other. The guest renames it before the client hears that it is complete. A client
+/// may disable downloads in a context that it created, but not for others.
 fn in_session(text: &str) -> Option<String> {
     if text.len() > MAX_REWRITTEN {
         return None;
     }
     let mut message: Value = serde_json::from_str(text).ok()?;
-    // The older call knows no numbers.
+    // The older command has no numbered files.
     message.as_object_mut()?.insert("method".to_owned(), json!("Browser.setDownloadBehavior"));
     let params = message.get_mut("params")?.as_object_mut()?;
     if params.contains_key("browserContextId") && params.get("behavior") == Some(&json!("deny")) {
@@ -162,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_ends_the_browser_however_the_message_is_written() {
+    fn the_browser_cannot_be_closed_by_any_spelling_of_a_message() {
         for method in ["Browser.close", "Browser.\\u0063rash"] {
             let text = format!(r#"{{"method":"{method}","id":7,"sessionId":"S"}}"#);
             let told = answer(judge(&text, || Ok(())));
@@ -172,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_opens_an_address_that_ends_the_browser() {
+    fn addresses_that_end_the_browser_are_refused() {
         for method in ["Page.navigate", "Target.createTarget"] {
             for params in [
                 r#"{"url":"chrome://quit"}"#,
@@ -190,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_hides_behind_or_inside_another_message() {
+    fn no_message_can_hide_behind_or_inside_another() {
         let close = r#"{"id":1,"method":"Browser.close"}"#;
         for hidden in [format!("x\0{close}"), format!("{close}\0{close}"), "\0".to_owned()] {
             assert!(answer(judge(&hidden, || Ok(())))["error"].is_object());
@@ -204,7 +202,7 @@ mod tests {
             let text = format!(r#"{{"id":1,"method":"{method}","params":{{}}}}"#);
             assert!(answer(judge(&text, || Ok(())))["error"].is_object());
         }
-        // A NUL inside a string of JSON is written as an escape, and reads as one message.
+        // A NUL inside a JSON string is escaped, so this is one message.
         let honest = r#"{"id":1,"method":"Runtime.evaluate","params":{"expression":"\u0000"}}"#;
         assert_eq!(judge(honest, held), Verdict::Pass(honest.into()));
     }
@@ -233,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn input_waits_for_the_person_who_drives_and_looking_does_not() {
+    fn while_a_person_drives_input_is_refused_and_reading_is_not() {
         for method in [
             "Input.dispatchKeyEvent",
             "Page.navigate",

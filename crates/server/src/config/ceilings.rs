@@ -1,4 +1,4 @@
-//! The most that a caller may ask of one session.
+//! Maximum resources that a caller may request for one session.
 
 use helmdeck_runtime::SandboxSpec;
 use helmdeck_sessions::{Ceiling, Ceilings};
@@ -15,7 +15,7 @@ pub(super) fn read(layers: &mut Layers) -> Result<Ceilings, ConfigError> {
         "max_memory_limit",
         "a size such as 4g, at least 256m",
         |text| text.parse().ok().filter(|size| *size >= Bytes(256 << 20)),
-        // What a session has if it does not ask is always allowed.
+        // The defaults of a session are always allowed.
         || Bytes((machine.memory.0 / 2).max(SandboxSpec::default().limits.memory_bytes)),
     )?;
     let cpu = layers.value(

@@ -1,4 +1,4 @@
-//! Values that nobody set.
+//! Default values of settings.
 
 use std::{
     collections::BTreeMap,
@@ -9,17 +9,17 @@ use std::{
 
 use helmdeck_wire::size::Bytes;
 
-/// This machine only: nothing is open to others by default.
+/// The loopback: nothing is open to other machines by default.
 pub const ADDR: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 3000));
-/// What a session may put on the disk: a large repository with its build.
+/// Disk space for a session: enough for a large repository with its build.
 pub const WORKSPACE_LIMIT: Bytes = Bytes(4 << 30);
-/// Less is filled before anybody looks.
+/// Smaller limits would be reached immediately.
 pub const LEAST_WORKSPACE: Bytes = Bytes(16 << 20);
-/// What a session with a browser uses, roughly.
+/// Approximate memory of a session with a browser.
 const BYTES_PER_SESSION: u64 = 384 << 20;
 const SESSIONS_PER_CORE: usize = 8;
 
-/// Where state is kept, by the habits of the system.
+/// The data directory, following the system's conventions.
 pub fn data_dir(env: &BTreeMap<String, String>) -> PathBuf {
     if is_root() {
         return "/var/lib/helmdeck".into();
@@ -31,7 +31,7 @@ pub fn data_dir(env: &BTreeMap<String, String>) -> PathBuf {
     }
 }
 
-/// Where sockets and mounts of running sandboxes are.
+/// The directory for sockets and mounts of running sandboxes.
 pub fn run_dir(env: &BTreeMap<String, String>) -> PathBuf {
     if is_root() {
         return "/run/helmdeck".into();
@@ -42,7 +42,7 @@ pub fn run_dir(env: &BTreeMap<String, String>) -> PathBuf {
     }
 }
 
-/// As many sessions as the machine carries.
+/// As many sessions as the machine can run.
 pub fn max_sessions() -> usize {
     let by_memory = total_memory().map_or(usize::MAX, |bytes| {
         usize::try_from(bytes / BYTES_PER_SESSION).unwrap_or(usize::MAX)
@@ -51,12 +51,12 @@ pub fn max_sessions() -> usize {
     by_memory.min(by_cores).clamp(4, 64)
 }
 
-/// The machine's memory, in whole megabytes; boundless if that cannot be told.
+/// The machine's memory in whole megabytes; unlimited if unknown.
 pub fn memory() -> Bytes {
     Bytes(total_memory().map_or(u64::MAX, |bytes| bytes & !((1 << 20) - 1)))
 }
 
-/// The machine's processor cores.
+/// The machine's CPU cores.
 pub fn cores() -> f64 {
     available_parallelism().map_or(1024.0, |cores| cores.get() as f64)
 }
@@ -76,7 +76,7 @@ fn per_user(parent: &str) -> PathBuf {
     Path::new(parent).join(format!("helmdeck-{}", rustix::process::geteuid().as_raw()))
 }
 
-/// The XDG specification says that a relative path is to be ignored.
+/// The XDG specification requires relative paths to be ignored.
 fn absolute(env: &BTreeMap<String, String>, name: &str) -> Option<PathBuf> {
     env.get(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }

@@ -1,4 +1,4 @@
-//! The two places a setting can come from, and which one won.
+//! The sources of settings and their precedence.
 
 use std::{
     collections::BTreeMap,
@@ -22,7 +22,7 @@ const READ_ELSEWHERE: [&str; 5] = [
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// Nobody set it.
+    /// The default.
     Default,
     /// This file.
     File(PathBuf),
@@ -30,18 +30,18 @@ pub enum Origin {
     Env(String),
 }
 
-/// Every setting, in order, and where its value came from.
+/// Every setting in order, with its origin.
 pub type Origins = Vec<(&'static str, Origin)>;
 
-/// Settings that make no sense.
+/// Invalid settings.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// The file that was asked for cannot be read.
+    /// The given file cannot be read.
     #[error("the configuration file {path} cannot be read")]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         #[source]
         source: std::io::Error,
     },
@@ -50,7 +50,7 @@ pub enum ConfigError {
     NotToml {
         /// The file.
         path: PathBuf,
-        /// Where it stops making sense.
+        /// The parser's error.
         #[source]
         source: toml::de::Error,
     },
@@ -61,7 +61,7 @@ pub enum ConfigError {
         path: PathBuf,
         /// The key.
         key: String,
-        /// What may stand there.
+        /// The known keys.
         known: String,
     },
     /// A value is not allowed.
@@ -69,7 +69,7 @@ pub enum ConfigError {
     Value {
         /// The variable, or the key and its file.
         name: String,
-        /// What it was set to; dots for secrets.
+        /// The value; masked for secrets.
         value: String,
         /// What is allowed.
         allowed: &'static str,
@@ -108,12 +108,12 @@ impl Layers {
         Ok(Self { env, file, path, origins: Vec::new() })
     }
 
-    /// The whole environment, for defaults that follow the habits of the system.
+    /// The whole environment, for defaults that depend on it.
     pub fn environment(&self) -> &BTreeMap<String, String> {
         &self.env
     }
 
-    /// One setting, from where it is set last.
+    /// One setting, from the source with the highest precedence.
     pub fn value<T>(
         &mut self,
         key: &'static str,
@@ -125,7 +125,7 @@ impl Layers {
         parse(&text).ok_or(ConfigError::Value { name, value: text, allowed })
     }
 
-    /// One setting that nobody may see.
+    /// One secret setting.
     pub fn secret(
         &mut self,
         key: &'static str,
@@ -141,8 +141,8 @@ impl Layers {
         }
     }
 
-    /// Call when every setting was taken: what is left is unknown, an error in the file and a
-    /// warning in the environment, which is not ours alone.
+    /// Call after all settings were taken. Everything left is unknown: an error in the file, and a
+    /// warning in the environment.
     pub fn finish(self) -> Result<(Origins, Vec<String>), ConfigError> {
         let known: Vec<_> = self.origins.iter().map(|(key, _)| *key).collect();
         if let Some(key) = self.file.into_keys().find(|key| !known.contains(&key.as_str())) {
@@ -166,7 +166,7 @@ impl Layers {
         Ok((self.origins, warnings))
     }
 
-    /// The text of a setting and how to call it in an error. An empty variable counts as unset.
+    /// The text of a setting, and its name for errors. An empty variable counts as unset.
     fn take(&mut self, key: &'static str) -> Option<(String, String)> {
         let variable = variable(key);
         if let Some(text) = self.env.get(&variable).filter(|text| !text.is_empty()) {
@@ -186,7 +186,7 @@ fn variable(key: &str) -> String {
     format!("{PREFIX}{}", key.to_ascii_uppercase())
 }
 
-/// Every value as text, since the environment has nothing else; one parser then serves both.
+/// Converts every value to text, so that file and environment share one parser.
 fn parse(path: &Path, text: &str) -> Result<BTreeMap<String, String>, ConfigError> {
     let table: toml::Table =
         text.parse().map_err(|source| ConfigError::NotToml { path: path.to_owned(), source })?;

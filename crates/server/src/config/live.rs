@@ -63,7 +63,7 @@ impl Live {
     }
 }
 
-/// Scheme, host and port, without a path.
+/// Origins: scheme, host and port, without a path.
 fn origins(text: &str) -> Option<Vec<String>> {
     let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
     let origin = |part| {
@@ -79,7 +79,7 @@ fn base(text: &str) -> Option<Uri> {
     (web && base.query().is_none()).then_some(base)
 }
 
-/// Sources of a content security policy; anything that could add to the policy is refused.
+/// Sources of a content security policy. Anything that could extend the policy is refused.
 fn sources(text: &str) -> Option<String> {
     let good = |source: &str| {
         source == "'self'"

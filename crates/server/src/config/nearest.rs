@@ -1,8 +1,8 @@
-//! Which setting a misspelt name stands for.
+//! Suggests settings for misspelled names.
 
 use strsim::levenshtein;
 
-/// The most wrong letters; no more than a third of the name's own letters may be wrong either.
+/// Maximum number of wrong letters. At most a third of the name's letters may be wrong, too.
 const MOST: usize = 3;
 
 /// The known name that is closest to `name`, if one is close enough.
@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_is_understood_and_another_word_is_not() {
+    fn a_typo_is_recognized_and_another_word_is_not() {
         let meant = |name| nearest(name, ["HELMDECK_ADDR", "HELMDECK_RUN_DIR"].into_iter());
         assert_eq!(meant("HELMDECK_ADRR"), Some("HELMDECK_ADDR"));
         assert_eq!(meant("HELMDECK_RUNDIR"), Some("HELMDECK_RUN_DIR"));

@@ -1,10 +1,11 @@
-//! Writes `docs/settings.md` from the doc comments of the settings, and checks that it is current.
+//! Generates `docs/settings.md` from the doc comments of the settings, and checks that it is
+//! current.
 
 use std::{fmt::Write, fs, path::Path};
 
 use super::{Config, ConfigError};
 
-/// The files whose doc comments describe settings.
+/// Files whose doc comments describe settings.
 const SOURCES: [&str; 3] =
     [include_str!("../config.rs"), include_str!("action_log.rs"), include_str!("live.rs")];
 
@@ -47,7 +48,7 @@ HELMDECK_UPDATE_SNAPSHOTS=1 cargo nextest run -p helmdeck-server settings_page
 ```
 ";
 
-/// Values of which every setting with a rule refuses at least one, and names its rule.
+/// Invalid values. Every setting with a rule refuses at least one of them, and names its rule.
 fn bad_values() -> [String; 3] {
     ["\u{7f}".to_owned(), "=".to_owned(), "x".repeat(1000)]
 }
@@ -114,7 +115,7 @@ fn the_settings_page_describes_every_setting() {
     );
 }
 
-/// The doc comments of a source file that begin with the name of a variable.
+/// Doc comments of a source file that begin with a variable's name.
 fn documented(source: &str) -> Vec<Documented> {
     let mut found = Vec::new();
     let mut comment = String::new();

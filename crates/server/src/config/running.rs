@@ -1,9 +1,9 @@
-//! The settings of the running server, kept beside `server.pid`, so that `make up` can tell whether
-//! a restart would change anything.
+//! The settings of the running server, stored next to `server.pid`, so that `make up` can tell
+//! whether a restart would change anything.
 //!
-//! Secrets are not kept, only where they came from. A secret in a variable is compared with the
-//! environment of the running process, which the system shows to its owner only; one in the file
-//! counts as changed when the file is.
+//! Secrets are not stored, only their origin. A secret in a variable is compared with the
+//! environment of the running process, which only its owner can read. A secret in the file counts
+//! as changed when the file has changed.
 
 use std::{
     collections::BTreeMap,
@@ -18,17 +18,17 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::{Config, Origin};
 
-/// The name of the file in the data directory.
+/// Name of the file in the data directory.
 const FILE: &str = "server.settings";
 
-/// Names and values as they are kept.
+/// Stored names and values.
 type Kept = BTreeMap<String, String>;
 
-/// A setting that a restarted server would have another value of.
+/// A setting whose value would change with a restart.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Change {
     key: String,
-    /// Before and after; nothing for secrets.
+    /// Before and after; `None` for secrets.
     values: Option<(String, String)>,
 }
 
@@ -42,7 +42,7 @@ impl fmt::Display for Change {
 }
 
 impl Config {
-    /// Keeps the settings, for [`Config::changes`] of a later command.
+    /// Stores the settings for [`Config::changes`] of a later command.
     pub fn record(&self) -> io::Result<()> {
         let path = self.data_dir.join(FILE);
         let unfinished = path.with_extension("settings.new");
@@ -56,7 +56,7 @@ impl Config {
         fs::rename(unfinished, path)
     }
 
-    /// What differs between these settings and those of the server that runs on the same data
+    /// The differences between these settings and those of the server that runs on the same data
     /// directory.
     pub fn changes(&self) -> io::Result<Vec<Change>> {
         let before: Kept = serde_json::from_slice(&fs::read(self.data_dir.join(FILE))?)?;
@@ -93,7 +93,7 @@ impl Config {
         self.origins.iter().map(value).collect()
     }
 
-    /// The value of a setting that is a secret; nothing if it is none.
+    /// The value of a secret setting; `None` if the setting is not secret.
     fn secret(&self, key: &str) -> Option<Option<&SecretString>> {
         match key {
             "jwt_secret" => Some(self.jwt_secret.as_ref()),
@@ -103,8 +103,8 @@ impl Config {
         }
     }
 
-    /// Whether a secret that comes from the same place as before is still the same. One that
-    /// cannot be compared counts as unchanged.
+    /// Whether a secret from the same origin is unchanged. If it cannot be compared, it counts as
+    /// unchanged.
     fn is_unchanged(
         &self,
         key: &str,
@@ -121,14 +121,14 @@ impl Config {
     }
 }
 
-/// Nanoseconds; zero if it cannot be read.
+/// Nanoseconds; zero if unreadable.
 fn time_of_change(path: &PathBuf) -> i128 {
     fs::metadata(path).map_or(0, |about| {
         i128::from(about.mtime()) * 1_000_000_000 + i128::from(about.mtime_nsec())
     })
 }
 
-/// The environment of the process in `server.pid`; nothing if it is gone, or another user's.
+/// The environment of the process in `server.pid`; `None` if it is gone or belongs to another user.
 fn environment_of_server(data_dir: &Path) -> Option<BTreeMap<Vec<u8>, Vec<u8>>> {
     let pid = fs::read_to_string(data_dir.join("server.pid")).ok()?;
     let pid: u32 = pid.trim().parse().ok()?;
@@ -186,7 +186,7 @@ mod tests {
         std::fs::write(dir.path().join("server.pid"), sleeper.id().to_string()).unwrap();
         let same = load(dir.path(), &[("HELMDECK_ADMIN_PASSWORD", "open sesame")]);
         let other = load(dir.path(), &[("HELMDECK_ADMIN_PASSWORD", "another word")]);
-        // Until it is the program, its environment is still ours.
+        // Before exec, its environment is still ours.
         let known = || environment_of_server(dir.path()).unwrap_or_default();
         while !known().contains_key(b"HELMDECK_ADMIN_PASSWORD".as_slice()) {
             std::thread::sleep(std::time::Duration::from_millis(5));

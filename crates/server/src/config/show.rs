@@ -25,7 +25,7 @@ impl Config {
         out
     }
 
-    /// A value as TOML, or nothing if it is not set.
+    /// A value as TOML; `None` if it is not set.
     pub(super) fn rendered(&self, key: &str) -> Option<String> {
         let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
         let dots = |secret: &secrecy::SecretString| {
@@ -80,10 +80,12 @@ fn list(ranges: &[Cidr]) -> String {
     ranges.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// What else has a say in a value.
+/// What else affects a value.
 fn also(key: &str) -> &'static str {
     match key {
-        "browser_passthrough" => "; an admin may turn it on in Settings, which is not shown here",
+        "browser_passthrough" => {
+            "; an admin can also turn it on in Settings, which is not shown here"
+        }
         _ => "",
     }
 }
@@ -91,7 +93,7 @@ fn also(key: &str) -> &'static str {
 /// What happens without a value.
 fn without(key: &str) -> &'static str {
     match key {
-        "profile_key" => "profiles are not sealed on disk",
-        _ => "helmdeck makes its own on the first start",
+        "profile_key" => "profiles are not encrypted on disk",
+        _ => "generated on the first start",
     }
 }

@@ -1,4 +1,4 @@
-//! Where settings come from, and what is refused.
+//! Origins of settings, and refused values.
 
 use secrecy::ExposeSecret;
 
@@ -68,14 +68,17 @@ fn a_short_secret_is_refused_without_being_shown() {
 }
 
 #[test]
-fn how_long_actions_are_kept_can_be_said() {
+fn the_retention_of_actions_can_be_set() {
     let config = load(None, &[]).unwrap();
     assert_eq!((config.action_log.days, config.action_log.per_session), (30, 10_000));
     let env = [("HELMDECK_ACTION_LOG_PER_SESSION", "0")];
     let config = load(Some("action_log_days = 7"), &env).unwrap();
     assert_eq!((config.action_log.days, config.action_log.per_session), (7, 0));
     let error = load(None, &[("HELMDECK_ACTION_LOG_DAYS", "-1")]).unwrap_err().to_string();
-    assert!(error.contains("HELMDECK_ACTION_LOG_DAYS") && error.contains("0 for ever"), "{error}");
+    assert!(
+        error.contains("HELMDECK_ACTION_LOG_DAYS") && error.contains("0 to keep them forever"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -106,7 +109,8 @@ fn the_effective_configuration_shows_origins_and_hides_secrets() {
     assert!(shown.contains("max_sessions = 3  # from /"), "{shown}");
     assert!(shown.contains("jwt_secret = \"••••\"  # from HELMDECK_JWT_SECRET"), "{shown}");
     assert!(shown.contains("# admin_password is not set"), "{shown}");
-    let passthrough = "browser_passthrough = false  # default; an admin may turn it on in Settings";
+    let passthrough =
+        "browser_passthrough = false  # default; an admin can also turn it on in Settings";
     assert!(shown.contains(passthrough), "{shown}");
     assert_eq!(config.jwt_secret.as_ref().unwrap().expose_secret(), secret);
     assert!(!shown.contains(secret) && !format!("{config:?}").contains(secret));

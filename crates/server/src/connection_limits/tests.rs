@@ -1,4 +1,4 @@
-//! Who gets in, and who gives way.
+//! Which connections are admitted, and which give way.
 
 use helmdeck_egress::Cidr;
 
@@ -6,7 +6,7 @@ use super::*;
 
 const STRANGER: &str = "192.0.2.7";
 
-/// 64 connections in all: 62 busy, 48 anonymous, 16 a caller, 9 an address.
+/// 64 connections in total: 62 busy, 48 anonymous, 16 per caller, 9 per address.
 fn limits() -> ConnectionLimits {
     let proxies = TrustedProxies::new(Cidr::list("10.0.0.0/8").unwrap());
     ConnectionLimits::new(Some(256), proxies)
@@ -43,7 +43,7 @@ fn connections_leave_descriptors_for_all_else() {
 fn half_sent_heads_give_way_to_new_connections() {
     let (limits, start) = (limits(), Instant::now());
     let heads: Vec<_> = (0..64).map(|_| connect(&limits, "127.0.0.1", start).unwrap()).collect();
-    assert!(connect(&limits, "127.0.0.1", start).is_none(), "each has a moment to send its head");
+    assert!(connect(&limits, "127.0.0.1", start).is_none(), "each has some time to send its head");
     let later = start + PATIENCE;
     let new: Vec<_> =
         (0..64).map(|_| connect(&limits, "127.0.0.1", later).expect("a place")).collect();
@@ -65,7 +65,7 @@ fn a_connection_with_a_request_under_way_never_gives_way() {
 }
 
 #[test]
-fn of_those_that_wait_unknown_clients_give_way_before_callers() {
+fn waiting_connections_of_unknown_clients_give_way_before_those_of_callers() {
     let (limits, start) = (limits(), Instant::now());
     let caller = connect(&limits, "127.0.0.1", start).unwrap();
     assert_eq!(ask(&caller, Who::Caller("t")), None);
@@ -74,7 +74,7 @@ fn of_those_that_wait_unknown_clients_give_way_before_callers() {
     let strangers: Vec<_> =
         (0..63).map(|_| connect(&limits, "127.0.0.1", later).unwrap()).collect();
     let full = connect(&limits, "127.0.0.1", later);
-    assert!(full.is_none() && !caller.closed.is_cancelled(), "it waits for new ones, too");
+    assert!(full.is_none() && !caller.closed.is_cancelled(), "new ones are closed before it");
     let _new = connect(&limits, "127.0.0.1", later + PATIENCE).unwrap();
     assert!(!caller.closed.is_cancelled());
     assert!(strangers.iter().any(|one| one.closed.is_cancelled()));
@@ -98,7 +98,7 @@ fn requests_without_credentials_leave_a_share_to_callers_and_all_leave_one_to_he
 }
 
 #[test]
-fn one_caller_has_a_limit_that_others_do_not_feel() {
+fn the_limit_of_one_caller_does_not_affect_others() {
     let limits = limits();
     let open: Vec<_> = (0..18).map(|_| local(&limits)).collect();
     for one in &open[..16] {
@@ -121,7 +121,7 @@ fn one_address_has_a_limit_but_this_machine_and_trusted_proxies_do_not() {
     }
     assert!(connect(&limits, STRANGER, now).is_none());
     open[0].rests();
-    let _again = connect(&limits, STRANGER, now).expect("instead of one that waits");
+    let _again = connect(&limits, STRANGER, now).expect("it replaces a waiting one");
     assert!(open[0].closed.is_cancelled());
     let _other = connect(&limits, "192.0.2.8", now).unwrap();
     let proxied: Vec<_> = (0..20).map(|_| connect(&limits, "10.0.0.1", now).unwrap()).collect();

@@ -1,9 +1,9 @@
-//! Schemas in the form that clients get, and that client generators understand.
+//! Schemas in a form that client generators understand.
 //!
-//! What is documented is what is enforced: the validator reads schemas in this form, too.
+//! The validator uses the same form, so that the documentation matches what is enforced.
 //!
 //! schemars describes a documented enum as `oneOf` of `const`, and a value of any type as `true`.
-//! Both are valid JSON Schema, but many generators reject them or make one class per value.
+//! Both are valid JSON Schema, but many generators reject them or create one class per value.
 
 use schemars::{
     Schema,
@@ -11,7 +11,7 @@ use schemars::{
 };
 use serde_json::{Map, Value, json};
 
-/// Rewrites a schema and all schemas inside it.
+/// Rewrites a schema and all nested schemas.
 #[derive(Debug, Clone, Copy)]
 pub struct ForClients;
 
@@ -28,10 +28,10 @@ impl Transform for ForClients {
     }
 }
 
-/// The largest whole number that every JSON parser reads exactly.
+/// The largest integer that every JSON parser reads exactly.
 const EXACT: i64 = (1 << 53) - 1;
 
-/// Removes what only the validator reads from a document.
+/// Removes annotations that only the validator reads.
 pub fn without_notes(value: &mut Value) {
     match value {
         Value::Object(object) => {
@@ -45,7 +45,7 @@ pub fn without_notes(value: &mut Value) {
 
 const NOTES: [&str; 5] = ["x-error", "x-missing", "x-expected", "x-secret", "x-aliases"];
 
-/// Gives a whole number the bounds of its format: `uint32` is at most 4294967295.
+/// Adds the bounds of its format to an integer: `uint32` is at most 4294967295.
 fn bound_integer(schema: &mut Map<String, Value>) {
     let (min, max) = match schema.get("format").and_then(Value::as_str) {
         Some("uint8") => (json!(0), json!(u8::MAX)),
@@ -60,7 +60,8 @@ fn bound_integer(schema: &mut Map<String, Value>) {
     schema.entry("maximum").or_insert(max);
 }
 
-/// Turns `oneOf` of `const` strings into one `enum`; what each value means goes into the description.
+/// Turns `oneOf` of `const` strings into one `enum`. The meanings of the values move to the
+/// description.
 fn flatten_enum(schema: &mut Map<String, Value>) {
     let Some(variants) = schema.get("oneOf").and_then(Value::as_array) else { return };
     let values: Option<Vec<&str>> =
@@ -82,7 +83,7 @@ fn flatten_enum(schema: &mut Map<String, Value>) {
     }
 }
 
-/// The schema of a query parameter: it is absent, but never null.
+/// The schema of a query parameter, which may be absent but not null.
 pub fn without_null(mut schema: Value) -> Value {
     let Some(object) = schema.as_object_mut() else { return schema };
     if object.get("default").is_some_and(Value::is_null) {

@@ -1,4 +1,4 @@
-//! Attached displays and browsers, as sessions.
+//! Attached displays and browsers.
 
 use std::{pin::pin, time::Duration};
 
@@ -33,15 +33,15 @@ use crate::{
     token::Claims,
 };
 
-/// A program says at once what it brings.
+/// A program sends its message at once.
 const HELLO_DEADLINE: Duration = Duration::from_secs(10);
 const MAX_HELLO: usize = 16 << 10;
-/// The largest message of a stream.
+/// Maximum size of a stream's message.
 const MAX_MESSAGE: usize = 1 << 20;
-/// How WebSockets are closed that did what they were for.
+/// Close code of WebSockets that are done.
 const NORMAL: u16 = 1000;
 
-/// What a program brings becomes a session, for as long as it is there.
+/// Attaches a session for as long as the program is connected.
 pub async fn attach(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
@@ -59,7 +59,7 @@ pub async fn attach(
             let reason = match begun {
                 Ok((session, brought)) => {
                     let reason = attend(&app, &caller, expires, &session, &mut socket).await;
-                    // It may come back while this connection is being closed.
+                    // It may be resumed while this connection is being closed.
                     drop(brought);
                     reason
                 }
@@ -75,7 +75,7 @@ pub async fn attach(
     }))
 }
 
-/// A connection that the server may take.
+/// A connection that the server may use.
 pub async fn stream(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
@@ -87,7 +87,7 @@ pub async fn stream(
     let shown = parts.headers.get(SECRET).and_then(|value| value.to_str().ok());
     let secret = shown.and_then(|text| Secret::read(&app.signer, text, &caller.subject));
     let known = secret.filter(|secret| secret.session == id);
-    let unknown = || ApiError::new(ErrorCode::NotFound, "no such session was attached here");
+    let unknown = || ApiError::new(ErrorCode::NotFound, "no such session is attached");
     known.ok_or_else(unknown)?;
     let session = app.sessions.get(&caller, &id)?;
     let attachment = session.attachment().ok_or_else(unknown)?.clone();
@@ -107,7 +107,7 @@ pub async fn stream(
     }))
 }
 
-/// Hears what is brought, and says which session it is.
+/// Reads the program's message and answers with the session.
 async fn begin(
     app: &App,
     caller: &Caller,
@@ -117,17 +117,21 @@ async fn begin(
     let invalid = |message: &str| ApiError::new(ErrorCode::InvalidInput, message);
     let said = timeout(HELLO_DEADLINE, socket.recv()).await;
     let Ok(Some(Ok(Message::Text(text)))) = said else {
-        return Err(invalid("expected a message that says what is attached"));
+        return Err(invalid("expected an attach message"));
     };
     let wanted: Attach = serde_json::from_str(&text).map_err(|e| invalid(&e.to_string()))?;
     let back = match wanted.secret {
         Some(text) => {
             let secret = Secret::read(&app.signer, &text, &caller.subject);
-            let foreign =
-                || ApiError::new(ErrorCode::NotFound, "secret: not of this session's owner");
+            let foreign = || {
+                ApiError::new(
+                    ErrorCode::NotFound,
+                    "secret: it is invalid or belongs to another owner",
+                )
+            };
             let secret = secret.ok_or_else(foreign)?;
             if app.revoked.contains(secret.session.as_str()) {
-                let message = "the session was ended: attach again to have another";
+                let message = "the session has ended: attach again to create a new one";
                 return Err(ApiError::new(ErrorCode::NotFound, message));
             }
             Some((secret.session, secret.created_at))
@@ -138,12 +142,12 @@ async fn begin(
     let (session, brought) = app.sessions.attach(caller, ToAttach { label, attached, back })?;
     let secret = Secret::new(&caller.subject, &session).sign(&app.signer)?;
     let (session_id, url) = (session.id().clone(), address.session(session.id()));
-    // One that is gone already is waited for as any that goes.
+    // If the program is already gone, the session waits for it as usual.
     let _ = say(socket, &AttachReply::Attached { session_id, secret, url }).await;
     Ok((session, brought))
 }
 
-/// Keeps the connection until either side ends it; the program's goodbye ends the session.
+/// Keeps the connection until either side ends it. The program's goodbye ends the session.
 async fn attend(
     app: &App,
     caller: &Caller,
@@ -158,7 +162,7 @@ async fn attend(
     loop {
         let sent = tokio::select! {
             reason = &mut ended => {
-                // What somebody may no longer do ends at once; a new token brings nothing back.
+                // A revoked token ends the session at once. A new token does not resume it.
                 if app.revoked.contains(&caller.token) {
                     session.detach();
                 }
@@ -168,7 +172,7 @@ async fn attend(
                 told = true;
                 match answers {
                     Ok(()) => say(socket, &AttachReply::Ready).await,
-                    // Why, is told with its end.
+                    // The reason is reported with the session's end.
                     Err(_) => true,
                 }
             }
@@ -199,7 +203,7 @@ async fn attend(
     }
 }
 
-/// Sends a reply; whether it could be sent.
+/// Sends a reply. Returns whether it was sent.
 async fn say(socket: &mut WebSocket, reply: &AttachReply) -> bool {
     let Ok(text) = serde_json::to_string(reply) else { return false };
     let sent = timeout(SEND_DEADLINE, socket.send(Message::Text(text.into()))).await;

@@ -1,4 +1,4 @@
-//! Logging in, for programs and for the page, and out again.
+//! Login and logout for programs and the page.
 
 use axum::{
     Extension, Json,
@@ -24,14 +24,14 @@ use crate::{
     tool::{Call, NoInput},
 };
 
-/// Who is logged in.
+/// The current login.
 #[derive(Serialize, JsonSchema)]
 pub struct Me {
     /// The token's subject.
     pub subject: String,
     /// What the token allows.
     pub scopes: Vec<String>,
-    /// Until when it is good.
+    /// When it expires.
     #[serde(with = "time::serde::rfc3339")]
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub expires_at: OffsetDateTime,
@@ -44,7 +44,7 @@ impl From<Claims> for Me {
     }
 }
 
-/// A token for the admin's user name and password.
+/// Returns a token for the admin's user name and password.
 pub async fn login(
     State(app): State<App>,
     Extension(Peer(peer)): Extension<Peer>,
@@ -53,8 +53,8 @@ pub async fn login(
     Ok(Json(app.login.log_in(&app.store, &app.signer, credentials, peer).await?))
 }
 
-/// The same for the page, which gets it as a cookie that no script can read. Other sites' pages cannot
-/// log their visitors in here: a form of theirs sends another type, and a script its origin.
+/// Login of the page, which gets a cookie that scripts cannot read. Pages of other sites cannot log
+/// their visitors in here: their forms have another content type, and their scripts another origin.
 pub async fn log_in_by_cookie(
     State(app): State<App>,
     Extension(Peer(peer)): Extension<Peer>,
@@ -76,7 +76,7 @@ pub async fn log_in_by_cookie(
     Ok((set, Json(me)))
 }
 
-/// Takes the cookie away, and ends its token.
+/// Deletes the cookie and revokes its token.
 pub async fn log_out(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
@@ -87,7 +87,7 @@ pub async fn log_out(
     Ok((StatusCode::NO_CONTENT, gone))
 }
 
-/// Who the caller is.
+/// Describes the caller.
 pub async fn me(call: Call, _: NoInput) -> ApiResult<Me> {
     Ok(call.claims.into())
 }

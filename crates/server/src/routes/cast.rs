@@ -1,4 +1,4 @@
-//! Watching a session's browser, with a desktop or without.
+//! Live view of a session's browser, with or without a desktop.
 
 use axum::{
     extract::{Request, State},
@@ -21,24 +21,24 @@ use crate::{
     ticket,
 };
 
-/// The largest message of a viewer.
+/// Maximum size of a viewer's message.
 const MAX_MESSAGE: usize = 64 << 10;
 
-/// What is sent and what may be, for those who write a viewer.
-pub const STREAM: &str = "The session's browser, headless or not, over a WebSocket: each binary message is a \
-    JPEG of the page, each text message an object with one key: `frame` (what the \
-    pictures after it show: `tab`, `width`, `height`, `page_scale`, `offset_top`, \
+/// Description of the protocol, for developers of viewers.
+pub const STREAM: &str = "Watch and drive the session's browser over a WebSocket. Each binary message is a \
+    JPEG of the page, each text message an object with one key: `frame` (describes the \
+    following pictures: `tab`, `width`, `height`, `page_scale`, `offset_top`, \
     `scroll_x`, `scroll_y` in CSS pixels, and `seq`, the number of the next picture), \
-    `tabs` (all there are), `status` (`status` and `reason`, as `browser_view` of the \
+    `tabs` (all tabs), `status` (`status` and `reason`, as `browser_view` of the \
     session), `control` (`may_drive`), `dialog` (`kind`, `message`, `proposal`; null \
     when it is answered) or `error` (`message`: why something sent was refused). \
     Send `{\"method\": …, \"params\": …}`. While this viewer drives: \
     `Input.dispatchMouseEvent`, `Input.dispatchKeyEvent` and \
     `Input.dispatchTouchEvent` with the params of the debugging protocol, and `dialog` \
     (`accept`, and `text` for a prompt). Always: `view` (`tab`, null for the active \
-    one, `quality`, `max_width`, `max_height`, `max_fps`; what is not given stays) and, \
+    one, `quality`, `max_width`, `max_height`, `max_fps`; others keep their values) and, \
     if the connection was opened with `ack=true`, `ack` (`seq`, the number of the last \
-    picture that arrived). A browser that died comes back on the same connection.";
+    picture that arrived). A browser that crashed returns on the same connection.";
 
 /// How a viewer connects, and what it wants to see.
 #[derive(Deserialize, JsonSchema)]
@@ -46,19 +46,20 @@ pub const STREAM: &str = "The session's browser, headless or not, over a WebSock
 pub struct CastQuery {
     #[serde(flatten)]
     viewer: ViewQuery,
-    /// Which tab; if not given, the active one, whichever that is at the moment.
+    /// The tab. Without it, the view follows the active tab.
     #[schemars(length(min = 1, max = 64))]
     tab: Option<String>,
-    /// Of the pictures, which are JPEG; as the session is set, usually 70, if not given.
+    /// JPEG quality; defaults to the session's setting, usually 70.
     #[schemars(range(min = 1, max = 100))]
     quality: Option<u32>,
-    /// Wider pages are scaled down to this; as the session is set, usually 1280, if not given.
+    /// Maximum width. Wider pages are scaled down. Defaults to the session's setting, usually 1280.
     #[schemars(range(min = 16, max = 7680))]
     max_width: Option<u32>,
-    /// Higher pages are scaled down to this; as the session is set, usually 800, if not given.
+    /// Maximum height. Higher pages are scaled down. Defaults to the session's setting, usually
+    /// 800.
     #[schemars(range(min = 16, max = 7680))]
     max_height: Option<u32>,
-    /// The most pictures in a second; as the session is set, usually 15, if not given.
+    /// Maximum pictures per second; defaults to the session's setting, usually 15.
     #[schemars(range(min = 1, max = 60))]
     max_fps: Option<u32>,
     /// Whether at most two pictures are sent before the viewer acknowledges them.
@@ -95,7 +96,7 @@ fn within<const MIN: u32, const MAX: u32>(
     })
 }
 
-/// The browser's page as pictures over a WebSocket, and input into it.
+/// Pictures of the browser's page over a WebSocket, and input.
 pub async fn stream(
     State(app): State<App>,
     Named(id): Named,

@@ -1,4 +1,4 @@
-//! The browser's debugging protocol for programs outside: Playwright, Puppeteer, any client.
+//! The browser's debugging protocol for outside clients such as Playwright and Puppeteer.
 
 use axum::{
     Json,
@@ -29,23 +29,23 @@ use crate::{
     token::Claims,
 };
 
-/// How long an address with a new ticket opens connections.
+/// How long an address with a new ticket accepts connections.
 const TICKET_LIFE_S: u64 = 12 * 3600;
 
 /// How a client connects.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConnectQuery {
-    /// A ticket of role `control` instead of a token.
+    /// A ticket with role `control` instead of a token.
     #[serde(default)]
     #[expect(
         dead_code,
-        reason = "read by the gate, named here so that it is known and documented"
+        reason = "read by `auth.rs`; declared here for validation and documentation"
     )]
     ticket: Option<String>,
 }
 
-/// The protocol itself, over a WebSocket.
+/// The protocol over a WebSocket.
 pub async fn connect(
     State(app): State<App>,
     Named(id): Named,
@@ -55,7 +55,7 @@ pub async fn connect(
     connect_to(app, id, None, request).await
 }
 
-/// The protocol of one page.
+/// The protocol for one page.
 pub async fn connect_page(
     State(app): State<App>,
     Path((id, target)): Path<(SessionId, String)>,
@@ -87,7 +87,7 @@ async fn connect_to(
     ))
 }
 
-/// What clients ask first: which browser, and where to connect.
+/// The browser's version, and where to connect.
 pub async fn version(
     State(app): State<App>,
     Named(id): Named,
@@ -113,7 +113,7 @@ pub async fn version(
     })))
 }
 
-/// The pages that are open, each with an address of its own.
+/// The open pages, each with its own address.
 pub async fn list(
     State(app): State<App>,
     Named(id): Named,
@@ -149,7 +149,8 @@ pub async fn list(
     Ok(Json(described.collect()))
 }
 
-/// Asks the browser, and says where to connect to it: with the ticket that was shown, or a new one.
+/// Queries the browser, and builds the address to connect to: with the presented ticket, or a new
+/// one.
 async fn look<T: DeserializeOwned>(
     app: &App,
     id: &SessionId,
@@ -171,7 +172,7 @@ async fn look<T: DeserializeOwned>(
             let wanted = NewTicket { role, ttl_seconds, reusable: true, ..NewTicket::default() };
             ticket::issue(&app.signer, &token, id, &wanted)?.0
         }
-        (None, None) => return Err(ApiError::internal("the gate let nobody through")),
+        (None, None) => return Err(ApiError::internal("the request has neither token nor ticket")),
     };
     Ok((found, Address::of(app, &parts.headers).cdp(id, &ticket)))
 }

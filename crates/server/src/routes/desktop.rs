@@ -1,4 +1,4 @@
-//! Actions on a session's desktop. The body of the guest's answer is passed through as it came.
+//! Actions on a session's desktop. The guest's reply is passed through unchanged.
 
 use helmdeck_sessions::{Reply, Scope};
 use helmdeck_wire::{
@@ -13,12 +13,12 @@ use crate::{
     tool::{Call, Outcome, Payload},
 };
 
-/// Who may act.
+/// Access rule for actions.
 pub const ACT: Access = Access::Needs(Scope::SESSIONS_ACT);
-/// The largest picture that is sent.
+/// Maximum size of a picture.
 const MAX_PICTURE: usize = 32 << 20;
 
-/// Any action. Only this much depends on its type.
+/// Performs any action. Only this part depends on its type.
 pub fn act<A: Action>(call: Call, action: A) -> impl Future<Output = ApiResult<Outcome>> + Send {
     perform(call, ActionCall::new(&action))
 }
@@ -28,8 +28,8 @@ async fn perform(call: Call, action: ActionCall) -> ApiResult<Outcome> {
     passed(session.act(&call.caller, &action).await?)
 }
 
-/// A guest's answer on its way to the client. A guest is believed what its answer is, not what
-/// browsers shall do with it: whatever it is, nothing in it is a page of ours.
+/// A guest's reply for the client. Media types other than pictures and documents are sent as JSON,
+/// so that no reply can become a page of this server.
 fn passed(reply: Reply) -> ApiResult<Outcome> {
     let kinds = [Picture::MEDIA_TYPES, PdfDocument::MEDIA_TYPES].concat();
     let said = reply.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
@@ -37,7 +37,7 @@ fn passed(reply: Reply) -> ApiResult<Outcome> {
     let size = reply.body.len();
     if size > MAX_PICTURE && kind.is_some_and(|kind| Picture::MEDIA_TYPES.contains(&kind)) {
         let message = format!(
-            "the picture has {size} bytes, and at most {MAX_PICTURE} are sent: ask for a smaller \
+            "the picture has {size} bytes, more than the limit of {MAX_PICTURE}: ask for a smaller \
              one with max_width, or for \"format\": \"jpeg\""
         );
         return Err(ApiError::new(ErrorCode::PictureTooLarge, message));
@@ -59,7 +59,7 @@ fn passed(reply: Reply) -> ApiResult<Outcome> {
     Ok(Outcome { headers, ..Outcome::new(payload) })
 }
 
-/// What the agent says it is doing; the server keeps it, the guest never hears of it.
+/// Sets the agent's status line. The server keeps it; the guest never sees it.
 pub async fn set_agent_status(call: Call, input: AgentStatus) -> ApiResult<Done> {
     call.session()?.set_agent_status(&call.caller, input.status).await?;
     Ok(Done::OK)
@@ -71,7 +71,7 @@ mod tests {
     use crate::tool;
 
     #[test]
-    fn a_guest_cannot_make_its_answer_a_page_or_set_cookies() {
+    fn a_guest_cannot_send_pages_or_set_cookies() {
         let headers = [
             ("content-type", "text/html"),
             ("set-cookie", "helmdeck-3000=theirs"),

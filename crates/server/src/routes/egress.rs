@@ -1,4 +1,4 @@
-//! What sessions may reach.
+//! Tests of the egress policy.
 
 use helmdeck_egress::{Judged, SystemResolver, explain};
 use helmdeck_wire::{
@@ -11,7 +11,7 @@ use crate::{
     tool::Call,
 };
 
-/// What would become of a connection.
+/// Tests a connection without making it.
 pub async fn test_egress(call: Call, asked: TestEgress) -> ApiResult<EgressTested> {
     let Call { app, caller, .. } = &call;
     let via = match &asked.session_id {

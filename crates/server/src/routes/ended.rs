@@ -1,4 +1,4 @@
-//! Ends of sessions: putting one off, and what is left of those that have ended.
+//! The end of sessions: postponing it, and what is kept after it.
 
 use helmdeck_wire::{ErrorCode, session::Session};
 use http::{HeaderValue, header};
@@ -8,29 +8,29 @@ use crate::{
     tool::{Call, NoInput, Outcome},
 };
 
-/// The session is used, and nothing else happens.
+/// Postpones the idle end.
 pub async fn keep_alive(call: Call, _: NoInput) -> ApiResult<Session> {
     let session = call.session()?;
     session.keep_alive(&call.caller).await?;
     Ok(call.app.sessions.describe_one(&call.caller, &session).await?)
 }
 
-/// One of the caller's sessions that has ended.
+/// One of the caller's ended sessions.
 pub async fn show(call: Call, _: NoInput) -> ApiResult<Session> {
     let kept = call.app.store.ended_session(call.session_id()?, call.caller.limited_to()).await?;
     let session = kept.and_then(|json| serde_json::from_str(&json).ok());
-    session.ok_or_else(|| missing(&call, "no session of yours with this id has ended"))
+    session.ok_or_else(|| missing(&call, "you have no ended session with this id"))
 }
 
-/// How it looked at its end.
+/// The last picture of a session.
 pub async fn last_picture(call: Call, _: NoInput) -> ApiResult<Outcome> {
     let jpeg = call.app.store.last_picture(call.session_id()?, call.caller.limited_to()).await?;
-    let jpeg = jpeg.ok_or_else(|| missing(&call, "there is no last picture of this session"))?;
+    let jpeg = jpeg.ok_or_else(|| missing(&call, "this session has no last picture"))?;
     let kept = HeaderValue::from_static("private, max-age=3600");
     Ok(Outcome::bytes("image/jpeg", jpeg).with(header::CACHE_CONTROL, kept))
 }
 
-/// Those of the caller's sessions that have ended, the last first.
+/// The caller's ended sessions, newest first.
 pub async fn list(call: &Call, limit: u32) -> ApiResult<Vec<Session>> {
     let kept = call.app.store.ended_sessions(call.caller.limited_to(), limit).await?;
     Ok(kept.iter().filter_map(|json| serde_json::from_str(json).ok()).collect())

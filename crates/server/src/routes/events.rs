@@ -1,4 +1,4 @@
-//! What happens, as it happens, and what was done.
+//! Live events, and recorded actions.
 
 use std::{convert::Infallible, time::Duration};
 
@@ -27,36 +27,36 @@ use crate::{
     tool::Call,
 };
 
-/// Keeps connections through proxies alive.
+/// Keeps connections alive through proxies.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const MOST_ACTIONS: u32 = 1000;
 
-/// Which events are wanted.
+/// Which events to receive.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EventsQuery {
-    /// Only those of one session; needed with a ticket.
+    /// Only events of this session; required with a ticket.
     session_id: Option<String>,
     /// A ticket instead of a token.
     #[serde(default)]
     #[expect(
         dead_code,
-        reason = "read by the gate, named here so that it is known and documented"
+        reason = "read by `auth.rs`; declared here for validation and documentation"
     )]
     ticket: Option<String>,
 }
 
-/// Which actions are wanted.
+/// Which actions to list.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ActionsQuery {
-    /// So many of the last; 100 if not given, 1000 at most.
+    /// Number of actions, newest first; defaults to 100, at most 1000.
     limit: Option<u32>,
-    /// Only those before this number.
+    /// Only actions before this number.
     before: Option<u64>,
 }
 
-/// A stream of events that ends with the server, or with the caller's token.
+/// A stream of events that ends with the server or the caller's token.
 pub async fn events(
     State(app): State<App>,
     token: Option<Extension<Claims>>,
@@ -67,7 +67,7 @@ pub async fn events(
     let (caller, credentials, expires, watching) = match (ticket, token) {
         (Some(Extension(PresentedTicket(ticket))), _) => {
             let session = query.session_id.clone().map(SessionId::new).ok_or_else(|| {
-                let message = "session_id is missing: with a ticket, say which session";
+                let message = "session_id is missing: it is required with a ticket";
                 ApiError::new(ErrorCode::MissingSessionId, message)
             })?;
             let claims = ticket::check(&app.signer, &app.revoked, &ticket, &session)?;
@@ -79,17 +79,17 @@ pub async fn events(
             let credentials = vec![caller.token.clone()];
             (caller, credentials, Some(token.info().expires_at), None)
         }
-        (None, None) => return Err(ApiError::internal("the gate let nobody through")),
+        (None, None) => return Err(ApiError::internal("the request has neither token nor ticket")),
     };
     let last_id = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let heard = last_id.map_or(Some(app.sessions.events().last()), |id| app.event_ids.number(id));
     let events = match heard {
         Some(heard) => app.sessions.events().after(heard),
-        // An id of an earlier server: everything before now is lost, which the listener says.
+        // An id of an earlier server: events before now are lost, and the listener reports that.
         None => app.sessions.events().after(u64::MAX),
     };
     let only = query.session_id.map(SessionId::new);
-    // Whoever looks at one session sees at once how it is.
+    // A listener of one session gets its current state first.
     let first = if last_id.is_none() { only.clone() } else { None };
     let feed = Feed { app, caller, credentials, expires, watching, only, first, events };
     let stream = stream::unfold(feed, async |mut feed| {
@@ -99,11 +99,11 @@ pub async fn events(
     Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
 }
 
-/// One listener's events.
+/// The events of one listener.
 struct Feed {
     app: App,
     caller: Caller,
-    /// What ends it when it is revoked.
+    /// Credentials whose revocation ends it.
     credentials: Vec<String>,
     expires: Option<OffsetDateTime>,
     /// With a ticket, it ends with the stream that is watched.
@@ -163,7 +163,7 @@ impl Feed {
     async fn tell(&self, id: &SessionId, what: EventKind) -> Option<Event> {
         match what {
             EventKind::Changed => {
-                // As it is by now; gone already, if it cannot be found.
+                // The current state. Not found if the session is already gone.
                 let session = self.app.sessions.get(&self.caller, id).ok()?;
                 let session = self.app.sessions.describe_one(&self.caller, &session).await.ok()?;
                 Some(event("session", &session))
@@ -195,7 +195,7 @@ impl Feed {
     }
 }
 
-/// A session that is forgotten, and how it had ended.
+/// A session that is forgotten, and how it ended.
 #[derive(Serialize)]
 struct SessionGone<'a> {
     id: &'a SessionId,
@@ -206,11 +206,11 @@ struct SessionGone<'a> {
 }
 
 fn event(name: &str, data: &impl Serialize) -> Event {
-    // Our own types always are valid JSON without line breaks.
+    // Our own types always serialize without line breaks.
     Event::default().event(name).data(serde_json::to_string(data).unwrap_or_default())
 }
 
-/// What was done in one of the caller's sessions, also after its end.
+/// Actions of one of the caller's sessions, also after its end.
 pub async fn session_actions(call: Call, query: ActionsQuery) -> ApiResult<ActionList> {
     let (before, limit) = (query.before.unwrap_or(u64::MAX), query.limit.unwrap_or(100));
     let (id, owner) = (call.session_id()?, call.caller.limited_to());

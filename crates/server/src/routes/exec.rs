@@ -30,46 +30,46 @@ use crate::{
     tool::{Call, NoInput, Outcome, Payload},
 };
 
-/// Keeps connections through proxies alive.
+/// Keeps connections alive through proxies.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// The largest message of a client: something pasted.
+/// Maximum size of a client's message, such as pasted text.
 const MAX_MESSAGE: usize = 1 << 20;
-/// The longest line for a terminal's shell.
+/// Maximum length of a terminal's shell line.
 const MAX_COMMAND: usize = 4096;
 
-/// Which command.
+/// A command.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OneExec {
-    /// Its id, as running it answered.
+    /// Id of the command, as returned when it was started.
     #[schemars(with = "String", extend("x-error" = "not_found"))]
     exec_id: ExecId,
 }
 
-/// How a command is looked at.
+/// How to show a command.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShowExec {
-    /// Its id, as running it answered.
+    /// Id of the command, as returned when it was started.
     #[schemars(with = "String", extend("x-error" = "not_found"))]
     exec_id: ExecId,
-    /// Seconds to wait for its end, 0 to 60.
+    /// Seconds to wait until it ends, 0 to 60.
     #[serde(default)]
     #[schemars(range(min = 0, max = MAX_WAIT_S))]
     wait_s: u32,
 }
 
-/// How a terminal is opened.
+/// How to open a terminal.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TerminalQuery {
-    /// Columns, 1 to 1000; 80 if not given.
+    /// Columns, 1 to 1000; defaults to 80.
     #[schemars(range(min = 1, max = 1000))]
     cols: Option<u16>,
-    /// Lines, 1 to 1000; 24 if not given.
+    /// Lines, 1 to 1000; defaults to 24.
     #[schemars(range(min = 1, max = 1000))]
     rows: Option<u16>,
-    /// A line for `/bin/bash -c`; an interactive `bash -l` if not given.
+    /// A line for `/bin/bash -c`; defaults to an interactive `bash -l`.
     #[schemars(length(max = 4096))]
     command: Option<String>,
 }
@@ -79,7 +79,7 @@ pub async fn exec(call: Call, exec: Exec) -> ApiResult<Outcome> {
     let (session, stream) = (call.session()?, call.flag("stream"));
     if stream && exec.background {
         let message =
-            "stream: a background command answers at once: GET …/exec/{exec_id}?stream=true";
+            "stream: not possible for a background command; use GET …/exec/{exec_id}?stream=true";
         return Err(ApiError::new(ErrorCode::InvalidInput, message));
     }
     let background = exec.background;
@@ -93,7 +93,7 @@ pub async fn exec(call: Call, exec: Exec) -> ApiResult<Outcome> {
     if !background {
         tokio::select! {
             state = running.ended() => return Outcome::json(&state?),
-            // A server that stops leaves it to the next one.
+            // When the server stops, the next one takes over.
             () = app.closing.cancelled() => {}
         }
     }
@@ -106,7 +106,7 @@ pub async fn list_execs(call: Call, _: NoInput) -> ApiResult<ExecList> {
     Ok(call.session()?.execs().await?)
 }
 
-/// What came of a command.
+/// The state of a command.
 pub async fn show_exec(call: Call, wanted: ShowExec) -> ApiResult<Outcome> {
     let (session, exec) = (call.session()?, wanted.exec_id);
     if call.flag("stream") {
@@ -118,13 +118,13 @@ pub async fn show_exec(call: Call, wanted: ShowExec) -> ApiResult<Outcome> {
     Outcome::json(&session.show_exec(&exec, wait).await?)
 }
 
-/// The end of a command, and of everything it started.
+/// Kills a command and everything it started.
 pub async fn kill_exec(call: Call, one: OneExec) -> ApiResult<Outcome> {
     call.session()?.kill_exec(&call.caller, &one.exec_id).await?;
     Ok(Outcome::done())
 }
 
-/// An interactive terminal, over a WebSocket.
+/// An interactive terminal over a WebSocket.
 pub async fn open_terminal(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
@@ -156,14 +156,14 @@ pub async fn open_terminal(
     }))
 }
 
-/// A command's output on its way to one client.
+/// A command's output for one client.
 struct Feed {
     app: App,
     caller: Caller,
     session: Session,
     exec: ExecId,
     output: ExecStream,
-    /// The command, if it is to end when the client leaves.
+    /// The command, if it ends when the client disconnects.
     running: Option<Running>,
     over: bool,
 }
@@ -188,7 +188,7 @@ impl Feed {
         let told = tokio::select! {
             told = self.output.next() => told,
             () = self.app.closing.cancelled() => {
-                // The next server has it.
+                // The next server takes over.
                 self.running.iter_mut().for_each(Running::leave);
                 return None;
             }
@@ -210,7 +210,7 @@ impl Feed {
     }
 }
 
-/// Why there is no more of a command that has not ended.
+/// Why the output of a running command ended.
 async fn broken(session: &Session, exec: &ExecId) -> ApiError {
     match session.show_exec(exec, Duration::ZERO).await {
         Err(error) => error.into(),
@@ -222,11 +222,11 @@ async fn broken(session: &Session, exec: &ExecId) -> ApiError {
 }
 
 fn event(name: &str, data: &impl Serialize) -> Event {
-    // Our own types always have a form in JSON.
+    // Our own types always serialize.
     Event::default().event(name).json_data(data).unwrap_or_default()
 }
 
-/// The data of an event of output.
+/// Data of an output event.
 #[derive(Serialize)]
 struct Output {
     text: String,

@@ -1,4 +1,4 @@
-//! Browser extensions that sessions can be created with.
+//! Browser extensions for sessions.
 
 use helmdeck_wire::extension::{Extension, ExtensionList, ExtensionName};
 use http_body_util::BodyExt;
@@ -10,7 +10,7 @@ use crate::{
     tool::{Call, Content, NoInput, Outcome},
 };
 
-/// Which extension.
+/// An extension.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OneExtension {
@@ -28,20 +28,20 @@ pub struct NewExtension {
     content_base64: Option<String>,
 }
 
-/// The caller's.
+/// Lists the caller's extensions.
 pub async fn list_extensions(call: Call, _: NoInput) -> ApiResult<ExtensionList> {
     let extensions = call.app.sessions.extensions(&call.caller).await?;
     Ok(ExtensionList { extensions })
 }
 
-/// A new one, or one in another's place.
+/// Adds or replaces an extension.
 pub async fn add_extension(call: Call, new: NewExtension) -> ApiResult<Extension> {
     let content = Content { text: None, base64: new.content_base64 };
     let upload = call.content(content)?.map_err(Into::into).boxed_unsync();
     Ok(call.app.sessions.add_extension(&call.caller, &new.name, upload).await?)
 }
 
-/// The end of one.
+/// Deletes an extension.
 pub async fn delete_extension(call: Call, one: OneExtension) -> ApiResult<Outcome> {
     call.app.sessions.delete_extension(&call.caller, &one.name).await?;
     Ok(Outcome::done())

@@ -1,4 +1,4 @@
-//! Files in and out of a session's home.
+//! File transfers from and to a session's home.
 
 use axum::body::Body;
 use futures_util::stream;
@@ -18,41 +18,41 @@ use crate::{
     tool::{Call, Content, Outcome, Payload},
 };
 
-/// Which folder is listed.
+/// Which folder to list.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FolderQuery {
-    /// From the home on; the home itself if not given.
+    /// Path relative to the home; defaults to the home itself.
     #[serde(default)]
     #[schemars(with = "String", extend("x-error" = "invalid_path"))]
     path: HomePath,
 }
 
-/// Which file is read.
+/// Which file to read.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadFile {
-    /// From the home on.
+    /// Path relative to the home.
     #[schemars(with = "String", extend("x-error" = "invalid_path"))]
     path: HomePath,
-    /// Only these bytes, such as `bytes=0-99`; over HTTP, the header `Range`.
+    /// Only these bytes, such as `bytes=0-99`. HTTP clients use the `Range` header.
     #[schemars(with = "Option<String>")]
     range: Option<ByteRange>,
 }
 
-/// How a file is put.
+/// Which file to write.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WriteFile {
-    /// From the home on.
+    /// Path relative to the home.
     #[schemars(with = "String", extend("x-error" = "invalid_path"))]
     path: HomePath,
-    /// Whether it may take the place of another; true if not given.
+    /// Whether it may replace an existing file; true by default.
     #[serde(default = "yes")]
     replace: bool,
-    /// What it holds, as text; over HTTP, the body.
+    /// Content as text. HTTP clients send it as the body.
     content: Option<String>,
-    /// What it holds, in base64, if it is not text.
+    /// Content in base64, for binary files.
     content_base64: Option<String>,
 }
 
@@ -60,12 +60,12 @@ fn yes() -> bool {
     true
 }
 
-/// A folder.
+/// Lists a folder.
 pub async fn list_files(call: Call, query: FolderQuery) -> ApiResult<FileList> {
     Ok(call.session()?.list_files(&query.path).await?)
 }
 
-/// A file, as something to save: nothing of a session is ever shown as a page of ours.
+/// Reads a file as a download: content of a session is never shown as a page of this server.
 pub async fn read_file(call: Call, wanted: ReadFile) -> ApiResult<Outcome> {
     let file = call.session()?.read_file(&call.caller, &wanted.path, wanted.range).await?;
     let name = wanted.path.split().map_or("", |(_, name)| name);
@@ -83,7 +83,7 @@ pub async fn read_file(call: Call, wanted: ReadFile) -> ApiResult<Outcome> {
     Ok(Outcome { status: Some(StatusCode::PARTIAL_CONTENT), ..file })
 }
 
-/// A new file.
+/// Writes a file.
 pub async fn write_file(call: Call, file: WriteFile) -> ApiResult<FileStored> {
     let content = Content { text: file.content, base64: file.content_base64 };
     let content = call.content(content)?.map_err(Into::into).boxed_unsync();
@@ -91,14 +91,14 @@ pub async fn write_file(call: Call, file: WriteFile) -> ApiResult<FileStored> {
     Ok(call.session()?.write_file(&call.caller, &file, content).await?)
 }
 
-/// A client that has the beginning learns from a broken connection that there is no rest.
+/// An error after the head is reported to the client by closing the connection.
 fn pieces(
     file: Download,
 ) -> impl futures_util::Stream<Item = Result<bytes::Bytes, helmdeck_sessions::SessionError>> {
     stream::try_unfold(file, async |mut file| Ok(file.next().await?.map(|piece| (piece, file))))
 }
 
-/// What a browser shall call the file: once for old programs, and once as it is.
+/// The file name for browsers: in ASCII for old programs, and unchanged.
 fn disposition(name: &str) -> ApiResult<HeaderValue> {
     let plain = |c: char| c.is_ascii_alphanumeric() || ". -_()".contains(c);
     let simple: String = name.chars().map(|c| if plain(c) { c } else { '_' }).collect();
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_cannot_leave_its_header() {
+    fn a_file_name_cannot_inject_headers() {
         let header = disposition("a\"; x=\r\n b ü.txt").unwrap();
         let expected = "attachment; filename=\"a__ x___ b _.txt\"; \
                         filename*=UTF-8''a%22%3B%20x%3D%0D%0A%20b%20%C3%BC.txt";

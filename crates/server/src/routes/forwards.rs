@@ -1,4 +1,4 @@
-//! Ports outside that a session opens as its own.
+//! Forwarded ports of sessions.
 
 use axum::{
     Extension,
@@ -25,42 +25,42 @@ use crate::{
     tool::{Call, NoInput, Outcome},
 };
 
-/// The largest message of either side.
+/// Maximum size of a message.
 const MAX_MESSAGE: usize = 1 << 20;
 
-/// Which port of the client's machine is meant.
+/// The port of the client's machine.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClientQuery {
-    /// The port on the client's machine; the same as inside if not given.
+    /// Port on the client's machine; defaults to the port inside.
     to: Option<u16>,
 }
 
-/// Which forwarded port.
+/// A forwarded port.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OnePort {
-    /// Its number inside the session.
+    /// Port inside the session.
     port: u16,
 }
 
-/// The forwarded ports of one of the caller's sessions.
+/// Lists the forwarded ports of a session.
 pub async fn list_forwards(call: Call, _: NoInput) -> ApiResult<ForwardList> {
     Ok(ForwardList { forwards: call.session()?.forwards() })
 }
 
-/// A port of this machine.
+/// Forwards a port of the server's machine.
 pub async fn add_forward(call: Call, wanted: NewForward) -> ApiResult<Forward> {
     Ok(call.session()?.add_forward(&call.caller, wanted.forward).await?)
 }
 
-/// The end of a forwarded port.
+/// Closes a forwarded port.
 pub async fn remove_forward(call: Call, one: OnePort) -> ApiResult<Outcome> {
     call.session()?.remove_forward(&call.caller, one.port).await?;
     Ok(Outcome::done())
 }
 
-/// A port of the client's machine, for as long as the WebSocket is open.
+/// Forwards a port of the client's machine while the WebSocket is open.
 pub async fn from_client(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
@@ -83,7 +83,7 @@ pub async fn from_client(
     }))
 }
 
-/// One connection that the client was asked for.
+/// One connection that the client opens on request.
 pub async fn bring(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
@@ -92,7 +92,7 @@ pub async fn bring(
 ) -> ApiResult<Response> {
     require_bearer(&parts, "forward")?;
     let gone = || {
-        let message = "this connection is no longer wanted";
+        let message = "this connection is no longer needed";
         ApiError::new(ErrorCode::NotFound, message)
     };
     let named = Path::<(SessionId, u16, String)>::from_request_parts(&mut parts, &app).await;

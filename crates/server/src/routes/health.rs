@@ -1,4 +1,4 @@
-//! Whether the server is well, and which one it is.
+//! Health and version of the server.
 
 use std::time::Duration;
 
@@ -13,29 +13,29 @@ use crate::{
     error::{ApiError, ApiResult},
 };
 
-/// Longer than this, a part that answers does not work.
+/// A part that takes longer to answer counts as failed.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// All is well.
+/// The server is healthy.
 #[derive(Serialize, JsonSchema)]
 pub struct Health {
     /// Always `ok`; anything else is an error body.
     status: &'static str,
 }
 
-/// Which helmdeck this is.
+/// The version of helmdeck.
 #[derive(Serialize, JsonSchema)]
 pub struct Version {
     /// Its version number.
     version: &'static str,
 }
 
-/// The process answers.
+/// The process is running.
 pub async fn healthz() -> Json<Health> {
     Json(Health { status: "ok" })
 }
 
-/// The parts the process needs answer too.
+/// The process and the parts that it needs are ready.
 pub async fn readyz(State(app): State<App>) -> ApiResult<Json<Health>> {
     match timeout(PATIENCE, app.store.ping()).await {
         Ok(Ok(())) => {}

@@ -1,4 +1,4 @@
-//! Watching a session: the connection of the live view, tickets for it, and its address.
+//! Live views of a session: connections, tickets and addresses.
 
 use axum::{
     extract::{Request, State, WebSocketUpgrade},
@@ -27,9 +27,9 @@ use crate::{
     tool::{Call, Outcome},
 };
 
-/// The largest message of a viewer: a clipboard.
+/// Maximum size of a viewer's message, such as a clipboard.
 const MAX_MESSAGE: usize = 2 << 20;
-/// What the address of a live view has to say for itself.
+/// Notes in the reply of `vnc_url`.
 const NOTES: &str = "Open url in a browser. It holds a ticket for this session and role: \
                      its holder can connect until expires_at.";
 
@@ -37,22 +37,23 @@ const NOTES: &str = "Open url in a browser. It holds a ticket for this session a
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ViewQuery {
-    /// What the viewer wants to be; a ticket may allow less. With a token: `control`.
+    /// Requested role. A ticket may allow less. Defaults to `control` with a token.
     role: Option<Role>,
-    /// Take control with the connection, or, with `false`, hand back what this ticket or token has.
+    /// With `true`, take control on connect; with `false`, release the control that this ticket or
+    /// token has.
     #[serde(default)]
     take: Option<bool>,
     /// A ticket instead of a token.
     #[serde(default)]
     #[expect(
         dead_code,
-        reason = "read by the gate, named here so that it is known and documented"
+        reason = "read by `auth.rs`; declared here for validation and documentation"
     )]
     ticket: Option<String>,
 }
 
 impl ViewQuery {
-    /// Who wants to watch, and may.
+    /// Checks who may watch.
     pub fn admit(
         &self,
         app: &App,
@@ -64,7 +65,7 @@ impl ViewQuery {
         admit(app, id, kind, self.role, token, presented)
     }
 
-    /// Takes control or hands it back, as they want.
+    /// Takes or releases control, as requested.
     pub async fn settle(&self, view: &View) -> ApiResult<()> {
         match self.take {
             Some(true) => view.take_control().await?,
@@ -75,11 +76,11 @@ impl ViewQuery {
     }
 }
 
-/// Which desktop's address is wanted.
+/// Which address to create.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UrlQuery {
-    /// What the holder of the address may do; `view` if not given.
+    /// What the holder of the address may do; defaults to `view`.
     #[schemars(extend("x-error" = "invalid_role"))]
     role: Option<Role>,
 }
@@ -109,7 +110,7 @@ pub async fn vnc(
     Ok(upgraded)
 }
 
-/// A session that is starting can be watched soon: viewers are told to come back.
+/// A starting session can be watched soon: viewers should retry.
 fn not_yet(error: SessionError) -> ApiError {
     match error {
         SessionError::Starting(_) => {
@@ -119,7 +120,7 @@ fn not_yet(error: SessionError) -> ApiError {
     }
 }
 
-/// Why a live connection must end, as soon as it must.
+/// Waits until a live connection must end, and returns why.
 pub async fn must_end(
     app: &App,
     over: impl Future<Output = EndReason>,
@@ -134,16 +135,16 @@ pub async fn must_end(
     }
 }
 
-/// Somebody who may watch.
+/// A viewer that is allowed to watch.
 pub struct Admitted {
     pub session: Session,
     pub viewer: Viewer,
-    /// What ends the connection when it is revoked.
+    /// Credentials whose revocation ends the connection.
     pub credentials: Vec<String>,
     /// Held while the connection is open.
     pub ticket: Option<ticket::Stream>,
     /// When the connection must end: with its token, or after the ticket's `max_connection_s`. A
-    /// ticket's own time is for opening.
+    /// ticket's expiry only affects new connections.
     pub expires: Option<OffsetDateTime>,
 }
 
@@ -158,7 +159,7 @@ pub fn admit(
     if let Some(PresentedTicket(text)) = presented {
         let claims = ticket::check(&app.signer, &app.revoked, &text, id)?;
         if wanted.is_some_and(|wanted| wanted > claims.role) {
-            let message = "this ticket is for viewing only: ask for one with role control";
+            let message = "this ticket is view-only: ask for one with role control";
             return Err(ApiError::new(ErrorCode::Forbidden, message));
         }
         let caller = claims.bearer();
@@ -170,7 +171,8 @@ pub fn admit(
         let expires = claims.connection_ends();
         return Ok(Admitted { session, viewer, credentials, ticket, expires });
     }
-    let token = token.ok_or_else(|| ApiError::internal("the gate let nobody through"))?;
+    let token =
+        token.ok_or_else(|| ApiError::internal("the request has neither token nor ticket"))?;
     let caller = caller(&token);
     let expires = Some(token.info().expires_at);
     let session = app.sessions.get(&caller, id)?;
@@ -179,7 +181,7 @@ pub fn admit(
     Ok(Admitted { session, viewer, credentials: vec![caller.token], ticket: None, expires })
 }
 
-/// The WebSocket that a request wants to become.
+/// The WebSocket upgrade of a request.
 pub async fn upgrade(parts: &mut Parts, app: &App) -> ApiResult<WebSocketUpgrade> {
     use axum::extract::FromRequestParts;
     WebSocketUpgrade::from_request_parts(parts, app).await.map_err(|rejection| {
@@ -188,15 +190,15 @@ pub async fn upgrade(parts: &mut Parts, app: &App) -> ApiResult<WebSocketUpgrade
     })
 }
 
-/// Which ticket.
+/// A ticket.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OneTicket {
-    /// The id that its creation answered with.
+    /// Id of the ticket, as returned when it was created.
     ticket: String,
 }
 
-/// A ticket for one of the caller's sessions.
+/// Creates a ticket for one of the caller's sessions.
 pub async fn create_ticket(call: Call, wanted: NewTicket) -> ApiResult<Ticket> {
     let (id, mode) = (call.session_id()?, call.session()?.mode());
     let (ticket, claims) = ticket::issue(&call.app.signer, &call.claims, id, &wanted)?;
@@ -206,28 +208,29 @@ pub async fn create_ticket(call: Call, wanted: NewTicket) -> ApiResult<Ticket> {
     Ok(Ticket { id: claims.jti, ticket, role: claims.role, url, cdp_url, expires_at })
 }
 
-/// The end of a ticket.
+/// Revokes a ticket.
 pub async fn revoke_ticket(call: Call, one: OneTicket) -> ApiResult<Outcome> {
     call.session()?;
     if !ticket::is_id_of(&call.app.signer, call.session_id()?, &one.ticket)? {
-        let message = "this session has no such ticket: use the id that its creation answered with";
+        let message =
+            "this session has no such ticket: use the id that was returned when it was created";
         return Err(ApiError::new(ErrorCode::NotFound, message));
     }
-    // How long it would have been good is in the ticket, not in its id; this is the longest.
+    // The ticket's expiry is not in its id, so this uses the longest possible one.
     let longest = OffsetDateTime::now_utc() + time::Duration::days(7);
     call.app.revoked.add(&one.ticket, longest).await?;
     Ok(Outcome::done())
 }
 
-/// Where to watch a desktop.
+/// The address of a desktop's live view.
 pub async fn vnc_url(call: Call, query: UrlQuery) -> ApiResult<VncUrl> {
     let (session, id, role) = (call.session()?, call.session_id()?, query.role.unwrap_or_default());
     session.ensure_desktop().map_err(|error| {
         let refused = ApiError::from(error);
-        let also = format!("for its browser, make a ticket: POST /api/v1/sessions/{id}/tickets");
+        let also = format!("for its browser, create a ticket: POST /api/v1/sessions/{id}/tickets");
         ApiError { message: format!("{}; {also}", refused.message), ..refused }
     })?;
-    // Several people can open the address, until it expires.
+    // Several people can open the address until it expires.
     let wanted = NewTicket { role, reusable: true, ..NewTicket::default() };
     let (ticket, claims) = ticket::issue(&call.app.signer, &call.claims, id, &wanted)?;
     let published = call.app.published.lock().get(id).copied();

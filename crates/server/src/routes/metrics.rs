@@ -5,10 +5,10 @@ use http::header;
 
 use crate::App;
 
-/// What Prometheus expects.
+/// Media type that Prometheus expects.
 pub const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// All metrics, as Prometheus reads them.
+/// All metrics in the Prometheus format.
 pub async fn metrics(State(app): State<App>) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, MEDIA_TYPE)], app.metrics.render(app.sessions.count()))
 }

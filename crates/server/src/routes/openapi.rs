@@ -1,4 +1,4 @@
-//! The API's description of itself.
+//! The OpenAPI document.
 
 use axum::{extract::State, response::IntoResponse};
 use http::header;

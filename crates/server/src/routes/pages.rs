@@ -1,4 +1,4 @@
-//! The web page, out of the binary.
+//! The web page, served from the binary.
 
 use axum::{
     extract::{Request, State},
@@ -13,29 +13,29 @@ use crate::{
     query::Named,
 };
 
-/// Every file of the page, by its path.
+/// Every file of the page, by path.
 static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 
-/// What the page may do: nothing from elsewhere.
+/// Content security policy of the page: nothing from other sites.
 const POLICY: &str = "default-src 'self'; img-src 'self' blob: data:; connect-src 'self'; \
                       style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'self'; \
                       object-src 'none'; frame-ancestors ";
-/// Who may show our pages in a frame: nobody.
-const NOBODY: &str = "'none'";
+/// By default, no site may embed our pages.
+const NO_ANCESTORS: &str = "'none'";
 /// Files with a hash in their name never change.
 const FOREVER: &str = "public, max-age=31536000, immutable";
 
-/// The app itself: it finds out by the address what to show.
+/// The app. It decides by its address what to show.
 pub async fn app() -> Response {
     file("/index.html")
 }
 
-/// The app for one session: the same, one level down, so that its links hold behind any prefix.
+/// The app for one session: one level down, so that relative links work behind any prefix.
 pub async fn session() -> Response {
     file("/sessions/index.html")
 }
 
-/// The live view on a page of its own.
+/// The live view as a separate page.
 pub async fn viewer() -> Response {
     file("/vnc.html")
 }
@@ -45,13 +45,13 @@ pub async fn docs() -> Response {
     file("/docs.html")
 }
 
-/// Where a session is watched inside another page, by ticket.
+/// Redirects to the embedded live view of a session, by ticket.
 pub async fn embed(Named(id): Named, request: Request) -> ApiResult<Redirect> {
     let in_id = |b: u8| b.is_ascii_alphanumeric() || b"-_".contains(&b);
     if !id.as_str().bytes().all(in_id) {
-        return Err(ApiError::new(ErrorCode::NotFound, "there is no such session"));
+        return Err(ApiError::new(ErrorCode::NotFound, "the session does not exist"));
     }
-    // The whole query is one value of another, and a header holds only what is printable.
+    // The whole query becomes one value, and headers only hold printable characters.
     let query: String =
         request.uri().query().unwrap_or_default().bytes().fold(String::new(), |mut query, byte| {
             if byte.is_ascii_graphic() && !b"&=".contains(&byte) {
@@ -62,14 +62,14 @@ pub async fn embed(Named(id): Named, request: Request) -> ApiResult<Redirect> {
             query
         });
     let path = format!("api/v1/sessions/{id}/vnc%3F{query}");
-    // One level up, so that it holds behind any prefix.
+    // One level up, so that it works behind any prefix.
     let page = format!("../embed.html?autoconnect=true&resize=remote&path={path}");
     Ok(Redirect::temporary(&page))
 }
 
-/// The live view for the frames of those who may have it there.
+/// The live view for frames of allowed sites.
 pub async fn embedded(State(app): State<App>) -> Response {
-    send("/vnc.html", app.embed_ancestors.as_deref().unwrap_or(NOBODY))
+    send("/vnc.html", app.embed_ancestors.as_deref().unwrap_or(NO_ANCESTORS))
 }
 
 /// A script, style or picture of the page.
@@ -78,10 +78,10 @@ pub async fn asset(request: Request) -> Response {
 }
 
 fn file(path: &str) -> Response {
-    send(path, NOBODY)
+    send(path, NO_ANCESTORS)
 }
 
-/// A file of the page, which `ancestors` may show in a frame.
+/// A file of the page that `ancestors` may embed.
 fn send(path: &str, ancestors: &str) -> Response {
     let Some((name, bytes)) = FILES.iter().find(|(name, _)| *name == path) else {
         return missing(path);
@@ -106,16 +106,16 @@ fn send(path: &str, ancestors: &str) -> Response {
     (headers, *bytes).into_response()
 }
 
-/// The policy as a header; the configured sources were checked when they were read.
+/// The policy as a header. The configured sources were already validated.
 fn policy(ancestors: &str) -> HeaderValue {
     HeaderValue::try_from(format!("{POLICY}{ancestors}"))
         .unwrap_or(HeaderValue::from_static("default-src 'none'"))
 }
 
-/// What a person sees at an address that leads nowhere.
+/// The page for unknown addresses.
 pub fn not_found() -> Response {
     let page = Html(include_str!("not_found.html"));
-    let policy = [(header::CONTENT_SECURITY_POLICY, policy(NOBODY))];
+    let policy = [(header::CONTENT_SECURITY_POLICY, policy(NO_ANCESTORS))];
     (StatusCode::NOT_FOUND, policy, page).into_response()
 }
 

@@ -13,17 +13,17 @@ use crate::{
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EndQuery {
-    /// Hand nothing over: the agent's page stays as it was.
+    /// Discard the page: the agent's page stays unchanged.
     #[serde(default)]
     discard: bool,
 }
 
-/// The caller, who drives, signs in privately.
+/// Starts a private sign-in of the caller, who has control.
 pub async fn start(call: Call, _: NoInput) -> ApiResult<PrivateSignIn> {
     Ok(call.session()?.start_private(&call.caller).await?)
 }
 
-/// The agent gets the signed-in page.
+/// Ends it and gives the signed-in page to the agent.
 pub async fn end(call: Call, query: EndQuery) -> ApiResult<PrivateEnded> {
     Ok(call.session()?.end_private(&call.caller, query.discard).await?)
 }

@@ -1,4 +1,4 @@
-//! Browser profiles that are kept from session to session.
+//! Browser profiles that are kept between sessions.
 
 use helmdeck_wire::{profile::ProfileList, session::ProfileName};
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use crate::{
     tool::{Call, NoInput, Outcome},
 };
 
-/// Which profile.
+/// A profile.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OneProfile {
@@ -18,13 +18,13 @@ pub struct OneProfile {
     name: ProfileName,
 }
 
-/// The caller's.
+/// Lists the caller's profiles.
 pub async fn list_profiles(call: Call, _: NoInput) -> ApiResult<ProfileList> {
     let profiles = call.app.sessions.profiles(&call.caller).await?;
     Ok(ProfileList { profiles })
 }
 
-/// The end of one.
+/// Deletes a profile.
 pub async fn delete_profile(call: Call, one: OneProfile) -> ApiResult<Outcome> {
     call.app.sessions.delete_profile(&call.caller, &one.name).await?;
     Ok(Outcome::done())

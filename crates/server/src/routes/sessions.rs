@@ -1,4 +1,4 @@
-//! Creating, seeing and ending sessions.
+//! Creating, listing and ending sessions.
 
 use helmdeck_wire::{
     ErrorCode,
@@ -18,36 +18,36 @@ use crate::{
     tool::{Call, NoInput, Outcome},
 };
 
-/// Which sessions are wanted.
+/// Which sessions to list.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListQuery {
-    /// `ended` for those that have ended, the last first, also after they are gone. If not given:
-    /// those that are there.
+    /// `ended` lists ended sessions, newest first, also after they are gone. By default, current
+    /// sessions are listed.
     state: Option<ListState>,
-    /// With `state=ended`: how many; 50 if not given, 200 at most.
+    /// Number of sessions with `state=ended`; defaults to 50, at most 200.
     limit: Option<u32>,
 }
 
-/// What became of a session.
+/// State of listed sessions.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ListState {
-    /// It is over.
+    /// Ended.
     Ended,
 }
 
 const MOST_ENDED: u32 = 200;
 
-/// How much of a log is wanted.
+/// How much of the log to return.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LogsQuery {
-    /// Only this many of the last lines.
+    /// Only the last lines.
     tail: Option<usize>,
 }
 
-/// A new session of the caller's.
+/// Creates a session for the caller.
 pub async fn create_session(call: Call, mut spec: SessionSpec) -> ApiResult<Outcome> {
     let Call { app, caller, .. } = &call;
     spec.browser_passthrough.get_or_insert_with(|| app.settings.browser_passthrough());
@@ -58,7 +58,7 @@ pub async fn create_session(call: Call, mut spec: SessionSpec) -> ApiResult<Outc
     Ok(Outcome::json(&session)?.with(header::LOCATION, location))
 }
 
-/// The sessions the caller may see.
+/// Lists the sessions that the caller may see.
 pub async fn list_sessions(call: Call, query: ListQuery) -> ApiResult<SessionList> {
     let sessions = match query.state {
         Some(ListState::Ended) => {
@@ -70,15 +70,15 @@ pub async fn list_sessions(call: Call, query: ListQuery) -> ApiResult<SessionLis
     Ok(SessionList { sessions })
 }
 
-/// One of the caller's sessions.
+/// Shows one of the caller's sessions.
 pub async fn show_session(call: Call, _: NoInput) -> ApiResult<Session> {
     Ok(call.app.sessions.describe_one(&call.caller, &call.session()?).await?)
 }
 
-/// The end of one of the caller's sessions.
+/// Ends one of the caller's sessions.
 pub async fn end_session(call: Call, _: NoInput) -> ApiResult<Outcome> {
     let (app, id) = (&call.app, call.session_id()?);
-    // Whoever brought it may be away just now, and shall not bring it back.
+    // An attached session must not be resumed, even if its program is disconnected now.
     let brought = call.session().is_ok_and(|session| session.attachment().is_some());
     if brought {
         app.revoked.add(id.as_str(), OffsetDateTime::now_utc() + SECRET_LIFE).await?;
@@ -93,7 +93,8 @@ pub async fn session_logs(call: Call, query: LogsQuery) -> ApiResult<Outcome> {
     Ok(Outcome::bytes("text/plain; charset=utf-8", text))
 }
 
-/// The create body as clients may write it: flat, or under `spec`, with both names of the limit.
+/// The create body as clients may write it: flat or nested in `spec`, with both names of the time
+/// limit.
 pub fn create_schema(generator: &mut SchemaGenerator) -> Schema {
     let nested = generator.subschema_for::<SessionSpec>();
     let mut schema = SessionSpec::json_schema(generator);
@@ -101,14 +102,14 @@ pub fn create_schema(generator: &mut SchemaGenerator) -> Schema {
     let alias = json!({
         "type": ["integer", "null"],
         "minimum": 1,
-        "description": "Another name of `timeout_seconds`.",
+        "description": "Alias of `timeout_seconds`.",
     });
     add_property(&mut schema, "wallclock_timeout_s", alias);
     define(generator, "CreateSession", schema)
 }
 
-/// Brings the fields under `spec` up to the top, and the two names of the wall clock limit
-/// together. What is said twice is refused.
+/// Moves the fields of `spec` to the top level, and merges both names of the time limit. Duplicates
+/// are refused.
 pub fn flatten(mut object: Map<String, Value>) -> ApiResult<Map<String, Value>> {
     let invalid = |message| ApiError::new(ErrorCode::InvalidInput, message);
     match object.remove("spec") {
@@ -116,7 +117,8 @@ pub fn flatten(mut object: Map<String, Value>) -> ApiResult<Map<String, Value>> 
         Some(Value::Object(nested)) => {
             for (key, value) in nested {
                 if object.contains_key(&key) {
-                    let message = format!("{key} stands both at the top and in spec: choose one");
+                    let message =
+                        format!("{key} is given both at the top level and in spec: choose one");
                     return Err(invalid(message));
                 }
                 object.insert(key, value);
@@ -167,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn saying_a_thing_twice_is_refused() {
+    fn duplicate_settings_are_refused() {
         for twice in [
             json!({"label": "a", "spec": {"label": "a"}}),
             json!({"timeout_seconds": 1, "wallclock_timeout_s": 1}),

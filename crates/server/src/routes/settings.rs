@@ -1,4 +1,4 @@
-//! What an admin can change while the server runs.
+//! Settings that an admin can change at runtime.
 
 use helmdeck_wire::settings::{ChangeSettings, Settings};
 
@@ -7,12 +7,12 @@ use crate::{
     tool::{Call, NoInput},
 };
 
-/// The settings in effect.
+/// Shows the settings in effect.
 pub async fn show_settings(call: Call, _: NoInput) -> ApiResult<Settings> {
     Ok(call.app.settings.show())
 }
 
-/// Other settings.
+/// Changes settings.
 pub async fn change_settings(call: Call, change: ChangeSettings) -> ApiResult<Settings> {
     call.app.settings.change(&change, &call.caller.subject).await?;
     Ok(call.app.settings.show())

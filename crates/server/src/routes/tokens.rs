@@ -1,4 +1,4 @@
-//! Looking after tokens.
+//! Listing and revoking tokens.
 
 use helmdeck_sessions::Caller;
 use helmdeck_wire::{
@@ -14,24 +14,24 @@ use crate::{
     tool::{Call, NoInput, Outcome},
 };
 
-/// Which token.
+/// A token.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OneToken {
-    /// Its id, as the list shows it.
+    /// Id of the token, as listed.
     id: String,
 }
 
-/// The caller's tokens; all of them, for an admin.
+/// Lists the caller's tokens, or all tokens for an admin.
 pub async fn list_tokens(call: Call, _: NoInput) -> ApiResult<TokenList> {
     Ok(TokenList { tokens: call.app.store.tokens(call.caller.limited_to()).await? })
 }
 
-/// The end of a token, at once, with everything that was opened with it.
+/// Revokes a token immediately, and closes everything that was opened with it.
 pub async fn revoke_token(call: Call, one: OneToken) -> ApiResult<Outcome> {
     let tokens = call.app.store.tokens(call.caller.limited_to()).await?;
     let token = tokens.into_iter().find(|token| token.id == one.id).ok_or_else(|| {
-        let message = "there is no such token, or it is not yours; /api/v1/tokens lists them";
+        let message = "the token does not exist or is not yours; /api/v1/tokens lists your tokens";
         ApiError::new(ErrorCode::NotFound, message)
     })?;
     may_revoke(&call.caller, &token)?;
@@ -39,13 +39,14 @@ pub async fn revoke_token(call: Call, one: OneToken) -> ApiResult<Outcome> {
     Ok(Outcome::done())
 }
 
-/// A token ends itself and those that allow no more than it does. An agent's never ends a person's.
+/// A token can revoke itself and tokens that allow no more. An agent's token cannot revoke a
+/// person's.
 fn may_revoke(caller: &Caller, token: &TokenInfo) -> ApiResult<()> {
     if caller.is_admin() || token.id == caller.token {
         return Ok(());
     }
     if token.human && caller.kind == ActorKind::Agent {
-        let message = "this token is a person's: log in to revoke it";
+        let message = "this token belongs to a person: log in to revoke it";
         return Err(ApiError::new(ErrorCode::PersonRequired, message));
     }
     match token.scopes.iter().find(|scope| !caller.covers(scope)) {

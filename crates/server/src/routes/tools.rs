@@ -1,4 +1,4 @@
-//! The tools themselves: which there are, and calling one by its name.
+//! Listing tools, and calling one by name.
 
 use axum::{
     extract::{Path, Request, State},
@@ -19,17 +19,17 @@ use crate::{
     tool::{Call, Nature, Tool, http::response},
 };
 
-/// Which tools are wanted.
+/// Which tools to list.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ToolQuery {
-    /// Only those whose name or description holds all of these words.
+    /// Only tools whose name or description contains all of these words.
     #[schemars(length(max = 200))]
     search: Option<String>,
-    /// Only the one with this name.
+    /// Only the tool with this name.
     #[schemars(length(max = 64))]
     name: Option<String>,
-    /// Whether schemas are listed as well; true if not given.
+    /// Whether to include schemas; true by default.
     #[serde(default = "yes")]
     schemas: bool,
 }
@@ -38,7 +38,7 @@ fn yes() -> bool {
     true
 }
 
-/// The tools that the caller may call.
+/// Tools that the caller may call.
 #[derive(Serialize, JsonSchema)]
 pub struct ToolList {
     /// In the order of the table.
@@ -48,23 +48,23 @@ pub struct ToolList {
 /// One tool.
 #[derive(Serialize, JsonSchema)]
 struct ToolInfo {
-    /// Its name, for `/api/v1/tools/{name}` and `helmdeck call`.
+    /// Name for `/api/v1/tools/{name}` and `helmdeck call`.
     name: String,
-    /// A few words.
+    /// Short title.
     title: String,
     /// What it does.
     description: String,
-    /// The scope that a token needs for it.
+    /// Required scope.
     scope: &'static str,
-    /// What calling it means: `effect`, `idempotent`, `destructive`, `open_world`, `style`,
+    /// Properties of a call: `effect`, `idempotent`, `destructive`, `open_world`, `style`,
     /// `substrate`, `surface`, `default_mode`.
     #[schemars(with = "Map<String, Value>")]
     nature: Nature,
-    /// The JSON Schema of its arguments.
+    /// JSON Schema of the arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Map<String, Value>>")]
     input_schema: Option<Value>,
-    /// The JSON Schema of its answer; absent if that is not JSON.
+    /// JSON Schema of the reply; absent if it is not JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Map<String, Value>>")]
     output_schema: Option<Value>,
@@ -85,7 +85,7 @@ impl ToolInfo {
     }
 }
 
-/// The tools that the caller may call.
+/// Lists the tools that the caller may call.
 pub async fn list(call: Call, query: ToolQuery) -> ApiResult<ToolList> {
     let search = query.search.unwrap_or_default().to_lowercase();
     let words: Vec<_> = search.split_whitespace().collect();
@@ -99,7 +99,7 @@ pub async fn list(call: Call, query: ToolQuery) -> ApiResult<ToolList> {
     Ok(ToolList { tools })
 }
 
-/// Calls a tool by its name, with its arguments as a JSON object.
+/// Calls a tool by name, with its arguments as a JSON object.
 pub async fn call(
     State(app): State<App>,
     Path(name): Path<String>,
@@ -108,10 +108,11 @@ pub async fn call(
     let (parts, body) = request.into_parts();
     let caller = parts.extensions.get::<Caller>().cloned();
     let claims = parts.extensions.get::<Claims>().cloned();
-    let unknown = || ApiError::internal("the gate let an unknown caller through");
+    let unknown = || ApiError::internal("the request has no caller");
     let (caller, claims) = caller.zip(claims).ok_or_else(unknown)?;
     let tool = app.tool(&name).ok_or_else(|| {
-        let message = format!("there is no tool {name:?}: GET /api/v1/tools lists them");
+        let message =
+            format!("the tool {name:?} does not exist: GET /api/v1/tools lists all tools");
         ApiError::new(ErrorCode::NotFound, message)
     })?;
     let bytes = body::read(body, app.max_body_bytes).await?;

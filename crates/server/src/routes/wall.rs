@@ -11,7 +11,7 @@ use crate::{
     wall::{MAX_MESSAGE, serve},
 };
 
-/// Pictures of those of the caller's sessions that the page asks for.
+/// Pictures of the caller's sessions that the page requests.
 pub async fn wall(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,

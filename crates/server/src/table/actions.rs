@@ -1,4 +1,4 @@
-//! What sessions can be asked to do, by pixel and by element.
+//! Desktop and browser actions.
 
 use helmdeck_wire::{
     Scope,
@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// Actions on the desktop.
-pub fn of_the_desktop() -> Vec<Operation> {
+pub fn desktop() -> Vec<Operation> {
     let acts = Nature::on_desktop();
     let looks = acts.reads();
     vec![
@@ -60,7 +60,7 @@ pub fn of_the_desktop() -> Vec<Operation> {
             .returns::<Windows>()
             .get("/api/v1/desktop/windows", "desktop_windows"),
         action::<Focus>(acts.idempotent()),
-        // Pacing, and telling people.
+        // Waiting and status.
         action::<Wait>(looks),
         json_tool("desktop.agent_status", desktop::set_agent_status)
             .doc(format!("{}{}", description::<AgentStatus>(), acts.whereabouts()))
@@ -71,8 +71,8 @@ pub fn of_the_desktop() -> Vec<Operation> {
     ]
 }
 
-/// The structured browser.
-pub fn of_the_browser() -> Vec<Operation> {
+/// Actions of the structured browser.
+pub fn browser() -> Vec<Operation> {
     let acts = Nature::in_browser();
     let looks = acts.reads();
     vec![
@@ -81,13 +81,13 @@ pub fn of_the_browser() -> Vec<Operation> {
         action::<Tabs>(acts),
         action::<WaitFor>(looks),
         action::<Execute>(acts),
-        // Reading and looking.
+        // Reading and pictures.
         action::<Extract>(looks),
         action::<Snapshot>(looks),
         action::<Markdown>(looks),
         picture::<PageScreenshot>(looks),
         document::<Pdf>(looks),
-        // What was recorded.
+        // Recorded data.
         action::<ReadConsole>(looks),
         action::<ReadNetwork>(looks),
         action::<ExportHar>(looks),

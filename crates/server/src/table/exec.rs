@@ -11,8 +11,8 @@ use crate::{
     tool::{Nature, json_tool, tool},
 };
 
-/// What `stream` does.
-const STREAM: &str = "Send output as it comes, as server-sent events: `stdout` and `stderr` with \
+/// Description of the flag `stream`.
+const STREAM: &str = "Stream the output as server-sent events: `stdout` and `stderr` with \
     `{\"text\": …}`, and `exit` with the result.";
 
 /// Commands and terminals.
@@ -30,8 +30,8 @@ pub fn operations() -> Vec<Operation> {
             .in_query(&["stream"]),
         json_tool("session.list_execs", exec::list_execs)
             .doc(
-                "The commands of the session: those that run, and the last 32 that ended within ten \
-                 minutes. Also those that another server started.",
+                "List the commands of the session: running ones, and the last 32 that ended within \
+                 ten minutes. Includes commands that an earlier server started.",
             )
             .scope(Scope::SESSIONS_READ)
             .nature(works.reads())
@@ -39,8 +39,8 @@ pub fn operations() -> Vec<Operation> {
             .get("/api/v1/sessions/{id}/exec", "list_execs"),
         tool("session.show_exec", exec::show_exec)
             .doc(
-                "What came of a command so far, with what is kept of its output. `wait_s` waits for \
-                 its end; `stream=true` sends its output from the beginning. Hanging up does not end \
+                "Show the state of a command and its output so far. `wait_s` waits for its end; \
+                 `stream=true` streams its output from the beginning. Disconnecting does not end \
                  it.",
             )
             .scope(Scope::SESSIONS_ACT)
@@ -51,8 +51,8 @@ pub fn operations() -> Vec<Operation> {
             .get("/api/v1/sessions/{id}/exec/{exec_id}", "show_exec"),
         tool("session.kill_exec", exec::kill_exec)
             .doc(
-                "Kill a command with everything it started, also what it left in the background \
-                 after it ended. Answers when nothing of it is left.",
+                "Kill a command and everything it started, including programs left in the \
+                 background after it ended. Returns when all of them are gone.",
             )
             .scope(Scope::SESSIONS_ACT)
             .nature(works.destroys())
@@ -65,12 +65,12 @@ pub fn operations() -> Vec<Operation> {
     ]
 }
 
-const TERMINAL: &str = "An interactive terminal in the session, over a WebSocket, by token or by the \
-    page's cookie.\n\n\
+const TERMINAL: &str = "Open an interactive terminal in the session over a WebSocket, with a token or \
+    the page's cookie.\n\n\
     Binary messages are the terminal's bytes, both ways. Text messages are JSON. The client sends \
     `{\"type\": \"resize\", \"cols\": 120, \"rows\": 40}`. The server sends `{\"type\": \"exit\", \
-    \"exit_code\": 0, \"signal\": null}` when the program has ended, and then closes with code 1000; and \
-    `{\"type\": \"error\", \"error\": code, \"message\": text}` when something was refused: what is typed \
-    while a person drives, unless it is by that person, is dropped with `control_held`.\n\n\
-    Programs wait for a client that reads slowly. When the client hangs up, the terminal's programs get \
-    SIGHUP, and everything that is left of them is killed.";
+    \"exit_code\": 0, \"signal\": null}` when the program has ended, and then closes with code 1000. It \
+    sends `{\"type\": \"error\", \"error\": code, \"message\": text}` when something was refused: input \
+    of others while a person has control is dropped with `control_held`.\n\n\
+    Programs wait for a client that reads slowly. When the client disconnects, the terminal's programs \
+    get SIGHUP, and those that remain are killed.";

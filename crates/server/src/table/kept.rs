@@ -1,4 +1,4 @@
-//! What is kept between sessions.
+//! Profiles and extensions, which are kept between sessions.
 
 use helmdeck_wire::Scope;
 use http::StatusCode;
@@ -14,26 +14,24 @@ pub fn profiles_and_extensions() -> Vec<Operation> {
     let (looks, keeps) = (Nature::default().reads(), Nature::default().changes_world());
     vec![
         json_tool("profile.list", profiles::list_profiles)
-            .doc("The caller's browser profiles: what sessions were created with as `profile`.")
+            .doc("List the caller's browser profiles, which sessions use as `profile`.")
             .scope(Scope::SESSIONS_WRITE)
             .nature(looks)
             .get("/api/v1/profiles", "list_profiles"),
         tool("profile.delete", profiles::delete_profile)
-            .doc("Delete a profile of the caller's that no session has.")
+            .doc("Delete a profile of the caller that no session uses.")
             .scope(Scope::SESSIONS_WRITE)
             .nature(keeps.destroys())
             .delete("/api/v1/profiles/{name}", "delete_profile"),
         json_tool("extension.list", extensions::list_extensions)
-            .doc(
-                "The caller's browser extensions: what sessions can be created with as `extensions`.",
-            )
+            .doc("List the caller's browser extensions, which sessions use as `extensions`.")
             .scope(Scope::SESSIONS_WRITE)
             .nature(looks)
             .get("/api/v1/extensions", "list_extensions"),
         json_tool("extension.add", extensions::add_extension)
             .doc(
-                "Add a browser extension, a .zip or .crx of at most 64 MB, or put it in another's \
-                 place: `curl -T`. Its `manifest.json` is at the root or in a single folder.",
+                "Add or replace a browser extension: a .zip or .crx of at most 64 MB, for example \
+                 with `curl -T`. Its `manifest.json` is at the root or in a single folder.",
             )
             .scope(Scope::SESSIONS_WRITE)
             .nature(keeps.idempotent())
@@ -42,7 +40,7 @@ pub fn profiles_and_extensions() -> Vec<Operation> {
             .hidden(&["content_base64"])
             .status(StatusCode::CREATED),
         tool("extension.delete", extensions::delete_extension)
-            .doc("Delete an extension of the caller's. Sessions that have it keep it.")
+            .doc("Delete an extension of the caller. Sessions that use it keep it.")
             .scope(Scope::SESSIONS_WRITE)
             .nature(keeps.destroys())
             .delete("/api/v1/extensions/{name}", "delete_extension"),

@@ -1,4 +1,4 @@
-//! The server itself: pages, health, logins, tokens, settings.
+//! The server itself: pages, health, login, tokens and settings.
 
 use helmdeck_wire::Scope;
 use http::StatusCode;
@@ -18,20 +18,20 @@ use crate::{
 
 use super::live::AnyObject;
 
-/// Pages, and whether the server runs.
+/// Pages and health checks.
 pub fn pages_and_health() -> Vec<Operation> {
     vec![
         get("/", Open, "home", pages::app)
             .doc("The web page: all sessions, live.")
             .returns_text("text/html"),
         get("/login", Open, "login_page", pages::app)
-            .doc("The web page, where one logs in.")
+            .doc("The web page: login.")
             .returns_text("text/html"),
         get("/sessions/{id}", Open, "session_page", pages::session)
-            .doc("The web page of one session. Whether there is one, it asks as any client would.")
+            .doc("The web page: one session. Whether the session exists is checked by the page.")
             .returns_text("text/html"),
         get("/settings", Open, "settings_page", pages::app)
-            .doc("The web page, where an admin changes settings.")
+            .doc("The web page: settings for admins.")
             .returns_text("text/html"),
         get("/docs", Open, "docs_page", pages::docs)
             .doc("The API reference, for reading.")
@@ -43,19 +43,19 @@ pub fn pages_and_health() -> Vec<Operation> {
             .doc("A session's desktop for a frame of another page, by `ticket` in the query.")
             .status(StatusCode::TEMPORARY_REDIRECT),
         get("/embed.html", Open, "embedded_page", pages::embedded)
-            .doc("The page that `/embed/{id}` leads to; HELMDECK_EMBED_ANCESTORS says who may frame it.")
+            .doc("The page that `/embed/{id}` redirects to, for sites in HELMDECK_EMBED_ANCESTORS.")
             .returns_text("text/html"),
         get("/assets/{file}", Open, "page_asset", pages::asset)
             .doc("A script, style or picture of the web page.")
             .returns_text("application/octet-stream"),
         get("/healthz", Open, "healthz", health::healthz)
-            .doc("Whether the server runs. Checks nothing else.")
+            .doc("Check that the server runs, and nothing else.")
             .returns::<health::Health>(),
         get("/readyz", Open, "readyz", health::readyz)
-            .doc("Whether the server can do its work: the store and the runtime answer.")
+            .doc("Check that the server is ready: the store and the runtime answer.")
             .returns::<health::Health>(),
         get("/version", Open, "version", health::version)
-            .doc("Which helmdeck this is.")
+            .doc("The version of helmdeck.")
             .returns::<health::Version>(),
         get("/metrics", Needs(Scope::METRICS_READ), "metrics", metrics::metrics)
             .doc("The server's metrics, for Prometheus.")
@@ -66,35 +66,33 @@ pub fn pages_and_health() -> Vec<Operation> {
     ]
 }
 
-/// Logging in, and looking after tokens.
+/// Login and tokens.
 pub fn signing_in() -> Vec<Operation> {
     let looks = Nature::default().reads();
     vec![
         post("/api/v1/auth/login", Open, "login", login::login)
-            .doc("Log in with the admin's user name and password; the token is good for 12 hours.")
+            .doc("Log in with the admin's user name and password; the token is valid for 12 hours.")
             .takes::<Credentials>()
             .returns::<LoggedIn>(),
         post("/api/v1/auth/cookie", Open, "log_in_by_cookie", login::log_in_by_cookie)
-            .doc(
-                "Log in as the web page does: the token comes as a cookie that no script can read.",
-            )
+            .doc("Log in like the web page: the token is set as a cookie that scripts cannot read.")
             .takes::<Credentials>()
             .returns::<login::Me>(),
         delete("/api/v1/auth/cookie", Needs(Scope::SESSIONS_READ), "log_out", login::log_out)
-            .doc("Log out: the cookie goes, and its token is revoked.")
+            .doc("Log out: delete the cookie and revoke its token.")
             .status(StatusCode::NO_CONTENT),
         json_tool("token.show_mine", login::me)
-            .doc("Who is logged in.")
+            .doc("The current login.")
             .scope(Scope::SESSIONS_READ)
             .nature(looks)
             .get("/api/v1/auth/me", "show_me"),
         json_tool("token.list", tokens::list_tokens)
-            .doc("The caller's tokens that have not expired; all tokens, for an admin.")
+            .doc("List the caller's tokens that have not expired; all tokens for an admin.")
             .scope(Scope::SESSIONS_READ)
             .nature(looks)
             .get("/api/v1/tokens", "list_tokens"),
         tool("token.revoke", tokens::revoke_token)
-            .doc("Revoke a token, at once; what was opened with it is closed.")
+            .doc("Revoke a token, and close everything that was opened with it.")
             .scope(Scope::SESSIONS_READ)
             .nature(Nature::default().changes_world().destroys())
             .delete("/api/v1/tokens/{id}", "revoke_token"),
@@ -105,32 +103,32 @@ pub fn signing_in() -> Vec<Operation> {
 pub fn settings() -> Vec<Operation> {
     vec![
         json_tool("settings.show", change::show_settings)
-            .doc("The settings that new sessions follow.")
+            .doc("The settings for new sessions.")
             .scope(Scope::SESSIONS_READ)
             .nature(Nature::default().reads())
             .get("/api/v1/settings", "show_settings"),
         json_tool("settings.change", change::change_settings)
-            .doc("Change settings. Sessions that exist stay as they are.")
+            .doc("Change settings. Existing sessions are not affected.")
             .scope(Scope::ADMIN)
             .nature(Nature::default().changes_world().idempotent())
             .patch("/api/v1/settings", "change_settings"),
     ]
 }
 
-/// The tools by name.
+/// Listing and calling tools.
 pub fn tools() -> Vec<Operation> {
     vec![
         json_tool("tool.list", tool_routes::list)
             .doc(
-                "The tools that the caller may call, with the schemas of their arguments and \
-                 answers; `search` finds some by words.",
+                "List the tools that the caller may call, with the schemas of their arguments and \
+                 replies. `search` filters them by words.",
             )
             .scope(Scope::SESSIONS_READ)
             .nature(Nature::default().reads())
             .get("/api/v1/tools", "list_tools"),
         post("/api/v1/tools/{name}", AnyToken, "call_tool", tool_routes::call)
             .doc(
-                "Call any tool by its name, with its arguments as one JSON object. The answer is \
+                "Call any tool by name, with its arguments as one JSON object. The reply is \
                  that of the tool's own path; the token needs the tool's scope.",
             )
             .takes::<AnyObject>()

@@ -1,4 +1,4 @@
-//! Sessions: creating and ending them, who drives, their files, what they reach.
+//! Sessions: life cycle, control, files and network.
 
 use helmdeck_wire::{Scope, session::Session};
 use http::StatusCode;
@@ -11,22 +11,22 @@ use crate::{
     tool::{Nature, json_tool, tool},
 };
 
-/// Creating, seeing and ending sessions.
+/// Creating, listing and ending sessions.
 pub fn lifecycle() -> Vec<Operation> {
     let looks = Nature::default().reads();
     vec![
         tool("session.create", sessions::create_session)
-            .doc("Create a session. Answers when it is ready, or at once with `wait=false`.")
+            .doc("Create a session. Returns when it is ready, or at once with `wait=false`.")
             .scope(Scope::SESSIONS_WRITE)
             .prepare(sessions::flatten, sessions::create_schema)
-            .flag("wait", "Answer when the session is ready; with `false`, at once.", true)
+            .flag("wait", "Whether to return only when the session is ready.", true)
             .returns::<Session>()
             .post("/api/v1/sessions", "create_session")
             .in_query(&["wait"])
             .optional_body()
             .status(StatusCode::CREATED),
         json_tool("session.list", sessions::list_sessions)
-            .doc("The sessions the caller may see, oldest first; or those that have ended.")
+            .doc("List the sessions that the caller may see, oldest first; or ended sessions.")
             .scope(Scope::SESSIONS_READ)
             .nature(looks)
             .get("/api/v1/sessions", "list_sessions"),
@@ -38,15 +38,15 @@ pub fn lifecycle() -> Vec<Operation> {
             .get("/api/v1/sessions/{id}", "show_session"),
         tool("session.end", sessions::end_session)
             .doc(
-                "End a session. Succeeds for one that has ended; 404 if there never was one of the \
-                 caller's.",
+                "End a session. Succeeds if it has already ended; 404 if it never belonged to the \
+                 caller.",
             )
             .scope(Scope::SESSIONS_WRITE)
             .nature(Nature::default().destroys())
             .of_session()
             .delete("/api/v1/sessions/{id}", "end_session"),
         tool("session.logs", sessions::session_logs)
-            .doc("What the session's programs wrote, newest last.")
+            .doc("The log of the session's programs, newest last.")
             .scope(Scope::SESSIONS_READ)
             .nature(looks)
             .of_session()
@@ -55,24 +55,24 @@ pub fn lifecycle() -> Vec<Operation> {
     ]
 }
 
-/// Putting off the end of a session, and looking back.
+/// Postponing the end of a session, and ended sessions.
 pub fn endings() -> Vec<Operation> {
     let looks = Nature::default().reads();
     vec![
         json_tool("session.keep_alive", ended::keep_alive)
-            .doc("Put off the idle end of a session, as any other call does.")
+            .doc("Postpone the idle end of a session, as any other call does.")
             .scope(Scope::SESSIONS_ACT)
             .nature(Nature::default().idempotent())
             .of_session()
             .post("/api/v1/sessions/{id}/keep-alive", "keep_alive"),
         json_tool("session.show_ended", ended::show)
-            .doc("A session that has ended, as it was last; also after it is gone.")
+            .doc("The last description of an ended session.")
             .scope(Scope::SESSIONS_READ)
             .nature(looks)
             .of_session()
             .get("/api/v1/sessions/{id}/ended", "show_ended"),
         tool("session.last_picture", ended::last_picture)
-            .doc("How a session that has ended looked at its end, where there is a picture.")
+            .doc("The last picture of an ended session, if there is one.")
             .scope(Scope::SESSIONS_ACT)
             .nature(looks)
             .of_session()
@@ -81,18 +81,18 @@ pub fn endings() -> Vec<Operation> {
     ]
 }
 
-/// Who drives.
+/// Control and private sign-in.
 pub fn control() -> Vec<Operation> {
     vec![
         json_tool("control.show", drive::show_control)
-            .doc("Who drives the session.")
+            .doc("Show who has control of the session.")
             .scope(Scope::SESSIONS_READ)
             .nature(Nature::default().reads())
             .of_session()
             .get("/api/v1/sessions/{id}/control", "show_control"),
         json_tool("control.take", drive::take_control)
             .doc(
-                "Take control by hand: actions of agents fail with `control_taken` and \
+                "Take control: actions of agents fail with `control_taken` and \
                  `control_held` until it is released.",
             )
             .scope(Scope::SESSIONS_ACT)
@@ -101,7 +101,7 @@ pub fn control() -> Vec<Operation> {
             .post("/api/v1/sessions/{id}/control/take", "take_control")
             .optional_body(),
         json_tool("control.release", drive::release_control)
-            .doc("Hand control back to agents, with a message if there is something to say.")
+            .doc("Release control to agents, with an optional message.")
             .scope(Scope::SESSIONS_ACT)
             .nature(Nature::default().idempotent())
             .of_session()
@@ -111,7 +111,7 @@ pub fn control() -> Vec<Operation> {
             .doc(
                 "Sign in privately, for a person who has control: the page opens in a separate \
                  browser that no agent, program or debugging client can reach. The person's \
-                 `cdp-stream` shows it and takes their input; other viewers see `private`, and \
+                 `cdp-stream` shows it and accepts their input; other viewers see `private`, and \
                  `browser/…` calls of others fail with `private` until it ends.",
             )
             .scope(Scope::SESSIONS_ACT)
@@ -119,10 +119,10 @@ pub fn control() -> Vec<Operation> {
             .post("/api/v1/sessions/{id}/private-sign-in", "start_private_sign_in"),
         json_tool("private_sign_in.end", private::end)
             .doc(
-                "End a private sign-in. The agent's tab goes to the page where the person was, with \
-                 the cookies and storage of the sites they visited; with `discard`, nothing is \
-                 handed over. Releasing control ends it, too; losing control ends it and hands \
-                 nothing over.",
+                "End a private sign-in. The agent's tab goes to the page where the person was, \
+                 with the cookies and storage of the sites they visited; with `discard`, it does \
+                 not change. Releasing control ends it, too; losing control ends it and discards \
+                 the page.",
             )
             .scope(Scope::SESSIONS_ACT)
             .of_session()
@@ -130,18 +130,18 @@ pub fn control() -> Vec<Operation> {
     ]
 }
 
-/// Files in and out.
+/// File transfers.
 pub fn files() -> Vec<Operation> {
     let works = Nature::default().in_sandbox();
     vec![
         json_tool("file.list", file::list_files)
-            .doc("What a folder of the session's home holds.")
+            .doc("List a folder of the session's home.")
             .scope(Scope::SESSIONS_ACT)
             .nature(works.reads())
             .of_session()
             .get("/api/v1/sessions/{id}/files", "list_files"),
         tool("file.read", file::read_file)
-            .doc("A file of the session's home, to save; with `Range: bytes=`, one part of it (206).")
+            .doc("Download a file of the session's home; with `Range: bytes=`, a part of it (206).")
             .scope(Scope::SESSIONS_ACT)
             .nature(works.reads())
             .of_session()
@@ -150,8 +150,8 @@ pub fn files() -> Vec<Operation> {
             .hidden(&["range"]),
         json_tool("file.write", file::write_file)
             .doc(
-                "Put a file into the session's home, whole or not at all: `curl -T`. Missing \
-                 folders are made.",
+                "Upload a file to the session's home, atomically: `curl -T`. Missing \
+                 folders are created.",
             )
             .scope(Scope::SESSIONS_ACT)
             .nature(works.idempotent())
@@ -163,12 +163,12 @@ pub fn files() -> Vec<Operation> {
     ]
 }
 
-/// What sessions reach outside: forwarded ports, and the network.
+/// Forwarded ports and egress.
 pub fn network() -> Vec<Operation> {
     let works = Nature::default().in_sandbox();
     vec![
         json_tool("forward.list", forwards::list_forwards)
-            .doc("The ports outside that the session opens as its own.")
+            .doc("List the forwarded ports of the session.")
             .scope(Scope::SESSIONS_READ)
             .nature(works.reads())
             .of_session()
@@ -176,8 +176,8 @@ pub fn network() -> Vec<Operation> {
         json_tool("forward.add", forwards::add_forward)
             .doc(
                 "Forward a port of the server's machine: with `localhost:5173`, the session's \
-                 browser and programs reach a development server at `http://localhost:5173`. Needs \
-                 the admin, or a port of HELMDECK_FORWARD_ALLOW.",
+                 browser and programs reach a development server at `http://localhost:5173`. \
+                 Requires the admin scope or a port in HELMDECK_FORWARD_ALLOW.",
             )
             .scope(Scope::SESSIONS_ACT)
             .nature(works)
@@ -185,7 +185,7 @@ pub fn network() -> Vec<Operation> {
             .post("/api/v1/sessions/{id}/forwards", "add_forward")
             .status(StatusCode::CREATED),
         tool("forward.remove", forwards::remove_forward)
-            .doc("Close a forwarded port, by its number inside the session, and its connections.")
+            .doc("Close a forwarded port and its connections, by its number inside the session.")
             .scope(Scope::SESSIONS_ACT)
             .nature(works.destroys())
             .of_session()
@@ -197,8 +197,8 @@ pub fn network() -> Vec<Operation> {
             forwards::from_client,
         )
         .doc(
-            "Forward a port of the client's machine, for as long as this WebSocket is open: what \
-             `helmdeck forward` connects to. By bearer token only.",
+            "Forward a port of the client's machine while this WebSocket is open. Used by \
+             `helmdeck forward`. Requires a bearer token.",
         )
         .query::<forwards::ClientQuery>()
         .upgrades(),
@@ -208,12 +208,12 @@ pub fn network() -> Vec<Operation> {
             "bring_forwarded",
             forwards::bring,
         )
-        .doc("One connection of a forwarded port of the client's machine, as it was announced.")
+        .doc("One announced connection of a forwarded port of the client's machine.")
         .upgrades(),
         json_tool("egress.test", egress::test_egress)
             .doc(
-                "What a session's connection to an address would meet, address by address. Nothing \
-                 is connected.",
+                "Test whether a session may connect to an address, for each resolved address. No \
+                 connection is made.",
             )
             .scope(Scope::SESSIONS_ACT)
             .nature(Nature::default().reads())

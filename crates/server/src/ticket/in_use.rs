@@ -1,5 +1,5 @@
-//! What is open by each ticket. A viewer has one stream of each kind, and one events feed that needs
-//! a stream beside it.
+//! Open connections of each ticket. A viewer has one stream of each kind, and one events feed that
+//! needs a stream next to it.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -17,10 +17,10 @@ use tokio::{
 use super::Claims;
 use crate::error::{ApiError, ApiResult};
 
-/// How long an events feed goes on without a stream of its ticket: pages open both at once, and
+/// How long an events feed may run without a stream of its ticket. Pages open both at once, and
 /// reconnect.
 const GRACE: Duration = Duration::from_secs(10);
-/// With a reusable ticket, so many viewers may have opened their feed and not yet their stream.
+/// With a reusable ticket, the number of feeds that may be open before their streams.
 const FEEDS_AHEAD: usize = 4;
 
 /// The streams that a ticket opens.
@@ -34,7 +34,7 @@ pub enum Kind {
     Debugging,
 }
 
-/// All tickets that have something open.
+/// All tickets with open connections.
 #[derive(Clone)]
 pub struct InUse {
     tickets: Arc<Mutex<HashMap<String, Ticket>>>,
@@ -50,11 +50,11 @@ impl Default for InUse {
 #[derive(Default)]
 struct Ticket {
     open: Open,
-    /// Whenever what is open changes.
+    /// Notifies about changes.
     changed: watch::Sender<()>,
 }
 
-/// What one ticket has open.
+/// The open connections of one ticket.
 #[derive(Default)]
 struct Open {
     streams: HashMap<Kind, usize>,
@@ -79,12 +79,12 @@ impl Open {
 }
 
 impl InUse {
-    /// Opens a stream, until what is returned is dropped.
+    /// Opens a stream, until the returned guard is dropped.
     pub fn stream(&self, claims: &Claims, kind: Kind) -> ApiResult<Stream> {
         self.change(&claims.jti, |open| {
             let count = open.streams.entry(kind).or_default();
             if *count > 0 && !claims.reusable {
-                let message = "the ticket is for one viewer, who has this stream open: close it \
+                let message = "the ticket allows one viewer, and this stream is already open: close it \
                                first, or ask for a reusable ticket";
                 return Err(ApiError::new(ErrorCode::TicketInUse, message));
             }
@@ -94,12 +94,12 @@ impl InUse {
         Ok(Stream { tickets: self.clone(), id: claims.jti.clone(), kind })
     }
 
-    /// Opens an events feed, until what is returned is dropped.
+    /// Opens an events feed, until the returned guard is dropped.
     pub fn feed(&self, claims: &Claims) -> ApiResult<Feed> {
         let number = self.change(&claims.jti, |open| {
             let most = if claims.reusable { open.streams() + FEEDS_AHEAD } else { 1 };
             if open.feeds.len() >= most {
-                let message = "the ticket has as many events feeds open as it has viewers: close \
+                let message = "the ticket already has an events feed for each viewer: close \
                                one first";
                 return Err(ApiError::new(ErrorCode::TicketInUse, message));
             }
@@ -129,7 +129,7 @@ impl InUse {
     }
 }
 
-/// A stream by ticket.
+/// A stream that was opened with a ticket.
 pub struct Stream {
     tickets: InUse,
     id: String,
@@ -146,7 +146,7 @@ impl Drop for Stream {
     }
 }
 
-/// An events feed by ticket.
+/// An events feed that was opened with a ticket.
 pub struct Feed {
     tickets: InUse,
     id: String,
@@ -156,13 +156,13 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// Waits until the feed has had no stream beside it for the grace. Cancel-safe.
+    /// Waits until the feed has had no stream for the grace period. Cancel-safe.
     pub async fn left_alone(&mut self) {
         loop {
             self.changed.borrow_and_update();
             if self.tickets.covers(&self.id, self.number) {
                 self.alone_since = None;
-                // The sender stays while there is this feed.
+                // The sender lives as long as this feed.
                 let _ = self.changed.changed().await;
                 continue;
             }
@@ -212,17 +212,17 @@ mod tests {
     }
 
     #[test]
-    fn a_reusable_ticket_has_a_feed_for_each_viewer_and_a_few_that_are_early() {
+    fn a_reusable_ticket_allows_a_feed_for_each_viewer_and_a_few_more() {
         let (tickets, claims) = (InUse::default(), ticket(true));
         let streams: Vec<_> =
             (0..3).map(|_| tickets.stream(&claims, Kind::Desktop).unwrap()).collect();
         let feeds: Vec<_> = (0..3 + FEEDS_AHEAD).map(|_| tickets.feed(&claims).unwrap()).collect();
         assert_eq!(refused(tickets.feed(&claims)), ErrorCode::TicketInUse);
         drop((streams, feeds));
-        assert!(tickets.tickets.lock().is_empty(), "nothing is kept of closed connections");
+        assert!(tickets.tickets.lock().is_empty(), "closed connections are forgotten");
     }
 
-    /// Tickets whose feeds end as soon as they are alone.
+    /// Tickets whose feeds end at once without a stream.
     fn strict() -> InUse {
         InUse { grace: Duration::ZERO, ..InUse::default() }
     }
@@ -232,7 +232,7 @@ mod tests {
         let (tickets, claims) = (strict(), ticket(false));
         let mut feed = tickets.feed(&claims).unwrap();
         let stream = tickets.stream(&claims, Kind::Browser).unwrap();
-        assert!(feed.left_alone().now_or_never().is_none(), "it goes on beside its stream");
+        assert!(feed.left_alone().now_or_never().is_none(), "it continues next to its stream");
         drop(stream);
         tokio::time::timeout(GRACE, feed.left_alone()).await.expect("it ends");
     }
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn events_do_not_prolong_a_feed_that_is_alone() {
+    async fn events_do_not_prolong_a_feed_without_a_stream() {
         let (tickets, claims) = (InUse::default(), ticket(false));
         let mut feed = tickets.feed(&claims).unwrap();
         assert!(feed.left_alone().now_or_never().is_none());

@@ -1,4 +1,4 @@
-//! The HTTP door: from a request to the arguments of a tool, and from its outcome to a response.
+//! The HTTP door: turns a request into a tool's arguments, and its outcome into a response.
 
 use std::sync::Arc;
 
@@ -22,41 +22,41 @@ use crate::{
     token::Claims,
 };
 
-/// Where in a request the arguments of a tool stand.
+/// Where a request carries the arguments of a tool.
 #[derive(Debug, Clone, Default)]
 pub struct Binding {
     pub method: Method,
     pub path: String,
-    /// Fields that stand in the query although there is a body.
+    /// Fields in the query although there is a body.
     pub in_query: Vec<&'static str>,
-    /// Fields that HTTP clients do not send: a header or the body says the same.
+    /// Fields that HTTP clients do not send, because a header or the body carries them.
     pub hidden: Vec<&'static str>,
-    /// Whether there may be no body.
+    /// Whether the body may be missing.
     pub optional_body: bool,
-    /// Whether `Accept` chooses `format` if that is not given.
+    /// Whether `Accept` selects `format` if it is not given.
     pub accept_chooses: bool,
     pub status: StatusCode,
 }
 
 impl Binding {
-    /// The parameters of the path, and the fields they are.
+    /// Path parameters and their fields.
     pub fn path_fields(&self, of_session: bool) -> Vec<(&str, &str)> {
         let names = self.path.split('{').skip(1).filter_map(|rest| rest.split('}').next());
         let names = names.map(|name| name.trim_start_matches('*'));
-        // Other paths call a session by its noun.
+        // Other paths name a session by its noun.
         names
             .map(|name| (name, if name == "id" && of_session { "session_id" } else { name }))
             .collect()
     }
 
-    /// Whether a field stands in the query.
+    /// Whether a field is in the query.
     pub fn is_in_query(&self, tool: &Tool, field: &str) -> bool {
         let in_path = self.path_fields(tool.of_session).iter().any(|(_, it)| *it == field);
         let bodiless = tool.takes_bytes || matches!(self.method, Method::GET | Method::DELETE);
         !in_path && !self.hidden.contains(&field) && (bodiless || self.in_query.contains(&field))
     }
 
-    /// Whether a JSON object may come as the body.
+    /// Whether the body may be a JSON object.
     pub fn has_body(&self, tool: &Tool) -> bool {
         !tool.takes_bytes && !matches!(self.method, Method::GET | Method::DELETE)
     }
@@ -93,14 +93,14 @@ async fn answer(tool: &Tool, binding: &Binding, app: App, request: Request) -> A
     Ok(response(outcome, binding.status))
 }
 
-/// Who calls, as the gate before this found out.
+/// The caller that `auth.rs` found.
 fn identity(parts: &Parts) -> ApiResult<(Caller, Claims)> {
     let caller = parts.extensions.get::<Caller>().cloned();
     let claims = parts.extensions.get::<Claims>().cloned();
-    caller.zip(claims).ok_or_else(|| ApiError::internal("the gate let an unknown caller through"))
+    caller.zip(claims).ok_or_else(|| ApiError::internal("the request has no caller"))
 }
 
-/// What stands in the path and in the query.
+/// Arguments from path and query.
 async fn args_of_address(
     tool: &Tool,
     binding: &Binding,
@@ -110,7 +110,7 @@ async fn args_of_address(
     let schema = tool.schema()?;
     let mut args = Map::new();
     let params = RawPathParams::from_request_parts(parts, app).await.map_err(|_| {
-        let message = "the path is not UTF-8: percent-encode what is not ASCII";
+        let message = "the path is not UTF-8: percent-encode non-ASCII characters";
         ApiError::new(ErrorCode::InvalidPath, message)
     })?;
     let fields = binding.path_fields(tool.of_session);
@@ -132,7 +132,7 @@ async fn args_of_address(
     Ok(args)
 }
 
-/// A name in the wrong place is as unknown as one that means nothing.
+/// A known field in the wrong place is reported as unknown.
 fn unknown(tool: &Tool, name: &str) -> ApiError {
     let known = tool.schema().map(|schema| schema.fields().collect::<Vec<_>>().join(", "));
     let known = known.unwrap_or_default();
@@ -151,14 +151,14 @@ async fn body_object(
         !binding.is_in_query(tool, field)
             && !binding.path_fields(tool.of_session).iter().any(|(_, it)| *it == field)
     });
-    // Nobody reads the body of a call that takes none.
+    // A call without body fields ignores its body.
     if !takes_any || (binding.optional_body && bytes.trim_ascii().is_empty()) {
         return Ok(Map::new());
     }
     body::object(&bytes)
 }
 
-/// What headers say instead of fields.
+/// Arguments from headers.
 fn args_of_headers(
     tool: &Tool,
     binding: &Binding,
@@ -170,7 +170,7 @@ fn args_of_headers(
         let format = accept::preferred(text(header::ACCEPT).unwrap_or_default());
         args.insert("format".to_owned(), format.name().into());
     }
-    // A file has no version to compare with, so that a request on the condition of one gets all of it.
+    // Files have no version to compare, so conditional range requests get the whole file.
     let range = text(header::RANGE).filter(|_| !headers.contains_key(header::IF_RANGE));
     if tool.schema().is_ok_and(|schema| schema.field("range").is_some())
         && let Some(range) = range.filter(|range| ByteRange::parse(range).is_some())
@@ -179,7 +179,7 @@ fn args_of_headers(
     }
 }
 
-/// An outcome as HTTP sends it.
+/// An outcome as an HTTP response.
 pub fn response(outcome: Outcome, status: StatusCode) -> Response {
     let status = outcome.status.unwrap_or(status);
     let mut headers = outcome.headers;

@@ -1,4 +1,4 @@
-//! What calling a tool means: whether it changes something, and where people can see it work.
+//! Properties of a tool call: what it changes, and where people can see it.
 
 use helmdeck_wire::session::Mode;
 use serde::Serialize;
@@ -9,16 +9,16 @@ use serde::Serialize;
 pub enum Effect {
     /// Nothing.
     ReadOnly,
-    /// Something in one session, or which sessions there are.
+    /// Something in one session, or the set of sessions.
     #[default]
     ChangesSession,
-    /// Something outside sessions: settings, tokens, what is kept.
+    /// Something outside sessions: settings, tokens, stored files.
     ChangesWorld,
     /// Something that costs money.
     SpendsMoney,
 }
 
-/// How an agent says what it means.
+/// How an agent addresses things.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Style {
@@ -28,7 +28,7 @@ pub enum Style {
     Vision,
 }
 
-/// What does the work.
+/// What performs the work.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Substrate {
@@ -43,7 +43,7 @@ pub enum Substrate {
     Desktop,
 }
 
-/// Whether people who watch can see it work.
+/// Whether viewers can see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Surface {
@@ -51,28 +51,28 @@ pub enum Surface {
     Headless,
     /// It works on the visible desktop.
     Visible,
-    /// It works with either, and is visible if the session has a desktop.
+    /// It works with both, and is visible if the session has a desktop.
     Both,
 }
 
-/// What calling a tool means.
+/// Properties of a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Nature {
     /// What it changes.
     pub effect: Effect,
-    /// Whether calling it again with the same arguments changes nothing more.
+    /// Whether repeating it with the same arguments changes nothing more.
     pub idempotent: bool,
     /// Whether it may end or delete something.
     pub destructive: bool,
     /// Whether it reaches things outside helmdeck, such as web pages.
     pub open_world: bool,
-    /// How an agent says what it means.
+    /// How an agent addresses things.
     pub style: Style,
-    /// What does the work.
+    /// What performs the work.
     pub substrate: Substrate,
-    /// Whether people who watch can see it.
+    /// Whether viewers can see it.
     pub surface: Surface,
-    /// The mode of a session that is made for it.
+    /// Mode of a session that is created for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_mode: Option<Mode>,
 }
@@ -93,17 +93,17 @@ impl Default for Nature {
 }
 
 impl Nature {
-    /// It only looks.
+    /// It only reads.
     pub const fn reads(self) -> Self {
         Self { effect: Effect::ReadOnly, idempotent: true, ..self }
     }
 
-    /// Calling it twice is the same as once.
+    /// Calling it twice has the same effect as once.
     pub const fn idempotent(self) -> Self {
         Self { idempotent: true, ..self }
     }
 
-    /// It ends or deletes something; a second call finds nothing to do.
+    /// It ends or deletes something. A second call has no effect.
     pub const fn destroys(self) -> Self {
         Self { destructive: true, idempotent: true, ..self }
     }
@@ -141,7 +141,7 @@ impl Nature {
         }
     }
 
-    /// Where it works, for the end of a description: agents choose a tool by who can see it work.
+    /// Where it works, appended to descriptions: agents choose tools by their visibility.
     pub fn whereabouts(self) -> &'static str {
         match (self.substrate, self.surface) {
             (Substrate::Browser, _) => {

@@ -1,4 +1,4 @@
-//! What a tool answers, before any door has put it into its own form.
+//! The outcome of a tool, independent of the door.
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -7,44 +7,44 @@ use serde::Serialize;
 
 use crate::error::{ApiError, ApiResult};
 
-/// What a tool answers.
+/// The outcome of a tool.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The answer.
+    /// The reply.
     pub payload: Payload,
-    /// What HTTP clients are told about it.
+    /// Headers for HTTP clients.
     pub headers: HeaderMap,
-    /// The HTTP status, if it is not the one of the table.
+    /// HTTP status, if it differs from the table.
     pub status: Option<StatusCode>,
 }
 
-/// The answer itself.
+/// The reply itself.
 #[derive(Debug)]
 pub enum Payload {
-    /// JSON, as text.
+    /// Serialized JSON.
     Json(Bytes),
     /// A picture, a document or a text.
     Bytes {
-        /// What it is.
+        /// Media type.
         media_type: HeaderValue,
-        /// All of it.
+        /// Content.
         bytes: Bytes,
     },
-    /// Bytes that come piece by piece.
+    /// Streamed bytes.
     Stream {
-        /// What it is.
+        /// Media type.
         media_type: HeaderValue,
-        /// How many bytes, if that is known.
+        /// Size in bytes, if known.
         size: Option<u64>,
-        /// The bytes.
+        /// The stream.
         body: Body,
     },
-    /// It is done, and there is nothing to say.
+    /// An empty reply.
     Nothing,
 }
 
 impl Outcome {
-    /// It is done.
+    /// Success without a reply.
     pub fn done() -> Self {
         Self::new(Payload::Nothing)
     }
@@ -55,18 +55,18 @@ impl Outcome {
         Ok(Self::new(Payload::Json(text.into())))
     }
 
-    /// Bytes of a known kind.
+    /// Bytes with a media type.
     pub fn bytes(media_type: &'static str, bytes: impl Into<Bytes>) -> Self {
         let media_type = HeaderValue::from_static(media_type);
         Self::new(Payload::Bytes { media_type, bytes: bytes.into() })
     }
 
-    /// An answer without headers.
+    /// An outcome without headers.
     pub fn new(payload: Payload) -> Self {
         Self { payload, headers: HeaderMap::new(), status: None }
     }
 
-    /// With a header for HTTP clients.
+    /// Adds a header for HTTP clients.
     pub fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.insert(name, value);
         self

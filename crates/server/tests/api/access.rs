@@ -1,4 +1,4 @@
-//! Who may call what, for every row of the operation table.
+//! Access rules of every row of the operation table.
 
 use bytes::Bytes;
 use helmdeck_server::{Access, operations};
@@ -9,7 +9,7 @@ const SCOPES: [Scope; 4] =
     [Scope::SESSIONS_READ, Scope::SESSIONS_WRITE, Scope::SESSIONS_ACT, Scope::METRICS_READ];
 
 #[test]
-fn nothing_is_open_but_what_is_listed_here() {
+fn only_operations_listed_here_are_open() {
     let operations = operations();
     let open = operations.iter().filter(|operation| operation.access == Access::Open);
     let open: Vec<_> = open.map(|operation| operation.id.as_str()).collect();
@@ -20,18 +20,18 @@ fn nothing_is_open_but_what_is_listed_here() {
 }
 
 #[tokio::test]
-async fn every_operation_asks_for_its_scope_and_for_no_other() {
+async fn every_operation_requires_exactly_its_scope() {
     let server = FakeServer::start().await;
     for operation in operations() {
         let path = operation.path.replace("{id}", "sess-none").replace("{ticket}", "tick-none");
         let path = path.replace("{*path}", "a.txt").replace("{name}", "none");
-        // Events never end: the beginning of an answer says whether it is a refusal.
+        // Events never end: the head of the response is enough.
         let call = async |client: Client| -> Answer {
             client.begin(operation.method.clone(), &path, &[], Bytes::new()).await
         };
         let scope = match operation.access {
             Access::Needs(scope) => scope,
-            // A ticket would do instead of this scope.
+            // A ticket would work instead of this scope.
             Access::Watches => Scope::SESSIONS_ACT,
             Access::AnyToken => {
                 call(server.stranger()).await.expect_error(401, "missing_bearer");
@@ -58,7 +58,7 @@ async fn every_operation_asks_for_its_scope_and_for_no_other() {
         for enough in [scope.as_str(), "admin"] {
             let answer = call(server.client("agent", enough)).await;
             let refused = [401, 403].contains(&answer.status);
-            // Each call is one that the server can answer: it does, or says what is missing.
+            // The server can answer each call, or reports what is missing.
             assert!(!refused && answer.status < 500, "{path} with {enough}: {}", answer.text());
         }
     }

@@ -1,4 +1,4 @@
-//! Tokens and logging in.
+//! Tokens and login.
 
 use futures_util::future::{join, join_all};
 use jsonwebtoken::{EncodingKey, Header, encode};
@@ -24,7 +24,7 @@ fn signed(claims: serde_json::Value, secret: &str) -> String {
 }
 
 #[tokio::test]
-async fn the_admin_of_the_first_start_logs_in_and_may_do_everything() {
+async fn the_initial_admin_can_log_in_with_all_scopes() {
     let server = TestServer::start().await;
     let admin = server.new_admin.clone().unwrap();
     let body = json!({"username": admin.username, "password": admin.password.expose_secret()});
@@ -71,7 +71,7 @@ async fn incomplete_credentials_are_refused_before_anything_is_checked() {
 }
 
 #[tokio::test]
-async fn the_sixth_wrong_password_is_told_to_wait_and_so_is_the_right_one() {
+async fn after_five_wrong_passwords_even_the_right_one_has_to_wait() {
     let server = with_password().await;
     let wrong = json!({"username": "admin", "password": "wrong"});
     for _ in 0..5 {
@@ -88,7 +88,7 @@ async fn the_sixth_wrong_password_is_told_to_wait_and_so_is_the_right_one() {
 }
 
 #[tokio::test]
-async fn an_expired_token_says_so() {
+async fn an_expired_token_is_reported_as_expired() {
     let server = TestServer::start().await;
     let token = signed(
         json!({"sub": "a", "scopes": ["admin"], "iat": 1, "nbf": 1, "exp": 2, "iss": "helmdeck"}),
@@ -101,7 +101,7 @@ async fn an_expired_token_says_so() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_not_ours_is_refused() {
+async fn foreign_tokens_are_refused() {
     let server = TestServer::start().await;
     let claims = json!({"sub": "a", "scopes": ["admin"], "iat": 1, "nbf": 1,
                         "exp": 4_102_444_800_i64, "iss": "helmdeck"});
@@ -126,7 +126,7 @@ async fn a_token_that_is_not_ours_is_refused() {
 }
 
 #[tokio::test]
-async fn a_token_that_has_just_expired_is_honoured_because_clocks_differ_by_seconds() {
+async fn a_token_that_has_just_expired_is_accepted_because_clocks_differ() {
     let server = TestServer::start().await;
     let expired = |seconds: i64| {
         let exp = OffsetDateTime::now_utc().unix_timestamp() - seconds;
@@ -139,7 +139,7 @@ async fn a_token_that_has_just_expired_is_honoured_because_clocks_differ_by_seco
 }
 
 #[tokio::test]
-async fn a_token_counts_in_the_authorization_header_only() {
+async fn a_token_is_accepted_in_the_authorization_header_only() {
     let server = TestServer::start().await;
     let token = server.token(&["admin"]);
     let path = format!("{SESSIONS}?token={token}");
@@ -172,7 +172,7 @@ async fn pages_of_other_sites_cannot_log_their_visitors_in_by_cookie() {
 }
 
 #[tokio::test]
-async fn a_right_login_gets_through_a_flood_of_wrong_ones_from_another_address() {
+async fn a_login_succeeds_during_a_flood_of_failures_from_another_address() {
     let server = with_password().await;
     let request = || server.request(http::Method::POST, LOGIN, "");
     let wrong = (0..120).map(async |n| {
@@ -205,7 +205,7 @@ async fn behind_a_trusted_proxy_failed_logins_are_counted_by_client() {
     }
     assert_eq!(try_from([127, 0, 0, 9], "192.0.2.1", "correct horse").await, 429);
     assert_eq!(try_from([127, 0, 0, 9], "192.0.2.2", "correct horse").await, 200);
-    // Nobody else is believed.
+    // `X-Forwarded-For` of other peers is ignored.
     for n in 0..5 {
         assert_eq!(try_from([127, 0, 0, 1], &format!("198.51.100.{n}"), "wrong").await, 401);
     }

@@ -1,4 +1,4 @@
-//! The proxies of docs/behind-a-proxy.md, as they are written there, in front of a server.
+//! The proxy configurations of docs/behind-a-proxy.md, in front of a server.
 
 use std::{
     fs,
@@ -19,10 +19,10 @@ use crate::{client::TestServer, nowhere::Nowhere};
 
 const DOC: &str = include_str!("../../../../docs/behind-a-proxy.md");
 const PUBLIC: &str = "https://desk.example.com";
-/// A proxy on a busy machine is there within this time.
+/// How long a proxy may take to start on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The first block of the document that begins so.
+/// The document's first code block of this kind.
 fn block(kind: &str) -> &'static str {
     let (_, rest) = DOC.split_once(&format!("```{kind}\n")).expect("a block of this kind");
     rest.split_once("```").expect("its end").0
@@ -32,7 +32,7 @@ fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// A program that ends with the test.
+/// A process that is killed at the end of the test.
 struct Program(Child);
 
 impl Drop for Program {
@@ -50,7 +50,7 @@ struct Proxy {
 }
 
 impl Proxy {
-    /// nginx with its defaults, with the document's server in it.
+    /// nginx with its defaults and the document's server block.
     async fn nginx(server: &TestServer) -> Self {
         let (dir, port) = (tempfile::tempdir().unwrap(), free_port());
         let at = |name: &str| dir.path().join(name).display().to_string();
@@ -90,7 +90,7 @@ impl Proxy {
         Self { _program: program, _dir: dir, base }.ready().await
     }
 
-    /// Caddy, without the certificate that it would get from outside.
+    /// Caddy, without a public certificate.
     async fn caddy(server: &TestServer, kind: &str) -> Self {
         let (dir, port) = (tempfile::tempdir().unwrap(), free_port());
         let base = format!("http://127.0.0.1:{port}");
@@ -127,14 +127,14 @@ impl Proxy {
         command
     }
 
-    /// What curl gets, to its end.
+    /// The complete response to curl.
     async fn curl(&self, path: &str, more: &[&str]) -> String {
         let mut command = self.command(path, more);
         let output = spawn_blocking(move || command.output().unwrap()).await.unwrap();
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// What curl gets, up to a line like that; what came instead, if the connection ends before.
+    /// Reads curl's response up to this line. The error is what was received before the end.
     async fn until(&self, path: &str, more: &[&str], line: &'static str) -> Result<(), String> {
         let mut command = self.command(path, more);
         spawn_blocking(move || {
@@ -154,7 +154,7 @@ impl Proxy {
     }
 }
 
-/// Events come as they happen, WebSockets open for the public origin, and uploads pass.
+/// Events arrive as they happen, WebSockets open for the public origin, and uploads work.
 async fn works_through(proxy: &Proxy, server: &TestServer, prefix: &str) {
     let token = server.token(&["sessions:*"]);
     let bearer = format!("Authorization: Bearer {token}");
@@ -162,7 +162,7 @@ async fn works_through(proxy: &Proxy, server: &TestServer, prefix: &str) {
     let header = ["-H", bearer.as_str()];
     let events = proxy.until(&path, &header, "event: session");
     let created = async {
-        // Again and again: the stream may not be open yet.
+        // Repeated, because the stream may not be open yet.
         loop {
             server.post("/api/v1/sessions?wait=false", &token, "{}").await;
             tokio::time::sleep(Duration::from_millis(100)).await;

@@ -1,4 +1,4 @@
-//! Clients that go away in the middle of a request.
+//! Clients that disconnect during a request.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use serde_json::json;
 const SOON: Duration = Duration::from_secs(20);
 
 #[tokio::test]
-async fn an_action_whose_client_left_is_cancelled_in_the_guest() {
+async fn an_action_is_cancelled_in_the_guest_when_its_client_disconnects() {
     let server = FakeServer::start().await;
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;
@@ -21,12 +21,12 @@ async fn an_action_whose_client_left_is_cancelled_in_the_guest() {
     let begun = guest.until("hold_key", State::UnderWay);
     client.abandon("/api/v1/desktop/hold_key", &hold, begun).await;
     guest.until("hold_key", State::Cancelled).await;
-    // Nothing holds the session up.
+    // The session is not blocked.
     desk.act("key", json!({ "keys": "b" })).await;
 }
 
 #[tokio::test]
-async fn a_create_request_whose_client_left_leaves_no_session() {
+async fn a_session_is_ended_when_its_creator_disconnects_during_the_start() {
     let server = FakeServer::start().await;
     let client = server.client("agent", "sessions:*");
     server.runtime.never_ready();

@@ -1,4 +1,4 @@
-//! Watching the browser as pictures: who may, and what they may ask for.
+//! Live views of the browser: access and limits.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use serde_json::json;
 const SOON: Duration = Duration::from_secs(20);
 
 #[tokio::test]
-async fn only_who_may_watches_the_browser_and_within_bounds() {
+async fn watching_the_browser_needs_permission_and_valid_bounds() {
     let server = FakeServer::start().await;
     let client = server.admin();
     let refused = async |path: &str, headers: &[(&'static str, &str)]| {
@@ -62,7 +62,7 @@ async fn only_who_may_watches_the_browser_and_within_bounds() {
 }
 
 #[tokio::test]
-async fn input_of_one_who_only_watches_does_not_reach_the_guest() {
+async fn input_of_a_viewer_without_control_does_not_reach_the_guest() {
     let server = FakeServer::start().await;
     let client = server.admin();
     let desk = Desk::create(&client, &json!({})).await;
@@ -72,7 +72,7 @@ async fn input_of_one_who_only_watches_does_not_reach_the_guest() {
     let mut view = Caster::open(&server, &path, &headers).await.unwrap();
     view.until(|view| !view.pictures.is_empty()).await;
     view.click(20, 20, 1).await;
-    let refusal = json!({ "message": "you only watch: take control first" });
+    let refusal = json!({ "message": "you can only watch: take control first" });
     view.until(|view| view.last("error") == &refusal).await;
 
     let mut hand = Caster::open(&server, &format!("{path}?take=true"), &headers).await.unwrap();

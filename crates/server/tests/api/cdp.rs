@@ -1,4 +1,4 @@
-//! The browser's debugging protocol: who gets in.
+//! Access to the browser's debugging protocol.
 
 use helmdeck_testkit::{Client, Debugger, Desk, Refused, fake::FakeServer};
 use serde_json::{Value, json};
@@ -9,14 +9,14 @@ async fn ticket(client: &Client, desk: &Desk<'_>, wanted: Value) -> Value {
     client.post(&path, &wanted).await.expect(201).json()
 }
 
-/// The path and query of an address of ours.
+/// Path and query of one of our URLs.
 fn path(url: &str) -> &str {
     let rest = url.split_once("://").expect("an address").1;
     &rest[rest.find('/').expect("a path")..]
 }
 
 #[tokio::test]
-async fn only_who_may_act_gets_in() {
+async fn connecting_needs_the_right_to_act() {
     let server = FakeServer::start().await;
     let client = server.admin();
     let desk = Desk::create(&client, &json!({})).await;
@@ -43,7 +43,7 @@ async fn only_who_may_act_gets_in() {
     assert_eq!(foreign, Refused(403, "foreign_origin".into()));
     assert!(server.runtime.guest(&desk.id).bodies("cdp_command").is_empty());
 
-    // One connection at a time, until it is revoked.
+    // One connection at a time, until the ticket is revoked.
     let mut first = Debugger::open(&server, &by_control, &[]).await.unwrap();
     assert_eq!(refused(&by_control, &[]).await, Refused(409, "ticket_in_use".into()));
     first.call(None, "Browser.getVersion", json!({})).await;

@@ -27,7 +27,7 @@ pub struct TestServer {
     server: FakeServer,
 }
 
-/// What came back.
+/// A response.
 pub struct Answer {
     pub status: StatusCode,
     pub headers: HeaderMap,
@@ -60,7 +60,7 @@ impl TestServer {
         self.server.token(subject, &scopes.join(","))
     }
 
-    /// A token that is listed, and its id.
+    /// A listed token, and its id.
     pub async fn listed(&self, subject: &str, human: bool, scopes: &[&str]) -> (String, String) {
         self.server.listed_token(subject, human, &scopes.join(","), TOKEN_LIFE).await
     }
@@ -77,7 +77,7 @@ impl TestServer {
         self.send(self.request(Method::DELETE, path, token), "").await
     }
 
-    /// A request to be changed before it is sent; no token if it is empty.
+    /// A request builder. An empty token sends none.
     pub fn request(&self, method: Method, path: &str, token: &str) -> http::request::Builder {
         let request = Request::builder().method(method).uri(path).header("host", "test");
         if token.is_empty() {
@@ -128,7 +128,7 @@ impl Answer {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// Asserts a failure and returns its message.
+    /// Asserts an error and returns its message.
     #[track_caller]
     pub fn assert_error(&self, status: u16, code: &str) -> String {
         let body = self.json();

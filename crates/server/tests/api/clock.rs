@@ -1,8 +1,7 @@
-//! The machine's clock is set while no server runs: a session's limits are counted in time that
-//! passed, not in what the clock says.
+//! The machine's clock changes while no server runs: limits of sessions count elapsed time.
 //!
-//! The clock of the machine is not ours to set, so it is the moment of creation that is moved in
-//! what the runtime remembers; to the server that starts next, this is the same.
+//! A test cannot set the machine's clock, so it changes the creation time in the runtime's record.
+//! To the next server, this is equivalent.
 
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use serde_json::{Value, json};
 const SOON: Duration = Duration::from_secs(20);
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Changes the record of a session that its sandbox keeps.
+/// Changes a session's record in its sandbox.
 fn change_record(server: &FakeServer, id: &str, change: impl FnOnce(&mut Value)) {
     server.runtime.change_label(id, "helmdeck.session", |record| {
         let mut record: Value = serde_json::from_str(record).unwrap();
@@ -21,14 +20,14 @@ fn change_record(server: &FakeServer, id: &str, change: impl FnOnce(&mut Value))
     });
 }
 
-/// Moves the moment at which a session was created to another year.
+/// Moves the creation time of a session to another year.
 fn created_in(record: &mut Value, year: &str) {
     let created_at = record["created_at"].as_str().unwrap();
     record["created_at"] = format!("{year}{}", &created_at[4..]).into();
 }
 
 #[tokio::test]
-async fn a_clock_that_was_set_forward_ends_no_session() {
+async fn a_clock_set_forward_ends_no_session() {
     let mut server = FakeServer::start().await;
     let client = server.client("agent", "sessions:*");
     let spec = json!({ "mode": "desktop", "geometry": "800x600",
@@ -52,7 +51,7 @@ async fn a_clock_that_was_set_forward_ends_no_session() {
 }
 
 #[tokio::test]
-async fn a_clock_that_was_set_back_gives_no_session_more_time() {
+async fn a_clock_set_back_gives_no_session_more_time() {
     let mut server = FakeServer::start().await;
     let client = server.client("agent", "sessions:*");
     let spec = json!({ "mode": "desktop", "geometry": "800x600", "timeout_seconds": 1200 });

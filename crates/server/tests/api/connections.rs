@@ -1,4 +1,4 @@
-//! Floods of connections: others are served while they hang.
+//! Floods of connections: others are still served.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -16,14 +16,14 @@ use crate::client::{SECRET, TestServer};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A server in a process that may have as many descriptors as the attacks need.
+/// A server in a process with enough descriptors for the attacks.
 async fn server() -> TestServer {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).unwrap();
     TestServer::start().await
 }
 
-/// A single-use ticket to look at a session.
+/// A single-use view ticket of a session.
 fn ticket(session: &SessionId) -> String {
     let claims = json!({
         "sub": "agent", "token": "t", "session": session, "role": "view", "reusable": false,
@@ -32,22 +32,22 @@ fn ticket(session: &SessionId) -> String {
     encode(&Header::default(), &claims, &EncodingKey::from_secret(SECRET.as_bytes())).unwrap()
 }
 
-/// Connects, says something, and stays.
+/// Connects, sends some bytes, and stays.
 async fn say(server: &TestServer, words: &str) -> TcpStream {
     let mut stream = TcpStream::connect(server.addr).await.unwrap();
-    // One that was turned away already may not take it.
+    // The server may have closed the connection already.
     let _ = stream.write_all(words.as_bytes()).await;
     stream
 }
 
-/// The status of the answer.
+/// Status of the response.
 async fn status(stream: &mut TcpStream) -> u16 {
     let mut head = [0; 12];
     timeout(PATIENCE, stream.read_exact(&mut head)).await.expect("an answer").unwrap();
     std::str::from_utf8(&head[9..]).unwrap().parse().unwrap()
 }
 
-/// Strangers are told that the server lives, and callers are served.
+/// Health checks are answered, and callers are served.
 async fn assert_others_are_served(server: &TestServer) {
     let health = timeout(PATIENCE, server.get("/healthz", "")).await.expect("an answer");
     assert_eq!(health.status, 200);
@@ -73,12 +73,12 @@ async fn a_single_use_ticket_opens_one_events_feed_however_often_it_is_used() {
 }
 
 #[tokio::test]
-async fn half_sent_heads_block_nobody() {
+async fn half_sent_heads_block_no_other_client() {
     let server = server().await;
     let mut open = Vec::new();
     for _ in 0..2300 {
         let head = "GET /api/v1/sessions HTTP/1.1\r\nhost: x\r\n";
-        // Those for whom there is no room wait in the system's queue.
+        // Excess connections wait in the system's queue.
         match timeout(Duration::from_secs(2), say(&server, head)).await {
             Ok(stream) => open.push(stream),
             Err(_) => break,
@@ -88,7 +88,7 @@ async fn half_sent_heads_block_nobody() {
 }
 
 #[tokio::test]
-async fn one_token_has_a_limit_and_others_do_not_feel_it() {
+async fn the_limit_of_one_token_does_not_affect_others() {
     let server = server().await;
     let token = server.token(&["sessions:act"]);
     let head =

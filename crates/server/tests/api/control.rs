@@ -1,4 +1,4 @@
-//! Who may take control from whom, and what it means for others.
+//! Who may take control from whom, and its effect on others.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::{client::TestServer, nowhere::Nowhere};
 const SOON: Duration = Duration::from_secs(20);
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// A session that belongs to the agent, and its path.
+/// A session of the agent, and its path.
 async fn session(server: &TestServer) -> String {
     let token = server.token(&["sessions:*"]);
     let made = server.post("/api/v1/sessions?wait=false", &token, "{}").await;
@@ -48,7 +48,7 @@ async fn an_agents_token_cannot_force_control() {
         assert!(message.contains("helmdeck token --human"), "{message}");
         take(&server, &session, token, json!({})).await.assert_error(409, "control_held");
     }
-    // Not by the page's cookie either: what is signed counts, not how it is sent.
+    // The page's cookie makes no difference: only the signed claim counts.
     let cookie = format!("helmdeck-{}={agent}", server.addr.port());
     let path = format!("{session}/control/take");
     let by_cookie = server.request(Method::POST, &path, "").header("cookie", cookie);
@@ -79,7 +79,7 @@ async fn a_person_takes_control_from_an_agent_without_force() {
 }
 
 #[tokio::test]
-async fn while_a_person_drives_agents_look_on() {
+async fn while_a_person_drives_agents_can_only_look() {
     let server = FakeServer::start().await;
     let (agent, person) = (server.client("agent", "sessions:*"), server.person());
     let desk = Desk::desktop(&agent).await;
@@ -90,13 +90,13 @@ async fn while_a_person_drives_agents_look_on() {
     assert_eq!((&taken["driver"], &taken["yours"]), (&json!("human"), &json!(true)));
     let tasks = desk.describe().await["tasks"].clone();
     let held = desk.ask("click", json!({ "x": 5, "y": 5 })).await;
-    assert_eq!(desk.describe().await["tasks"], tasks, "what is refused is no task");
+    assert_eq!(desk.describe().await["tasks"], tasks, "refused actions are not tasks");
     held.clone().expect_error(409, "control_held");
     let held = held.json();
     assert_eq!(held["holder"], taken["holder"]);
     assert!(held["hint"].is_string() && held["retry_after"].is_u64(), "{held}");
     desk.ask("clipboard", json!({ "text": "no" })).await.expect_error(409, "control_held");
-    // Looking is allowed, and so is what the person does by calls.
+    // Reading is allowed, and so are the person's own calls.
     desk.ask("screenshot", json!({})).await.expect(200);
     desk.ask("cursor_position", json!({})).await.expect(200);
     let theirs = Desk { client: &person, id: desk.id.clone() };
@@ -108,7 +108,7 @@ async fn while_a_person_drives_agents_look_on() {
     };
     assert_eq!((hands("clipboard"), hands("screenshot")), (vec![], vec!["off".to_owned()]));
     assert_eq!(hands("click"), ["person"]);
-    // Only who drives can hand back; another person needs force to take it.
+    // Only the holder can release control. Another person needs force to take it.
     agent.post(&format!("{control}/release"), &json!({})).await.expect(200);
     assert_eq!(agent.get(&control).await.json()["driver"], "human");
     let other = server.person();
@@ -123,7 +123,7 @@ async fn while_a_person_drives_agents_look_on() {
 }
 
 #[tokio::test]
-async fn an_action_under_way_fails_when_control_is_taken_and_the_guest_lets_go() {
+async fn a_running_action_fails_when_control_is_taken_and_the_guest_releases_keys() {
     let server = FakeServer::start().await;
     let (agent, person) = (server.client("agent", "sessions:*"), server.person());
     let desk = Desk::desktop(&agent).await;
@@ -144,7 +144,7 @@ async fn an_action_under_way_fails_when_control_is_taken_and_the_guest_lets_go()
 }
 
 #[tokio::test]
-async fn who_drives_and_what_was_done_is_written_down_without_what_was_typed() {
+async fn actions_and_changes_of_control_are_recorded_without_typed_text() {
     let server = FakeServer::start().await;
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;
@@ -163,7 +163,7 @@ async fn who_drives_and_what_was_done_is_written_down_without_what_was_typed() {
     assert_eq!(actions[0]["by"], json!({ "kind": "agent", "subject": "agent" }));
     assert!(!history.to_string().contains("hunter2") && !history.to_string().contains("\"q\""));
 
-    // Also what a caller did not wait for.
+    // Also if the caller did not wait.
     let guest = server.runtime.guest(&desk.id);
     guest.hold("wait");
     let body = json!({ "session_id": desk.id, "seconds": 20 });
@@ -173,9 +173,9 @@ async fn who_drives_and_what_was_done_is_written_down_without_what_was_typed() {
         let last = client.get(&path).await.json()["actions"][4].clone();
         (last["outcome"] == "cancelled").then_some(())
     };
-    eventually(SOON, left).await.expect("it is written down");
+    eventually(SOON, left).await.expect("it is recorded");
 
-    // It outlives the session, and others do not see it.
+    // The record outlives the session, and others cannot see it.
     desk.end().await;
     assert_eq!(client.get(&path).await.json()["actions"].as_array().unwrap().len(), 5);
     let other = server.client("other", "sessions:*");
@@ -185,7 +185,7 @@ async fn who_drives_and_what_was_done_is_written_down_without_what_was_typed() {
 }
 
 #[tokio::test]
-async fn control_of_one_who_is_gone_comes_back_by_itself() {
+async fn control_is_released_when_its_holder_is_gone() {
     let server = FakeServer::start().await;
     let client = server.admin();
     let spec = json!({ "mode": "desktop", "geometry": "800x600", "idle_timeout_s": 0 });
@@ -195,7 +195,7 @@ async fn control_of_one_who_is_gone_comes_back_by_itself() {
     let ticket = client.post(&tickets, &wanted).await.expect(201).json();
     let vnc = format!("/api/v1/sessions/{}/vnc?take=true", desk.id);
     let path = format!("{vnc}&ticket={}", ticket["ticket"].as_str().unwrap());
-    // A link holder takes control from an agent, and is known as a link holder.
+    // A link holder takes control from an agent, and is shown as a link holder.
     let control = format!("/api/v1/sessions/{}/control", desk.id);
     client.post(&format!("{control}/take"), &json!({})).await.expect(200);
     let viewer = Watcher::open(&server, &path, &[]).await.unwrap();
@@ -206,7 +206,7 @@ async fn control_of_one_who_is_gone_comes_back_by_itself() {
     let last = actions["actions"].as_array().unwrap().last().unwrap().clone();
     assert_eq!((&last["action"], &last["by"]), (&json!("take_control"), &link));
     desk.ask("click", json!({ "x": 5, "y": 5 })).await.expect_error(409, "control_held");
-    // The same ticket hands back by how it connects, and takes control again.
+    // The same ticket can release and take control by how it connects.
     drop(viewer);
     let connect = async |path: &str| {
         let open = async || Watcher::open(&server, path, &[]).await.ok();

@@ -1,4 +1,4 @@
-//! Desktop bodies, refused before any session is asked; the actions are tested end to end.
+//! Desktop bodies that are refused before a session is involved. Actions are tested end to end.
 
 use helmdeck_server::operations;
 use http::Method;

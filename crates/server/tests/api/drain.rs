@@ -1,4 +1,4 @@
-//! How a server stops while somebody is talking to it.
+//! How a server stops during requests.
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -25,7 +25,7 @@ async fn a_running_request_is_answered_before_the_server_stops() {
     let addr = server.addr;
     let mut stream = half_a_request(&server).await;
     let stopped = tokio::spawn(server.stop());
-    // The listener is gone as soon as the server has begun to stop.
+    // The listener is closed as soon as the server starts to stop.
     while TcpStream::connect(addr).await.is_ok() {
         tokio::task::yield_now().await;
     }
@@ -39,7 +39,7 @@ async fn a_running_request_is_answered_before_the_server_stops() {
 }
 
 #[tokio::test]
-async fn a_request_that_does_not_end_is_cut_off_at_the_deadline() {
+async fn a_request_that_does_not_end_is_cancelled_at_the_deadline() {
     let env = [("HELMDECK_DRAIN_SECONDS", "0")];
     let server = TestServer::start_with(&env, Nowhere::default()).await;
     let mut stream = half_a_request(&server).await;

@@ -1,4 +1,4 @@
-//! What is left of a session that has ended.
+//! Ended sessions.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::client::TestServer;
 const SESSIONS: &str = "/api/v1/sessions";
 
 #[tokio::test]
-async fn a_session_that_ended_is_listed_and_shown_after_it_is_gone_to_its_owner_only() {
+async fn an_ended_session_is_listed_and_shown_to_its_owner_only() {
     let server = TestServer::start().await;
     let token = server.token(&["sessions:*"]);
     let body = json!({ "label": "invoices", "mode": "desktop" });

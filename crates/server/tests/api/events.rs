@@ -1,10 +1,10 @@
-//! What happens, as it happens.
+//! Live events.
 
 use helmdeck_testkit::{Desk, Listener, fake::FakeServer};
 use serde_json::json;
 
 #[tokio::test]
-async fn a_listener_hears_of_its_sessions_and_goes_on_where_it_was() {
+async fn a_listener_gets_events_of_its_sessions_and_continues_after_a_reconnect() {
     let server = FakeServer::start().await;
     let token = server.token("agent", "sessions:*");
     let client = server.client("agent", "sessions:*");
@@ -20,7 +20,7 @@ async fn a_listener_hears_of_its_sessions_and_goes_on_where_it_was() {
 
     desk.act("click", json!({ "x": 3, "y": 4 })).await;
     let mut again = Listener::open(&server, &token, Some(&status.id)).await;
-    // A status message stands in the log of actions, too.
+    // A status message is recorded as an action, too.
     assert_eq!(again.until("action").await.data["action"], "agent_status");
     let acted = again.until("action").await;
     assert_eq!((&acted.data["action"], &acted.data["detail"]["x"]), (&json!("click"), &json!(3)));
@@ -35,7 +35,7 @@ async fn a_listener_hears_of_its_sessions_and_goes_on_where_it_was() {
 }
 
 #[tokio::test]
-async fn a_listener_that_was_elsewhere_is_told_to_fetch_everything_again() {
+async fn a_listener_with_an_unknown_event_id_gets_a_reset() {
     let server = FakeServer::start().await;
     let token = server.token("agent", "sessions:*");
     let mut lost = Listener::open(&server, &token, Some("elsewhere-12")).await;
@@ -43,21 +43,21 @@ async fn a_listener_that_was_elsewhere_is_told_to_fetch_everything_again() {
 }
 
 #[tokio::test]
-async fn a_listener_hears_nothing_of_the_sessions_of_others() {
+async fn a_listener_gets_no_events_of_other_owners() {
     let server = FakeServer::start().await;
     let (one, two) = (server.client("one", "sessions:*"), server.client("two", "sessions:*"));
     let mut listener = Listener::open(&server, &server.token("two", "sessions:*"), None).await;
     let theirs = Desk::desktop(&one).await;
     theirs.act("click", json!({ "x": 3, "y": 4 })).await;
     theirs.end().await;
-    // Events come in the order of what happened: the first one is of its own session.
+    // Events are ordered: the first one belongs to its own session.
     let own = Desk::desktop(&two).await;
     let first = listener.next().await;
     assert_eq!((first.name.as_str(), &first.data["id"]), ("session", &json!(own.id)));
 }
 
 #[tokio::test]
-async fn a_listener_hears_when_an_idle_session_will_end() {
+async fn a_listener_gets_the_idle_end_of_a_session() {
     let server = FakeServer::start().await;
     let token = server.token("agent", "sessions:*");
     let client = server.bearer(token.clone());

@@ -1,4 +1,4 @@
-//! Every row of the operation table, called with a request that is right for it.
+//! Every row of the operation table, called with a valid request.
 
 use helmdeck_runtime::conformance;
 use helmdeck_testkit::{
@@ -7,8 +7,8 @@ use helmdeck_testkit::{
 };
 use http::header::CONTENT_TYPE;
 
-/// Rows whose success needs more than a session: a password, a file, or what another call made. With
-/// the status and the code of what they answer without it.
+/// Rows that need more than a session to succeed: a password, a file, or the result of another
+/// call. With the status and code of their reply without it.
 const NEEDS_MORE: [(&str, u16, &str); 14] = [
     ("kill_exec", 404, "not_found"),
     ("show_exec", 404, "not_found"),
@@ -33,7 +33,7 @@ async fn the_fake_runtime_does_what_every_runtime_must() {
 }
 
 #[tokio::test]
-async fn every_row_answers_a_right_request_as_it_documents() {
+async fn every_row_answers_a_valid_request_as_documented() {
     let many = [("HELMDECK_MAX_SESSIONS", "500"), ("HELMDECK_MAX_SESSIONS_PER_CALLER", "500")];
     let server = FakeServer::start_with(&many).await;
     let mut wrong = Vec::new();
@@ -60,7 +60,7 @@ async fn every_row_answers_a_right_request_as_it_documents() {
                     Reply::Bytes(types) => types.iter().any(|it| media.starts_with(it.as_str())),
                     Reply::Nothing | Reply::Upgrade => answer.body.is_empty(),
                 };
-                // What the guest was asked has the defaults in it.
+                // The guest receives the request with defaults filled in.
                 let said = row.action.as_ref().and_then(|action| {
                     row.answer(server.runtime.guest(&desk.id).bodies(action).last()?)
                 });

@@ -1,4 +1,4 @@
-//! Parts of a session are lost: it says which, and whoever waits is told at once.
+//! Parts of a session are lost: it reports which, and waiting callers are notified at once.
 
 use std::time::Duration;
 
@@ -16,11 +16,11 @@ const SOON: Duration = Duration::from_secs(20);
 
 async fn ended(desk: &Desk<'_>) -> Value {
     let over = async || Some(desk.describe().await).filter(|now| now["status"] == "error");
-    eventually(SOON, over).await.expect("the session says that it is over")
+    eventually(SOON, over).await.expect("the session reports its end")
 }
 
 #[tokio::test]
-async fn a_session_whose_guest_dies_says_so() {
+async fn a_session_reports_that_its_guest_died() {
     let server = FakeServer::start().await;
     let client = server.client("agent", "sessions:*");
     let desk = Desk::create(&client, &json!({})).await;
@@ -32,7 +32,7 @@ async fn a_session_whose_guest_dies_says_so() {
 }
 
 #[tokio::test]
-async fn a_session_that_lost_a_part_ends_for_that_reason_and_keeps_its_log() {
+async fn a_session_that_loses_a_part_ends_with_that_reason_and_keeps_its_log() {
     let server = FakeServer::start().await;
     let client = server.client("agent", "sessions:*");
     for (part, reason) in [
@@ -53,7 +53,7 @@ async fn a_session_that_lost_a_part_ends_for_that_reason_and_keeps_its_log() {
 }
 
 #[tokio::test]
-async fn a_caller_in_flight_is_told_when_the_guest_dies() {
+async fn a_running_call_fails_when_the_guest_dies() {
     let server = FakeServer::start().await;
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;
@@ -68,7 +68,7 @@ async fn a_caller_in_flight_is_told_when_the_guest_dies() {
 }
 
 #[tokio::test]
-async fn what_the_guest_refuses_is_told_with_its_code_and_its_words() {
+async fn a_refusal_of_the_guest_is_passed_on_with_code_and_message() {
     let server = FakeServer::start().await;
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;
@@ -81,7 +81,7 @@ async fn what_the_guest_refuses_is_told_with_its_code_and_its_words() {
 }
 
 #[tokio::test]
-async fn a_browser_that_ended_and_came_back_is_shown_so() {
+async fn the_description_shows_a_restarting_browser() {
     let server = FakeServer::start().await;
     let client = server.client("agent", "sessions:*");
     let desk = Desk::create(&client, &json!({})).await;

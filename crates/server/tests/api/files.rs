@@ -1,4 +1,4 @@
-//! Files of a session: who may, and the parts of one.
+//! Files of a session: access and ranges.
 
 use bytes::Bytes;
 use helmdeck_testkit::{
@@ -19,7 +19,7 @@ async fn get(client: &Client, desk: &Desk<'_>, path: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn files_are_their_owners_and_need_the_right_to_act() {
+async fn files_belong_to_their_owner_and_need_the_right_to_act() {
     let server = FakeServer::start().await;
     let client = server.admin();
     let desk = Desk::desktop(&client).await;
@@ -41,7 +41,7 @@ async fn files_are_their_owners_and_need_the_right_to_act() {
 }
 
 #[tokio::test]
-async fn a_path_that_leads_out_of_the_home_does_not_reach_the_guest() {
+async fn a_path_outside_the_home_does_not_reach_the_guest() {
     let server = FakeServer::start().await;
     let client = server.admin();
     let desk = Desk::desktop(&client).await;
@@ -76,7 +76,7 @@ async fn a_part_of_a_file_can_be_asked_for() {
         assert_eq!(answer.header("accept-ranges"), "bytes");
         assert_eq!(answer.body, content.slice(first..=last), "{range}");
     }
-    // What is not one range, or depends on a version, is answered by the whole file.
+    // Other ranges and conditional requests get the whole file.
     for headers in [
         &[("range", "bytes=0-1,5-6")][..],
         &[("range", "lines=1-2")],
@@ -96,7 +96,7 @@ async fn a_part_of_a_file_can_be_asked_for() {
 }
 
 #[tokio::test]
-async fn an_upload_that_breaks_off_is_cancelled_in_the_guest_and_written_down_so() {
+async fn an_upload_that_ends_early_is_cancelled_in_the_guest_and_recorded() {
     let server = FakeServer::start().await;
     let client = server.admin();
     let desk = Desk::create(&client, &json!({})).await;
@@ -122,5 +122,5 @@ async fn an_upload_that_breaks_off_is_cancelled_in_the_guest_and_written_down_so
         (upload["outcome"] == "cancelled").then_some(())
     };
     let patience = std::time::Duration::from_secs(20);
-    helmdeck_testkit::eventually(patience, written).await.expect("it is written down");
+    helmdeck_testkit::eventually(patience, written).await.expect("it is recorded");
 }

@@ -1,4 +1,4 @@
-//! Who may forward which ports, and what a server says about the network.
+//! Permission to forward ports, and tests of the egress policy.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::{client::TestServer, nowhere::Nowhere};
 const SESSIONS: &str = "/api/v1/sessions";
 
 #[tokio::test]
-async fn forwarding_a_port_of_the_server_takes_the_admin_or_the_operators_permission() {
+async fn forwarding_a_port_of_the_server_needs_the_admin_or_an_allowed_port() {
     let env = [("HELMDECK_FORWARD_ALLOW", "5173, 8000-8099")];
     let server = TestServer::start_with(&env, Nowhere::default()).await;
     let (agent, admin) = (server.token(&["sessions:*"]), server.token(&["admin"]));
@@ -17,13 +17,13 @@ async fn forwarding_a_port_of_the_server_takes_the_admin_or_the_operators_permis
     for denied in ["8100", "3000:localhost:22", "localhost:5432"] {
         let message = create(&agent, &[denied]).await.assert_error(403, "forward_denied");
         assert!(message.contains("HELMDECK_FORWARD_ALLOW"), "{message}");
-        // There is nowhere to start it, which is as far as it gets.
+        // This runtime cannot start sessions, so this is the furthest it gets.
         create(&admin, &[denied]).await.assert_error(500, "create_failed");
     }
     create(&agent, &["5173", "9000:localhost:8099"]).await.assert_error(500, "create_failed");
     let own = format!("4000:localhost:{}", server.addr.port());
     let message = create(&admin, &[&own]).await.assert_error(403, "forward_denied");
-    assert!(message.contains("helmdeck's own"), "{message}");
+    assert!(message.contains("belongs to helmdeck"), "{message}");
 }
 
 #[tokio::test]
@@ -47,7 +47,7 @@ async fn ports_that_cannot_be_forwarded_are_refused_by_name() {
 }
 
 #[tokio::test]
-async fn the_server_says_what_its_own_policy_is() {
+async fn the_egress_policy_can_be_tested() {
     let env = [("HELMDECK_EGRESS_ALLOWLIST", "10.9.0.0/16")];
     let server = TestServer::start_with(&env, Nowhere::default()).await;
     let agent = server.token(&["sessions:act"]);

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::{client::TestServer, nowhere::Nowhere};
 
 #[tokio::test]
-async fn a_healthy_server_says_so_to_anyone() {
+async fn health_needs_no_token() {
     let server = TestServer::start().await;
     assert_eq!(server.get("/healthz", "").await.json(), json!({"status": "ok"}));
     assert_eq!(server.get("/readyz", "").await.json(), json!({"status": "ok"}));
@@ -28,7 +28,7 @@ async fn a_server_without_its_runtime_is_healthy_and_not_ready() {
 }
 
 #[tokio::test]
-async fn a_stopped_server_is_gone_and_lets_its_data_directory_go() {
+async fn a_stopped_server_releases_its_data_directory() {
     let server = TestServer::start().await;
     let (addr, config) = (server.addr, server.config.clone());
     let refused = helmdeck_server::Instance::open(config).await.unwrap_err().to_string();

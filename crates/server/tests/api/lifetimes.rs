@@ -1,4 +1,4 @@
-//! How sessions end by themselves. Time passes when the test says so.
+//! How sessions end by themselves. The test controls time.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use helmdeck_testkit::{
 use serde_json::{Value, json};
 
 const SECOND: Duration = Duration::from_secs(1);
-/// Ending a session takes milliseconds; the machine may be busy.
+/// Ending a session takes milliseconds, but the machine may be busy.
 const SOON: Duration = Duration::from_secs(20);
 
 async fn ended(desk: &Desk<'_>) -> Value {
@@ -17,21 +17,21 @@ async fn ended(desk: &Desk<'_>) -> Value {
     eventually(SOON, over).await.expect("it ends by itself")
 }
 
-/// Waits until nothing is left of any session.
+/// Waits until all sessions are completely removed.
 async fn nothing_left(server: &FakeServer) {
     let gone = async || server.runtime.guests().is_empty().then_some(());
     eventually(SOON, gone).await.expect("nothing is left");
 }
 
 #[tokio::test]
-async fn a_session_that_nobody_calls_ends_as_idle() {
+async fn a_session_without_calls_ends_as_idle() {
     let server = FakeServer::start().await;
     let client = server.client("agent", "sessions:*");
     let spec = json!({ "mode": "desktop", "geometry": "800x600", "idle_timeout_s": 60 });
     let desk = Desk::create(&client, &spec).await;
     let guest = server.runtime.guest(&desk.id);
 
-    // Calls keep it alive beyond its limit, also one that takes longer than the limit itself.
+    // Calls postpone its end, including a call that takes longer than the limit.
     server.clock.advance(50 * SECOND);
     desk.act("cursor_position", json!({})).await;
     server.clock.advance(50 * SECOND);
@@ -58,7 +58,7 @@ async fn a_session_that_nobody_calls_ends_as_idle() {
 }
 
 #[tokio::test]
-async fn looking_at_a_session_does_not_put_its_idle_end_off_and_keep_alive_does() {
+async fn reading_does_not_postpone_the_idle_end_but_keep_alive_does() {
     let server = FakeServer::start().await;
     let client = server.client("agent", "sessions:*");
     let desk = Desk::create(&client, &json!({ "idle_timeout_s": 60 })).await;
@@ -76,7 +76,7 @@ async fn looking_at_a_session_does_not_put_its_idle_end_off_and_keep_alive_does(
 }
 
 #[tokio::test]
-async fn the_idle_limit_of_the_server_holds_for_sessions_without_their_own() {
+async fn the_servers_idle_limit_applies_to_sessions_without_one() {
     let server = FakeServer::start_with(&[("HELMDECK_IDLE_TIMEOUT_S", "60")]).await;
     let client = server.client("agent", "sessions:*");
     let own = Desk::create(&client, &json!({ "idle_timeout_s": 0 })).await;
@@ -124,7 +124,7 @@ async fn a_session_ends_when_its_tasks_are_done() {
 }
 
 #[tokio::test]
-async fn what_is_left_of_a_session_that_ended_is_its_last_picture_and_what_it_said() {
+async fn an_ended_session_keeps_its_last_picture_and_status() {
     let server = FakeServer::start().await;
     let client = server.client("agent", "sessions:*");
     let desk = Desk::desktop(&client).await;

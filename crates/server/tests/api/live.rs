@@ -1,4 +1,4 @@
-//! Watching: tickets, their ids, who may connect, and why a view ends.
+//! Live views: tickets, access, and why a view ends.
 
 use std::time::Duration;
 
@@ -85,7 +85,7 @@ async fn a_ticket_is_revoked_by_its_own_session_only_and_made_up_ids_are_not_sto
 }
 
 #[tokio::test]
-async fn a_page_of_another_site_opens_a_live_view_if_its_origin_is_allowed_and_has_a_ticket() {
+async fn a_page_of_an_allowed_origin_opens_a_live_view_with_a_ticket() {
     let env = [("HELMDECK_ALLOWED_ORIGINS", "https://novnc.example, http://other.example:8080")];
     let server = TestServer::start_with(&env, Nowhere { slow: true, ..Nowhere::default() }).await;
     let token = server.token(&["sessions:*"]);
@@ -96,7 +96,7 @@ async fn a_page_of_another_site_opens_a_live_view_if_its_origin_is_allowed_and_h
         let request = upgrade(&server, path, "").header("origin", origin).header("cookie", cookie);
         server.send(request, "").await
     };
-    // The session is starting: whoever is let through is told so.
+    // The session is starting: admitted requests are told to retry.
     for allowed in ["https://novnc.example", "http://other.example:8080"] {
         from(&path, allowed, "").await.assert_error(503, "unavailable");
     }
@@ -108,7 +108,7 @@ async fn a_page_of_another_site_opens_a_live_view_if_its_origin_is_allowed_and_h
 }
 
 #[tokio::test]
-async fn a_ticket_may_say_how_long_its_connections_last_and_whom_it_is_for() {
+async fn a_ticket_can_limit_its_connections_and_carry_a_label() {
     let server = start().await;
     let token = server.token(&["sessions:*"]);
     let id = desktop(&server, &token).await;
@@ -133,7 +133,7 @@ async fn refused(server: &FakeServer, path: &str, headers: &[(&'static str, &str
 }
 
 #[tokio::test]
-async fn a_ticket_is_good_for_its_session_and_its_role() {
+async fn a_ticket_is_valid_for_its_session_and_role_only() {
     let server = FakeServer::start().await;
     let client = server.admin();
     let desk = Desk::desktop(&client).await;
@@ -158,7 +158,7 @@ async fn a_ticket_is_good_for_its_session_and_its_role() {
     let foreign = [("origin", "http://evil.example")];
     let origin = Refused(403, "foreign_origin".into());
     assert_eq!(refused(&server, &path(&desk.id, &look), &foreign).await, origin);
-    // A ticket is no token, and a token no ticket.
+    // A ticket is not a token, and a token is not a ticket.
     let bearer = format!("Bearer {text}");
     let as_token = [("authorization", bearer.as_str())];
     assert_eq!(refused(&server, &vnc, &as_token).await, Refused(401, "invalid_token".into()));
@@ -167,7 +167,7 @@ async fn a_ticket_is_good_for_its_session_and_its_role() {
 }
 
 #[tokio::test]
-async fn a_ticket_is_good_for_one_connection_unless_it_is_reusable() {
+async fn a_ticket_allows_one_connection_unless_it_is_reusable() {
     let server = FakeServer::start().await;
     let client = server.admin();
     let desk = Desk::desktop(&client).await;
@@ -188,7 +188,7 @@ async fn a_ticket_is_good_for_one_connection_unless_it_is_reusable() {
 }
 
 #[tokio::test]
-async fn a_ticket_is_good_for_its_time_and_not_longer_than_the_token_it_was_made_with() {
+async fn a_ticket_expires_no_later_than_the_token_that_created_it() {
     let server = FakeServer::start().await;
     let client = server.admin();
     let desk = Desk::desktop(&client).await;
@@ -206,7 +206,7 @@ async fn a_ticket_is_good_for_its_time_and_not_longer_than_the_token_it_was_made
     let viewer = Watcher::open(&server, &path(&desk.id, &brief), &[]).await.unwrap();
     assert_eq!(viewer.closed().await.0, 4001);
 
-    // As the server signs them, of a minute ago and for a minute from now.
+    // Signed like the server's, one expired a minute ago and one valid for a minute.
     let at = |seconds: i64| {
         let exp = OffsetDateTime::now_utc().unix_timestamp() + seconds;
         let claims = json!({
@@ -284,7 +284,7 @@ async fn input_of_a_viewer_reaches_the_screen_only_with_the_role_and_control() {
 }
 
 #[tokio::test]
-async fn the_address_of_a_desktop_has_the_fields_of_old_and_works_without_a_login() {
+async fn the_address_of_a_desktop_keeps_its_old_fields_and_works_without_a_login() {
     let server = FakeServer::start().await;
     let client = server.admin();
     let desk = Desk::desktop(&client).await;
@@ -300,7 +300,7 @@ async fn the_address_of_a_desktop_has_the_fields_of_old_and_works_without_a_logi
         format!("/{}", query.replace("%3F", "?").replace("%3D", "=").replace("%26", "&"))
     };
     assert!(url.contains("autoconnect=true&resize=remote&"), "{url}");
-    // Several operators watch by the same address.
+    // Several operators use the same address.
     let _one = Watcher::open(&server, &door(url), &[]).await.unwrap();
     let _two = Watcher::open(&server, &door(url), &[]).await.unwrap();
 
@@ -313,7 +313,7 @@ async fn the_address_of_a_desktop_has_the_fields_of_old_and_works_without_a_logi
     let instead = format!("POST /api/v1/sessions/{}/tickets", headless.id);
     assert!(hint.ends_with(&instead), "{hint}");
 
-    // A ticket has an address all the same, where the browser is seen.
+    // A ticket has an address that shows the browser.
     let ticket = ticket(&client, &headless.id, json!({ "role": "control" })).await;
     let url = ticket["url"].as_str().unwrap();
     assert!(url.contains("/vnc.html?"), "{url}");
@@ -343,7 +343,7 @@ async fn behind_a_proxy_the_address_is_the_public_one() {
 }
 
 #[tokio::test]
-async fn published_sessions_have_a_port_each_with_nothing_else_on_it() {
+async fn each_published_session_has_a_port_that_serves_nothing_else() {
     let server = FakeServer::start_with(&[("HELMDECK_PUBLISH_VNC_PORTS", "true")]).await;
     let client = server.admin();
     let desk = Desk::desktop(&client).await;

@@ -1,8 +1,8 @@
-//! The API through its front door: the real server on a real socket, one module per noun.
+//! API tests with the real server on a real socket, one module per noun.
 //!
 //! Nothing here starts a sandbox: sessions are fake guests behind the real link
-//! ([`helmdeck_testkit::fake`]), or cannot start at all ([`nowhere`]). What needs a screen or a browser
-//! is tested end to end elsewhere.
+//! ([`helmdeck_testkit::fake`]), or cannot start at all ([`nowhere`]). Screen and browser are
+//! tested end to end elsewhere.
 
 #![allow(
     clippy::unwrap_used,

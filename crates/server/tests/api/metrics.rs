@@ -1,4 +1,4 @@
-//! The server's figures.
+//! The server's metrics.
 
 use helmdeck_testkit::{Desk, fake::FakeServer};
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::client::TestServer;
 
 #[tokio::test]
-async fn requests_are_counted_by_operation_and_strangers_make_no_labels() {
+async fn requests_are_counted_by_operation_and_unknown_paths_create_no_labels() {
     let server = TestServer::start().await;
     server.get("/healthz", "").await;
     server.get("/no/such/path/1234", "").await;

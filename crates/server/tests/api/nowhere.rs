@@ -1,4 +1,4 @@
-//! A runtime that has no sandboxes.
+//! A runtime without sandboxes.
 
 use std::{
     io,
@@ -11,7 +11,7 @@ use std::{
 use async_trait::async_trait;
 use helmdeck_runtime::{ByteStream, Runtime, RuntimeError, Sandbox, SandboxId, SandboxSpec};
 
-/// Starts nothing. Once `broken`, even the question what runs fails; if `slow`, sessions stay starting.
+/// Starts nothing. If `broken`, listing sandboxes fails, too. If `slow`, sessions stay starting.
 #[derive(Default)]
 pub struct Nowhere {
     pub broken: Arc<AtomicBool>,
@@ -37,7 +37,7 @@ impl Runtime for Nowhere {
 
     async fn list(&self) -> Result<Vec<Sandbox>, RuntimeError> {
         if self.broken.load(Ordering::Relaxed) {
-            return Err(RuntimeError::System("nobody is at home", io::Error::other("broken")));
+            return Err(RuntimeError::System("cannot list sandboxes", io::Error::other("broken")));
         }
         Ok(Vec::new())
     }

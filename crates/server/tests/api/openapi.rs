@@ -1,4 +1,4 @@
-//! The API's description of itself, and its snapshot in the repository.
+//! The OpenAPI document, and its snapshot in the repository.
 
 use std::{fs, path::Path};
 
@@ -44,7 +44,7 @@ async fn the_document_lists_every_operation_with_its_errors() {
     }
 }
 
-/// Every JSON object in the document, with where it is.
+/// Every JSON object in the document with its path.
 fn objects<'a>(value: &'a Value, place: &str, found: &mut Vec<(String, &'a Map<String, Value>)>) {
     match value {
         Value::Object(object) => {
@@ -124,7 +124,7 @@ async fn bodies_of_bytes_are_binary_and_query_parameters_are_never_null() {
 }
 
 #[tokio::test]
-async fn every_tool_says_on_which_surface_it_runs() {
+async fn every_tool_describes_its_surface() {
     let server = TestServer::start().await;
     let document = server.get("/api/v1/openapi.json", "").await.json();
     let mut tools = 0;

@@ -1,5 +1,5 @@
-//! Sessions whose guest is of another version: an upgraded server shows them, ends them, and asks
-//! nothing else of them.
+//! Sessions whose guest has another version: an upgraded server can show and end them, and nothing
+//! else.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ async fn a_session_of_another_version_is_shown_and_cannot_act() {
     assert_eq!(session["end_reason"], Value::Null, "{session}");
     let listed = client.get("/api/v1/sessions").await.expect(200).json();
     assert_eq!(listed["sessions"][0]["status"], "outdated", "{listed}");
-    assert!(desk.log().await.contains("a fake one"), "what it said can be read");
+    assert!(desk.log().await.contains("a fake one"), "its log can be read");
     for (action, body) in [
         ("click", json!({ "x": 1, "y": 1 })),
         ("screenshot", json!({})),
@@ -45,7 +45,7 @@ async fn a_session_of_another_version_is_shown_and_cannot_act() {
     let vnc = format!("/api/v1/sessions/{}/vnc?ticket={ticket}", desk.id);
     let mut watcher = Watcher::open(&server, &vnc, &[]).await.unwrap();
     assert!(watcher.picture().await.iter().any(|byte| *byte != 0));
-    // The server itself goes on: a new session is of its own version.
+    // New sessions have the server's own version.
     let new = Desk::desktop(&client).await;
     new.act("click", json!({ "x": 300, "y": 300 })).await;
     assert_eq!(desk.describe().await["status"], "outdated");
@@ -65,7 +65,7 @@ async fn a_session_of_another_version_can_be_ended_and_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn a_session_of_another_version_that_dies_is_not_shown_as_alive_for_ever() {
+async fn a_dead_session_of_another_version_is_eventually_shown_as_ended() {
     let mut server = FakeServer::start().await;
     let id = outdated(&mut server).await;
     let client = server.client("agent", "sessions:*");
@@ -73,11 +73,11 @@ async fn a_session_of_another_version_that_dies_is_not_shown_as_alive_for_ever()
     assert_eq!(desk.describe().await["status"], "outdated");
     server.runtime.guest(&desk.id).die();
     let over = async || {
-        // The server looks after such sessions now and then only.
+        // The server checks such sessions only from time to time.
         server.clock.advance(SOON);
         Some(desk.describe().await).filter(|now| now["status"] == "error")
     };
-    let session = eventually(SOON, over).await.expect("the session says that it is over");
+    let session = eventually(SOON, over).await.expect("the session reports its end");
     assert_eq!(session["end_reason"], "guest_lost", "{session}");
     let nothing = async || server.runtime.guests().is_empty().then_some(());
     eventually(SOON, nothing).await.expect("nothing is left");
@@ -90,6 +90,6 @@ async fn a_new_guest_of_another_version_fails_the_start() {
     server.runtime.speak_link(9);
     let message = client.post("/api/v1/sessions", &json!({})).await;
     let message = message.expect_error(500, "create_failed");
-    assert!(message.contains("link 9"), "{message}");
+    assert!(message.contains("link version 9"), "{message}");
     assert!(server.runtime.guests().is_empty());
 }

@@ -1,4 +1,4 @@
-//! A session belongs to whoever created it.
+//! Sessions belong to their creators.
 
 use helmdeck_testkit::{Desk, fake::FakeServer};
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ async fn a_session_does_not_exist_for_anyone_but_its_owner_and_admins() {
 }
 
 #[tokio::test]
-async fn why_a_session_is_gone_is_its_owners_to_know_also_from_the_next_server() {
+async fn only_the_owner_learns_why_a_session_ended_even_after_a_restart() {
     let mut server = FakeServer::start().await;
     let (owner, other) = (server.client("alice", "sessions:*"), server.client("bob", "sessions:*"));
     let desk = Desk::create(&owner, &json!({})).await;
@@ -45,7 +45,7 @@ async fn why_a_session_is_gone_is_its_owners_to_know_also_from_the_next_server()
     assert!(other.get(&path).await.expect(404).json()["end_reason"].is_null());
     assert!(gone["ended_at"].is_string(), "{gone}");
 
-    // The next server knows it, too, and of one that ended while there was none.
+    // The next server knows it, too, and also of one that ended while no server was running.
     let lost = Desk::create(&owner, &json!({})).await.id;
     server.kill().await;
     server.runtime.guest(&lost).die();
@@ -57,7 +57,7 @@ async fn why_a_session_is_gone_is_its_owners_to_know_also_from_the_next_server()
 }
 
 #[tokio::test]
-async fn a_session_is_still_its_owners_after_a_crash_of_the_server() {
+async fn a_session_keeps_its_owner_after_a_crash_of_the_server() {
     let mut server = FakeServer::start().await;
     let owner = server.client("alice", "sessions:*");
     let id = Desk::create(&owner, &json!({ "label": "mine" })).await.id;

@@ -1,9 +1,9 @@
-//! The web page, as the server sends it.
+//! The web page as the server sends it.
 
 use crate::client::TestServer;
 
 #[tokio::test]
-async fn pages_may_load_nothing_from_elsewhere_and_nobody_may_frame_them() {
+async fn pages_load_nothing_from_other_sites_and_cannot_be_framed() {
     let server = TestServer::start().await;
     for path in ["/", "/login", "/sessions/sess-any", "/docs", "/vnc.html", "/embed.html"] {
         let page = server.get(path, "").await;
@@ -23,7 +23,7 @@ async fn pages_may_load_nothing_from_elsewhere_and_nobody_may_frame_them() {
 }
 
 #[tokio::test]
-async fn a_frame_is_led_to_its_session_with_its_ticket() {
+async fn an_embed_address_redirects_to_the_session_with_its_ticket() {
     let server = TestServer::start().await;
     let answer = server.get("/embed/sess-1?ticket=a.b-c_d", "").await;
     assert_eq!(answer.status.as_u16(), 307);
@@ -33,7 +33,7 @@ async fn a_frame_is_led_to_its_session_with_its_ticket() {
 }
 
 #[tokio::test]
-async fn a_session_id_that_is_no_id_is_a_404_and_not_a_500() {
+async fn an_invalid_session_id_is_a_404_and_not_a_500() {
     let server = TestServer::start().await;
     for path in ["/embed/%0a", "/embed/a%20b", "/embed/%00?ticket=x", "/embed/%c3%a9"] {
         server.get(path, "").await.assert_error(404, "not_found");

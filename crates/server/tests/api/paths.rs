@@ -1,4 +1,4 @@
-//! What holds for every request: unknown paths and methods, request ids, body limits.
+//! Rules for every request: unknown paths and methods, request ids, body limits.
 
 use http::Method;
 use serde_json::json;
@@ -52,7 +52,7 @@ async fn every_answer_carries_a_request_id() {
 }
 
 #[tokio::test]
-async fn a_body_over_the_limit_is_refused_whoever_sends_it() {
+async fn a_body_over_the_limit_is_refused_with_or_without_a_token() {
     let server = TestServer::start().await;
     let large = json!({"text": "x".repeat(2 << 20)});
     let message = server

@@ -1,4 +1,4 @@
-//! Browser profiles: their names, and files that are none.
+//! Browser profiles: names, and invalid files.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use helmdeck_testkit::{Desk, fake::FakeServer};
 use serde_json::json;
 
 #[tokio::test]
-async fn a_profile_that_cannot_be_opened_is_said_and_kept() {
+async fn an_unreadable_profile_fails_the_session_and_is_not_overwritten() {
     let server = FakeServer::start().await;
     let client = server.admin();
     for bad in ["", "a/b", "..", "a b"] {
@@ -16,7 +16,7 @@ async fn a_profile_that_cannot_be_opened_is_said_and_kept() {
     let dir = server.data_dir().join("profiles/o61646d696e");
     fs::create_dir_all(&dir).unwrap();
     for (content, why) in
-        [("nonsense, and long enough", "no profile"), ("helmdeckprofile1", "sealed")]
+        [("nonsense, and long enough", "not a profile"), ("helmdeckprofile1", "sealed")]
     {
         fs::write(dir.join("odd"), content).unwrap();
         let answer = client.post("/api/v1/sessions", &json!({ "profile": "odd" })).await;
@@ -27,7 +27,7 @@ async fn a_profile_that_cannot_be_opened_is_said_and_kept() {
 }
 
 #[tokio::test]
-async fn one_session_at_a_time_has_a_profile_and_others_of_its_name_are_others() {
+async fn one_session_at_a_time_uses_a_profile_and_owners_do_not_share_names() {
     let server = FakeServer::start().await;
     let (client, other) = (server.admin(), server.client("other", "sessions:*"));
     let wanted = json!({ "profile": "work" });
@@ -40,7 +40,7 @@ async fn one_session_at_a_time_has_a_profile_and_others_of_its_name_are_others()
     theirs.end().await;
     first.end().await;
 
-    // It was kept, and the next session is given it.
+    // The profile was saved, and the next session gets it.
     let names = client.get("/api/v1/profiles").await.expect(200).json();
     assert_eq!(names["profiles"][0]["name"], "work", "{names}");
     let second = Desk::create(&client, &wanted).await;

@@ -1,10 +1,10 @@
-//! Every way an action can be asked for wrongly, and the answer that helps.
+//! Invalid requests for every action, and their error messages.
 
 use helmdeck_testkit::{Desk, fake::FakeServer};
 use serde_json::{Value, json};
 
-/// An action, a body that is wrong, the code of the answer, and what its message names. What only the
-/// guest can refuse is tested end to end.
+/// An action, an invalid body, the error code, and what the message contains. Refusals of the guest
+/// are tested end to end.
 type Row = (&'static str, Value, &'static str, &'static str);
 
 fn pointer() -> Vec<Row> {
@@ -92,7 +92,7 @@ async fn bad_input_is_refused_with_its_code_and_names_what_is_wrong() {
 }
 
 #[tokio::test]
-async fn what_does_not_exist_is_not_found() {
+async fn unknown_sessions_and_actions_are_not_found() {
     let server = FakeServer::start().await;
     let client = server.client("agent", "sessions:*");
     let nowhere = Desk { client: &client, id: "sess-000000000000".to_owned() };
@@ -121,5 +121,5 @@ async fn every_desktop_action_refuses_a_session_without_a_desktop() {
         assert!(message.contains(&headless.id) && message.contains("HELMDECK_MODE"), "{message}");
         refused += 1;
     }
-    assert!(refused >= 23, "the sixteen of the vocabulary, and ours: {refused}");
+    assert!(refused >= 23, "expected at least 23 desktop actions: {refused}");
 }

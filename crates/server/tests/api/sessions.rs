@@ -1,4 +1,4 @@
-//! Creating, seeing and ending sessions: bodies, queries, ids and places.
+//! Creating, listing and ending sessions.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::{client::TestServer, nowhere::Nowhere};
 const SESSIONS: &str = "/api/v1/sessions";
 const SOON: Duration = Duration::from_secs(20);
 
-/// The names of the stages of a session's start.
+/// Names of the start stages of a session.
 fn stages(session: &Value) -> Vec<&str> {
     let timings = session["timings"].as_array().expect("timings");
     timings.iter().map(|timing| timing["stage"].as_str().unwrap()).collect()
@@ -30,7 +30,7 @@ async fn there_are_no_sessions_at_first() {
 }
 
 #[tokio::test]
-async fn ending_what_never_existed_is_a_404_and_what_has_ended_succeeds() {
+async fn ending_an_unknown_session_is_a_404_and_an_ended_one_succeeds() {
     let server = TestServer::start().await;
     let token = server.token(&["sessions:*"]);
     server.delete("/api/v1/sessions/sess-x", &token).await.assert_error(404, "not_found");
@@ -44,7 +44,7 @@ async fn ending_what_never_existed_is_a_404_and_what_has_ended_succeeds() {
 }
 
 #[tokio::test]
-async fn a_caller_cannot_ask_for_more_than_the_operator_allows_and_nobody_for_more_than_there_is() {
+async fn callers_are_limited_by_the_operator_and_admins_by_the_machine() {
     let env = [("HELMDECK_MAX_MEMORY_LIMIT", "1g"), ("HELMDECK_MAX_CPU_LIMIT", "0.5")];
     let server = TestServer::start_with(&env, Nowhere::default()).await;
     let (caller, admin) = (server.token(&["sessions:*"]), server.token(&["admin"]));
@@ -82,7 +82,7 @@ async fn a_bad_create_body_is_refused_by_name() {
         (r#"{"lable": "x"}"#, "invalid_input", "unknown field \"lable\""),
         (r#"{"spec": {"lable": "x"}}"#, "invalid_input", "unknown field \"lable\""),
         (r#"{"spec": 5}"#, "invalid_input", "spec is a number"),
-        (r#"{"label": "a", "spec": {"label": "b"}}"#, "invalid_input", "label stands both"),
+        (r#"{"label": "a", "spec": {"label": "b"}}"#, "invalid_input", "label is given both"),
         (r#"{"mode": "window"}"#, "invalid_input", "headless or desktop"),
         (r#"{"geometry": "9x9"}"#, "invalid_geometry", "320x200"),
         (r#"{"memory_limit": "lots"}"#, "invalid_input", "512m"),
@@ -108,7 +108,7 @@ async fn a_bad_query_is_refused() {
     assert!(message.contains("wiat"), "{message}");
     let path = "/api/v1/sessions/s/logs?tail=all";
     server.get(path, &token).await.assert_error(400, "invalid_input");
-    // Of those who watch, whatever they watch.
+    // The same for both kinds of live views.
     for (query, part) in [
         ("take=maybe", "true or false"),
         ("role=boss", "expected view or control"),
@@ -125,7 +125,7 @@ async fn a_bad_query_is_refused() {
 }
 
 #[tokio::test]
-async fn a_session_that_is_over_says_why_and_when_also_after_it_is_gone() {
+async fn an_ended_session_reports_why_and_when_even_after_it_is_gone() {
     let server = TestServer::start().await;
     let token = server.token(&["sessions:*"]);
     let created = server.post("/api/v1/sessions?wait=false", &token, "{}").await.json();
@@ -161,7 +161,7 @@ async fn a_session_that_is_over_says_why_and_when_also_after_it_is_gone() {
 }
 
 #[tokio::test]
-async fn a_session_that_cannot_start_says_why_and_leaves_nothing() {
+async fn a_session_that_cannot_start_reports_why_and_leaves_nothing() {
     let server = TestServer::start().await;
     let token = server.token(&["sessions:*"]);
     for body in ["", "{}", r#"{"spec": {"env": {"HELMDECK_MODE": "desktop"}}}"#] {
@@ -172,7 +172,7 @@ async fn a_session_that_cannot_start_says_why_and_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn the_flat_shape_works_too_and_headless_is_the_default() {
+async fn a_flat_body_works_too_and_headless_is_the_default() {
     let server = FakeServer::start().await;
     let client = server.client("agent", "sessions:*");
     let body = json!({ "label": "crawler", "timeout_seconds": 600, "idle_timeout_s": 0,
@@ -190,7 +190,7 @@ async fn the_flat_shape_works_too_and_headless_is_the_default() {
 }
 
 #[tokio::test]
-async fn a_spec_that_makes_no_sense_is_refused_by_name() {
+async fn an_invalid_spec_is_refused_by_field() {
     let server = FakeServer::start().await;
     let client = server.client("agent", "sessions:*");
     let env = |name: &str, value: &str| json!({ "env": { name: value } });
@@ -221,7 +221,7 @@ async fn a_spec_that_makes_no_sense_is_refused_by_name() {
 }
 
 #[tokio::test]
-async fn who_does_not_wait_is_answered_at_once_and_can_look_until_it_runs() {
+async fn without_wait_the_reply_is_immediate_and_the_session_can_be_polled() {
     let server = FakeServer::start().await;
     server.runtime.never_ready();
     let client = server.client("agent", "sessions:*");
@@ -267,7 +267,7 @@ async fn sessions_are_listed_oldest_first_until_they_are_deleted() {
 }
 
 #[tokio::test]
-async fn a_full_server_says_so_until_a_session_ends() {
+async fn a_full_server_refuses_sessions_until_one_ends() {
     let server = FakeServer::start_with(&[("HELMDECK_MAX_SESSIONS", "1")]).await;
     let client = server.client("agent", "sessions:*");
     let first = Desk::create(&client, &json!({})).await;
@@ -278,12 +278,12 @@ async fn a_full_server_says_so_until_a_session_ends() {
 }
 
 #[tokio::test]
-async fn one_caller_cannot_take_every_place() {
+async fn one_caller_cannot_use_all_sessions() {
     let server = FakeServer::start_with(&[("HELMDECK_MAX_SESSIONS_PER_CALLER", "1")]).await;
     let (one, two) = (server.client("one", "sessions:*"), server.client("two", "sessions:*"));
     let desk = Desk::create(&one, &json!({})).await;
     let refused = one.post(SESSIONS, &json!({})).await;
-    assert!(refused.expect_error(429, "quota_reached").contains("one has 1"));
+    assert!(refused.expect_error(429, "quota_reached").contains("limit of 1 sessions"));
     Desk::create(&two, &json!({})).await;
     desk.end().await;
     Desk::create(&one, &json!({})).await;
@@ -307,7 +307,7 @@ async fn sessions_created_at_once_are_counted_once_each() {
 }
 
 #[tokio::test]
-async fn values_of_the_environment_reach_the_guest_and_no_reply() {
+async fn environment_values_reach_the_guest_but_no_reply() {
     let server = FakeServer::start().await;
     let client = server.client("agent", "sessions:*");
     let secret = "correct horse; $(battery) 'staple'";

@@ -1,4 +1,4 @@
-//! Settings that an admin changes while the server runs.
+//! Settings that an admin changes at runtime.
 
 use http::Method;
 use serde_json::json;
@@ -21,7 +21,7 @@ async fn an_admin_turns_a_feature_on_and_others_see_it() {
     let on = ask(Method::PATCH, &admin, turn_on).await.json();
     assert_eq!(on["browser_passthrough"]["enabled"], json!(true));
     assert_eq!(ask(Method::GET, &reader, "").await.json(), on);
-    // What is not given stays.
+    // Fields that are not given keep their values.
     assert_eq!(ask(Method::PATCH, &admin, "{}").await.json(), on);
     let message = ask(Method::PATCH, &admin, r#"{"browser_pasthrough": true}"#).await;
     assert!(message.assert_error(400, "invalid_input").contains("browser_pasthrough"));

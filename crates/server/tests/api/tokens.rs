@@ -1,4 +1,4 @@
-//! Who may end whose token, and what ends with it; cookies are tokens that no script can read.
+//! Revoking tokens and its effects. Cookies are tokens that scripts cannot read.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ async fn a_token_cannot_revoke_a_stronger_one_of_the_same_subject() {
         let message = server.delete(&path(id), token).await.assert_error(403, "forbidden");
         assert!(message.contains(scope), "{message}");
     }
-    // Itself, and what allows no more than it does.
+    // It can revoke itself and tokens that allow no more.
     let (_, other_id) = server.listed("agent", false, &["sessions:act"]).await;
     assert_eq!(server.delete(&path(&other_id), &strong).await.status, 204);
     assert_eq!(server.delete(&path(&weak_id), &weak).await.status, 204);
@@ -49,7 +49,7 @@ async fn an_agents_token_does_not_revoke_a_persons() {
 }
 
 #[tokio::test]
-async fn an_id_that_no_token_has_is_a_404() {
+async fn an_unknown_token_id_is_a_404() {
     let server = TestServer::start().await;
     let admin = server.token(&["admin"]);
     for id in ["none", "0123456789abcdef0123456789abcdef"] {
@@ -72,7 +72,7 @@ async fn a_revoked_token_is_refused_at_once_and_its_viewers_are_closed() {
     let own = viewer_of.get("/api/v1/tokens").await.expect(200).json();
     let own = own["tokens"].as_array().unwrap();
     assert!(own.iter().all(|token| token["subject"] == "agent"), "{own:?}");
-    assert_eq!(own[0]["id"], id, "the newest is the one that was made last");
+    assert_eq!(own[0]["id"], id, "the newest token comes first");
     admin.delete(&format!("/api/v1/tokens/{id}")).await.expect(204);
     viewer_of.get("/api/v1/sessions").await.expect_error(401, "invalid_token");
     assert_eq!(viewer.closed().await.0, 4001);
@@ -102,7 +102,7 @@ async fn a_page_logs_in_by_cookie_and_other_sites_cannot_use_it() {
     let nobody = server.stranger();
     let login = json!({ "username": "admin", "password": "correct horse" });
     let answer = nobody.post("/api/v1/auth/cookie", &login).await.expect(200);
-    assert!(answer.json().get("token").is_none(), "no script sees the token");
+    assert!(answer.json().get("token").is_none(), "scripts cannot read the token");
     let cookie = answer.headers["set-cookie"].to_str().unwrap().to_owned();
     for part in ["HttpOnly", "SameSite=Strict", "Path=/"] {
         assert!(cookie.contains(part), "{cookie}");

@@ -1,17 +1,17 @@
-//! How much a guest that is not ours may report: each report costs us log lines and events.
+//! Rate limit for reports of an attached guest. Each report costs log lines and events.
 
 use std::time::{Duration, Instant};
 
-/// At once: one that comes back tells again all that it ever told.
+/// Burst size. A guest that reconnects repeats all earlier reports.
 const MOST: f64 = 5000.0;
-/// Again in each second.
+/// Refill rate.
 const PER_SECOND: f64 = 20.0;
-/// A report costs one more for each so many bytes.
+/// A report costs one more unit for this many bytes.
 const BYTES: f64 = 1024.0;
-/// What a guest that comes back costs, besides its reports.
+/// Cost of a reconnect, in addition to its reports.
 const RETURN: f64 = 10.0;
 
-/// What is left of it; the time is passed in.
+/// The remaining budget. Time is passed in.
 #[derive(Debug)]
 pub(super) struct Allowance {
     left: f64,
@@ -23,13 +23,13 @@ impl Allowance {
         Self { left: MOST, since: now }
     }
 
-    /// A report of so many bytes; false from the first on that is too much.
+    /// Charges a report. Returns false from the first excess on.
     pub fn report(&mut self, bytes: usize, now: Instant) -> bool {
-        // No report is so large that it could not be told exactly.
+        // Reports are small enough for an exact conversion.
         self.spend(1.0 + bytes as f64 / BYTES, now)
     }
 
-    /// The guest is there, perhaps again.
+    /// Charges a connect or reconnect.
     pub fn come(&mut self, now: Instant) -> bool {
         self.spend(RETURN, now)
     }
@@ -56,7 +56,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn a_guest_may_tell_all_again_and_then_something_every_second_for_ever() {
+    fn a_guest_may_repeat_its_reports_and_then_report_at_a_steady_rate() {
         let start = Instant::now();
         let mut allowance = Allowance::new(start);
         assert!((0..4000).all(|_| allowance.report(100, start)));
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_that_is_too_much_and_stays_so() {
+    fn an_exceeded_allowance_never_recovers() {
         let start = Instant::now();
         let mut many = Allowance::new(start);
         assert!(!(0..5000).all(|_| many.report(100, start)));

@@ -1,4 +1,4 @@
-//! Leads a session whose guest connects to us, and may come back when it was gone for a while.
+//! Runs an attached session, whose guest connects to the server and may reconnect.
 
 use std::time::Duration;
 
@@ -9,16 +9,16 @@ use super::{Adopted, Started, adopt, begin_life, fail, failure, heard, over, sto
 use crate::{Attachment, Session, session::Failure};
 use helmdeck_wire::guest::Stage;
 
-/// How long the program that attached a session may be gone.
+/// How long the program of an attached session may be disconnected.
 const GRACE: Duration = Duration::from_secs(30);
-/// Between two tries to hear of it.
+/// Pause between two attempts to reach the guest.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// What a session whose guest is hostile or broken says of its end.
-const TOO_MUCH: &str = "`helmdeck attach` reported more, or came back more often, than the server takes: \
-                        its connection was closed";
+/// End reason of a session whose guest is hostile or broken.
+const TOO_MUCH: &str = "`helmdeck attach` reported more or reconnected more often than \
+                        the server accepts: its connection was closed";
 
-/// Leads it until it is over.
+/// Runs the session until it ends.
 pub(crate) async fn drive_attached(session: Session, attachment: Attachment) {
     let ended = tokio::select! {
         ended = attend(&session, &attachment) => Some(ended),
@@ -30,7 +30,7 @@ pub(crate) async fn drive_attached(session: Session, attachment: Attachment) {
     stop(&session, &attachment).await;
 }
 
-/// Listens to the guest, and again whenever it comes back in time.
+/// Reads the guest's reports, and continues when it reconnects in time.
 async fn attend(session: &Session, attachment: &Attachment) -> (EndReason, Failure) {
     let mut deadline = Moment::now() + GRACE;
     loop {
@@ -47,7 +47,7 @@ async fn attend(session: &Session, attachment: &Attachment) -> (EndReason, Failu
                 None
             }
             Ok(Ok(Adopted::Outdated)) => {
-                let reason = "`helmdeck attach` is of another version than the server".to_owned();
+                let reason = "`helmdeck attach` has another version than the server".to_owned();
                 return (EndReason::StartFailed, failure(Stage::Sandbox, reason));
             }
             Ok(Err(failed)) => Some(failed),
@@ -58,7 +58,7 @@ async fn attend(session: &Session, attachment: &Attachment) -> (EndReason, Failu
             return (EndReason::GuestLost, failure);
         }
         if Moment::now() >= deadline {
-            let reason = format!("`helmdeck attach` is gone for {} s", GRACE.as_secs());
+            let reason = format!("`helmdeck attach` was disconnected for {} s", GRACE.as_secs());
             let reason =
                 failed.map_or(reason.clone(), |failed| format!("{reason}: {}", failed.reason));
             return (

@@ -1,4 +1,4 @@
-//! How a session that runs is lost, and what its guest says before.
+//! How a running session is lost, and its guest's reports until then.
 
 use std::time::Duration;
 
@@ -14,10 +14,10 @@ use tracing::info;
 use super::{reports::Reports, usage};
 use crate::{Session, events::EventKind, session::Failure};
 
-/// How often to look whether a sandbox whose guest cannot be asked still runs.
+/// How often to check whether a sandbox still runs if its guest cannot be asked.
 const GONE_CHECK: Duration = Duration::from_secs(2);
 
-/// Waits until the guest reports a loss, or is itself lost.
+/// Waits until the guest reports a loss, or is lost itself.
 pub(super) async fn lost(
     session: &Session,
     runtime: &dyn Runtime,
@@ -30,17 +30,17 @@ pub(super) async fn lost(
             (EndReason::GuestLost, reason, last_words(session, runtime).await)
         }
     };
-    // The kernel takes whichever part it likes; that one is not what went wrong.
+    // The kernel may kill any part, so the lost part is not the cause.
     let (end, reason) = if ran_out_of_memory(session, runtime).await {
-        (EndReason::OutOfMemory, format!("the session used more memory than it may: {reason}"))
+        (EndReason::OutOfMemory, format!("the session exceeded its memory limit: {reason}"))
     } else {
         (end, reason)
     };
     (end, Failure { stage: None, reason, log_tail })
 }
 
-/// Reads reports until one is of a loss: why the session ends, in words, and the end of its log.
-/// Nothing if the reports end.
+/// Reads reports until one reports a loss: the end reason, a sentence, and the end of the log.
+/// `None` if the reports end.
 pub(super) async fn heard(
     session: &Session,
     reports: &mut Reports,
@@ -69,19 +69,19 @@ pub(super) async fn heard(
     }
 }
 
-/// The browser's window is elsewhere.
+/// Updates the position of the browser's window.
 pub(super) fn moved(session: &Session, window: Option<BrowserWindow>) {
     *session.inner.browser_window.lock() = window;
     session.tell(EventKind::Changed);
 }
 
-/// Waits until the sandbox no longer runs. For guests whose reports we could not read; they end
-/// their sandbox when they have been alone for too long.
+/// Waits until the sandbox no longer runs. For guests whose reports cannot be parsed. They end
+/// their sandbox when no server contacts them for too long.
 pub(super) async fn gone(session: &Session, runtime: &dyn Runtime) {
     let clock = &session.inner.clock;
     loop {
         clock.sleep_until(clock.now() + GONE_CHECK).await;
-        // A runtime that does not answer says nothing about the sandbox.
+        // An unresponsive runtime says nothing about the sandbox.
         let Ok(sandboxes) = runtime.list().await else { continue };
         if !sandboxes.iter().any(|found| found.running && found.id == session.inner.sandbox) {
             return;
@@ -89,7 +89,7 @@ pub(super) async fn gone(session: &Session, runtime: &dyn Runtime) {
     }
 }
 
-/// What a sandbox that is gone said last.
+/// The last log lines of a sandbox that is gone.
 pub(super) async fn last_words(session: &Session, runtime: &dyn Runtime) -> String {
     match runtime.connect(&session.inner.sandbox).await {
         Err(error) => with_causes(&error),

@@ -1,18 +1,19 @@
-//! What a guest reports, no longer than we care for and no more than it may.
+//! Reports of a guest, limited in length and number.
 
 use helmdeck_link::{LinkError, ProgressStream};
 use helmdeck_wire::{guest::Progress, window::BrowserWindow};
 
 use crate::Attachment;
 
-/// A sentence of a guest is cut after this many characters.
+/// Maximum length of a sentence, in characters.
 const MAX_SENTENCE: usize = 4096;
-/// The end of a log, as guests send it, and the marks of its lines.
+/// Maximum length of a log tail, including line markers.
 const MAX_TAIL: usize = 64 << 10;
-/// The digits of any window's id.
+/// Maximum length of a window id.
 const MAX_ID: usize = 20;
 
-/// Reports as they arrive.
+/// A stream of reports.
+/// Counts the reports of an attached guest.
 pub(super) struct Reports {
     stream: Box<ProgressStream>,
     /// Counts them, if they are of a guest that is not ours.
@@ -30,13 +31,13 @@ impl Reports {
         if let Some(attachment) = &self.attachment
             && !attachment.may_report(self.stream.size())
         {
-            return Err(LinkError::Nonsense("more reports than it may send".to_owned()));
+            return Err(LinkError::Nonsense("the guest sent more reports than allowed".to_owned()));
         }
         Ok(Some(cut(report)))
     }
 }
 
-/// The report without what is longer than any of ours.
+/// Truncates fields that are longer than allowed.
 fn cut(report: Progress) -> Progress {
     match report {
         Progress::Event(event) => Progress::Event(first(event, MAX_SENTENCE)),
@@ -73,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_guest_says_is_cut_between_characters() {
+    fn long_reports_are_cut_between_characters() {
         let long = "é".repeat(MAX_SENTENCE + 1);
         let Progress::Event(cut) = cut(Progress::Event(long)) else { panic!("an event") };
         assert_eq!(cut, "é".repeat(MAX_SENTENCE));

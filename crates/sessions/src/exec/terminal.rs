@@ -1,4 +1,4 @@
-//! An interactive terminal in a session. Its lifetime is that of the connection to it.
+//! Interactive terminals in a session. A terminal lives as long as its connection.
 
 use std::time::Instant;
 
@@ -17,30 +17,30 @@ use tokio::io::{ReadHalf, WriteHalf};
 
 use crate::{Caller, Session, SessionError, history::Attempt, lifecycle::Lifecycle};
 
-/// An open terminal. It is hung up, and everything in it killed, when its input and its output are
-/// dropped.
+/// An open terminal. When its input and output are dropped, it is hung up and its programs are
+/// killed.
 pub struct Terminal {
     session: Session,
     caller: Caller,
     began: Instant,
 }
 
-/// What is typed into a terminal.
+/// Input of a terminal.
 pub struct TerminalInput(WriteHalf<Box<dyn ByteStream>>);
 
-/// What a terminal shows.
+/// Output of a terminal.
 pub struct TerminalOutput(Receiver<ReadHalf<Box<dyn ByteStream>>>);
 
-/// What came from a terminal.
+/// A message from a terminal.
 pub enum FromTerminal {
-    /// Bytes to show.
+    /// Bytes to display.
     Bytes(Bytes),
     /// How its program ended.
     Ended(ExecState),
 }
 
 impl Session {
-    /// Opens a terminal for a caller who may drive, with a login shell or with a line for a shell.
+    /// Opens a terminal for a caller with control, with a login shell or a shell line.
     pub async fn open_terminal(
         &self,
         caller: Caller,
@@ -72,36 +72,37 @@ impl Session {
 }
 
 impl Terminal {
-    /// Whose it is.
+    /// The session of the terminal.
     pub fn session(&self) -> &Session {
         &self.session
     }
 
-    /// Something was typed or shown: the session is not idle.
+    /// Records activity, so that the session is not idle.
     pub fn touch(&self) {
         self.session.touch();
     }
 
-    /// Whether what is typed may pass now: not while a person drives, unless it is this one.
+    /// Whether input is accepted now. While a person has control, only that person's is.
     pub fn may_drive(&self) -> Result<(), SessionError> {
         self.session.may_drive(&self.caller).map(|_| ())
     }
 }
 
 impl TerminalInput {
-    /// Types bytes. Waits while programs do not read them.
+    /// Sends input. Waits while programs do not read it.
     pub async fn send(&mut self, bytes: Bytes) -> std::io::Result<()> {
         send(&mut self.0, Message::Typed(bytes)).await
     }
 
-    /// Gives the terminal another size.
+    /// Resizes the terminal.
     pub async fn resize(&mut self, size: TerminalSize) -> std::io::Result<()> {
         send(&mut self.0, Message::Resized(size)).await
     }
 }
 
 impl TerminalOutput {
-    /// What comes next; nothing if the guest is gone. Programs wait for who does not ask. Cancel-safe.
+    /// The next output; `None` if the guest is gone. Programs block while it is not read.
+    /// Cancel-safe.
     pub async fn next(&mut self) -> Option<FromTerminal> {
         match self.0.next().await? {
             Message::Stdout(piece) => Some(FromTerminal::Bytes(piece.bytes)),

@@ -1,23 +1,23 @@
-//! From bytes as they come to text: a character that comes in two pieces is one character.
+//! Decodes a byte stream into text without splitting characters.
 
 use super::Written;
 
-/// The longest beginning of a character.
+/// Maximum length of an incomplete character.
 const LONGEST_CUT: usize = 3;
 
-/// Reads the bytes of one stream.
+/// Decodes one stream.
 #[derive(Default)]
 pub struct Decoder {
-    /// The beginning of a character.
+    /// Bytes of an incomplete character.
     cut: Vec<u8>,
 }
 
 impl Decoder {
-    /// The text of further bytes, before which some may be missing. What is no UTF-8 is replaced.
+    /// Decodes more bytes, after possibly missing ones. Invalid UTF-8 is replaced.
     pub fn feed(&mut self, bytes: &[u8], left_out: u64) -> Written {
         let mut all = std::mem::take(&mut self.cut);
         if left_out > 0 && !all.is_empty() {
-            // Its end is among what is missing.
+            // The rest of the character is missing.
             all = "\u{fffd}".into();
         }
         all.extend_from_slice(bytes);
@@ -26,19 +26,19 @@ impl Decoder {
         Written { text: String::from_utf8_lossy(&all).into_owned(), left_out }
     }
 
-    /// What is left at the end.
+    /// The remaining text at the end.
     pub fn finish(&mut self) -> Written {
         let text = String::from_utf8_lossy(&std::mem::take(&mut self.cut)).into_owned();
         Written { text, left_out: 0 }
     }
 }
 
-/// How many bytes at the end are the beginning of a character.
+/// Number of bytes at the end that are an incomplete character.
 fn cut(bytes: &[u8]) -> usize {
     let last = bytes.len().saturating_sub(LONGEST_CUT);
     let Some(start) = bytes.iter().skip(last).rposition(|byte| *byte >= 0xc0) else { return 0 };
     let end = bytes.get(last + start..).unwrap_or_default();
-    // An error without a length is one that further bytes could mend.
+    // An error without a length means that more bytes could complete the character.
     let is_cut = std::str::from_utf8(end).is_err_and(|error| error.error_len().is_none());
     if is_cut { end.len() } else { 0 }
 }
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_replaced_and_holds_nothing_up() {
+    fn invalid_utf8_is_replaced_without_delay() {
         let mut decoder = Decoder::default();
         assert_eq!(decoder.feed(b"a\xff", 0).text, "a\u{fffd}");
         assert_eq!(decoder.feed(b"\xe4", 0).text, "", "it could be a character");

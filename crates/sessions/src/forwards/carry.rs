@@ -1,4 +1,4 @@
-//! One connection of a program inside to a forwarded port.
+//! One connection from a program inside to a forwarded port.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,11 +13,11 @@ use tracing::debug;
 
 use super::{Forwards, Target};
 
-/// A client that is there brings a connection within a few round trips.
+/// A connected client opens a connection within a few round trips.
 const BRING_DEADLINE: Duration = Duration::from_secs(15);
 
 impl Forwards {
-    /// Carries a connection to the port outside, until either side ends or the forward does.
+    /// Carries a connection to the port outside until either side or the forward ends.
     pub async fn carry(self: Arc<Self>, port: u16, mut program: Box<dyn ByteStream>) {
         let Ok(_place) = self.connections.try_acquire() else { return };
         let Some((to, target, mut alive)) = ({
@@ -30,7 +30,9 @@ impl Forwards {
             match target {
                 Target::Server => match dial_loopback(to).await {
                     Ok(mut outside) => both_ways(&mut program, &mut outside).await,
-                    Err(error) => debug!(port, to, %error, "Forwarded port does not answer"),
+                    Err(error) => {
+                        debug!(port, to, %error, "Failed to connect to the forwarded port")
+                    }
                 },
                 Target::Client(announce) => {
                     if let Some(mut outside) = self.brought(&announce).await {
@@ -41,12 +43,12 @@ impl Forwards {
         };
         tokio::select! {
             () = carrying => {}
-            // An error says that the forward is gone.
+            // An error means that the forward is gone.
             _ = alive.changed() => {}
         }
     }
 
-    /// A connection that a client is asked for.
+    /// Requests a connection from a client.
     async fn brought(&self, announce: &mpsc::Sender<String>) -> Option<tokio::io::DuplexStream> {
         let mut random = [0; 16];
         getrandom::fill(&mut random).ok()?;
@@ -59,7 +61,7 @@ impl Forwards {
     }
 }
 
-/// A name that is waited for; however that ends, it is forgotten.
+/// A name that is waited for. It is removed on drop.
 struct Waiting<'a> {
     forwards: &'a Forwards,
     name: &'a str,
@@ -71,7 +73,7 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// A side that breaks off is how most connections end; dropping both tells the other.
+/// Errors are ignored: most connections end this way, and dropping both tells the other side.
 async fn both_ways(
     program: &mut (impl AsyncRead + AsyncWrite + Unpin),
     outside: &mut (impl AsyncRead + AsyncWrite + Unpin),

@@ -1,4 +1,4 @@
-//! Ports of a machine that `helmdeck forward` runs on.
+//! Forwarded ports of a machine that runs `helmdeck forward`.
 
 use helmdeck_wire::forward::ForwardRule;
 use serde_json::json;
@@ -10,9 +10,9 @@ use tokio::{
 use super::Target;
 use crate::{Caller, Session, SessionError, events::EventKind, history::Attempt};
 
-/// Connections that a client is told of and has not heard yet.
+/// Announced connections that the client has not read yet.
 const UNHEARD: usize = 64;
-/// What is on the way between a program inside and a client.
+/// Buffer between a program inside and a client.
 const BUFFER: usize = 64 << 10;
 
 /// A port that a client forwards. Dropping it closes the port.
@@ -23,8 +23,8 @@ pub struct ClientForward {
 }
 
 impl ClientForward {
-    /// The name of the next connection, which the client brings by [`Session::bring_forwarded`];
-    /// none if the forward is closed.
+    /// Name of the next connection. The client opens it with [`Session::bring_forwarded`]. `None`
+    /// if the forward is closed.
     pub async fn next(&mut self) -> Option<String> {
         self.announced.recv().await
     }
@@ -34,7 +34,7 @@ impl Drop for ClientForward {
     fn drop(&mut self) {
         let (session, port) = (self.session.clone(), self.port);
         let forwards = &session.inner.forwards;
-        // Another may have opened the port since this one was closed by somebody else.
+        // The port may have been closed and opened again by another forward.
         let own = |open: &super::Open| match &open.target {
             Target::Client(announce) => announce.is_closed(),
             Target::Server => false,
@@ -49,7 +49,7 @@ impl Drop for ClientForward {
         session.tell(EventKind::Changed);
         if session.is_alive() {
             tokio::spawn(async move {
-                // A guest that cannot be told has nobody to tell either.
+                // If the guest cannot be reached, there is nothing left to close.
                 let _ = session.tell_guest_forwards().await;
             });
         }
@@ -76,7 +76,7 @@ impl Session {
         opened
     }
 
-    /// The other end of a connection that a client was asked for; none if nobody waits for it.
+    /// The other end of a requested connection. `None` if it is not expected.
     pub fn bring_forwarded(&self, name: &str) -> Option<DuplexStream> {
         let waiting = self.inner.forwards.waiting.lock().remove(name)?;
         let (ours, theirs) = duplex(BUFFER);

@@ -9,10 +9,10 @@ use helmdeck_wire::forward::ForwardRule;
 use super::MAX_FORWARDS;
 use crate::{Caller, SessionError, spec::invalid};
 
-/// What all sessions know about forwarding. Cheap to clone.
+/// Rules about forwarding, shared by all sessions. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Permission {
-    /// Ports that every caller may forward; an admin may forward others, too.
+    /// Ports that every caller may forward. An admin may forward others, too.
     allowed: Arc<[RangeInclusive<u16>]>,
     /// Knows where helmdeck itself listens.
     policy: Policy,
@@ -28,7 +28,7 @@ impl Permission {
         &self.store
     }
 
-    /// Fails if the caller may not forward one of these ports, or two have the same port inside.
+    /// Fails if the caller may not forward a port, or if two rules use the same port inside.
     pub fn check(&self, caller: &Caller, rules: &[ForwardRule]) -> Result<(), SessionError> {
         if rules.len() > MAX_FORWARDS {
             let reason = format!("{} ports: at most {MAX_FORWARDS}", rules.len());
@@ -39,7 +39,7 @@ impl Permission {
                 let reason = format!("port {} inside the session is named twice", rule.port);
                 return Err(invalid("forward", reason));
             }
-            // A session must not reach the server that it runs on as if it were local to it.
+            // A session must not reach the server that runs it as if it were local.
             let address = (Ipv4Addr::LOCALHOST, rule.to).into();
             if matches!(self.policy.judge(address), Err(Rule::OwnListener)) {
                 return Err(SessionError::ForwardsServer(rule.to));

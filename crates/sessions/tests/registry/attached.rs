@@ -1,4 +1,4 @@
-//! Sessions that programs bring, honest or not.
+//! Attached sessions, with well-behaved and hostile programs.
 
 use std::{sync::Arc, time::Duration};
 
@@ -28,7 +28,7 @@ fn brought(back: Option<&SessionId>) -> ToAttach {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_those_who_bring_one_session_at_once_one_does_and_the_others_are_told() {
+async fn of_several_programs_that_resume_one_session_only_one_succeeds() {
     let dir = tempfile::tempdir().unwrap();
     let sessions = sessions(&dir).await;
     for round in 0..50_u8 {
@@ -54,7 +54,7 @@ async fn of_those_who_bring_one_session_at_once_one_does_and_the_others_are_told
             }
         }
         assert_eq!((winners.len(), refused), (1, 3));
-        // When it is gone it may come back, as the same session.
+        // After it disconnects, the same session can be resumed.
         winners.clear();
         let (session, _brought) = sessions.attach(&caller(), brought(Some(&id))).unwrap();
         assert_eq!(sessions.describe_all(&caller()).await.len(), 1);
@@ -94,7 +94,7 @@ async fn guest(mut link: DuplexStream, report: Arc<String>) {
     }
 }
 
-/// Serves whatever connections the server wants.
+/// Serves every connection that the server requests.
 async fn serve(session: Session, report: String) {
     let (attachment, report) = (session.attachment().unwrap().clone(), Arc::new(report));
     while let Some(link) = attachment.offer().await {
@@ -103,7 +103,7 @@ async fn serve(session: Session, report: String) {
 }
 
 #[tokio::test]
-async fn a_guest_that_reports_without_end_is_cut_off_and_its_session_says_why() {
+async fn a_guest_that_reports_without_end_is_disconnected_with_a_reason() {
     let dir = tempfile::tempdir().unwrap();
     let sessions = sessions(&dir).await;
     let small = "\"browser_back\"".to_owned();
@@ -114,13 +114,13 @@ async fn a_guest_that_reports_without_end_is_cut_off_and_its_session_says_why() 
         let serving = tokio::spawn(serve(session.clone(), report));
         let ended = timeout(PATIENCE, session.ending()).await.expect("an end");
         assert_eq!(ended, EndReason::GuestLost);
-        // However fast it is, it was heard of so often.
+        // The number of events is bounded, however fast it reports.
         assert!(sessions.events().last() - before < 10_000);
         let shown = sessions.describe_one(&caller(), &session).await.unwrap();
-        assert!(shown.error.unwrap().contains("reported more"), "its session says why");
+        assert!(shown.error.unwrap().contains("reported more"), "the session reports why");
         assert!(shown.ended_at.is_some() && shown.browser_view.reason.is_some());
         let error = session.act(&caller(), &ActionCall::new(&CursorPosition {})).await;
         assert_eq!(error.err().unwrap().ending().unwrap().reason, EndReason::GuestLost);
-        timeout(PATIENCE, serving).await.expect("nothing more is wanted").unwrap();
+        timeout(PATIENCE, serving).await.expect("no more connections are requested").unwrap();
     }
 }

@@ -1,4 +1,4 @@
-//! A registry that can start nothing.
+//! A registry whose runtime cannot start anything.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ impl Runtime for Nowhere {
     }
 }
 
-/// Sessions, kept in this directory.
+/// Sessions stored in this directory.
 pub async fn sessions(dir: &TempDir) -> Sessions {
     let store = Store::open(dir.path()).await.unwrap();
     let config = Config {

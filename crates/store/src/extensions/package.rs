@@ -1,4 +1,4 @@
-//! An extension as it is uploaded: a .zip, or a .crx, which is one with a signature before it.
+//! Uploaded extensions: a .zip, or a .crx, which is a .zip with a signature in front.
 
 use std::{
     fs::File,
@@ -10,31 +10,31 @@ use serde_json::Value;
 use tar::{Builder, EntryType, Header};
 use zip::{ZipArchive, result::ZipError};
 
-/// Of all files together, unpacked.
+/// Maximum unpacked size of all files.
 const MAX_BYTES: u64 = 256 << 20;
 const MAX_FILES: usize = 10_000;
 const MAX_PATH: usize = 500;
 const MAX_MANIFEST: u64 = 1 << 20;
 const MAX_TITLE: usize = 200;
 const MANIFEST: &str = "manifest.json";
-/// What archivers and stores add, and a browser refuses or has no use for.
+/// Entries that archivers and stores add, and that browsers refuse or ignore.
 const LEFT_OUT: [&str; 3] = ["__MACOSX", "_metadata", ".DS_Store"];
 
-/// Why an upload is not kept.
+/// Why an upload is refused.
 #[derive(Debug)]
 pub(super) enum BadPackage {
-    /// It is no extension, or not one that can be kept.
+    /// It is not a valid extension.
     Wrong(String),
-    /// The owner has enough already.
+    /// The owner has reached the limit.
     NoRoom,
-    /// It could not be read or written here.
+    /// A local I/O error.
     Io(io::Error),
 }
 
 impl From<io::Error> for BadPackage {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            // What a damaged archive is read with.
+            // Errors of reading a damaged archive.
             io::ErrorKind::InvalidData
             | io::ErrorKind::InvalidInput
             | io::ErrorKind::UnexpectedEof => wrong(format!("the archive is damaged: {error}")),
@@ -56,10 +56,10 @@ fn wrong(why: impl Into<String>) -> BadPackage {
     BadPackage::Wrong(why.into())
 }
 
-/// An archive whose names and sizes are checked.
+/// An archive whose names and sizes were checked.
 pub(super) struct Package {
     zip: ZipArchive<BufReader<File>>,
-    /// The folder of the manifest, with a slash at its end, or nothing.
+    /// Folder of the manifest with a trailing slash, or empty.
     root: String,
     files: Vec<Packed>,
     size: u64,
@@ -67,12 +67,12 @@ pub(super) struct Package {
 
 struct Packed {
     index: usize,
-    /// From the manifest's folder on.
+    /// Path relative to the manifest's folder.
     name: String,
     size: u64,
 }
 
-/// What the manifest says.
+/// Fields of the manifest.
 #[derive(Debug)]
 pub(super) struct Manifest {
     pub title: String,
@@ -88,7 +88,7 @@ struct RawManifest {
     default_locale: Option<String>,
 }
 
-/// How many files an archive could list at most: each begins with these bytes.
+/// Upper bound of the number of files: each entry begins with these bytes.
 fn entries(file: &mut BufReader<File>) -> io::Result<usize> {
     const ENTRY: [u8; 4] = *b"PK\x01\x02";
     let (mut found, mut last) = (0, [0; 4]);
@@ -112,15 +112,15 @@ fn entries(file: &mut BufReader<File>) -> io::Result<usize> {
 impl Package {
     pub fn open(file: File) -> Result<Self, BadPackage> {
         let mut file = BufReader::new(file);
-        // Before anybody makes a list of them.
+        // Checked before the list of files is allocated.
         let listed = entries(&mut file)?;
         if listed > MAX_FILES {
-            return Err(wrong(format!("{listed} files: at most {MAX_FILES}")));
+            return Err(wrong(format!("{listed} files: at most {MAX_FILES} are allowed")));
         }
         let mut zip = ZipArchive::new(file)
-            .map_err(|error| wrong(format!("it is neither a .zip nor a .crx: {error}")))?;
+            .map_err(|error| wrong(format!("the upload is neither a .zip nor a .crx: {error}")))?;
         if zip.len() > MAX_FILES {
-            return Err(wrong(format!("{} files: at most {MAX_FILES}", zip.len())));
+            return Err(wrong(format!("{} files: at most {MAX_FILES} are allowed", zip.len())));
         }
         let (mut files, mut size) = (Vec::new(), 0_u64);
         for index in 0..zip.len() {
@@ -131,7 +131,7 @@ impl Package {
                 continue;
             }
             check_name(&name)?;
-            // The kind of a file is in the highest bits of a mode, where there is one.
+            // The file type is in the highest bits of the mode, if there is one.
             let kind = entry.unix_mode().unwrap_or_default() & 0o170_000;
             if entry.is_symlink() || !matches!(kind, 0 | 0o100_000) {
                 return Err(wrong(format!("{name:?} is not a file: links are not allowed")));
@@ -180,22 +180,24 @@ impl Package {
         Ok(Manifest { title, version, manifest_version })
     }
 
-    /// Writes all files as a tar archive, the manifest at its root. Whoever reads it makes the folders
-    /// that names need.
+    /// Writes all files as a tar archive with the manifest at its root. The reader creates missing
+    /// folders.
     pub fn write_to(&mut self, out: &mut impl Write) -> Result<(), BadPackage> {
         let mut archive = Builder::new(out);
         for Packed { index, name, size } in &self.files {
-            // One that holds more than it says would be taken for the next header.
+            // Bytes beyond the declared size would be read as the next header.
             let mut content = self.zip.by_index(*index)?.take(size + 1);
             archive.append_data(&mut header(*size), name, &mut content)?;
             if content.limit() != 1 {
-                return Err(wrong("the archive is damaged: a file is not of the size it says"));
+                return Err(wrong(
+                    "the archive is damaged: a file does not have its declared size",
+                ));
             }
         }
         Ok(archive.finish()?)
     }
 
-    /// The name, which may stand for a message in the extension's own language.
+    /// The title, which may refer to a message in the extension's default language.
     fn title(&mut self, name: String, locale: Option<String>) -> Result<String, BadPackage> {
         let key = name.strip_prefix("__MSG_").and_then(|rest| rest.strip_suffix("__"));
         let (Some(key), Some(locale)) = (key, locale) else { return Ok(printable(&name)) };
@@ -219,7 +221,7 @@ impl Package {
     }
 }
 
-/// The header of a file of this size, less its name.
+/// The tar header of a file of this size, without its name.
 fn header(size: u64) -> Header {
     let mut header = Header::new_gnu();
     header.set_entry_type(EntryType::Regular);
@@ -230,7 +232,7 @@ fn header(size: u64) -> Header {
     header
 }
 
-/// The folder of the manifest: the archive's root, or the one folder that holds all.
+/// Folder of the manifest: the archive's root, or the single folder that holds everything.
 fn root(files: &[Packed]) -> Result<String, BadPackage> {
     if files.iter().any(|file| file.name == MANIFEST) {
         return Ok(String::new());
@@ -245,13 +247,13 @@ fn root(files: &[Packed]) -> Result<String, BadPackage> {
     Err(wrong(format!("there is no {MANIFEST} at the root or in a single folder")))
 }
 
-/// Refuses names that could lead anywhere but below the root.
+/// Refuses names that could lead outside the root.
 fn check_name(name: &str) -> Result<(), BadPackage> {
     let odd = |part: &str| matches!(part, "" | "." | "..") || part.len() > 255;
     let control = |c: char| c.is_control() || c == '\\';
     if name.len() > MAX_PATH || name.contains(control) || name.split('/').any(odd) {
         let name: String = name.chars().take(80).collect();
-        return Err(wrong(format!("{name:?} is not a name of a file in an extension")));
+        return Err(wrong(format!("{name:?} is not a valid file name in an extension")));
     }
     Ok(())
 }

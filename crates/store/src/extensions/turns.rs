@@ -1,5 +1,5 @@
-//! Uploads of one owner: few at once, and kept one after the other, so that what is counted against the
-//! owner's room is all there is.
+//! Limits uploads per owner: few at once, and stored one at a time, so that the owner's total is
+//! always accurate.
 
 use std::{
     collections::HashMap,
@@ -14,7 +14,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use crate::StoreError;
 
-/// Each may lie on the disk before it is checked.
+/// Maximum number of uploads at once. Each may use disk space before it is checked.
 const MAX_UPLOADS: usize = 4;
 
 /// A cheap handle to the uploads of all owners.
@@ -29,18 +29,18 @@ struct Owner {
     turn: Arc<tokio::sync::Mutex<()>>,
 }
 
-/// An upload that is under way. Dropping it ends it.
+/// An upload in progress. Dropping it ends it.
 pub(super) struct Upload(Arc<Owner>);
 
-/// The right to keep an upload: nobody else of this owner's has it. It goes along with the work, which
-/// goes on when its caller is gone.
+/// The exclusive right of an owner to store an upload. It moves with the work, which continues if
+/// the caller disconnects.
 pub(super) struct Turn {
     _first: OwnedMutexGuard<()>,
     _upload: Upload,
 }
 
 impl Turns {
-    /// Admits an upload of this owner's.
+    /// Admits an upload of this owner.
     pub fn begin(&self, owner: &str) -> Result<Upload, StoreError> {
         let mut owners = self.owners.lock();
         owners.retain(|_, owner| Arc::strong_count(owner) > 1);
@@ -54,7 +54,7 @@ impl Turns {
 }
 
 impl Upload {
-    /// Waits for the right to keep it: others take as long as this machine needs to repack one.
+    /// Waits for the right to store the upload. Repacking another one can take a while.
     pub async fn turn(self) -> Turn {
         Turn { _first: self.0.turn.clone().lock_owned().await, _upload: self }
     }

@@ -1,8 +1,8 @@
-//! Opening profiles that were sealed before STREAM. Nothing is sealed in this format any more.
+//! Opens profiles that were sealed before STREAM. This format is no longer written.
 //!
-//! ChaCha20-Poly1305 with a key per file, made by HKDF from the server's key, a random salt, owner
-//! and name. The nonce of a piece is its number and a mark on the last one; its length is in front of
-//! it.
+//! ChaCha20-Poly1305 with a key per file, derived by HKDF from the server's key, a random salt,
+//! owner and name. The nonce of a piece is its number and a flag for the last one. Each piece is
+//! preceded by its length.
 
 use std::io;
 
@@ -13,10 +13,10 @@ use aws_lc_rs::{
 
 use super::{SealingKey, damaged, place};
 
-/// Bytes of the salt of a file.
+/// Length of a file's salt.
 pub(crate) const SALT: usize = 32;
 
-/// Opens the pieces of a file in their order.
+/// Opens the pieces of a file in order.
 pub(crate) struct Opener {
     key: LessSafeKey,
     number: u64,
@@ -29,7 +29,7 @@ impl Opener {
         let place = place(owner, name);
         let context: [&[u8]; 2] = [b"helmdeck profile", &place];
         let derived = secret.expand(&context, &CHACHA20_POLY1305);
-        let derived = derived.map_err(|_| io::Error::other("no key could be made"))?;
+        let derived = derived.map_err(|_| io::Error::other("the key could not be derived"))?;
         let key = LessSafeKey::new(UnboundKey::from(derived));
         Ok(Self { key, number: 0, done: false })
     }
@@ -39,7 +39,7 @@ impl Opener {
         self.done
     }
 
-    /// Opens a piece, and finds out whether it is the last.
+    /// Opens a piece, and detects whether it is the last.
     pub fn open(&mut self, piece: &[u8]) -> io::Result<Vec<u8>> {
         for last in [false, true] {
             let mut tried = piece.to_vec();

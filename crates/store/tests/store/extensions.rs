@@ -1,4 +1,4 @@
-//! Uploads of one owner's at once.
+//! Simultaneous uploads of one owner.
 
 use std::{
     io::{self, Cursor, Write},
@@ -22,7 +22,7 @@ impl Pieces for Upload {
     }
 }
 
-/// An upload of which nothing comes until its sender is dropped; then it breaks off.
+/// An upload that stalls until its sender is dropped, and then ends early.
 struct Stalled(mpsc::Receiver<()>);
 
 impl Pieces for Stalled {
@@ -69,7 +69,7 @@ async fn uploads_at_once_leave_no_more_than_an_owner_may_have() {
     }
     assert_eq!((kept, refused), (1, 3));
     assert_eq!(extensions.list("ann").await.unwrap().len(), 50);
-    // Those that were refused leave nothing, and one of the same name may take its place.
+    // Refused uploads leave nothing, and an upload of the same name replaces the old one.
     assert_eq!(std::fs::read_dir(&place).unwrap().count(), 50);
     extensions.add("ann", &name("n0"), upload()).await.unwrap();
 }
@@ -127,7 +127,7 @@ async fn an_extension_is_kept_with_its_archive_until_it_is_deleted() {
 }
 
 #[tokio::test]
-async fn an_upload_that_is_too_large_or_no_extension_leaves_nothing() {
+async fn an_upload_that_is_too_large_or_invalid_leaves_nothing() {
     struct Endless;
     impl Pieces for Endless {
         async fn next(&mut self) -> io::Result<Option<Bytes>> {

@@ -1,4 +1,4 @@
-//! The store through its public API: files, and databases of other versions.
+//! Tests of the store through its public API: files, and databases of other versions.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may")]
 

@@ -1,4 +1,4 @@
-//! Databases that other versions wrote.
+//! Databases written by other versions.
 
 use std::{collections::HashMap, path::Path};
 
@@ -16,10 +16,10 @@ use sqlx::{
 };
 use time::{Duration, OffsetDateTime};
 
-/// A database of schema 7 with rows in every table, as that version wrote it.
+/// A database with schema 7 and rows in every table, as that version wrote it.
 const SCHEMA_7: &str = include_str!("../fixtures/schema-7.sql");
 
-/// Moments are so many seconds after this one.
+/// A time this many seconds after a fixed one.
 fn at(seconds: i64) -> OffsetDateTime {
     OffsetDateTime::from_unix_timestamp(1_760_000_000 + seconds).unwrap()
 }
@@ -121,7 +121,7 @@ async fn every_row_of_a_schema_7_database_is_read_by_this_version() {
     let picture = store.last_picture(&session, Some("bot")).await.unwrap();
     assert_eq!(picture, Some(vec![0xff, 0xd8, 0, 1, 0xff, 0xd9]));
 
-    // It goes on from there.
+    // Numbering continues.
     let third = end("ses_3", "ann", EndReason::Requested, 40);
     store.add_end(&third, &Remains::default(), 2).await.unwrap();
     assert_eq!(store.ends().await.unwrap(), [ends[1].clone(), third]);

@@ -8,10 +8,10 @@ use helmdeck_wire::session::ProfileName;
 use crate::name;
 
 const KEY: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
-/// Files of an earlier version, of profile `work` of `ann`.
+/// Files of an earlier version: profile `work` of `ann`.
 const PLAIN: &[u8] = include_bytes!("../fixtures/profile-plain-0");
 const FIRST_SEALED: &[u8] = include_bytes!("../fixtures/profile-sealed-1");
-/// The format stands after fifteen bytes.
+/// Offset of the format byte.
 const FORMAT: usize = 15;
 const PIECE: usize = 256 << 10;
 
@@ -21,14 +21,14 @@ pub fn profiles(dir: &Path, key: Option<&str>) -> Profiles {
 
 pub async fn write(profiles: &Profiles, owner: &str, profile: &ProfileName, content: &[u8]) {
     let mut writer = profiles.create(owner, profile).await.unwrap();
-    // Not as large as what is sealed at once.
+    // Smaller than a sealed piece.
     for bytes in content.chunks(100_000) {
         writer.add(bytes).await.unwrap();
     }
     assert_eq!(writer.finish().await.unwrap(), content.len() as u64);
 }
 
-/// All that is in a profile, or why it cannot be had.
+/// The content of a profile, or why it cannot be read.
 pub async fn read(profiles: &Profiles, owner: &str, profile: &ProfileName) -> io::Result<Vec<u8>> {
     let mut reader = profiles.open(owner, profile).await?.unwrap();
     let mut content = Vec::new();
@@ -39,7 +39,7 @@ pub async fn read(profiles: &Profiles, owner: &str, profile: &ProfileName) -> io
     Ok(content)
 }
 
-/// Puts bytes where profile `work` of `ann` is kept.
+/// Writes bytes to the file of profile `work` of `ann`.
 fn put(dir: &Path, bytes: &[u8]) {
     std::fs::create_dir_all(dir.join("o616e6e")).unwrap();
     std::fs::write(dir.join("o616e6e/work"), bytes).unwrap();
@@ -78,7 +78,7 @@ async fn profiles_are_their_owners_and_gone_when_they_are_deleted() {
 }
 
 #[tokio::test]
-async fn profiles_of_an_earlier_version_open_and_are_sealed_anew_when_they_are_kept() {
+async fn profiles_of_an_earlier_version_open_and_are_resealed_when_saved() {
     let dir = tempfile::tempdir().unwrap();
     put(dir.path(), PLAIN);
     let plain = profiles(dir.path(), None);
@@ -126,7 +126,7 @@ async fn a_profile_of_an_earlier_version_that_was_changed_is_refused() {
 }
 
 #[tokio::test]
-async fn a_profile_that_does_not_fit_the_key_setting_says_so() {
+async fn a_profile_that_does_not_match_the_key_setting_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let why = async |key, bytes: &[u8]| {
         put(dir.path(), bytes);
@@ -136,6 +136,6 @@ async fn a_profile_that_does_not_fit_the_key_setting_says_so() {
     assert!(why(Some(KEY), PLAIN).await.contains("HELMDECK_PROFILE_KEY is set"));
     assert!(why(None, FIRST_SEALED).await.contains("HELMDECK_PROFILE_KEY is not set"));
     assert!(why(None, b"helmdeckprofile2").await.contains("HELMDECK_PROFILE_KEY is not set"));
-    assert!(why(None, b"nonsense, and long enough").await.contains("no profile"));
-    assert!(why(Some(KEY), b"helmdeckprofile9").await.contains("no profile"));
+    assert!(why(None, b"nonsense, and long enough").await.contains("not a profile"));
+    assert!(why(Some(KEY), b"helmdeckprofile9").await.contains("not a profile"));
 }

@@ -1,4 +1,4 @@
-//! What somebody who can write the files can do to sealed profiles: nothing but have them refused.
+//! An attacker who can write sealed profiles can only make them unreadable.
 
 use std::{
     io,
@@ -14,14 +14,14 @@ use crate::{
 };
 
 const KEY: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
-/// The mark of the file, and its nonce.
+/// Length of the file's header and nonce.
 const HEAD: usize = 16 + 19;
 const PIECE: usize = 256 << 10;
-/// With its seal.
+/// Size of a piece with its authentication tag.
 const SEALED_PIECE: usize = PIECE + 16;
-/// Of the last of three pieces.
+/// Size of the last of three pieces.
 const LAST_PIECE: usize = 1000;
-/// Each case reads up to three pieces.
+/// Number of cases. Each reads up to three pieces.
 const CASES: u32 = 64;
 
 /// A profile of three pieces.
@@ -36,14 +36,14 @@ fn file(dir: &Path, owner: &str, profile: &str) -> PathBuf {
     dir.join(format!("o{owner}")).join(profile)
 }
 
-/// The file of a profile of so many bytes.
+/// The file of a profile of this size.
 fn sealed(owner: &str, profile: &str, size: usize) -> Vec<u8> {
     let dir = tempfile::tempdir().unwrap();
     run(write(&profiles(dir.path(), Some(KEY)), owner, &name(profile), &vec![7; size]));
     std::fs::read(file(dir.path(), owner, profile)).unwrap()
 }
 
-/// What is read when the file of this profile holds these bytes.
+/// Reads the profile whose file holds these bytes.
 fn open(key: &str, owner: &str, profile: &str, bytes: &[u8]) -> io::Result<Vec<u8>> {
     let dir = tempfile::tempdir().unwrap();
     let path = file(dir.path(), owner, profile);
@@ -56,7 +56,7 @@ fn is_refused(bytes: &[u8]) -> bool {
     open(KEY, "ann", "work", bytes).is_err()
 }
 
-/// The head of the file, and its pieces.
+/// The header of the file, and its pieces.
 fn parts() -> (&'static [u8], Vec<&'static [u8]>) {
     let (head, pieces) = FILE.split_at(HEAD);
     (head, pieces.chunks(SEALED_PIECE).collect())

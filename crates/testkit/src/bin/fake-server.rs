@@ -1,6 +1,6 @@
-//! A server with fake guests on the loopback, for programs that try the API: `fake-server`. It writes
-//! one line, its address and the token of an admin with a tab in between, and runs until it is killed
-//! or its standard input ends.
+//! `fake-server`: a server with fake guests on the loopback, for programs that test the API. It
+//! prints its address and an admin token, separated by a tab, and runs until it is killed or its
+//! standard input ends.
 
 use std::io::{Read, Write};
 

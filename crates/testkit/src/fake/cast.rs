@@ -10,8 +10,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::{guest::FakeGuest, picture::picture};
 
-/// Shows one tab, and another picture whenever the screen changes. What viewers ask is noted as
-/// `cast_input`.
+/// Shows one tab, with a new picture whenever the screen changes. Requests of viewers are recorded
+/// as `cast_input`.
 pub async fn serve(guest: &FakeGuest, view: CastView, stream: impl AsyncRead + AsyncWrite) {
     let (from_server, mut to_server) = tokio::io::split(stream);
     let mut changes = guest.shared.changes.subscribe();

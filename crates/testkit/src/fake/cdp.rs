@@ -5,7 +5,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 
 use super::guest::FakeGuest;
 
-/// Answers commands one after the other. They are noted as `cdp_command`.
+/// Answers commands in order, and records them as `cdp_command`.
 pub async fn serve(guest: &FakeGuest, stream: impl AsyncRead + AsyncWrite) -> std::io::Result<()> {
     let (from_server, mut to_server) = tokio::io::split(stream);
     let mut commands = BufReader::new(from_server).split(0);

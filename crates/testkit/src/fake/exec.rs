@@ -1,4 +1,4 @@
-//! Commands of a fake guest: each ends at once, with its words as its output.
+//! Commands of a fake guest: each ends at once, with its words as output.
 
 use axum::{Json, extract::Query};
 use helmdeck_wire::{
@@ -14,7 +14,7 @@ const ID: &str = "exec-fake";
 
 type Refusal = (StatusCode, Json<ErrorBody>);
 
-/// Starts a command, which has ended when this is answered.
+/// Starts a command, which ends immediately.
 pub async fn start(Json(_): Json<Exec>) -> Json<Value> {
     Json(json!({ "id": ID }))
 }
@@ -42,7 +42,7 @@ pub async fn show(Query(one): Query<OneExec>) -> Result<Json<ExecState>, Refusal
     }))
 }
 
-/// Kills what has ended.
+/// Kills a command that has already ended.
 pub async fn kill(Json(one): Json<OneExec>) -> Result<(), Refusal> {
     known(&one)
 }
@@ -51,6 +51,6 @@ fn known(one: &OneExec) -> Result<(), Refusal> {
     if one.id.as_str() == ID {
         return Ok(());
     }
-    let message = "there is no such command, or it ended too long ago";
+    let message = "the command does not exist, or it ended too long ago";
     Err((StatusCode::NOT_FOUND, Json(ErrorBody::new(ErrorCode::NotFound, message))))
 }

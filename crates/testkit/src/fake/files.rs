@@ -8,14 +8,14 @@ use helmdeck_wire::{
     file::{FileEntry, FileKind, FileList, FileStored, HomePath},
 };
 
-/// Files by path. A folder exists while something is in it.
+/// Files by path. A folder exists as long as it has content.
 #[derive(Default)]
 pub struct Home {
     files: BTreeMap<String, Bytes>,
 }
 
 impl Home {
-    /// What a folder holds.
+    /// Lists a folder.
     pub fn list(&self, path: &HomePath) -> Result<FileList, ErrorBody> {
         let within = folder(path);
         let mut entries = BTreeMap::new();
@@ -41,7 +41,7 @@ impl Home {
         }
     }
 
-    /// A file.
+    /// Reads a file.
     pub fn read(&self, path: &HomePath) -> Result<Bytes, ErrorBody> {
         let is_folder = || self.files.keys().any(|name| name.starts_with(&folder(path)));
         match self.files.get(path.as_str()) {
@@ -51,7 +51,7 @@ impl Home {
         }
     }
 
-    /// Puts a file there.
+    /// Writes a file.
     pub fn write(
         &mut self,
         path: &HomePath,
@@ -70,7 +70,7 @@ impl Home {
     }
 }
 
-/// What the paths of all files in a folder begin with.
+/// The path prefix of all files in a folder.
 fn folder(path: &HomePath) -> String {
     if path.as_str().is_empty() { String::new() } else { format!("{path}/") }
 }

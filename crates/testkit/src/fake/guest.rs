@@ -1,4 +1,4 @@
-//! A guest that does nothing, says that it did, and remembers what it was asked.
+//! A guest that does nothing, reports success, and records its calls.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -23,11 +23,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::files::Home;
 
-/// What a test waits for; in this process nothing takes longer.
+/// How long a test waits. In one process everything is faster.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// What a program inside may write before anybody reads it.
+/// Buffer of a program's connection.
 const PIPE: usize = 64 << 10;
-/// Programs inside that want out at once.
+/// Maximum number of pending connections of programs inside.
 const MAX_DIALS: usize = 16;
 
 /// A cheap handle to one guest.
@@ -43,14 +43,14 @@ pub(super) struct Shared {
     asked: watch::Sender<Vec<Asked>>,
     pub reports: watch::Sender<Vec<Progress>>,
     held: watch::Sender<HashSet<String>>,
-    /// How often the screen changed.
+    /// Number of screen changes.
     pub changes: watch::Sender<u64>,
     dials: mpsc::Sender<Dial>,
     pub dialled: tokio::sync::Mutex<mpsc::Receiver<Dial>>,
     pub dead: CancellationToken,
 }
 
-/// What a guest knows.
+/// State of a guest.
 pub(super) struct Inside {
     pub begin: Option<Begin>,
     pub link_version: u32,
@@ -62,45 +62,45 @@ pub(super) struct Inside {
     answers: HashMap<String, Value>,
 }
 
-/// How a guest becomes a session.
+/// How a guest starts.
 #[derive(Debug, Clone, Default)]
 pub(super) enum Start {
-    /// At once.
+    /// It becomes ready at once.
     #[default]
     Ready,
-    /// It does not, and says nothing.
+    /// It never becomes ready.
     Never,
     /// A stage fails.
     Fails(Stage, String),
 }
 
-/// A program inside that wants out.
+/// A program inside that opens a connection.
 pub(super) struct Dial {
     pub stream: DuplexStream,
     pub forwarded_port: Option<u16>,
 }
 
-/// One call of the server.
+/// One call from the server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
-    /// The name of the action, or of the link's route without its slash.
+    /// Name of the action, or of the link's route without its slash.
     pub call: String,
     /// Its body.
     pub body: Value,
-    /// In whose hands the session was, as the server said.
+    /// The `hands` header of the call: who has control.
     pub hands: String,
-    /// What became of it.
+    /// State of the call.
     pub state: State,
 }
 
-/// What became of a call.
+/// State of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// It is being answered.
+    /// In progress.
     UnderWay,
-    /// It was answered.
+    /// Answered.
     Answered,
-    /// The server hung up before.
+    /// The server disconnected before the answer.
     Cancelled,
 }
 
@@ -138,7 +138,7 @@ impl FakeGuest {
         &self.shared.id
     }
 
-    /// What it was begun with.
+    /// The message it was started with.
     pub fn begun_with(&self) -> Option<Begin> {
         self.shared.state.lock().begin.clone()
     }
@@ -154,7 +154,7 @@ impl FakeGuest {
         asked.iter().filter(|asked| asked.call == call).map(|asked| asked.body.clone()).collect()
     }
 
-    /// Waits until the last call of this name is in that state.
+    /// Waits until the last call of this name has this state.
     pub async fn until(&self, call: &str, state: State) {
         let last = |asked: &Vec<Asked>| asked.iter().rfind(|asked| asked.call == call).cloned();
         let mut asked = self.shared.asked.subscribe();
@@ -171,24 +171,24 @@ impl FakeGuest {
         });
     }
 
-    /// From now on, they are, and so are those that wait.
+    /// Answers calls of this name again, including held ones.
     pub fn let_go(&self, call: &str) {
         self.shared.held.send_modify(|held| {
             held.remove(call);
         });
     }
 
-    /// From now on, calls of this name are refused so.
+    /// From now on, calls of this name get this refusal.
     pub fn refuse(&self, call: &str, refusal: ErrorBody) {
         self.shared.state.lock().refusals.insert(call.to_owned(), refusal);
     }
 
-    /// From now on, actions of this name are answered so.
+    /// From now on, actions of this name get this reply.
     pub fn answer(&self, action: &str, answer: Value) {
         self.shared.state.lock().answers.insert(action.to_owned(), answer);
     }
 
-    /// From now on, it says that it speaks this version of the link.
+    /// From now on, it reports this version of the link.
     pub fn speak_link(&self, version: u32) {
         self.shared.state.lock().link_version = version;
     }
@@ -204,18 +204,18 @@ impl FakeGuest {
         self.shared.reports.send_modify(|reports| reports.push(progress));
     }
 
-    /// A part without which a session cannot be is gone.
+    /// Reports the loss of a required part.
     pub fn lose(&self, part: Part) {
         let log_tail = self.shared.state.lock().log.clone();
         self.report(Progress::Lost { part, log_tail });
     }
 
-    /// The screen changes.
+    /// Changes the screen.
     pub fn repaint(&self) {
         self.shared.changes.send_modify(|changes| *changes += 1);
     }
 
-    /// A program inside connects to the proxy, or to a forwarded port.
+    /// Connects as a program inside, to the proxy or to a forwarded port.
     pub async fn dial(&self, forwarded_port: Option<u16>) -> impl ByteStream + use<> {
         let (stream, theirs) = tokio::io::duplex(PIPE);
         let dial = Dial { stream: theirs, forwarded_port };
@@ -223,17 +223,17 @@ impl FakeGuest {
         stream
     }
 
-    /// Its processes end, and all connections with them.
+    /// Ends its processes and all connections.
     pub fn die(&self) {
         self.shared.dead.cancel();
     }
 
-    /// Whether it lives.
+    /// Whether it still runs.
     pub fn is_alive(&self) -> bool {
         !self.shared.dead.is_cancelled()
     }
 
-    /// Becomes a session; false if it is one.
+    /// Starts a session. Returns false if it was already started.
     pub(super) fn begin(&self, begin: Begin) -> bool {
         let mut state = self.shared.state.lock();
         if state.begin.is_some() {
@@ -264,7 +264,7 @@ impl FakeGuest {
         self.shared.reports.borrow().iter().any(|report| matches!(report, Progress::Ready))
     }
 
-    /// Notes a call, for as long as the returned guard lives.
+    /// Records a call until the returned guard is dropped.
     pub(super) fn note(&self, call: &str, body: Value, hands: &str) -> Noted {
         let (call, hands) = (call.to_owned(), hands.to_owned());
         let mut index = 0;
@@ -275,8 +275,7 @@ impl FakeGuest {
         Noted { guest: self.clone(), index, state: State::Cancelled }
     }
 
-    /// Waits while calls of this name are held, and returns how it is refused or answered, if a test
-    /// said so.
+    /// Waits while calls of this name are held. Returns the refusal or reply that a test set.
     pub(super) async fn decide(&self, call: &str) -> Result<Option<Value>, ErrorBody> {
         let _ = self.shared.held.subscribe().wait_for(|held| !held.contains(call)).await;
         let state = self.shared.state.lock();
@@ -295,7 +294,7 @@ pub(super) struct Noted {
 }
 
 impl Noted {
-    /// It is answered now.
+    /// Marks the call as answered.
     pub fn answered(mut self) {
         self.state = State::Answered;
     }

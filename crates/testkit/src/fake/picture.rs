@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use helmdeck_wire::screen::Format;
 
-/// The tint of every pixel.
+/// Grey value of every pixel.
 const GREY: u8 = 0x80;
 
 /// An encoded picture of one colour.
@@ -32,7 +32,7 @@ pub fn picture(format: Format, width: u16, height: u16) -> Bytes {
     bytes.into()
 }
 
-/// A document of one empty page.
+/// A document with one empty page.
 pub const PDF: &str = "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n\
     2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n\
     3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj\n\

@@ -1,4 +1,4 @@
-//! The X server of a fake guest: a white screen that takes input and does nothing with it.
+//! The X server of a fake guest: a white screen that ignores input.
 
 use std::io;
 
@@ -19,8 +19,8 @@ const QEMU: u8 = 255;
 const PIXEL_FORMAT: [u8; 16] = [32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 16, 8, 0, 0, 0, 0];
 const NAME: &[u8] = b"fake";
 
-/// Speaks RFB from the client's `ClientInit` on. Keys, buttons and texts that arrive are noted as
-/// `rfb_key`, `rfb_pointer` and `rfb_text`.
+/// Speaks RFB from the client's `ClientInit` on. Keys, buttons and texts are recorded as `rfb_key`,
+/// `rfb_pointer` and `rfb_text`.
 pub async fn serve(
     guest: &FakeGuest,
     screen: &Geometry,

@@ -1,4 +1,4 @@
-//! What a fake guest answers on the link.
+//! The link's routes of a fake guest.
 
 use std::{convert::Infallible, future::pending, io};
 
@@ -39,12 +39,12 @@ use super::{
     row::{Reply, Row},
 };
 
-/// As the real guest.
+/// Same as in the real guest.
 const MAX_BODY: usize = 32 << 20;
-/// Screen pixels for each pixel of a picture.
+/// Screen pixels per picture pixel.
 const SCALE: u16 = 10;
 
-/// A refusal, as guests send it.
+/// A refusal.
 struct Refused(ErrorBody);
 
 type Answer<T = Response> = Result<T, Refused>;
@@ -93,7 +93,7 @@ async fn begin(State(guest): State<FakeGuest>, Json(begin): Json<Begin>) -> Answ
     if guest.begin(begin) {
         return Ok(());
     }
-    Err(refused(ErrorCode::Internal, "the session has begun already"))
+    Err(refused(ErrorCode::Internal, "the session has already started"))
 }
 
 async fn watch(State(guest): State<FakeGuest>) -> Body {
@@ -112,7 +112,7 @@ async fn log(State(guest): State<FakeGuest>) -> Answer<String> {
     Ok(guest.shared.state.lock().log.clone())
 }
 
-/// Any action: held, refused or answered as a test said, else with its sample.
+/// Any action: held, refused or answered as a test set it; otherwise answered with a sample.
 async fn act(
     State(guest): State<FakeGuest>,
     Path(name): Path<String>,
@@ -135,7 +135,7 @@ async fn act(
         on_screen(&screen(&guest)?, &asked)?;
     }
     let row =
-        row.ok_or_else(|| refused(ErrorCode::Internal, "no row of the API is this action"))?;
+        row.ok_or_else(|| refused(ErrorCode::Internal, "the API has no row for this action"))?;
     match &row.reply {
         Reply::Bytes(types) if types.iter().any(|it| it == "application/pdf") => {
             Ok(([(CONTENT_TYPE, "application/pdf")], PDF).into_response())
@@ -146,14 +146,14 @@ async fn act(
     }
 }
 
-/// The screen's size; a refusal without one.
+/// The screen's size; a refusal in headless sessions.
 fn screen(guest: &FakeGuest) -> Answer<Geometry> {
     let desktop = guest.begun_with().filter(|begin| begin.mode == Mode::Desktop);
     let none = || refused(ErrorCode::NotDesktopMode, "the session has no desktop");
     desktop.map(|begin| begin.geometry).ok_or_else(none)
 }
 
-/// Refuses points that are not on the screen, as the real guest does.
+/// Refuses points off the screen, like the real guest.
 fn on_screen(screen: &Geometry, asked: &Value) -> Answer<()> {
     let fields = asked.as_object().into_iter().flatten();
     for (name, value) in fields {
@@ -177,7 +177,7 @@ fn on_screen(screen: &Geometry, asked: &Value) -> Answer<()> {
     Ok(())
 }
 
-/// A picture of a tenth of the screen's size, in the format that is asked for.
+/// A picture of a tenth of the screen's size, in the requested format.
 fn screenshot(guest: &FakeGuest, asked: &Value) -> Response {
     let format: Format = serde_json::from_value(asked["format"].clone()).unwrap_or_default();
     let size = guest.begun_with().map(|begin| begin.geometry);
@@ -195,7 +195,7 @@ fn screenshot(guest: &FakeGuest, asked: &Value) -> Response {
         .into_response()
 }
 
-/// A call that is noted, and succeeds unless a test said otherwise.
+/// A recorded call that succeeds unless a test set a refusal.
 async fn noted(State(guest): State<FakeGuest>, request: Request) -> Answer<()> {
     let call = call_of(request.uri().path()).to_owned();
     let body = axum::body::to_bytes(request.into_body(), MAX_BODY).await.unwrap_or_default();
@@ -240,7 +240,7 @@ async fn write_file(
 ) -> Answer<Json<FileStored>> {
     let noted = guest.note("file", Value::String(file.path.to_string()), "");
     let Ok(content) = axum::body::to_bytes(body, usize::MAX).await else {
-        return Err(refused(ErrorCode::Internal, "the upload broke off"));
+        return Err(refused(ErrorCode::Internal, "the upload ended early"));
     };
     let decided = guest.decide("file").await;
     noted.answered();
@@ -248,10 +248,10 @@ async fn write_file(
     guest.shared.home.lock().write(&file.path, file.replace, content).map(Json).map_err(Refused)
 }
 
-/// A profile or an extension: kept nowhere.
+/// Accepts and discards a profile or an extension.
 async fn load(State(guest): State<FakeGuest>, request: Request) -> Answer<()> {
     if guest.begun_with().is_some() {
-        return Err(refused(ErrorCode::Internal, "the session has begun already"));
+        return Err(refused(ErrorCode::Internal, "the session has already started"));
     }
     let call = call_of(request.uri().path()).to_owned();
     let body = axum::body::to_bytes(request.into_body(), usize::MAX).await.unwrap_or_default();
@@ -259,12 +259,12 @@ async fn load(State(guest): State<FakeGuest>, request: Request) -> Answer<()> {
     Ok(())
 }
 
-/// An archive of nothing: two empty blocks.
+/// An empty archive: two zero blocks.
 async fn save_profile() -> Bytes {
     Bytes::from_static(&[0; 1024])
 }
 
-/// Answers when a program inside wants out, and then is its connection.
+/// Answers when a program inside connects, and then carries its bytes.
 async fn tunnel(State(guest): State<FakeGuest>, request: Request) -> Response {
     let Some(mut dial) = guest.shared.dialled.lock().await.recv().await else {
         return pending().await;
@@ -328,7 +328,7 @@ async fn show(
     }))
 }
 
-/// Makes a connection something else than HTTP, and leaves it to `serve` while the guest lives.
+/// Upgrades a connection, and leaves it to `serve` while the guest lives.
 fn upgrade<F, S>(
     guest: &FakeGuest,
     mut request: Request,
@@ -344,7 +344,7 @@ where
     tokio::spawn(async move {
         let Ok(upgraded) = upgraded.await else { return };
         tokio::select! {
-            // Whoever hangs up ends it.
+            // Ends when either side disconnects.
             _ = serve(TokioIo::new(upgraded)) => {}
             () = dead.cancelled() => {}
         }

@@ -1,6 +1,6 @@
-//! The rows of the API, each with a request that is right for it and what a fake guest answers.
+//! The rows of the API, each with a valid request and a fake guest's reply.
 //!
-//! All of it comes from `docs/openapi.json`: a new row needs nothing here.
+//! Everything comes from `docs/openapi.json`: new rows need no change here.
 
 use std::sync::OnceLock;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::sample::sample;
 
 const DOCUMENT: &str = include_str!("../../../../docs/openapi.json");
-/// Bodies whose rules are beyond a schema: which fields go together, and what text means.
+/// Bodies with rules beyond the schema, such as fields that depend on each other.
 const BODIES: [(&str, &str); 9] = [
     ("desktop_drag", r#"{"start_x": 1, "start_y": 1, "end_x": 2, "end_y": 2}"#),
     ("desktop_zoom", r#"{"x1": 0, "y1": 0, "x2": 100, "y2": 100}"#),
@@ -28,30 +28,30 @@ const BODIES: [(&str, &str); 9] = [
 pub struct Row {
     /// Its operation id.
     pub id: String,
-    /// How it is called.
+    /// HTTP method.
     pub method: Method,
-    /// Where, with parameters in braces.
+    /// Path with parameters in braces.
     pub path: String,
-    /// The scope it needs; none if anybody may call it.
+    /// Required scope; `None` if no token is needed.
     pub scope: Option<String>,
-    /// The status of success.
+    /// Status of a success.
     pub status: u16,
-    /// What a success is answered with.
+    /// Reply of a success.
     pub reply: Reply,
-    /// Its name on the link, if the guest does it.
+    /// Name on the link, if the guest performs it.
     pub action: Option<String>,
     query: Vec<(String, String)>,
     body: Option<Value>,
 }
 
-/// What a row answers.
+/// A reply.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
-    /// JSON; this is a sample.
+    /// JSON, with a sample.
     Json(Value),
     /// Bytes of one of these media types.
     Bytes(Vec<String>),
-    /// Nothing.
+    /// Empty.
     Nothing,
     /// A WebSocket.
     Upgrade,
@@ -73,12 +73,12 @@ impl Row {
         })
     }
 
-    /// The row that is this action on the link.
+    /// The row of this action.
     pub fn of_action(action: &str) -> Option<&'static Self> {
         Self::all().iter().find(|row| row.action.as_deref() == Some(action))
     }
 
-    /// A path and a body that are right for a session. Parts of the path other than the session's id
+    /// A path and body that are valid for a session. Path parameters other than the session's id
     /// name nothing that exists.
     pub fn request(&self, session: &str) -> (String, Option<Value>) {
         let segments = self.path.split('/').map(|segment| match segment {
@@ -103,8 +103,8 @@ impl Row {
         (path, body)
     }
 
-    /// What a fake guest answers to this body of an action, if that is JSON: the sample, with the
-    /// fields that stand in the request as they were asked.
+    /// The reply of a fake guest to this action, if it is JSON: the sample, with fields copied from
+    /// the request.
     pub fn answer(&self, asked: &Value) -> Option<Value> {
         let Reply::Json(sample) = &self.reply else { return None };
         let mut answer = sample.clone();
@@ -155,11 +155,11 @@ fn of(document: &Value, path: &str, method: &str, row: &Value) -> Row {
     }
 }
 
-/// The name on the link of what is below `/desktop/` and `/browser/`.
+/// The name on the link, for paths below `/desktop/` and `/browser/`.
 fn action(id: &str, path: &str) -> Option<String> {
     let name = id.strip_prefix("desktop_").unwrap_or(id);
     let acts = ["/api/v1/desktop/", "/api/v1/browser/"].iter().any(|at| path.starts_with(at));
-    // The server does these two itself.
+    // The server performs these two itself.
     (acts && !["agent_status", "vnc_url"].contains(&name)).then(|| name.to_owned())
 }
 

@@ -17,11 +17,11 @@ use super::{
     router::router,
 };
 
-/// What either side of a connection may send before the other reads.
+/// Buffer of each side of a connection.
 const PIPE: usize = 256 << 10;
 
-/// A cheap handle to the runtime. Its guests outlive any server: they live in the tokio runtime that
-/// it was made in.
+/// A cheap handle to the runtime. Its guests outlive any server: they live in the tokio runtime
+/// that created it.
 #[derive(Clone)]
 pub struct FakeRuntime {
     shared: Arc<Mutex<Shared>>,
@@ -44,15 +44,15 @@ struct Kept {
 }
 
 impl FakeRuntime {
-    /// A runtime without sandboxes. Needs a tokio runtime around it.
-    #[expect(clippy::new_without_default, reason = "a default may be made anywhere")]
+    /// A runtime without sandboxes. Must be called inside a tokio runtime.
+    #[expect(clippy::new_without_default, reason = "it needs a tokio runtime")]
     pub fn new() -> Self {
         let usage = Usage { memory_bytes: 100 << 20, pids: 50, out_of_memory: 0 };
         let shared = Shared { usage: Some(usage), ..Shared::default() };
         Self { shared: Arc::new(Mutex::new(shared)), guests: Handle::current() }
     }
 
-    /// The guest of a session that has a sandbox.
+    /// The guest of a session.
     pub fn guest(&self, session: &str) -> FakeGuest {
         let guests = self.guests();
         let found = guests.iter().find(|guest| guest.id() == session).cloned();
@@ -60,12 +60,12 @@ impl FakeRuntime {
         found.unwrap_or_else(|| panic!("{session} has no sandbox; there are {ids:?}"))
     }
 
-    /// The guests of all sandboxes, by id.
+    /// All guests, by id.
     pub fn guests(&self) -> Vec<FakeGuest> {
         self.shared.lock().sandboxes.values().map(|kept| kept.guest.clone()).collect()
     }
 
-    /// From now on, no sandbox starts, for this reason.
+    /// From now on, no sandbox starts, with this error.
     pub fn refuse_starts(&self, reason: &str) {
         self.shared.lock().refusal = Some(reason.to_owned());
     }
@@ -80,22 +80,22 @@ impl FakeRuntime {
         self.shared.lock().start = Start::Fails(stage, reason.to_owned());
     }
 
-    /// From now on, new guests say that they speak this version of the link.
+    /// From now on, new guests report this version of the link.
     pub fn speak_link(&self, version: u32) {
         self.shared.lock().link_version = Some(version);
     }
 
-    /// From now on, it does not even say which sandboxes there are.
+    /// From now on, listing sandboxes fails.
     pub fn break_down(&self) {
         self.shared.lock().broken = true;
     }
 
-    /// What all sandboxes use from now on; none if that cannot be told.
+    /// Sets the usage of all sandboxes; `None` if unknown.
     pub fn set_usage(&self, usage: Option<Usage>) {
         self.shared.lock().usage = usage;
     }
 
-    /// Changes what a sandbox remembers of its session.
+    /// Changes a label of a session's sandbox.
     pub fn change_label(&self, session: &str, label: &str, change: impl FnOnce(&str) -> String) {
         let mut shared = self.shared.lock();
         let id = SandboxId::new(session).expect("an id");

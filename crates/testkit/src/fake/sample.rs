@@ -1,11 +1,11 @@
-//! A value that a schema allows.
+//! Generates sample values for schemas.
 
 use regex_lite::Regex;
 use serde_json::{Map, Value, json};
 
-/// Deeper than any value of the API; a schema that refers to itself ends here.
+/// Deeper than any value of the API. Recursive schemas end here.
 const MAX_DEPTH: usize = 12;
-/// Strings to try where a pattern says what is allowed.
+/// Strings to try for a pattern.
 const STRINGS: [&str; 9] = [
     "sample",
     "1",
@@ -18,8 +18,7 @@ const STRINGS: [&str; 9] = [
     "https://example.com",
 ];
 
-/// The smallest value that a schema of this document allows: required properties only, and no items
-/// beyond the fewest.
+/// The smallest value that a schema allows: required properties only, and the fewest items.
 pub fn sample(document: &Value, schema: &Value) -> Value {
     of(document, schema, 0)
 }
@@ -69,7 +68,7 @@ fn of(document: &Value, schema: &Value, depth: usize) -> Value {
     }
 }
 
-/// The schema's type; of several, the first that is not null.
+/// The schema's type. Of several, the first that is not null.
 fn kind(schema: &Value) -> &str {
     match &schema["type"] {
         Value::String(kind) => kind,
@@ -108,7 +107,7 @@ fn string(schema: &Value) -> Value {
     json!(text + &"x".repeat(missing))
 }
 
-/// A number within the bounds, and this one if the bounds allow it.
+/// `wanted` if the bounds allow it, otherwise another number within them.
 fn number(schema: &Value, wanted: f64) -> f64 {
     let bound = |name: &str| schema[name].as_f64();
     let least = bound("minimum").or(bound("exclusiveMinimum").map(|bound| bound + 1.0));

@@ -22,20 +22,20 @@ use crate::{Client, connected::Listens};
 pub const SECRET: &str = "a secret of tests, long enough for HS256";
 /// Tokens outlive any test.
 const TOKEN_LIFE: Duration = Duration::from_secs(3600);
-/// What is left of a server that is killed: calls to its store.
+/// How long to wait for the store of a killed server.
 const KILL_DEADLINE: Duration = Duration::from_secs(10);
 
 /// A running server with a real store, on a port of the loopback. Dropping it kills it.
 pub struct FakeServer {
     /// Where it listens.
     pub address: SocketAddr,
-    /// Where its sandboxes are, also after its end.
+    /// Its sandboxes. They outlive the server.
     pub runtime: FakeRuntime,
-    /// Sets the clock of limits and leases forward.
+    /// Advances the clock of limits and leases.
     pub clock: ClockControl,
     /// Its settings.
     pub config: Config,
-    /// The admin account, if its start made it.
+    /// The admin account, if the server created it.
     pub new_admin: Option<NewAdmin>,
     signer: Signer,
     running: Option<Running>,
@@ -44,8 +44,7 @@ pub struct FakeServer {
     backend: Arc<dyn Runtime>,
 }
 
-/// A server's tasks. They have a tokio runtime to themselves, so that it can be killed with all that
-/// belongs to it.
+/// The tasks of a server. They have their own tokio runtime, so that they can be killed together.
 struct Running {
     tasks: tokio::runtime::Runtime,
     stop: oneshot::Sender<Shutdown>,
@@ -64,7 +63,7 @@ impl FakeServer {
         Self::start_on(env, runtime.clone(), Arc::new(runtime)).await
     }
 
-    /// Starts a server on a runtime of the test's own.
+    /// Starts a server on a given runtime.
     pub async fn start_with_runtime(env: &[(&str, &str)], runtime: Arc<dyn Runtime>) -> Self {
         Self::start_on(env, FakeRuntime::new(), runtime).await
     }
@@ -99,8 +98,7 @@ impl FakeServer {
         }
     }
 
-    /// Starts the server again on the same directory, after it ended in one way or another. Its clock
-    /// is the machine's again.
+    /// Restarts the server on the same directory after it ended. Its clock is the machine's again.
     pub async fn restart(&mut self) {
         assert!(self.running.is_none(), "it was ended before");
         let config = Config::load(None, self.env.iter().cloned()).unwrap();
@@ -109,12 +107,12 @@ impl FakeServer {
         (self.address, self.clock, self.running) = (started.addr, control, Some(running));
     }
 
-    /// Ends the server with its sessions, as Ctrl-C does.
+    /// Stops the server and its sessions, like Ctrl-C.
     pub async fn stop(&mut self) {
         self.end(Shutdown::EndSessions).await;
     }
 
-    /// Ends the server without its sessions, as a service manager does.
+    /// Stops the server but not its sessions, like a service manager.
     pub async fn leave(&mut self) {
         self.end(Shutdown::KeepSessions).await;
     }
@@ -126,7 +124,7 @@ impl FakeServer {
         end_tasks(tasks).await;
     }
 
-    /// Ends the server as a crash would: it cannot end anything itself.
+    /// Kills the server, like a crash: it cannot clean up.
     pub async fn kill(&mut self) {
         if let Some(Running { tasks, .. }) = self.running.take() {
             end_tasks(tasks).await;
@@ -153,12 +151,12 @@ impl FakeServer {
         self.mint(subject, true, scopes, TOKEN_LIFE).0
     }
 
-    /// A caller that may do everything.
+    /// A caller with all scopes.
     pub fn admin(&self) -> Client {
         self.client("admin", "admin")
     }
 
-    /// A person who may do everything.
+    /// A person with all scopes.
     pub fn person(&self) -> Client {
         self.bearer(self.person_token("admin", "admin"))
     }
@@ -173,7 +171,7 @@ impl FakeServer {
         Client::new(self.address, None)
     }
 
-    /// A token that is listed, and its id.
+    /// A listed token, and its id.
     pub async fn listed_token(
         &self,
         subject: &str,
@@ -226,7 +224,7 @@ async fn run(config: Config, runtime: Arc<dyn Runtime>, clock: Clock) -> (Runnin
     (Running { tasks, stop, stopped }, started)
 }
 
-/// Ends all tasks of a server; what it has locked is free afterwards.
+/// Ends all tasks of a server and releases its locks.
 async fn end_tasks(tasks: tokio::runtime::Runtime) {
     spawn_blocking(move || tasks.shutdown_timeout(KILL_DEADLINE)).await.unwrap();
 }

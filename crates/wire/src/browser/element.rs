@@ -1,4 +1,4 @@
-//! Single elements of a page: acting on them, and reading them.
+//! Actions on single elements of a page.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,30 +11,30 @@ use crate::{
     pointer::{Button, Modifier},
 };
 
-/// Click an element of the page, once it can be clicked.
+/// Click an element of the page as soon as it is clickable.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClickElement {
-    /// Which element.
+    /// The element to click.
     #[schemars(extend("x-error" = "invalid_selector", "x-missing" = "missing_selector"))]
     pub selector: Selector,
-    /// With which button.
+    /// Mouse button.
     #[serde(default)]
     #[schemars(extend("x-error" = "invalid_button"))]
     pub button: Button,
-    /// How often: 2 for a double click.
+    /// Number of clicks: 2 for a double click.
     #[serde(default = "once")]
     #[schemars(range(min = 1, max = 3))]
     pub count: u8,
-    /// Keys held meanwhile.
+    /// Modifier keys to hold during the click.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 4))]
     #[schemars(extend("x-error" = "invalid_modifier", "x-missing" = "missing_modifiers"))]
     pub modifiers: Vec<Modifier>,
-    /// How a question that the click brings up is answered: with OK, or, by default, with Cancel.
+    /// Answer dialogs that the click opens with OK. By default they are answered with Cancel.
     #[serde(default)]
     pub accept_dialogs: bool,
-    /// Which tab; the active one if not given.
+    /// The tab; defaults to the active one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tab: Option<TabId>,
     /// Seconds to wait.
@@ -47,7 +47,7 @@ fn once() -> u8 {
     1
 }
 
-/// What a click hit.
+/// The element that a click hit.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ElementClicked")]
 pub struct Clicked {
@@ -58,43 +58,43 @@ pub struct Clicked {
     pub hit: Hit,
 }
 
-/// An element that was acted on.
+/// An element that an action used.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Hit {
-    /// Its HTML tag.
+    /// HTML tag.
     pub tag: String,
-    /// What it says, or is called; cut after 200 characters.
+    /// Visible text or accessible name, cut after 200 characters.
     pub name: String,
-    /// Where it was used, in the browser's view of the page: 0 is the view's left edge.
+    /// Where the action happened, in pixels from the left edge of the viewport.
     pub x: i32,
-    /// The same from the view's top edge.
+    /// Pixels from the top edge of the viewport.
     pub y: i32,
-    /// The same place on the whole page, however far that is scrolled.
+    /// The same point in coordinates of the whole page, independent of scrolling.
     #[serde(default)]
     pub page: Pixel,
-    /// The same place on the desktop's screen, as `/api/v1/desktop/click` takes it; not in headless
+    /// The same point on the desktop's screen, for `/api/v1/desktop/click`. Absent in headless
     /// sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub screen: Option<Pixel>,
 }
 
-/// A pixel.
+/// A position in pixels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pixel {
-    /// From the left edge.
+    /// Pixels from the left edge.
     pub x: i32,
-    /// From the top edge.
+    /// Pixels from the top edge.
     pub y: i32,
 }
 
-/// Move the mouse onto an element of the page.
+/// Move the mouse over an element of the page.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HoverElement {
-    /// Which element.
+    /// The element.
     #[schemars(extend("x-error" = "invalid_selector", "x-missing" = "missing_selector"))]
     pub selector: Selector,
-    /// Which tab; the active one if not given.
+    /// The tab; defaults to the active one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tab: Option<TabId>,
     /// Seconds to wait.
@@ -103,27 +103,27 @@ pub struct HoverElement {
 }
 action!(browser HoverElement, "browser_hover", Clicked, lasts |this: &Self| this.timeout_s.duration());
 
-/// Put text into a field of the page, in place of what is there.
+/// Fill a field of the page with text, replacing its content.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TypeInto {
-    /// Which field.
+    /// The field.
     #[schemars(extend("x-error" = "invalid_selector", "x-missing" = "missing_selector"))]
     pub selector: Selector,
-    /// What; may be empty, to clear the field.
+    /// The text. An empty text clears the field.
     #[schemars(length(max = 1_000_000))]
     #[schemars(extend("x-error" = "invalid_text", "x-missing" = "missing_text"))]
     pub text: String,
-    /// Add to what is there instead.
+    /// Append to the content instead of replacing it.
     #[serde(default)]
     pub append: bool,
-    /// Key by key, for pages that listen to keys, instead of at once.
+    /// Type key by key, for pages that listen to key events, instead of at once.
     #[serde(default)]
     pub slowly: bool,
     /// Press Enter afterwards.
     #[serde(default)]
     pub submit: bool,
-    /// Which tab; the active one if not given.
+    /// The tab; defaults to the active one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tab: Option<TabId>,
     /// Seconds to wait.
@@ -135,17 +135,17 @@ kept |this: &Self| json!({
     "selector": this.selector, "characters": this.text.chars().count(), "submit": this.submit,
 }));
 
-/// Choose options of a `<select>`, by value or label.
+/// Select options of a `<select>`, by value or label.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SelectOptions {
-    /// Which list.
+    /// The `<select>` element.
     #[schemars(extend("x-error" = "invalid_selector", "x-missing" = "missing_selector"))]
     pub selector: Selector,
-    /// Which options; all others are not chosen.
+    /// Options to select. All others are deselected.
     #[schemars(length(min = 1, max = 1000))]
     pub values: Vec<String>,
-    /// Which tab; the active one if not given.
+    /// The tab; defaults to the active one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tab: Option<TabId>,
     /// Seconds to wait.
@@ -154,18 +154,18 @@ pub struct SelectOptions {
 }
 action!(browser SelectOptions, "browser_select", Selected, lasts |this: &Self| this.timeout_s.duration());
 
-/// What is chosen now.
+/// The options that are selected now.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Selected {
     /// What else happened.
     #[serde(flatten)]
     pub acted: Acted,
-    /// The values of the options.
+    /// Values of the selected options.
     pub values: Vec<String>,
 }
 
-/// Press a key or chord in the page, such as `Enter`, `Control+a` or `ArrowDown`; several separated
-/// by spaces are pressed one after the other.
+/// Press a key or chord in the page, such as `Enter`, `Control+a` or `ArrowDown`. Several,
+/// separated by spaces, are pressed one after the other.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PressKeys {
@@ -173,11 +173,11 @@ pub struct PressKeys {
     #[schemars(length(min = 1, max = 1000))]
     #[schemars(extend("x-error" = "invalid_keys", "x-missing" = "missing_keys"))]
     pub keys: String,
-    /// Which element has the focus first; what has it if not given.
+    /// Element to focus first. By default the focus stays where it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-error" = "invalid_selector", "x-missing" = "missing_selector"))]
     pub selector: Option<Selector>,
-    /// Which tab; the active one if not given.
+    /// The tab; defaults to the active one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tab: Option<TabId>,
     /// Seconds to wait.
@@ -189,17 +189,18 @@ kept |this: &Self| json!({
     "selector": this.selector, "keys": crate::keyboard::without_characters(&this.keys),
 }));
 
-/// Give files of the session's home to a file field of the page.
+/// Put files from the session's home into a file field of the page.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UploadFiles {
-    /// Which field.
+    /// The file field.
     #[schemars(extend("x-error" = "invalid_selector", "x-missing" = "missing_selector"))]
     pub selector: Selector,
-    /// Which files, from the home on; put them there with `PUT /api/v1/sessions/{id}/files/…`.
+    /// Paths of the files, relative to the home. Upload them with `PUT
+    /// /api/v1/sessions/{id}/files/…`.
     #[schemars(with = "Vec<String>", length(min = 1, max = 100))]
     pub files: Vec<HomePath>,
-    /// Which tab; the active one if not given.
+    /// The tab; defaults to the active one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tab: Option<TabId>,
     /// Seconds to wait.
@@ -212,15 +213,15 @@ action!(browser UploadFiles, "browser_upload", Acted, lasts |this: &Self| this.t
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Extract {
-    /// Which element; the whole page if not given.
+    /// The element; defaults to the whole page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-error" = "invalid_selector", "x-missing" = "missing_selector"))]
     pub selector: Option<Selector>,
-    /// As what.
+    /// Text or HTML.
     #[serde(default)]
     #[schemars(extend("x-error" = "invalid_format"))]
     pub format: ExtractFormat,
-    /// Which tab; the active one if not given.
+    /// The tab; defaults to the active one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tab: Option<TabId>,
     /// Seconds to wait.
@@ -234,14 +235,14 @@ action!(browser Extract, "browser_extract", Extracted,
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExtractFormat {
-    /// The text that can be seen.
+    /// Visible text.
     #[default]
     Text,
-    /// The HTML, the element's own tag included.
+    /// HTML, including the element's own tag.
     Html,
 }
 
-/// What an element holds.
+/// Content of an element.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Extracted {
     /// What else happened.
@@ -249,19 +250,19 @@ pub struct Extracted {
     pub acted: Acted,
     /// The text or HTML.
     pub content: String,
-    /// Which of both.
+    /// Format of `content`.
     pub format: ExtractFormat,
-    /// Whether there is more than 32 MB.
+    /// Whether the content was cut at 32 MB.
     pub truncated: bool,
 }
 
-/// The older way to act on an element: one route for several actions.
+/// Act on an element through one route for several actions. The separate routes are newer.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Interact {
     /// What to do.
     pub action: Interaction,
-    /// Which element.
+    /// The element.
     #[schemars(extend("x-error" = "invalid_selector", "x-missing" = "missing_selector"))]
     pub selector: Selector,
     /// The text to type, or the value to select.
@@ -275,18 +276,18 @@ pub struct Interact {
 action!(browser Interact, "browser_interact", Acted, lasts |this: &Self| this.timeout_s.duration(),
     kept |this: &Self| json!({ "selector": this.selector, "action": this.action }));
 
-/// What to do with an element.
+/// What to do with the element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Interaction {
     /// Click it.
     Click,
-    /// Put `value` into it.
+    /// Fill it with `value`.
     Type,
-    /// Give it the focus.
+    /// Focus it.
     Focus,
-    /// Move the mouse onto it.
+    /// Move the mouse over it.
     Hover,
-    /// Choose the option `value`.
+    /// Select the option `value`.
     Select,
 }

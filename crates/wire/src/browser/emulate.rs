@@ -1,4 +1,4 @@
-//! What pages are made to believe about where they are and who looks at them.
+//! Emulated location, language and preferences that pages see.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
@@ -6,36 +6,36 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use super::Patience;
 use crate::action::action;
 
-/// Make every page believe that it is elsewhere, or that its reader has other wishes: place,
-/// language, time zone, colours, motion. What is not given stays as it is. It holds in every tab and
-/// frame, also in those opened later, and also when the browser was restarted.
+/// Emulate a location, language, time zone or reader preferences in every page. Fields that are not
+/// given keep their values. The emulation applies to all tabs and frames, including later ones, and
+/// survives a restart of the browser.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Emulate {
-    /// Where the browser says it is. Pages may ask for it without asking a person.
+    /// Geolocation reported to pages. Pages get it without a permission prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub geolocation: Option<Geolocation>,
-    /// The language of pages, for example `de-DE`.
+    /// Language reported to pages, for example `de-DE`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(
         length(min = 2, max = 32),
         regex(pattern = "^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$")
     )]
     pub locale: Option<String>,
-    /// The clock's place, for example `Europe/Paris`.
+    /// Time zone of pages, for example `Europe/Paris`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(
         length(min = 1, max = 64),
         regex(pattern = "^[A-Za-z][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*$")
     )]
     pub timezone: Option<String>,
-    /// The colours that the reader prefers.
+    /// Preferred colour scheme.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub color_scheme: Option<ColorScheme>,
-    /// Whether the reader wants less motion.
+    /// Whether pages should reduce motion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reduced_motion: Option<bool>,
-    /// Drop first all that was emulated so far.
+    /// Reset the whole emulation before applying the given fields.
     #[serde(default)]
     pub reset: bool,
     /// Seconds to wait.
@@ -45,37 +45,37 @@ pub struct Emulate {
 action!(browser Emulate, "browser_emulate", Emulated,
     lasts |this: &Self| this.timeout_s.duration());
 
-/// What is in force now.
+/// The emulation in effect.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Emulated {
     /// Always true; failures are error bodies.
     pub ok: bool,
-    /// All that pages are made to believe.
+    /// Everything that is emulated now.
     #[serde(flatten)]
     pub emulation: Emulation,
 }
 
-/// What pages are made to believe. Of what is not given, they learn the truth.
+/// The emulated values. Pages see the real value of a field that is absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Emulation {
-    /// Where the browser says it is.
+    /// Geolocation reported to pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub geolocation: Option<Geolocation>,
-    /// The language of pages.
+    /// Language reported to pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub locale: Option<String>,
-    /// The clock's place.
+    /// Time zone of pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timezone: Option<String>,
-    /// The colours that the reader prefers.
+    /// Preferred colour scheme.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub color_scheme: Option<ColorScheme>,
-    /// Whether the reader wants less motion.
+    /// Whether pages should reduce motion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reduced_motion: Option<bool>,
 }
 
-/// A place on earth.
+/// A location on earth.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Geolocation {
@@ -87,7 +87,7 @@ pub struct Geolocation {
     #[serde(deserialize_with = "between::<-180, 180, _>")]
     #[schemars(range(min = -180, max = 180))]
     pub longitude: f64,
-    /// How many metres it may be off; 10 if not given.
+    /// Accuracy in metres; defaults to 10.
     #[serde(default = "ten", deserialize_with = "between::<0, 10_000_000, _>")]
     #[schemars(range(min = 0, max = 10_000_000))]
     pub accuracy: f64,
@@ -97,7 +97,7 @@ fn ten() -> f64 {
     10.0
 }
 
-/// The colours that a reader prefers.
+/// A preferred colour scheme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ColorScheme {
@@ -105,11 +105,11 @@ pub enum ColorScheme {
     Light,
     /// Light on dark.
     Dark,
-    /// Whatever the browser has by itself.
+    /// The browser's own default.
     NoPreference,
 }
 
-/// A number that is not out of range.
+/// Deserializes a number and checks its range.
 fn between<'de, const LEAST: i32, const MOST: i32, D>(deserializer: D) -> Result<f64, D::Error>
 where
     D: Deserializer<'de>,

@@ -1,4 +1,4 @@
-//! Whole pages: going there, waiting, reading, looking.
+//! Actions on whole pages: navigate, wait, read, take pictures.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,22 +10,22 @@ use crate::{
     screen::{Format, Picture},
 };
 
-/// Go to an address in the session's browser, and wait until it is loaded.
+/// Navigate the session's browser to an address, and wait until the page is loaded.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Navigate {
-    /// Where to; `https://` is added if there is no scheme, `http://` for localhost.
+    /// The address. Without a scheme, `https://` is added, or `http://` for localhost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 100_000))]
     #[schemars(extend("x-missing" = "missing_url"))]
     pub url: Option<String>,
-    /// Instead of an address: `back`, `forward` or `reload`.
+    /// A step in the history instead of an address: `back`, `forward` or `reload`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<History>,
-    /// How far to wait.
+    /// When the page counts as loaded.
     #[serde(default)]
     pub wait_until: Until,
-    /// Which tab; the active one if not given.
+    /// The tab; defaults to the active one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tab: Option<TabId>,
     /// Seconds to wait.
@@ -38,7 +38,8 @@ kept |this: &Self| json!({
     "url": this.url.as_deref().map(without_secrets), "history": this.history, "tab": this.tab,
 }));
 
-/// An address less what may be a secret in it: user, query and fragment, and all of one that is data.
+/// A URL without its possible secrets: user info, query and fragment. Of `data:`, `javascript:` and
+/// `blob:` URLs only the scheme is left.
 pub fn without_secrets(url: &str) -> String {
     let end = url.find(['?', '#']).unwrap_or(url.len());
     let shown = url.get(..end).unwrap_or_default();
@@ -53,39 +54,39 @@ pub fn without_secrets(url: &str) -> String {
             let whole = ["data:", "javascript:", "blob:"];
             match whole.iter().find(|scheme| lower.starts_with(**scheme)) {
                 Some(scheme) => (*scheme).to_owned(),
-                // A user may stand before a host that has no scheme.
+                // An address without a scheme can hold user info, too.
                 None => shown.rsplit('@').next().unwrap_or_default().to_owned(),
             }
         }
     }
 }
 
-/// A step in the history of a tab.
+/// A step in a tab's history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum History {
-    /// The page before.
+    /// The previous page.
     Back,
-    /// The page after.
+    /// The next page.
     Forward,
-    /// The same page again.
+    /// Load the same page again.
     Reload,
 }
 
-/// When a page counts as there.
+/// When a page counts as loaded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Until {
-    /// With its pictures and styles.
+    /// When images and style sheets are loaded.
     #[default]
     Load,
-    /// When its document is read.
+    /// When the document is parsed.
     Dom,
-    /// When nothing was transferred for half a second after the load.
+    /// When the page is loaded and the network was idle for half a second.
     NetworkIdle,
 }
 
-/// Where the browser is now.
+/// The page after a navigation.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Navigated {
     /// What else happened.
@@ -93,7 +94,7 @@ pub struct Navigated {
     pub acted: Acted,
     /// The page's title.
     pub title: String,
-    /// The status of the page's HTTP response, if there was one.
+    /// HTTP status of the page's response, if it had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
     /// Whether a stored credential was used.
@@ -103,27 +104,28 @@ pub struct Navigated {
 /// Whether a stored credential was used.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Vault {
-    /// Whether one fits the page.
+    /// Whether a stored credential matches the page.
     pub matched: bool,
 }
 
-/// What every action of the browser tells.
+/// What every browser action reports.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Acted {
     /// Always true; failures are error bodies.
     pub ok: bool,
-    /// The address of the tab afterwards.
+    /// The tab's address after the action.
     pub url: String,
-    /// Which tab.
+    /// The tab that was used.
     #[schemars(with = "String")]
     pub tab: Option<TabId>,
-    /// Tabs that opened meanwhile.
+    /// Tabs that opened during the action.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub opened: Vec<TabId>,
-    /// Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up.
+    /// Dialogs that opened during the action, and how they were answered. A dialog never blocks a
+    /// call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dialogs: Vec<Dialog>,
-    /// Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home.
+    /// Downloads into the home's `Downloads` that started or completed during the action.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub downloads: Vec<Downloaded>,
 }
@@ -131,9 +133,9 @@ pub struct Acted {
 /// A dialog of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Dialog {
-    /// Which kind.
+    /// Kind of dialog.
     pub kind: DialogKind,
-    /// What it said.
+    /// Text of the dialog.
     pub message: String,
     /// Whether it was answered with OK.
     pub accepted: bool,
@@ -143,44 +145,44 @@ pub struct Dialog {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DialogKind {
-    /// Says something. Accepted.
+    /// Shows a message. Always accepted.
     Alert,
-    /// Asks a question. Dismissed, unless the action says otherwise.
+    /// Asks a question. Dismissed unless the action accepts dialogs.
     Confirm,
-    /// Asks for a text. Dismissed, unless the action says otherwise.
+    /// Asks for a text. Dismissed unless the action accepts dialogs.
     Prompt,
-    /// Asks whether the page may be left. Accepted.
+    /// Asks whether to leave the page. Always accepted.
     Beforeunload,
 }
 
 /// A file that the browser downloads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Downloaded {
-    /// Where it is or will be, from the session's home on.
+    /// Path of the file, relative to the session's home.
     pub path: String,
-    /// Whether all of it is there.
+    /// Whether the download is complete.
     pub complete: bool,
-    /// How many bytes it has, once complete.
+    /// Size in bytes, once complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
 }
 
-/// A picture of the page alone, without the browser around it.
+/// Take a picture of the page, without the browser's own controls.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PageScreenshot {
-    /// All of the page instead of what is in view.
+    /// The whole page instead of the viewport.
     #[serde(default)]
     pub full_page: bool,
     /// Only this element.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-error" = "invalid_selector", "x-missing" = "missing_selector"))]
     pub selector: Option<Selector>,
-    /// How to encode it.
+    /// Encoding of the picture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-error" = "invalid_format"))]
     pub format: Option<Format>,
-    /// Which tab; the active one if not given.
+    /// The tab; defaults to the active one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tab: Option<TabId>,
     /// Seconds to wait.
@@ -190,7 +192,7 @@ pub struct PageScreenshot {
 action!(browser PageScreenshot, "browser_screenshot", Picture,
     drives |_: &Self| false, lasts |this: &Self| this.timeout_s.duration());
 
-/// Run JavaScript in the page, and answer with what it yields; promises are awaited.
+/// Run JavaScript in the page and return its result. Promises are awaited.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Execute {
@@ -198,7 +200,7 @@ pub struct Execute {
     #[schemars(length(min = 1, max = 1_000_000))]
     #[schemars(extend("x-missing" = "missing_script"))]
     pub script: String,
-    /// Which tab; the active one if not given.
+    /// The tab; defaults to the active one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tab: Option<TabId>,
     /// Seconds to wait.
@@ -208,41 +210,41 @@ pub struct Execute {
 action!(browser Execute, "browser_execute", Executed, lasts |this: &Self| this.timeout_s.duration(),
     kept |this: &Self| json!({ "characters": this.script.chars().count() }));
 
-/// What a script yielded.
+/// Result of a script.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Executed {
     /// What else happened.
     #[serde(flatten)]
     pub acted: Acted,
-    /// As JSON; null for what JSON cannot say.
+    /// The result as JSON; null if JSON cannot represent it.
     pub result: Value,
 }
 
-/// Wait for something on the page. What is given must all hold at once.
+/// Wait for something on the page. All given conditions must hold at once.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WaitFor {
-    /// This element is visible.
+    /// Wait until this element is visible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-error" = "invalid_selector", "x-missing" = "missing_selector"))]
     pub selector: Option<Selector>,
-    /// This text is visible.
+    /// Wait until this text is visible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 10_000))]
     #[schemars(extend("x-error" = "invalid_text", "x-missing" = "missing_text"))]
     pub text: Option<String>,
-    /// With true: element and text are *not* visible.
+    /// Wait until element and text are *not* visible instead.
     #[serde(default)]
     pub gone: bool,
-    /// The address contains this.
+    /// Wait until the address contains this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 10_000))]
     #[schemars(extend("x-missing" = "missing_url"))]
     pub url: Option<String>,
-    /// Nothing was transferred for half a second.
+    /// Wait until the network was idle for half a second.
     #[serde(default)]
     pub network_idle: bool,
-    /// Which tab; the active one if not given.
+    /// The tab; defaults to the active one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tab: Option<TabId>,
     /// Seconds to wait.
@@ -252,33 +254,33 @@ pub struct WaitFor {
 action!(browser WaitFor, "browser_wait_for", Waited,
     drives |_: &Self| false, lasts |this: &Self| this.timeout_s.duration());
 
-/// What was waited for has come.
+/// The conditions hold.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "PageWaited")]
 pub struct Waited {
     /// What else happened.
     #[serde(flatten)]
     pub acted: Acted,
-    /// How long it took.
+    /// Time spent waiting.
     pub waited_ms: u64,
 }
 
-/// The page as a tree of what it means: roles, names, values, with refs to act on.
+/// Read the page as an accessibility tree: roles, names, values, and refs to act on.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Snapshot {
-    /// Only what has changed since the snapshot with this id.
+    /// Return only changes since the snapshot with this id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<u64>,
-    /// Only this element and what is in it.
+    /// Only this element and its descendants.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-error" = "invalid_selector", "x-missing" = "missing_selector"))]
     pub selector: Option<Selector>,
-    /// The most bytes; 50,000 if not given.
+    /// Maximum size in bytes; defaults to 50,000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 500, max = 1_000_000))]
     pub max_bytes: Option<u32>,
-    /// Which tab; the active one if not given.
+    /// The tab; defaults to the active one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tab: Option<TabId>,
     /// Seconds to wait.
@@ -294,20 +296,20 @@ pub struct SnapshotText {
     /// What else happened.
     #[serde(flatten)]
     pub acted: Acted,
-    /// For `since`.
+    /// Pass it as `since` to get only the changes.
     pub id: u64,
     /// The page's title.
     pub title: String,
-    /// One line for each element, indented: `button "Save" [ref=e12]`. In a long one, long texts are
-    /// cut, with `…` at the end.
+    /// One indented line for each element: `button "Save" [ref=e12]`. Long snapshots cut long texts
+    /// and mark them with `…`.
     pub snapshot: String,
-    /// Whether it is only what has changed.
+    /// Whether the snapshot holds only changes.
     pub delta: bool,
-    /// Whether there is more than `max_bytes`.
+    /// Whether the snapshot was cut at `max_bytes`.
     pub truncated: bool,
 }
 
-/// The page's text as Markdown, for reading.
+/// Read the page's text as Markdown.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Markdown {
@@ -315,11 +317,11 @@ pub struct Markdown {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-error" = "invalid_selector", "x-missing" = "missing_selector"))]
     pub selector: Option<Selector>,
-    /// The most bytes; 200,000 if not given.
+    /// Maximum size in bytes; defaults to 200,000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 500, max = 10_000_000))]
     pub max_bytes: Option<u32>,
-    /// Which tab; the active one if not given.
+    /// The tab; defaults to the active one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tab: Option<TabId>,
     /// Seconds to wait.
@@ -337,9 +339,9 @@ pub struct MarkdownText {
     pub acted: Acted,
     /// The page's title.
     pub title: String,
-    /// The text.
+    /// The Markdown.
     pub content: String,
-    /// Whether there is more than `max_bytes`.
+    /// Whether the text was cut at `max_bytes`.
     pub truncated: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Pages on paper.
+//! Printing pages to PDF.
 
 use bytes::Bytes;
 use schemars::JsonSchema;
@@ -7,31 +7,31 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use super::{Patience, TabId};
 use crate::{action::action, body::BytesReply};
 
-/// The page as a PDF, as it would be printed.
+/// Print the page to PDF.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pdf {
-    /// The long side of the paper is the upper one.
+    /// Landscape instead of portrait.
     #[serde(default)]
     pub landscape: bool,
-    /// With colours and pictures behind the text.
+    /// Print background colours and images.
     #[serde(default = "yes")]
     pub background: bool,
-    /// The size of the paper.
+    /// Paper size.
     #[serde(default)]
     pub paper: Paper,
-    /// How large everything is; 1 if not given.
+    /// Scale of the page; defaults to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.1, max = 2.0))]
     pub scale: Option<f64>,
-    /// What is left free on every side; 0.4 inches if not given.
+    /// Margin on every side; defaults to 0.4 inches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 10.0))]
     pub margin_inches: Option<f64>,
-    /// Which pages of the document; all if not given.
+    /// Pages of the document to print; defaults to all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pages: Option<PageRanges>,
-    /// Which tab; the active one if not given.
+    /// The tab; defaults to the active one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tab: Option<TabId>,
     /// Seconds to wait.
@@ -45,7 +45,7 @@ fn yes() -> bool {
     true
 }
 
-/// A size of paper.
+/// A paper size.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Paper {
@@ -65,7 +65,7 @@ pub enum Paper {
 }
 
 impl Paper {
-    /// Width and height in inches, upright.
+    /// Width and height in inches, in portrait orientation.
     pub fn inches(self) -> (f64, f64) {
         let metric = |width: f64, height: f64| (width / 25.4, height / 25.4);
         match self {
@@ -92,7 +92,7 @@ pub struct PageRanges(
 );
 
 impl PageRanges {
-    /// As it was given.
+    /// The ranges as they were given.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -105,11 +105,11 @@ impl<'de> Deserialize<'de> for PageRanges {
             return Ok(Self(text));
         }
         let expected = "expected pages from 1 on, such as 1-3, 5";
-        Err(D::Error::custom(format!("{text:?} names no pages: {expected}")))
+        Err(D::Error::custom(format!("{text:?} is not a range of pages: {expected}")))
     }
 }
 
-/// Whether it is a page, or two in order.
+/// Whether the text is a page number, or two in ascending order.
 fn is_range(range: &str) -> bool {
     let page = |text: &str| {
         let digits = text.trim().chars().all(|c| c.is_ascii_digit());
@@ -123,7 +123,7 @@ fn is_range(range: &str) -> bool {
     }
 }
 
-/// A document in PDF. It travels as the body of a reply.
+/// A PDF document. It is sent as the body of a reply.
 #[derive(Debug, Clone)]
 pub struct PdfDocument(pub Bytes);
 

@@ -1,4 +1,4 @@
-//! What pages said and asked the network for, recorded while they did.
+//! Recorded console messages and network requests of pages.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,37 +8,38 @@ use time::OffsetDateTime;
 use super::TabId;
 use crate::action::action;
 
-/// What pages wrote to their console: calls of `console`, uncaught errors, and complaints of
-/// the browser, of frames and workers too. Recorded from the first call of the structured browser
-/// on, and what open pages said before; a few thousand lines are kept.
+/// Read the console messages of pages, frames and workers: `console` calls, uncaught errors and
+/// warnings of the browser. Recording starts with the first call of the structured browser and
+/// includes earlier messages of open pages. The last few thousand messages are kept.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadConsole {
-    /// Only of this tab, open or closed; all if not given.
+    /// Only messages of this tab, open or closed; defaults to all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tab: Option<TabId>,
-    /// This level and worse; all if not given.
+    /// Minimum severity; defaults to all levels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<ConsoleLevel>,
-    /// Only what came after the entry with this id: the `next` of an earlier reply.
+    /// Only entries after this id: the `next` of an earlier reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<u64>,
-    /// The most entries, 100 if not given: the first after `since`, or the last without it.
+    /// Maximum number of entries; defaults to 100. With `since` the first ones after it are
+    /// returned, otherwise the last ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<u32>,
 }
 action!(browser ReadConsole, "browser_console", ConsoleLog, drives |_: &Self| false);
 
-/// How bad a line of the console is, worst first.
+/// Severity of a console message, worst first.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum ConsoleLevel {
-    /// `console.error`, an uncaught error, a resource that failed.
+    /// `console.error`, uncaught errors and resources that failed to load.
     Error,
-    /// `console.warn`, and what the browser advises against.
+    /// `console.warn`, and warnings of the browser.
     Warning,
     /// `console.log`, `console.info` and the rest.
     Info,
@@ -46,67 +47,68 @@ pub enum ConsoleLevel {
     Debug,
 }
 
-/// What was written.
+/// Recorded console messages.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ConsoleLog {
     /// Oldest first.
     pub entries: Vec<ConsoleEntry>,
-    /// How many entries of any tab and level after `since` are not kept any more.
+    /// Number of entries after `since`, of any tab and level, that are no longer kept.
     pub dropped: u64,
-    /// For `since`, to go on from here.
+    /// Pass it as `since` to continue from here.
     pub next: u64,
 }
 
-/// One line of the console.
+/// One console message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ConsoleEntry {
-    /// Grows with every entry.
+    /// Increases with every entry.
     pub id: u64,
     /// When it was written.
     #[serde(with = "time::serde::rfc3339")]
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub at: OffsetDateTime,
-    /// Where; not there if it is about the browser itself.
+    /// The tab; absent for messages about the browser itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tab: Option<TabId>,
-    /// How bad it is.
+    /// Severity.
     pub level: ConsoleLevel,
-    /// What a person would read, cut after 8 KiB.
+    /// The text as DevTools shows it, cut after 8 KiB.
     pub text: String,
-    /// The script or the resource.
+    /// URL of the script or resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// The line of it, counted from one.
+    /// Line number in the script, counted from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
 }
 
-/// What pages asked the network for, and what came of it. Recorded from the first call of the
-/// structured browser on; a few thousand requests are kept, without their bodies. The first requests
-/// of a worker or of a frame of another site may be missing.
+/// Read the network requests of pages. Recording starts with the first call of the structured
+/// browser. The last few thousand requests are kept, without bodies. The first requests of a worker
+/// or of a cross-site frame may be missing.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadNetwork {
-    /// Only of this tab, open or closed; all if not given.
+    /// Only requests of this tab, open or closed; defaults to all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tab: Option<TabId>,
-    /// Only requests that began, were answered or ended after the reply with this `next`.
+    /// Only requests that started, were answered or ended after the reply with this `next`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<u64>,
-    /// The most requests, 100 if not given: the first after `since`, or the last without it.
+    /// Maximum number of requests; defaults to 100. With `since` the first ones after it are
+    /// returned, otherwise the last ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<u32>,
-    /// Only those that failed: without a response, or with a status of 400 and more.
+    /// Only failed requests: without a response, or with a status of 400 or higher.
     #[serde(default)]
     pub failed: bool,
-    /// Only of this kind.
+    /// Only requests of this kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<RequestKind>,
 }
 action!(browser ReadNetwork, "browser_network", NetworkLog, drives |_: &Self| false);
 
-/// What a page wants something for.
+/// What a request is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestKind {
@@ -114,9 +116,9 @@ pub enum RequestKind {
     Document,
     /// A style sheet.
     Stylesheet,
-    /// A picture.
+    /// An image.
     Image,
-    /// Sound or video.
+    /// Audio or video.
     Media,
     /// A font.
     Font,
@@ -128,17 +130,17 @@ pub enum RequestKind {
     Xhr,
     /// `fetch`.
     Fetch,
-    /// Something for later.
+    /// A prefetched resource.
     Prefetch,
     /// `EventSource`.
     EventSource,
     /// The handshake of a WebSocket.
     WebSocket,
-    /// The manifest of an application.
+    /// A web app manifest.
     Manifest,
     /// A beacon.
     Ping,
-    /// The question whether another site may be asked.
+    /// A CORS preflight.
     Preflight,
     /// Anything else.
     #[default]
@@ -146,7 +148,7 @@ pub enum RequestKind {
 }
 
 impl RequestKind {
-    /// Its name, in one word.
+    /// The name as it is written in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Document => "document",
@@ -169,67 +171,68 @@ impl RequestKind {
     }
 }
 
-/// What was asked for.
+/// Recorded network requests.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct NetworkLog {
-    /// Oldest first; with `since`, by when something happened to them last.
+    /// Oldest first. With `since`, in the order of their last change.
     pub requests: Vec<NetworkRequest>,
-    /// How many requests of any tab that changed after `since` are not kept any more.
+    /// Number of requests that changed after `since`, of any tab, and are no longer kept.
     pub dropped: u64,
-    /// For `since`, to go on from here.
+    /// Pass it as `since` to continue from here.
     pub next: u64,
 }
 
-/// One request. Each redirect is a request.
+/// One request. Each redirect is a separate request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NetworkRequest {
-    /// Grows with every request.
+    /// Increases with every request.
     pub id: u64,
-    /// When it began.
+    /// When it started.
     #[serde(with = "time::serde::rfc3339")]
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub at: OffsetDateTime,
-    /// Where.
+    /// The tab.
     pub tab: TabId,
-    /// GET and so on.
+    /// HTTP method.
     pub method: String,
-    /// What; a user and password in it are left out.
+    /// The URL, without user and password.
     pub url: String,
-    /// What for.
+    /// What the request is for.
     pub kind: RequestKind,
-    /// The status of the response, once there is one.
+    /// Status of the response, once there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// Why there is no response, or only a part of one.
+    /// Why there is no response, or only a part of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What the response is.
+    /// Media type of the response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// How many bytes were transferred, headers included.
+    /// Bytes transferred, including headers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// How long it took; not there while it is under way.
+    /// Duration in milliseconds; absent while the request is in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ms: Option<u64>,
-    /// Whether the browser had it already.
+    /// Whether the response came from the browser's cache.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub from_cache: bool,
 }
 
-/// The recorded requests as a HAR 1.2 document, for DevTools and HAR viewers: headers, cookies,
-/// timings, sizes. Bodies of responses are not recorded.
+/// Export the recorded requests as a HAR 1.2 document for DevTools and HAR viewers: headers,
+/// cookies, timings and sizes. Response bodies are not recorded.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExportHar {
-    /// Only of this tab, open or closed; all if not given.
+    /// Only requests of this tab, open or closed; defaults to all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tab: Option<TabId>,
-    /// Only requests that began, were answered or ended after this `next` of `browser_network`.
+    /// Only requests that started, were answered or ended after this `next` of `browser_network`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<u64>,
-    /// With cookies, tokens in headers and what was posted; else these are `•••` or left out. Not
-    /// while a person drives; passwords of HTTP itself and what a person posted are never told.
+    /// Include cookies, tokens in headers and posted data. Otherwise they are replaced by `•••` or
+    /// left out. Not allowed while a person drives. Passwords of HTTP authentication and data that
+    /// a person posted are never included.
     #[serde(default)]
     pub secrets: bool,
 }

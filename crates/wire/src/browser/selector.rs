@@ -1,28 +1,29 @@
-//! How an element is named.
+//! Selectors: how an element is addressed.
 
 use std::{borrow::Cow, fmt};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// An element of a page, looked for in all frames and open shadow roots.
+/// An element of a page, searched in all frames and open shadow roots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Selector {
     /// A CSS selector.
     Css(String),
-    /// Visible text: `text=Sign in` for a part of it in any case, `text="Sign in"` for all of it.
+    /// Visible text: `text=Sign in` matches a part of it, ignoring case; `text="Sign in"` matches
+    /// all of it.
     Text {
-        /// What it says.
+        /// The text.
         text: String,
-        /// Whether it says nothing else.
+        /// Whether the whole text must match.
         exact: bool,
     },
-    /// A role of accessibility and a name: `role=button[name="Save"]`, the name in any case, or
-    /// `role=button` for any.
+    /// An accessibility role and name: `role=button[name="Save"]`. The name ignores case.
+    /// `role=button` matches any name.
     Role {
         /// The role: button, link, textbox, …
         role: String,
-        /// The name, if it matters.
+        /// The name; any if absent.
         name: Option<String>,
     },
     /// An element of a snapshot: `ref=e12`.
@@ -32,14 +33,16 @@ pub enum Selector {
 impl Selector {
     const MAX: usize = 10_000;
 
-    /// Reads a selector as clients write it.
+    /// Parses a selector as clients write it.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         if text.is_empty() {
-            return Err("it is empty: expected CSS, text=…, role=… or ref=…".to_owned());
+            return Err(
+                "a selector cannot be empty: expected CSS, text=…, role=… or ref=…".to_owned()
+            );
         }
         if text.len() > Self::MAX {
-            return Err(format!("it is longer than {} bytes", Self::MAX));
+            return Err(format!("a selector cannot be longer than {} bytes", Self::MAX));
         }
         if let Some(rest) = text.strip_prefix("text=") {
             let exact = rest.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
@@ -109,9 +112,9 @@ impl JsonSchema for Selector {
             "type": "string",
             "minLength": 1,
             "maxLength": Self::MAX,
-            "description": "An element: CSS (`#id`), `text=Sign in` (a part of its visible text, in \
-                any case; all of it with quotes), `role=button[name=\"Save\"]`, or `ref=e12` of a \
-                snapshot. Looked for in all frames and open shadow roots.",
+            "description": "An element: CSS (`#id`), `text=Sign in` (a part of its visible text, \
+                ignoring case; the whole text with quotes), `role=button[name=\"Save\"]`, or `ref=e12` of a \
+                snapshot. Searched in all frames and open shadow roots.",
         })
     }
 }

@@ -1,5 +1,4 @@
-//! Who is signed in: cookies and what sites have stored, in the shape of Playwright's
-//! `storageState`. All of it is secret.
+//! Cookies and local storage, in the format of Playwright's `storageState`. All of it is secret.
 
 use std::fmt;
 
@@ -10,17 +9,17 @@ use serde_json::json;
 use super::Patience;
 use crate::action::action;
 
-/// The most cookies, the most sites, and the most that one of them may have stored.
+/// Limits: cookies, sites, and stored items of one site.
 const MAX_COOKIES: usize = 5000;
 const MAX_ORIGINS: usize = 200;
 const MAX_ITEMS: usize = 10_000;
 
-/// Read the browser's cookies and the local storage of its sites, in the shape of Playwright's
-/// `storageState`: it holds the browser's logins, so treat it as a password.
+/// Export the browser's cookies and local storage, in the format of Playwright's `storageState`.
+/// The export contains logins: treat it like a password.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExportState {
-    /// Sites to look into besides those of open pages and frames, such as `https://example.com`.
+    /// Sites to include besides those of open pages and frames, such as `https://example.com`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 200))]
     pub origins: Vec<Origin>,
@@ -31,15 +30,15 @@ pub struct ExportState {
 action!(browser ExportState, "browser_export_state", StorageState,
     lasts |this: &Self| this.timeout_s.duration());
 
-/// Give the browser cookies and local storage that it, another session or Playwright has exported.
-/// Pages that are open see the cookies with their next request; reload them.
+/// Import cookies and local storage that helmdeck or Playwright exported. Open pages send the
+/// cookies with their next request; reload them.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ImportState {
-    /// What was exported.
+    /// The exported state.
     #[schemars(extend("x-secret" = true))]
     pub state: StorageState,
-    /// Forget all cookies and all that sites have stored first. With an empty state, that is all.
+    /// Delete all cookies and site data first. With an empty state, this only deletes.
     #[serde(default)]
     pub replace: bool,
     /// Seconds to wait.
@@ -53,14 +52,14 @@ kept |this: &Self| json!({
     "replace": this.replace,
 }));
 
-/// How much was imported.
+/// What was imported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Imported {
     /// Always true; failures are error bodies.
     pub ok: bool,
-    /// Cookies.
+    /// Number of cookies.
     pub cookies: usize,
-    /// Sites whose local storage was written.
+    /// Number of sites whose local storage was written.
     pub origins: usize,
 }
 
@@ -68,11 +67,11 @@ pub struct Imported {
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StorageState {
-    /// Every cookie.
+    /// All cookies.
     #[serde(default, deserialize_with = "at_most::<MAX_COOKIES, _, _>")]
     #[schemars(length(max = 5000))]
     pub cookies: Vec<Cookie>,
-    /// Local storage, site by site.
+    /// Local storage of each site.
     #[serde(default, deserialize_with = "at_most::<MAX_ORIGINS, _, _>")]
     #[schemars(length(max = 200))]
     pub origins: Vec<OriginStorage>,
@@ -92,27 +91,27 @@ pub struct Cookie {
     pub name: String,
     /// Its value.
     pub value: String,
-    /// The host it is for; with a dot before it, also those below.
+    /// Host of the cookie. With a leading dot, it includes subdomains.
     pub domain: CookieDomain,
-    /// The paths it is for begin like this.
+    /// Path prefix of the cookie.
     #[serde(default = "root")]
     pub path: String,
-    /// When it ends, in seconds since 1970; -1 for one that ends with the browser.
+    /// Expiry in seconds since 1970; -1 for a session cookie.
     #[serde(default = "never")]
     pub expires: f64,
-    /// Whether it is hidden from scripts.
+    /// Whether scripts cannot read it.
     #[serde(default)]
     pub http_only: bool,
-    /// Whether it is for https only.
+    /// Whether it is sent over https only.
     #[serde(default)]
     pub secure: bool,
-    /// When requests from other sites carry it.
+    /// When cross-site requests send it.
     #[serde(default)]
     pub same_site: SameSite,
-    /// The site that must be in the address bar, for one that is kept apart for each.
+    /// Top-level site of a partitioned cookie.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partition_key: Option<String>,
-    /// Whether another site is in between there.
+    /// Whether a partitioned cookie has a cross-site ancestor.
     #[serde(default, rename = "_crHasCrossSiteAncestor", skip_serializing_if = "Option::is_none")]
     pub cross_site_ancestor: Option<bool>,
 }
@@ -125,19 +124,19 @@ fn never() -> f64 {
     -1.0
 }
 
-/// When requests from other sites carry a cookie.
+/// When cross-site requests send a cookie.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum SameSite {
     /// Never.
     Strict,
-    /// When a link is followed.
+    /// When the user follows a link.
     #[default]
     Lax,
     /// Always.
     None,
 }
 
-/// A host, perhaps with a dot before it.
+/// A host, optionally with a leading dot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct CookieDomain(
@@ -145,17 +144,17 @@ pub struct CookieDomain(
 );
 
 impl CookieDomain {
-    /// A domain of the browser's own.
+    /// Checks a domain. `None` if it is not a host.
     pub fn new(domain: String) -> Option<Self> {
         is_host(&domain).then_some(Self(domain))
     }
 
-    /// The host, if it is for that one alone.
+    /// The host, if the cookie is for this host only.
     pub fn host(&self) -> Option<&str> {
         (!self.0.starts_with('.')).then_some(&self.0)
     }
 
-    /// As it was given.
+    /// The domain as it was given.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -173,19 +172,19 @@ fn is_host(text: &str) -> bool {
     (1..=255).contains(&text.len()) && text.chars().all(of_hosts)
 }
 
-/// What a site has stored.
+/// Local storage of one site.
 #[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct OriginStorage {
-    /// Which site.
+    /// The site.
     pub origin: Origin,
-    /// Name by name.
+    /// Stored items.
     #[serde(default, deserialize_with = "at_most::<MAX_ITEMS, _, _>")]
     #[schemars(length(max = 10_000))]
     pub local_storage: Vec<StorageItem>,
 }
 
-/// One thing that a site has stored.
+/// One item of local storage.
 #[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StorageItem {
@@ -195,20 +194,20 @@ pub struct StorageItem {
     pub value: String,
 }
 
-/// A site as browsers tell them apart: scheme, host and port.
+/// An origin: scheme, host and port.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Origin(
     #[schemars(
         length(min = 8, max = 300),
         regex(pattern = "^https?://[A-Za-z0-9._\\[\\]-][A-Za-z0-9._:\\[\\]-]*$"),
-        extend("x-expected" = "http or https, host and port alone: https://example.com")
+        extend("x-expected" = "an http or https origin, such as https://example.com")
     )]
     String,
 );
 
 impl Origin {
-    /// The site of an address, if it has one whose pages store things.
+    /// Origin of a URL. `None` if its pages have no storage.
     pub fn of(url: &str) -> Option<Self> {
         let (scheme, rest) = url.split_once("://")?;
         let host = rest.split(['/', '?', '#']).next()?;
@@ -221,7 +220,7 @@ impl Origin {
         (is_host(host) && !host.starts_with(':') && text.len() <= 300).then_some(Self(text))
     }
 
-    /// As it was given.
+    /// The origin as it was given.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -230,12 +229,12 @@ impl Origin {
 impl<'de> Deserialize<'de> for Origin {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let expected =
-            || D::Error::custom("expected http or https, host and port alone: https://example.com");
+            || D::Error::custom("expected an http or https origin, such as https://example.com");
         Self::new(String::deserialize(deserializer)?).ok_or_else(expected)
     }
 }
 
-/// A list that is not too long.
+/// Deserializes a list and checks its length.
 fn at_most<'de, const MOST: usize, T, D>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     T: Deserialize<'de>,
@@ -270,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_of_an_import_is_how_much_it_was() {
+    fn the_history_of_an_import_keeps_only_counts() {
         let cookie = json!({ "name": "sid", "value": "secret", "domain": "a.example" });
         let local = json!([{ "name": "token", "value": "secret" }]);
         let origins = json!([{ "origin": "https://a.example", "localStorage": local }]);

@@ -8,22 +8,22 @@ use serde_json::json;
 use super::{Patience, page::without_secrets};
 use crate::action::action;
 
-/// A tab, by the browser's own name for it.
+/// Id of a tab, assigned by the browser.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct TabId(#[schemars(length(min = 1, max = 64))] pub String);
 
-/// List, open, close or bring to the front tabs of the session's browser.
+/// List, open, close or activate tabs of the session's browser.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tabs {
-    /// What to do; `list` if not given.
+    /// What to do; defaults to `list`.
     #[serde(default)]
     pub action: TabAction,
-    /// Which tab to close or to bring to the front; the active one if not given.
+    /// Tab to close or to activate; defaults to the active one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tab: Option<TabId>,
-    /// What a new tab shall show.
+    /// Address for a new tab.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 100_000))]
     #[schemars(extend("x-missing" = "missing_url"))]
@@ -43,18 +43,18 @@ kept |this: &Self| json!({
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TabAction {
-    /// Say which there are.
+    /// List the tabs.
     #[default]
     List,
-    /// Open another, which becomes the active one.
+    /// Open a new tab and activate it.
     Open,
-    /// Close one.
+    /// Close a tab.
     Close,
-    /// Make one the active one.
+    /// Activate a tab.
     Activate,
 }
 
-/// All tabs, after whatever was done.
+/// All tabs, after the action.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TabList {
     /// In the order in which they were opened.
@@ -64,12 +64,12 @@ pub struct TabList {
 /// One tab.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Tab {
-    /// Its name.
+    /// Id of the tab.
     pub id: TabId,
-    /// What it shows.
+    /// Address of its page.
     pub url: String,
-    /// The title of that.
+    /// Title of its page.
     pub title: String,
-    /// Whether calls that name no tab mean this one.
+    /// Whether calls without a tab use this one.
     pub active: bool,
 }

@@ -1,28 +1,28 @@
-//! Numbers and texts that are within their bounds, because they were read.
+//! Numbers and texts whose bounds are checked when they are parsed.
 
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
-/// A whole number within bounds.
+/// An integer from `MIN` to `MAX`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Whole<const MIN: u32, const MAX: u32>(u32);
 
 impl<const MIN: u32, const MAX: u32> Whole<MIN, MAX> {
-    /// A number that is known to be within its bounds when this is compiled.
+    /// A constant whose bounds are checked at compile time.
     pub const fn of<const NUMBER: u32>() -> Self {
         const { assert!(MIN <= NUMBER && NUMBER <= MAX) };
         Self(NUMBER)
     }
 
-    /// The number, if it is within its bounds.
+    /// The number, if it is within bounds.
     pub fn new(number: u32) -> Option<Self> {
         (MIN..=MAX).contains(&number).then_some(Self(number))
     }
 
-    /// The number, or the nearest that is within its bounds.
+    /// The number, clamped to the bounds.
     pub fn nearest(number: u32) -> Self {
         Self(number.clamp(MIN, MAX))
     }
@@ -106,7 +106,7 @@ impl<const MAX: usize> Text<MAX> {
 impl<'de, const MAX: usize> Deserialize<'de> for Text<MAX> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        // Never the text itself: it may be a password.
+        // The error does not quote the text: it may be a password.
         match text.chars().nth(MAX) {
             None => Ok(Self(text)),
             Some(_) => Err(D::Error::custom(format!("expected at most {MAX} characters"))),
@@ -128,16 +128,16 @@ impl<const MAX: usize> JsonSchema for Text<MAX> {
     }
 }
 
-/// Where something is on the page, in CSS pixels. A pointer that is dragged out of it may be
-/// outside.
+/// A coordinate on the page, in CSS pixels. It can be outside the page while the pointer drags out
+/// of it.
 pub type Place = Within<16384>;
-/// How far the wheel turns, in CSS pixels.
+/// Distance that the wheel scrolls, in CSS pixels.
 pub type Turn = Within<100_000>;
-/// The quality of a JPEG.
+/// JPEG quality.
 pub type Quality = Whole<1, 100>;
-/// A length of a picture.
+/// Width or height of a picture.
 pub type Side = Whole<16, 7680>;
-/// Pictures in a second.
+/// Pictures per second.
 pub type Pace = Whole<1, 60>;
-/// Alt 1, Ctrl 2, Meta 4, Shift 8.
+/// Bit mask: Alt 1, Ctrl 2, Meta 4, Shift 8.
 pub type Modifiers = Whole<0, 15>;

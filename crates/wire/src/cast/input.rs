@@ -1,32 +1,32 @@
-//! Mouse, keys and fingers of a viewer, as Chromium's own protocol names them.
+//! Mouse, keyboard and touch input of a viewer, named as in the Chrome DevTools Protocol.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
 use super::{Modifiers, Place, Text, Turn, Whole};
 
-/// So many fingers are more than anybody has.
+/// Maximum number of simultaneous touch points.
 const MAX_TOUCHES: usize = 16;
 
-/// What happens with the mouse.
+/// Kind of mouse event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum MouseKind {
-    /// A button goes down.
+    /// A button is pressed.
     MousePressed,
-    /// A button goes up.
+    /// A button is released.
     MouseReleased,
-    /// It moves.
+    /// The mouse moves.
     MouseMoved,
     /// The wheel turns.
     MouseWheel,
 }
 
-/// A button of the mouse.
+/// A mouse button.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum MouseButton {
-    /// None.
+    /// No button.
     #[default]
     None,
     /// The left one.
@@ -35,9 +35,9 @@ pub enum MouseButton {
     Middle,
     /// The right one.
     Right,
-    /// The one that goes back.
+    /// The back button.
     Back,
-    /// The one that goes forward.
+    /// The forward button.
     Forward,
 }
 
@@ -45,44 +45,44 @@ pub enum MouseButton {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct MouseInput {
-    /// What happens.
+    /// Kind of event.
     #[serde(rename = "type")]
     pub kind: MouseKind,
-    /// From the left edge of the page as it is shown.
+    /// Pixels from the left edge of the visible page.
     pub x: Place,
-    /// From its top.
+    /// Pixels from the top edge of the visible page.
     pub y: Place,
-    /// Which button goes down or up.
+    /// The button that is pressed or released.
     #[serde(default)]
     pub button: MouseButton,
-    /// Buttons that are down: left 1, right 2, middle 4, back 8, forward 16.
+    /// Bit mask of pressed buttons: left 1, right 2, middle 4, back 8, forward 16.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buttons: Option<Whole<0, 31>>,
-    /// Which click in a row it is.
+    /// Number of consecutive clicks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub click_count: Option<Whole<0, 3>>,
-    /// To the right.
+    /// Horizontal scroll distance; positive is right.
     #[serde(default)]
     pub delta_x: Turn,
-    /// Down.
+    /// Vertical scroll distance; positive is down.
     #[serde(default)]
     pub delta_y: Turn,
-    /// Keys that are held meanwhile.
+    /// Modifier keys that are held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modifiers: Option<Modifiers>,
 }
 
-/// What happens with a key.
+/// Kind of keyboard event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum KeyKind {
-    /// It goes down, and types its text.
+    /// The key is pressed and types its text.
     KeyDown,
-    /// It goes up.
+    /// The key is released.
     KeyUp,
-    /// It goes down, and types nothing.
+    /// The key is pressed and types nothing.
     RawKeyDown,
-    /// Text comes, from whichever key.
+    /// Text input, independent of a key.
     Char,
 }
 
@@ -90,55 +90,55 @@ pub enum KeyKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct KeyInput {
-    /// What happens.
+    /// Kind of event.
     #[serde(rename = "type")]
     pub kind: KeyKind,
-    /// What is typed; an emoji may be made of many characters.
+    /// Text that the key types. An emoji can consist of many characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<Text<64>>,
-    /// The key's meaning, such as `a` or `Enter`.
+    /// Meaning of the key, such as `a` or `Enter`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<Text<32>>,
-    /// The key's place, such as `KeyA`.
+    /// Physical key, such as `KeyA`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<Text<32>>,
-    /// The key's number.
+    /// Windows virtual key code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub windows_virtual_key_code: Option<Whole<0, 255>>,
-    /// Keys that are held meanwhile.
+    /// Modifier keys that are held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modifiers: Option<Modifiers>,
-    /// Whether it is held for so long that it repeats.
+    /// Whether this is a repeated event of a key that is held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auto_repeat: Option<bool>,
-    /// Left 1, right 2, of keys that there are twice; 3 on the number pad.
+    /// Location of keys that exist more than once: 1 left, 2 right, 3 number pad.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<Whole<0, 3>>,
 }
 
-/// What happens with fingers.
+/// Kind of touch event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum TouchKind {
-    /// Fingers touch.
+    /// Fingers touch the screen.
     TouchStart,
     /// They move.
     TouchMove,
-    /// All are lifted.
+    /// All fingers are lifted.
     TouchEnd,
-    /// It was no touch after all.
+    /// The touch is cancelled.
     TouchCancel,
 }
 
-/// A finger.
+/// A touch point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Finger {
-    /// From the left edge of the page as it is shown.
+    /// Pixels from the left edge of the visible page.
     pub x: Place,
-    /// From its top.
+    /// Pixels from the top edge of the visible page.
     pub y: Place,
-    /// Tells fingers apart.
+    /// Id that distinguishes touch points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<Whole<0, 1000>>,
 }
@@ -147,14 +147,14 @@ pub struct Finger {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct TouchInput {
-    /// What happens.
+    /// Kind of event.
     #[serde(rename = "type")]
     pub kind: TouchKind,
-    /// The fingers that touch; none at the end.
+    /// Active touch points; empty at the end.
     #[serde(deserialize_with = "fingers")]
     #[schemars(length(max = 16))]
     pub touch_points: Vec<Finger>,
-    /// Keys that are held meanwhile.
+    /// Modifier keys that are held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modifiers: Option<Modifiers>,
 }
@@ -162,7 +162,7 @@ pub struct TouchInput {
 fn fingers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Finger>, D::Error> {
     let fingers = Vec::deserialize(deserializer)?;
     if fingers.len() > MAX_TOUCHES {
-        return Err(D::Error::custom(format!("expected at most {MAX_TOUCHES} fingers")));
+        return Err(D::Error::custom(format!("expected at most {MAX_TOUCHES} touch points")));
     }
     Ok(fingers)
 }

@@ -2,7 +2,7 @@
 
 use super::shell;
 
-/// What stands before the name of a program. A new function that starts programs by name goes here.
+/// What precedes the name of a program. Add new functions that start programs by name here.
 const NAMES: [&str; 10] = [
     "Command::new(",
     "program: ",
@@ -15,17 +15,17 @@ const NAMES: [&str; 10] = [
     "execFile)(",
     "executablePath: ",
 ];
-/// Calls that take a name if a list of arguments follows it; else the word is something else.
+/// Calls that take a program's name if a list of arguments follows.
 const NAMES_WITH_ARGUMENTS: [&str; 2] = [".run(", "start("];
-/// What stands before a script.
+/// What precedes a script.
 const SCRIPTS: [&str; 4] = [".shell(", "\"-c\", ", "\"-ec\", ", ".shell(&format!("];
 
-/// Lines, counted from one, and the programs started there.
+/// Line numbers, starting at one, and the programs started there.
 pub(super) fn started(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (at, before, rest) in openings(text, &NAMES) {
         let Some((literal, _)) = read(rest) else { continue };
-        // A window of chromium or a whole command line is no program.
+        // A Chromium window or a whole command line is not a program name.
         if !literal.contains([' ', '\'']) && !is_comment(text, at) {
             found.push((line_of(text, at + before.len()), literal));
         }
@@ -48,7 +48,7 @@ pub(super) fn started(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// Each place where one of `before` stands: where, which one, and what follows.
+/// Each occurrence of one of `before`: its position, which one, and what follows.
 fn openings<'a>(
     text: &'a str,
     before: &'a [&str],
@@ -69,7 +69,7 @@ fn is_comment(text: &str, at: usize) -> bool {
     line.trim_start().starts_with("//")
 }
 
-/// The string literal at the beginning of `text`, and what follows it.
+/// The string literal at the start of `text`, and what follows it.
 fn read(text: &str) -> Option<(String, &str)> {
     let raw = text.strip_prefix("r#\"").map(|inner| (inner, "\"#"));
     if let Some((inner, end)) = raw.or_else(|| Some((text.strip_prefix("r\"")?, "\""))) {
@@ -84,7 +84,7 @@ fn read(text: &str) -> Option<(String, &str)> {
             '"' => return Some((literal, inner.get(at + 1..)?)),
             '\\' => match characters.next()?.1 {
                 'n' => literal.push('\n'),
-                // A line that goes on; the spaces before its next word do no harm.
+                // A continued line; the spaces before its next word do no harm.
                 '\n' => literal.push(' '),
                 other => literal.push(other),
             },

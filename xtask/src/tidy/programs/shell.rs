@@ -1,4 +1,4 @@
-//! The commands of a shell script: as much of bash as the scripts and tests here use.
+//! Finds the commands of a shell script: supports the parts of bash used here.
 
 /// Words after which a command follows.
 const KEYWORDS: [&str; 11] =
@@ -8,7 +8,7 @@ const RUNNERS: [&str; 12] = [
     "as_root", "command", "env", "exec", "flock", "nice", "nohup", "setpriv", "setsid", "sudo",
     "timeout", "xargs",
 ];
-/// What bash does itself.
+/// Shell builtins.
 #[rustfmt::skip]
 const BUILTINS: [&str; 52] = [
     ".", ":", "[", "[[", "]]", "}", "alias", "break", "builtin", "case", "cd", "command", "continue",
@@ -27,7 +27,7 @@ pub(super) fn functions(text: &str) -> Vec<String> {
     names.map(|(name, _)| name).filter(plain).map(str::to_owned).collect()
 }
 
-/// Lines, counted from one, and the first word of each command, where it is plain text.
+/// Line numbers, starting at one, and the first word of each command, if it is plain text.
 pub(super) fn commands(text: &str) -> Vec<(usize, String)> {
     let mut reader = Reader { text: text.chars().collect(), at: 0, line: 1, found: Vec::new() };
     while reader.at < reader.text.len() {
@@ -46,7 +46,7 @@ struct Reader {
     found: Vec<(usize, String)>,
 }
 
-/// What the next word is.
+/// The kind of the next word.
 #[derive(Clone, Copy, PartialEq)]
 enum Next {
     Command,
@@ -75,10 +75,10 @@ impl Reader {
         what.chars().enumerate().all(|(ahead, c)| self.peek(ahead) == c)
     }
 
-    /// Commands up to the bracket that closes them, which is left.
+    /// Reads commands up to the closing bracket, which is not consumed.
     fn list(&mut self) {
         let mut next = Next::Command;
-        // Those that begin on this line.
+        // Here-documents that begin on this line.
         let mut heredocs: Vec<String> = Vec::new();
         // Between `case` and its `in`.
         let mut in_case = false;
@@ -139,7 +139,7 @@ impl Reader {
         }
     }
 
-    /// Notes the word if it is a command, and says what follows it.
+    /// Records the word if it is a command, and returns the kind of the next word.
     fn after(&mut self, next: Next, line: usize, word: String, plain: bool) -> Next {
         match next {
             Next::Test if word == "]]" => return Next::Argument,
@@ -153,7 +153,7 @@ impl Reader {
         if is_assignment || next == Next::Started && is_option {
             return next;
         }
-        // The definition of a function: its body follows.
+        // A function definition: its body follows.
         if self.starts("()") {
             self.at += 2;
             return Next::Command;
@@ -175,7 +175,7 @@ impl Reader {
         if runs { Next::Started } else { Next::Argument }
     }
 
-    /// A word without its quotes, and whether it is plain text. Commands inside it are noted.
+    /// Reads a word without its quotes, and whether it is plain text. Records commands inside it.
     fn word(&mut self) -> (String, bool) {
         let (mut word, mut plain) = (String::new(), true);
         while self.at < self.text.len() {
@@ -183,7 +183,7 @@ impl Reader {
                 '\\' => {
                     self.take();
                     let escaped = self.take();
-                    // A line that goes on.
+                    // A continued line.
                     if escaped != '\n' {
                         word.push(escaped);
                     }
@@ -211,7 +211,7 @@ impl Reader {
                 }
                 '$' => plain &= self.expansion(),
                 '(' if word.ends_with('=') => {
-                    // An array; its words are no commands, but may hold some.
+                    // An array; its words are not commands, but may contain some.
                     self.take();
                     self.skip_array();
                 }
@@ -222,7 +222,7 @@ impl Reader {
         (word, plain)
     }
 
-    /// `$name`, `${…}`, `$(…)` or `$((…))`. Never plain.
+    /// Reads `$name`, `${…}`, `$(…)` or `$((…))`. Never plain text.
     fn expansion(&mut self) -> bool {
         self.take();
         if self.starts("((") {
@@ -283,7 +283,7 @@ impl Reader {
         }
     }
 
-    /// The pattern of a `case`, with the bracket behind it; nothing before `esac`.
+    /// Skips the pattern of a `case` with its bracket; does nothing before `esac`.
     fn skip_pattern(&mut self) {
         while self.peek(0).is_whitespace() {
             self.take();
@@ -294,7 +294,7 @@ impl Reader {
         self.skip_until(")");
     }
 
-    /// Past the next `end`, or before it if it is the end of a line.
+    /// Skips past the next `end`, or up to it if it is the end of a line.
     fn skip_until(&mut self, end: &str) {
         while self.at < self.text.len() && !self.starts(end) {
             self.take();

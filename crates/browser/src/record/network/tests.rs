@@ -1,4 +1,4 @@
-//! The requests of a browser that tells in any order.
+//! Requests of a browser that reports events in any order.
 
 use serde_json::{Value, json, value::RawValue};
 
@@ -36,7 +36,7 @@ fn urls(log: &NetworkLog) -> Vec<&str> {
 }
 
 #[test]
-fn what_changed_is_told_again() {
+fn changed_requests_are_listed_again() {
     let mut network = Network::default();
     begin(&mut network, "a", 1.0);
     begin(&mut network, "b", 2.0);
@@ -55,14 +55,14 @@ fn what_changed_is_told_again() {
     assert_eq!((since.requests[0].ms, since.requests[0].bytes), (Some(250), Some(7)));
     assert!(list(&network, json!({ "since": since.next })).requests.is_empty());
 
-    // In parts, nothing is told twice or passed over.
+    // In parts, no request is repeated or skipped.
     let part = list(&network, json!({ "since": 0, "limit": 1 }));
     let rest = list(&network, json!({ "since": part.next, "limit": 1 }));
     assert_eq!((urls(&part), urls(&rest)), (vec!["http://a/b"], vec!["http://a/a"]));
 }
 
 #[test]
-fn what_was_really_sent_finds_its_hop_in_any_order() {
+fn extra_headers_are_matched_to_their_hop_in_any_order() {
     let mut network = Network::default();
     let extra = |cookie: &str| json!({ "requestId": "a", "headers": { "Cookie": cookie } });
     let came = |status: u16| json!({ "requestId": "a", "headers": {}, "statusCode": status });
@@ -98,7 +98,7 @@ fn what_was_really_sent_finds_its_hop_in_any_order() {
 }
 
 #[test]
-fn a_hop_without_network_gives_on_what_is_not_its_own() {
+fn a_hop_without_network_passes_extra_headers_to_the_next() {
     let mut network = Network::default();
     begin(&mut network, "a", 1.0);
     tell(
@@ -119,7 +119,7 @@ fn a_hop_without_network_gives_on_what_is_not_its_own() {
 }
 
 #[test]
-fn memory_stays_what_it_is_however_many_requests_there_are() {
+fn memory_is_bounded_for_any_number_of_requests() {
     let mut network = Network::default();
     for number in 0..(MAX_REQUESTS + 500) {
         begin(&mut network, &number.to_string(), number as f64);
@@ -149,7 +149,7 @@ fn memory_stays_what_it_is_however_many_requests_there_are() {
 }
 
 #[test]
-fn what_a_person_posts_is_not_kept() {
+fn request_bodies_of_a_person_are_not_recorded() {
     let mut network = Network::default();
     for private in [true, false] {
         network.private = private;
@@ -162,7 +162,7 @@ fn what_a_person_posts_is_not_kept() {
 }
 
 #[test]
-fn what_nobody_waits_for_any_more_has_failed() {
+fn open_requests_of_a_closed_tab_fail() {
     let mut network = Network::default();
     begin(&mut network, "a", 1.0);
     network.lost(&TabId("other".into()), "closed");
@@ -173,7 +173,7 @@ fn what_nobody_waits_for_any_more_has_failed() {
 }
 
 #[test]
-fn browsers_have_names_of_their_own_for_requests() {
+fn request_ids_are_unique_only_within_one_browser() {
     let mut network = Network::default();
     begin(&mut network, "a", 1.0);
     let request = json!({ "url": "http://b/", "method": "GET", "headers": {} });

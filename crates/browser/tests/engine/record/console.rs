@@ -1,4 +1,4 @@
-//! What pages write to their console.
+//! Recorded console messages.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ async fn read(desk: &Desk, value: Value) -> ConsoleLog {
     desk.browser.console(&request(value)).await.unwrap()
 }
 
-/// Waits for a line that contains this.
+/// Waits for a message that contains this.
 async fn line(desk: &Desk, part: &str) -> ConsoleEntry {
     for _ in 0..300 {
         let log = read(desk, json!({ "limit": 1000 })).await;
@@ -47,7 +47,7 @@ async fn line(desk: &Desk, part: &str) -> ConsoleEntry {
 }
 
 #[tokio::test]
-async fn a_console_is_read_as_a_person_would() {
+async fn console_messages_are_formatted_for_people() {
     let server = Server::start(|path| match path.split('?').next().unwrap_or_default() {
         "/" => Reply::page(PAGE),
         "/frame" => Reply::page("<script>console.warn('from a frame')</script>"),
@@ -86,14 +86,14 @@ async fn a_console_is_read_as_a_person_would() {
     assert_eq!((thrown.level, thrown.line), (ConsoleLevel::Error, Some(11)));
     assert_eq!(line(&desk, "no promise").await.text, "Uncaught (in promise) no promise");
     assert_eq!(line(&desk, "404").await.url, Some(server.url("/missing.png")));
-    // What it is made of is told only if somebody listened already.
+    // The preview is sent only to clients that had subscribed before.
     let worker = line(&desk, "from a worker").await.text;
     assert!(
         ["from a worker {w: 1}", "from a worker Object"].contains(&worker.as_str()),
         "{worker}"
     );
 
-    // A frame of another site, and parts of all that.
+    // A frame of another site, and filters.
     desk.go(&server.url(&format!("/outer?{}", server.elsewhere("/frame")))).await;
     assert_eq!(line(&desk, "from a frame").await.url, Some(server.elsewhere("/frame")));
     let all = read(&desk, json!({ "limit": 1000 })).await;
@@ -107,12 +107,12 @@ async fn a_console_is_read_as_a_person_would() {
     let nowhere = desk.browser.console(&request(json!({ "tab": "nonsense" }))).await;
     assert_eq!(failure(nowhere).0, ErrorCode::TabNotFound);
 
-    // What a script wrote is there when the script has ended.
+    // A script's messages are recorded when the script has ended.
     desk.execute(json!({ "script": "console.log('just now')" })).await.unwrap();
     let last = read(&desk, json!({ "limit": 1 })).await.entries;
     assert_eq!(last[0].text, "just now");
 
-    // Also of a browser that is gone.
+    // Also those of a browser that ended.
     desk.chromium.kill();
     desk.chromium.cdp.closed().await;
     let home = tempfile::tempdir().unwrap();
@@ -124,7 +124,7 @@ async fn a_console_is_read_as_a_person_would() {
 }
 
 #[tokio::test]
-async fn objects_that_were_written_are_not_kept_for_us() {
+async fn logged_objects_are_released() {
     let desk = Desk::showing("<p>objects").await;
     desk.execute(json!({ "script": "
         window.collected = 0;
@@ -136,7 +136,7 @@ async fn objects_that_were_written_are_not_kept_for_us() {
         }" }))
         .await
         .unwrap();
-    // The browser itself keeps the last thousand for whoever comes later.
+    // The browser itself keeps the last thousand for later clients.
     for _ in 0..100 {
         let script = "gc(); await new Promise((done) => setTimeout(done, 100)); return collected";
         let collected = desk.value(script).await.as_u64().unwrap();

@@ -1,4 +1,4 @@
-//! What pages ask the network for.
+//! Recorded requests.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ async fn har(desk: &Desk, value: Value) -> Value {
     log
 }
 
-/// Waits until a request whose address ends like this is over.
+/// Waits until a request whose address ends like this has ended.
 async fn ended(desk: &Desk, url: &str) -> NetworkRequest {
     ended_as(desk, url, |_| true).await
 }
@@ -41,7 +41,7 @@ async fn ended_as(desk: &Desk, url: &str, is: fn(&NetworkRequest) -> bool) -> Ne
     panic!("no {url} in {:#?}", read(desk, json!({})).await.requests);
 }
 
-/// A server with everything, and the address of nobody.
+/// A server with all kinds of responses, and an address that refuses connections.
 async fn site() -> (Server, String) {
     let server = Server::start(|path| match path.split('?').next().unwrap_or_default() {
         "/" => Reply::page("<title>Busy</title><script src=/worker.js></script>")
@@ -57,8 +57,8 @@ async fn site() -> (Server, String) {
         _ => Reply::page("ok"),
     })
     .await;
-    let nobody = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
-    (server, format!("http://{nobody}/refused"))
+    let unused = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    (server, format!("http://{unused}/refused"))
 }
 
 #[tokio::test]
@@ -97,7 +97,7 @@ async fn requests_are_listed_and_exported() {
     assert_eq!(ended(&desk, "/post").await.method, "POST");
     assert_eq!(ended(&desk, "/socket").await.kind, RequestKind::WebSocket);
     assert_eq!(ended(&desk, "/frame").await.kind, RequestKind::Document);
-    // What they ask for first may pass unseen, before anybody listens.
+    // The first requests may happen before the events are enabled.
     loop {
         let ask = "frame.contentWindow.postMessage(1, '*'); worker.postMessage(1)";
         desk.execute(json!({ "script": ask })).await.unwrap();
@@ -110,7 +110,7 @@ async fn requests_are_listed_and_exported() {
     }
     desk.wait_for(json!({ "network_idle": true })).await.unwrap();
 
-    // Parts of it.
+    // With filters.
     let bad = read(&desk, json!({ "failed": true })).await.requests;
     let bad: Vec<_> = bad.iter().map(|one| one.url.rsplit('/').next().unwrap()).collect();
     assert!(["missing", "refused", "socket"].iter().all(|name| bad.contains(name)), "{bad:?}");
@@ -169,7 +169,7 @@ async fn exported(desk: &Desk, server: &Server) {
     assert_eq!(header(&find("/post")["request"], "Authorization"), "•••");
     assert!(find("/post")["request"].get("postData").is_none());
 
-    // All of it, but for passwords.
+    // Everything except passwords.
     let log = har(desk, json!({ "secrets": true })).await;
     let text = log.to_string();
     assert!(text.contains("id=s3cret") && text.contains("Bearer t0ken"), "{text}");
@@ -178,13 +178,13 @@ async fn exported(desk: &Desk, server: &Server) {
     let posted = entries.iter().find_map(|entry| entry["request"]["postData"]["text"].as_str());
     assert_eq!(posted, Some("word=s3same"));
 
-    // What is posted while a person drives is theirs.
+    // Request bodies sent while a person has control are not recorded.
     let post = "fetch('/theirs', { method: 'POST', body: 'typed' }).then(() => 1)";
     let script = format!("setTimeout(() => {post}, 500)");
     desk.execute(json!({ "script": script })).await.unwrap();
     desk.browser.handed_over(true);
     let looking = desk.browser.in_hands(Hands::Off);
-    // They may use the address bar, and it is still theirs.
+    // The person may use the address bar; bodies are still not recorded.
     let tabs = request(json!({}));
     desk.browser.in_hands(Hands::Person).tabs(&tabs).await.unwrap();
     for _ in 0..300 {
@@ -204,7 +204,7 @@ fn header<'a>(side: &'a Value, name: &str) -> &'a str {
     headers.find(named).unwrap_or_else(|| panic!("no {name} in {side}"))["value"].as_str().unwrap()
 }
 
-/// Checks that everything is there that HAR 1.2 requires, and of its type.
+/// Checks that all fields required by HAR 1.2 are present and have the right type.
 fn check(log: &Value) {
     let texts = |value: &Value, names: &[&str]| {
         names.iter().for_each(|name| assert!(value[name].is_string(), "{name}: {value}"));

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::desk::Desk;
 
 #[tokio::test]
-async fn a_long_page_keeps_what_is_in_view_and_can_be_used() {
+async fn a_long_page_keeps_usable_elements_in_view() {
     let long = "many words ".repeat(20);
     let rows: String =
         (0..400).map(|row| format!("<p>Row {row} {long}</p><button>Do {row}</button>")).collect();
@@ -13,7 +13,7 @@ async fn a_long_page_keeps_what_is_in_view_and_can_be_used() {
     let all = desk.snapshot(json!({ "max_bytes": 1_000_000 })).await;
     assert!(!all.truncated && all.snapshot.contains("\"Do 399\""));
 
-    // Texts are shortened before anything is left out.
+    // Texts are shortened before lines are left out.
     let usual = desk.snapshot(json!({})).await;
     assert!(usual.truncated && usual.snapshot.len() <= 50_000);
     assert!(usual.snapshot.contains("\"Do 399\"") && usual.snapshot.contains("Row 399"));
@@ -31,7 +31,7 @@ async fn a_long_page_keeps_what_is_in_view_and_can_be_used() {
 }
 
 #[tokio::test]
-async fn long_lists_of_choices_end_somewhere() {
+async fn long_lists_of_options_are_cut() {
     let options: String = (0..300).map(|number| format!("<option>Country {number}")).collect();
     let (desk, _server) = Desk::showing(&format!("<select>{options}</select>")).await;
     let text = desk.text().await;

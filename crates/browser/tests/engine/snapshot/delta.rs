@@ -1,4 +1,4 @@
-//! What has changed since.
+//! Deltas between snapshots.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ const PAGE: &str = r#"<main><h1>List</h1><form aria-label=Add><input aria-label=
     <p>Some text that stays as it is.</p><p>And more of that, so that it is worth it.</p></main>"#;
 
 #[tokio::test]
-async fn only_the_lines_that_changed_are_told() {
+async fn only_changed_lines_are_returned() {
     let (desk, _server) = Desk::showing(PAGE).await;
     let first = desk.snapshot(json!({})).await;
     let same = desk.snapshot(json!({ "since": first.id })).await;
@@ -33,14 +33,14 @@ async fn only_the_lines_that_changed_are_told() {
 +    alert: Too many
 +  - four"#,
     );
-    // From the newer one on there is nothing, and the older one is still known.
+    // Nothing changed since the newer one, and the older one is still known.
     let since = async |id: u64| desk.snapshot(json!({ "since": id })).await;
     assert_eq!(since(changed.id).await.snapshot, "nothing has changed\n");
     assert_eq!(since(first.id).await.snapshot, changed.snapshot);
 }
 
 #[tokio::test]
-async fn all_of_it_is_told_where_that_is_shorter_or_nothing_is_known() {
+async fn the_whole_page_is_returned_if_shorter_or_without_a_known_snapshot() {
     let (desk, server) = Desk::showing(PAGE).await;
     let first = desk.snapshot(json!({})).await;
     let unknown = desk.snapshot(json!({ "since": 999 })).await;
@@ -53,12 +53,12 @@ async fn all_of_it_is_told_where_that_is_shorter_or_nothing_is_known() {
     assert!(!new.delta);
     assert_shows(&new.snapshot, "button \"All new\" [ref=#]");
 
-    // The same page once more is another document.
+    // The same page loaded again is another document.
     desk.go(&server.url("/")).await;
     let again = desk.snapshot(json!({ "since": first.id })).await;
     assert!(!again.delta);
 
-    // Only the last few are kept.
+    // Only the latest few are kept.
     for _ in 0..5 {
         desk.snapshot(json!({})).await;
     }
@@ -66,7 +66,7 @@ async fn all_of_it_is_told_where_that_is_shorter_or_nothing_is_known() {
 }
 
 #[tokio::test]
-async fn a_list_that_was_sorted_has_changed() {
+async fn a_sorted_list_has_changed() {
     let rows: String = (0..9).map(|row| format!("<tr><td>row {row}<td>cell")).collect();
     let (desk, _server) = Desk::showing(&format!("<table id=t aria-label=T>{rows}</table>")).await;
     let first = desk.snapshot(json!({})).await;

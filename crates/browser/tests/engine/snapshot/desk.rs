@@ -1,4 +1,4 @@
-//! A browser that shows a page, and what is read of it.
+//! A browser that shows a page, and helpers to read it.
 
 use helmdeck_browser::{Browser, BrowserError};
 use helmdeck_wire::browser::{MarkdownText, SnapshotText};
@@ -69,7 +69,7 @@ pub fn ref_of(snapshot: &str, part: &str) -> String {
     name.unwrap_or_else(|| panic!("no ref in {line}")).0.to_owned()
 }
 
-/// Checks a snapshot against what it should be, where `#` stands for any number.
+/// Compares a snapshot with the expected text, in which `#` stands for any number.
 pub fn assert_shows(snapshot: &str, expected: &str) {
     let mut numberless = String::new();
     let mut rest = snapshot;

@@ -1,4 +1,4 @@
-//! Frames within frames, whichever process they run in.
+//! Nested frames, in any process.
 
 use serde_json::json;
 
@@ -30,7 +30,7 @@ async fn framed() -> (Desk, Server) {
 }
 
 #[tokio::test]
-async fn frames_stand_where_they_are_on_the_page() {
+async fn frames_appear_at_their_position_on_the_page() {
     let (desk, _server) = framed().await;
     let snapshot = desk.snapshot(json!({})).await;
     assert_eq!(snapshot.title, "Outer");

@@ -1,4 +1,4 @@
-//! What stands in a snapshot, and how.
+//! The content and format of snapshot lines.
 
 use serde_json::json;
 
@@ -49,13 +49,13 @@ summary "More" [ref=#] [collapsed]"#
     );
     assert!(!snapshot.snapshot.contains("hunter2") && !snapshot.snapshot.contains('•'));
 
-    // Nor one that the page shows in clear by another kind of field, while it is of this kind.
+    // Passwords stay hidden even if the page shows them in plain text.
     desk.run("document.querySelector('[type=password]').value = 'correct horse'").await;
     assert!(!desk.text().await.contains("horse"));
 }
 
 #[tokio::test]
-async fn what_means_nothing_is_left_out_and_what_is_in_one_line_stays_in_one() {
+async fn meaningless_elements_are_left_out_and_inline_content_stays_on_one_line() {
     let (desk, _server) = Desk::showing(
         r#"<nav><ul><li><a href=/a>Start</a><li><a href=/b>Help</a>
             <ul><li><a href=/c>Contact</a></ul></ul></nav>
@@ -121,7 +121,7 @@ grid "Files"
 }
 
 #[tokio::test]
-async fn whatever_the_page_made_clickable_has_a_ref() {
+async fn everything_clickable_has_a_ref() {
     let (desk, _server) = Desk::showing(
         r#"<div id=root><div style="cursor:pointer" id=card>Card <span>of mine</span></div>
         <span onclick="1" class="icon close" style="display:block;width:9px;height:9px"></span>
@@ -170,7 +170,7 @@ async fn open_and_closed_shadow_roots_are_part_of_the_page() {
 }
 
 #[tokio::test]
-async fn a_part_of_the_page_can_be_asked_for() {
+async fn a_part_of_the_page_can_be_requested() {
     let (desk, _server) = Desk::showing(
         r#"<nav><a href=/>Home</a></nav><form aria-label=Login><div id=in><p>Hello</p>
         <b id=bold>fat <i>and</i> more</b><button>Go</button></div></form>"#,
@@ -182,7 +182,7 @@ async fn a_part_of_the_page_can_be_asked_for() {
         "form \"Login\"\n  text: Hello\n  text: fat and more button \"Go\" [ref=#]",
     );
     assert_shows(&part("#in").await, "text: Hello\ntext: fat and more button \"Go\" [ref=#]");
-    // Not even a node of its own for accessibility.
+    // This element has no accessibility node.
     assert_shows(&part("#bold").await, "text: fat and more");
     assert_shows(&part("text=Go").await, "button \"Go\" [ref=#]");
 }

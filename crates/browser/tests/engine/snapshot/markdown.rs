@@ -98,7 +98,7 @@ right
 }
 
 #[tokio::test]
-async fn what_is_around_the_text_is_left_out() {
+async fn boilerplate_is_left_out() {
     let text = "Something to read here. ".repeat(5);
     let content = written(&format!(
         "<style>p {{ color: red }}</style><header>Site</header><nav><a href=/>Home</a></nav>
@@ -110,7 +110,7 @@ async fn what_is_around_the_text_is_left_out() {
     .await;
     assert_eq!(content, format!("# Head\n\n{}\n\nA note.\n", text.trim()));
 
-    // Where the main part is not the main part, all of it is told but what is around.
+    // If `main` does not hold the main text, everything except the boilerplate is returned.
     let content = written(&format!("<main>Little</main><div>{text}</div><footer>F</footer>")).await;
     assert_eq!(content, format!("Little\n\n{}\n", text.trim()));
     assert_eq!(written("<nav><p>Only this</p></nav>").await, "Only this\n");
@@ -133,13 +133,13 @@ async fn shadow_roots_and_frames_of_the_same_site_are_read() {
     desk.go(&server.url("/")).await;
     let markdown = desk.markdown(json!({})).await;
     assert_eq!(markdown.content, "## In shadow\n\nslotted\n\nInside a **frame**\n");
-    // A part of a frame, by itself.
+    // A part of a frame.
     let part = desk.markdown(json!({ "selector": "text=frame" })).await;
     assert!(part.content.contains("frame"), "{}", part.content);
 }
 
 #[tokio::test]
-async fn a_part_and_a_bounded_page() {
+async fn a_part_of_a_page_and_a_limited_page() {
     let paragraphs: String =
         (0..100).map(|n| format!("<p>Paragraph {n} has some words.</p>")).collect();
     let body = format!("<title>Long</title>{paragraphs}<ul id=list><li>a<li>b</ul>");

@@ -1,4 +1,4 @@
-//! The names of elements: theirs alone, and theirs for as long as the page is there.
+//! Refs of elements: unique, and valid for as long as the page is shown.
 
 use helmdeck_wire::ErrorCode;
 
@@ -29,14 +29,14 @@ async fn an_element_keeps_its_ref_while_the_page_changes_around_it() {
 }
 
 #[tokio::test]
-async fn a_ref_of_a_page_that_was_left_names_nothing() {
+async fn a_ref_becomes_stale_when_its_page_is_left() {
     let page = |path: &str| Reply::page(format!("<button>Of {path}</button>"));
     let server = Server::start(page).await;
     let desk = Desk::start().await;
     desk.go(&server.url("/one")).await;
     let old = ref_of(&desk.text().await, "Of /one");
 
-    // The same site, and another one, whose process counts its elements from the beginning.
+    // The same site, and another one, whose process numbers its elements from the start.
     for url in [server.url("/two"), server.elsewhere("/three")] {
         desk.go(&url).await;
         let body = desk.click(&format!("ref={old}")).await.unwrap_err().body();
@@ -49,7 +49,7 @@ async fn a_ref_of_a_page_that_was_left_names_nothing() {
 }
 
 #[tokio::test]
-async fn an_element_that_was_replaced_by_its_like_has_another_ref() {
+async fn a_replaced_element_has_another_ref() {
     let (desk, _server) = Desk::showing("<div id=box><button>Save</button></div>").await;
     let old = ref_of(&desk.text().await, "Save");
     desk.run("box.innerHTML = box.innerHTML").await;

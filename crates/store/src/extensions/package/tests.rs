@@ -1,4 +1,4 @@
-//! Uploads, good and bad: what becomes of them, and what is said about them.
+//! Valid and invalid uploads, and the messages about them.
 
 use std::io::{Cursor, Seek, SeekFrom};
 
@@ -27,7 +27,7 @@ fn package(bytes: &[u8]) -> Result<Package, BadPackage> {
     Package::open(file)
 }
 
-/// What is said about an upload that is not kept.
+/// The message for a refused upload.
 fn refusal(bytes: &[u8]) -> String {
     let refused = package(bytes).and_then(|mut package| {
         package.manifest()?;
@@ -70,7 +70,7 @@ fn a_zip_or_crx_becomes_an_archive_with_its_manifest_at_the_root() {
         ("__MACOSX/top/._manifest.json", b"x"),
     ];
     let zip = zipped(files);
-    // Version 3: a length, and so much before the archive.
+    // Version 3: a length, and that many bytes before the archive.
     let crx = [b"Cr24\x03\0\0\0\x04\0\0\0abcd".as_slice(), &zip].concat();
     for bytes in [zip, crx] {
         let mut package = package(&bytes).unwrap();
@@ -87,7 +87,7 @@ fn a_zip_or_crx_becomes_an_archive_with_its_manifest_at_the_root() {
 }
 
 #[test]
-fn what_is_no_extension_says_why() {
+fn an_invalid_extension_is_refused_with_a_reason() {
     let manifest = |text: &str| refusal(&zipped(&[("manifest.json", text.as_bytes())]));
     assert!(refusal(b"hello").contains("neither a .zip nor a .crx"));
     assert!(refusal(&zipped(&[])).contains("no manifest.json"));
@@ -103,7 +103,7 @@ fn what_is_no_extension_says_why() {
 fn names_that_lead_out_links_and_bombs_are_refused() {
     let with = |name: &str| refusal(&zipped(&[("manifest.json", GOOD.as_bytes()), (name, b"x")]));
     for name in ["../x", "a/../../x", "/etc/x", "a//x", "./x", "a\\x", "a\nx", &"x".repeat(300)] {
-        assert!(with(name).contains("not a name of a file"), "{name}");
+        assert!(with(name).contains("not a valid file name"), "{name}");
     }
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     zip.add_symlink("manifest.json", "/etc/passwd", SimpleFileOptions::default()).unwrap();
@@ -112,13 +112,13 @@ fn names_that_lead_out_links_and_bombs_are_refused() {
     let zeros = vec![0; 65 << 20];
     let bomb: Files<'_> = &[("a", &zeros), ("b", &zeros), ("c", &zeros), ("d", &zeros)];
     let bomb = zipped(bomb);
-    assert!(bomb.len() < 1 << 20, "it is a small upload");
+    assert!(bomb.len() < 1 << 20, "the upload is small");
     assert!(refusal(&bomb).contains("more than 256 MB"));
     let names: Vec<String> = (0..=MAX_FILES).map(|n| n.to_string()).collect();
     let many: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b""[..])).collect();
     assert!(refusal(&zipped(&many)).contains("at most 10000"));
 
-    // One that says that it is smaller than it is.
+    // An entry that declares a smaller size than it has.
     let mut lying = zipped(&[("manifest.json", GOOD.as_bytes()), ("big", &[7; 5000])]);
     let size = 5000_u32.to_le_bytes();
     while let Some(at) = lying.windows(4).position(|bytes| bytes == size) {

@@ -1,4 +1,4 @@
-//! The hands of somebody who watches and drives.
+//! Input of a viewer who has control.
 
 use std::{
     sync::Arc,
@@ -18,30 +18,31 @@ use tokio::runtime::Handle;
 use super::{ViewerState, held::Held};
 use crate::{Browser, page::Page, running::Running};
 
-/// A page that is busy, or shows a dialog, confirms input when it is done with that.
+/// A page that is busy or shows a dialog confirms input late.
 const CONFIRM: Duration = Duration::from_secs(30);
-/// A pointer does not move on while so much is not confirmed.
+/// Pointer moves are dropped while this many events are unconfirmed.
 const MOVES: usize = 32;
-/// Nothing else is pressed while so much is not confirmed.
+/// All input is dropped while this many events are unconfirmed.
 const PRESSES: usize = 256;
-/// The longest text of one key, in UTF-16 units: Chromium takes no more.
+/// The longest text of one key that Chromium accepts, in UTF-16 units.
 const KEY_TEXT: usize = 4;
 
-/// One viewer's hands. What they hold is let go when they are dropped.
-pub struct Hands {
+/// The input of one viewer. Dropping it releases all held keys and buttons.
+pub struct ViewerInput {
     browser: Browser,
     viewer: Arc<ViewerState>,
     held: Held<Page>,
-    /// What the browser has not confirmed yet.
+    /// Events that the browser has not confirmed yet.
     unconfirmed: FuturesUnordered<BoxFuture<'static, ()>>,
 }
 
-impl Hands {
+impl ViewerInput {
     pub(super) fn new(browser: Browser, viewer: Arc<ViewerState>) -> Self {
         Self { browser, viewer, held: Held::default(), unconfirmed: FuturesUnordered::new() }
     }
 
-    /// Does what a viewer asks, who may. Never waits: what the page cannot take now is dropped.
+    /// Does what a viewer with control asks. Never waits: input that the page cannot take is
+    /// dropped.
     pub fn ask(&mut self, asked: CastRequest) {
         while let Some(Some(())) = self.unconfirmed.next().now_or_never() {}
         self.release_lost();
@@ -68,7 +69,7 @@ impl Hands {
         match mouse.kind {
             MouseKind::MouseReleased => {}
             MouseKind::MouseMoved if self.unconfirmed.len() >= MOVES => return,
-            // A tab behind another takes no pointer, and a dialog leaves none to the page.
+            // A hidden tab takes no pointer events, and neither does a page with a dialog.
             MouseKind::MouseMoved if running.casts.hidden(page.tab()) => return,
             MouseKind::MouseMoved | MouseKind::MouseWheel | MouseKind::MousePressed => {
                 if !self.is_free(&page) {
@@ -133,7 +134,7 @@ impl Hands {
         self.send(&page, "Input.dispatchTouchEvent", params);
     }
 
-    /// Answers the dialog that is open, if one is.
+    /// Answers the open dialog, if any.
     fn answer(&mut self, answer: &DialogAnswer) {
         let Some((_, page)) = self.shown() else { return };
         let Some(opening) = page.with(|state| state.dialog.clone()) else { return };
@@ -157,8 +158,8 @@ impl Hands {
         }
     }
 
-    /// Lets go of what is down where the viewer cannot see it any more: in a tab that crashed or was
-    /// closed, or in a browser that is not that of the moment. It would keep the pointer from others.
+    /// Releases keys and buttons held in pages that the viewer no longer sees: crashed or closed
+    /// tabs, or another browser. A held button would keep the pointer from everyone else.
     fn release_lost(&mut self) {
         let running = self.browser.known_running();
         let is_lost = |page: &Page| {
@@ -171,7 +172,7 @@ impl Hands {
         }
     }
 
-    /// The browser, and the page that the viewer sees.
+    /// The browser and the page that the viewer sees.
     fn shown(&self) -> Option<(Arc<Running>, Page)> {
         let running = self.browser.known_running()?;
         let tabs = running.known.tabs.lock();
@@ -183,12 +184,12 @@ impl Hands {
         Some((running, page))
     }
 
-    /// Whether a page takes input: it does not while it waits for an answer.
+    /// Whether a page takes input: not while it shows a dialog.
     fn is_free(&self, page: &Page) -> bool {
         self.unconfirmed.len() < PRESSES && page.with(|state| state.dialog.is_none())
     }
 
-    /// Who drives a tab that is behind another wants to see it.
+    /// Brings a hidden tab to the front when its viewer uses it.
     fn bring_to_front(&mut self, running: &Running, page: &Page) {
         if running.casts.hidden(page.tab()) {
             self.send(page, "Page.bringToFront", json!({}));
@@ -200,12 +201,12 @@ impl Hands {
         self.send_to(page, &session, method, params);
     }
 
-    /// Sends at once, in order, and lets the answer come when it likes.
+    /// Sends an event now, in order, and does not wait for the answer.
     fn send_to(&mut self, page: &Page, session: &SessionId, method: &'static str, params: Value) {
         let (page, session) = (page.clone(), session.clone());
         let deadline = Instant::now() + CONFIRM;
         let mut sending = async move {
-            // A page that is gone has nothing pressed.
+            // Nothing is held in a page that is gone.
             let _ = page.call::<IgnoredAny>(&session, method, params, deadline).await;
         }
         .boxed();
@@ -215,12 +216,12 @@ impl Hands {
     }
 }
 
-impl Drop for Hands {
+impl Drop for ViewerInput {
     fn drop(&mut self) {
-        // Without a runtime there is no browser either.
+        // Without a tokio runtime there is no browser either.
         let Ok(runtime) = Handle::try_current() else { return };
         self.release_all();
-        // A browser that does not read now learns it later.
+        // A busy browser gets the releases late.
         let unconfirmed = std::mem::take(&mut self.unconfirmed);
         runtime.spawn(unconfirmed.collect::<()>());
     }

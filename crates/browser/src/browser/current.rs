@@ -1,4 +1,4 @@
-//! Which browser calls are about: the one of the moment, of all that were met.
+//! Decides which browser a call is for.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -19,21 +19,21 @@ use crate::{
     running::{Owner, Running},
 };
 
-/// Even a call that does not want to wait has time to ask the browser something.
+/// Even a call with a timeout of zero may ask the browser something.
 const LEAST: Duration = Duration::from_secs(1);
-/// A browser that is being started is waited for so long, and then again.
+/// How long one attempt waits for a browser that is starting.
 const FOLLOW: Duration = Duration::from_secs(30);
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// A browser that we have met. One that is not that of the moment may be so again.
+/// A browser we have connected to. It may become the current one again.
 pub(super) struct KnownBrowser {
     cdp: Cdp,
     running: Arc<OnceCell<Arc<Running>>>,
 }
 
 impl Browser {
-    /// If pages are made to believe something, sees to it also while nobody calls. Returns when the
-    /// pages of now do.
+    /// Applies emulation also between calls. Returns once the open pages have it. Does nothing
+    /// without emulation.
     pub async fn follow(&self) {
         if !self.shared.emulating.any() || self.shared.followed.swap(true, Ordering::Relaxed) {
             return;
@@ -41,11 +41,11 @@ impl Browser {
         let until = Instant::now() + FOLLOW;
         if let Ok(running) = self.own(until).await {
             let pages = running.known.tabs.lock().pages();
-            // One that is too busy learns it later.
+            // Pages that are too busy get it later.
             join_all(pages.iter().map(|page| page.ready(until))).await;
         }
         let shared = Arc::downgrade(&self.shared);
-        // Ends when nobody has the browser any more.
+        // Ends when the last handle is dropped.
         tokio::spawn(async move {
             while let Some(shared) = shared.upgrade() {
                 let browser = Self { shared, hands: Hands::Off };
@@ -59,12 +59,12 @@ impl Browser {
         });
     }
 
-    /// Whether there is a browser now.
+    /// Whether a browser is running now.
     pub(crate) async fn is_there(&self) -> bool {
         self.shared.current.get(Duration::ZERO).await.is_ok()
     }
 
-    /// Why there is none.
+    /// The error that explains why no browser is running.
     pub(crate) fn unavailable(&self) -> BrowserError {
         match self.shared.current.absence() {
             Some(Absence { how, next }) => {
@@ -75,34 +75,34 @@ impl Browser {
         }
     }
 
-    /// The same for somebody who watches; it does not change while they do.
+    /// The same reason as a status for viewers. It contains no countdown, so it stays the same.
     pub(crate) fn why_absent(&self) -> String {
         match self.shared.current.absence() {
             Some(Absence { how, .. }) => {
-                format!("the browser ended ({how}) again and again, and is started again later")
+                format!("the browser keeps ending ({how}); it will be restarted later")
             }
-            None => "the browser ended, and is being started again".to_owned(),
+            None => "the browser ended and is restarting".to_owned(),
         }
     }
 
-    /// The browser of the moment, if we know it.
+    /// The current browser, if its state is known.
     pub(crate) fn known_running(&self) -> Option<Arc<Running>> {
         let met = self.shared.met.lock();
         let known = met.iter().find(|known| self.shared.current.is(&known.cdp))?;
         known.running.get().cloned()
     }
 
-    /// Whether a browser is that of the moment.
+    /// Whether this is the current browser.
     pub(crate) fn is_current(&self, running: &Running) -> bool {
         self.shared.current.is(&running.cdp)
     }
 
-    /// Waits until a browser is not that of the moment any more.
+    /// Waits until this is no longer the current browser.
     pub(crate) async fn left(&self, running: &Running) {
         self.shared.current.changed(&running.cdp).await;
     }
 
-    /// The browser of the moment, waiting for one if need be.
+    /// The current browser. Waits until there is one.
     pub(super) async fn running(&self, deadline: Instant) -> Result<Arc<Running>, BrowserError> {
         let by = self.shared.private.borrow().as_ref().map(|sign_in| sign_in.by.clone());
         if let Some(by) = by {
@@ -111,7 +111,7 @@ impl Browser {
         match self.hands {
             Hands::Agent => self.shared.records.lock().network.private = false,
             Hands::Off => self.shared.records.lock().network.private = true,
-            // Whose pages it is does not change by what they do.
+            // A person's call does not change who the pages belong to.
             Hands::Person => {}
         }
         let running = self.watched(deadline).await?;
@@ -121,35 +121,35 @@ impl Browser {
         Ok(running)
     }
 
-    /// The same for somebody who only watches.
+    /// The same for a viewer.
     pub(crate) async fn watched(&self, deadline: Instant) -> Result<Arc<Running>, BrowserError> {
         let left = deadline.saturating_duration_since(Instant::now()).max(LEAST);
         let cdp = self.shared.current.get(left).await.map_err(|_| self.unavailable())?;
         self.meet(cdp, left).await
     }
 
-    /// The session's own browser, whoever else is there.
+    /// The session's own browser, even if another is current.
     pub(crate) async fn own(&self, deadline: Instant) -> Result<Arc<Running>, BrowserError> {
         let left = deadline.saturating_duration_since(Instant::now()).max(LEAST);
         let cdp = self.shared.current.own(left).await.map_err(|_| self.unavailable())?;
         self.meet(cdp, left).await
     }
 
-    /// What is known of a browser, looking at it first if need be.
+    /// The state of a browser. The first call initializes it.
     async fn meet(&self, cdp: Cdp, left: Duration) -> Result<Arc<Running>, BrowserError> {
         let running = self.shared.met(&cdp);
         let owner = if !self.shared.current.is_own(&cdp) {
             Owner::Agent
         } else if self.shared.incoming.is_none() {
-            Owner::Somebody
+            Owner::Attached
         } else {
             Owner::Session
         };
         let start = async {
             let records = Arc::clone(&self.shared.records);
-            // Whoever started a browser has said what its pages shall believe.
+            // The program that started a browser decides its emulation.
             let emulating = match owner {
-                Owner::Session | Owner::Somebody => Arc::clone(&self.shared.emulating),
+                Owner::Session | Owner::Attached => Arc::clone(&self.shared.emulating),
                 Owner::Agent => Arc::default(),
             };
             let until = Instant::now() + left;
@@ -157,21 +157,21 @@ impl Browser {
             let running = Running::start(cdp, owner, incoming, records, emulating, until);
             running.await.map(Arc::new)
         };
-        // Somebody with more time may have begun to look.
+        // A call with a longer deadline may be initializing it already.
         let met = timeout(left, running.get_or_try_init(|| start)).await;
         met.map_err(|_| BrowserError::Unavailable)?.cloned()
     }
 }
 
 impl Shared {
-    /// Notes where the agent is, in every browser.
+    /// Remembers the agent's tab in every browser.
     pub(super) fn remember(&self) {
         for running in self.met.lock().iter().filter_map(|known| known.running.get()) {
             running.known.tabs.lock().remember();
         }
     }
 
-    /// What is known of this browser, or will be.
+    /// The cell for the state of this browser.
     fn met(&self, cdp: &Cdp) -> Arc<OnceCell<Arc<Running>>> {
         let mut met = self.met.lock();
         met.retain(|known| !known.cdp.is_closed());

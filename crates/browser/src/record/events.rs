@@ -1,4 +1,4 @@
-//! What the browser tells of requests, as far as it is recorded.
+//! Network events of the browser, with the recorded fields only.
 
 use serde::Deserialize;
 
@@ -59,7 +59,7 @@ pub(crate) struct Answered {
     pub timing: Option<Timing>,
 }
 
-/// Milliseconds after `request_time`, which is in seconds; negative is never.
+/// Milliseconds after `request_time`, which is in seconds; negative means never.
 #[derive(Debug, Deserialize, Default, Clone)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Timing {
@@ -75,7 +75,7 @@ pub(crate) struct Timing {
     pub receive_headers_end: f64,
 }
 
-/// What really was sent or came back, told by whoever did it.
+/// Headers actually sent or received, as the network stack reports them.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct ExtraInfo {
@@ -85,7 +85,7 @@ pub(crate) struct ExtraInfo {
     pub headers_text: Option<String>,
 }
 
-/// Some bytes, the end or a failure.
+/// Received bytes, the end, or a failure.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct WentOn {
@@ -108,7 +108,7 @@ pub(crate) struct CorsError {
 /// A WebSocket, or a step of its handshake.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct OfSocket {
+pub(crate) struct SocketEvent {
     pub request_id: String,
     pub url: String,
     pub timestamp: f64,
@@ -132,9 +132,9 @@ pub(crate) struct Shaken {
     pub request_headers: Option<Headers>,
 }
 
-/// A moment of a page.
+/// A load event of a page.
 #[derive(Deserialize, Default)]
 #[serde(default)]
-pub(crate) struct OfPage {
+pub(crate) struct PageEvent {
     pub timestamp: f64,
 }
