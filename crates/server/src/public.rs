@@ -48,8 +48,7 @@ impl Address {
 
     /// The page of a session, for users who are logged in.
     pub fn session(&self, session: &SessionId) -> String {
-        let page = self.path(&format!("/sessions/{session}"));
-        format!("{}://{}{page}", self.scheme, self.authority)
+        self.url(&format!("/sessions/{session}"))
     }
 
     /// The debugging protocol address of a session's browser, with a ticket.
@@ -66,6 +65,11 @@ impl Address {
     pub fn port(&self) -> String {
         let standard = if self.scheme == "https" { 443 } else { 80 };
         self.uri().port_u16().unwrap_or(standard).to_string()
+    }
+
+    /// An address of this server.
+    pub fn url(&self, path: &str) -> String {
+        format!("{}://{}{}", self.scheme, self.authority, self.path(path))
     }
 
     pub fn path(&self, path: &str) -> String {

@@ -87,10 +87,22 @@ pub fn signing_in() -> Vec<Operation> {
             .nature(looks)
             .get("/api/v1/auth/me", "show_me"),
         json_tool("token.list", tokens::list_tokens)
-            .doc("List the caller's tokens that have not expired; all tokens for an admin.")
+            .doc(
+                "List the caller's tokens that have not expired, with their last use and the MCP \
+                 client that connected with them; all tokens for an admin.",
+            )
             .scope(Scope::SESSIONS_READ)
             .nature(looks)
             .get("/api/v1/tokens", "list_tokens"),
+        json_tool("token.create", tokens::create_token)
+            .doc(
+                "Make a token for an agent. People make tokens for themselves that allow no more \
+                 than their own; an admin makes them for anyone. An agent cannot make tokens.",
+            )
+            .scope(Scope::SESSIONS_READ)
+            .nature(Nature::default().changes_world())
+            .post("/api/v1/tokens", "create_token")
+            .status(StatusCode::CREATED),
         tool("token.revoke", tokens::revoke_token)
             .doc("Revoke a token, and close everything that was opened with it.")
             .scope(Scope::SESSIONS_READ)

@@ -16,7 +16,8 @@ fn only_operations_listed_here_are_open() {
     let pages = ["home", "login_page", "session_page", "settings_page", "docs_page", "viewer_page"];
     let frames = ["embed_session", "embedded_page", "page_asset"];
     let checks = ["healthz", "readyz", "version", "openapi"];
-    assert_eq!(open, [&pages[..], &frames, &checks, &["login", "log_in_by_cookie"]].concat());
+    let others = ["login", "log_in_by_cookie", "skill"];
+    assert_eq!(open, [&pages[..], &frames, &checks, &others].concat());
 }
 
 #[tokio::test]

@@ -9,7 +9,9 @@ use http::header::CONTENT_TYPE;
 
 /// Rows that need more than a session to succeed: a password, a file, or the result of another
 /// call. With the status and code of their reply without it.
-const NEEDS_MORE: [(&str, u16, &str); 14] = [
+const NEEDS_MORE: [(&str, u16, &str); 16] = [
+    ("connect_client", 404, "not_found"),
+    ("show_connect_client", 404, "not_found"),
     ("kill_exec", 404, "not_found"),
     ("show_exec", 404, "not_found"),
     ("call_tool", 404, "not_found"),

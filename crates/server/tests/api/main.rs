@@ -20,6 +20,7 @@ mod cast;
 mod cdp;
 mod client;
 mod clock;
+mod connect;
 mod connections;
 mod control;
 mod desktop;
