@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ClientConnection, ConnectClient, StepFile } from "../src/api/connect";
+import type { ClientConnection, ConnectClient, StepFile } from "../src/api/wire";
 import { byTime, clientIn, connectedBy, madeWith, nameOf } from "../src/connect/connection";
 import { kindOf } from "../src/connect/kind";
 import { pathOn, sameEverywhere, systemOf } from "../src/connect/system";

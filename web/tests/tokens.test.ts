@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Token } from "../src/api/connect";
+import type { Token } from "../src/api/wire";
 import { inWords } from "../src/tokens/scope";
 import { endOf, expiresSoon, readToken, sortTokens, titleOf } from "../src/tokens/state";
 

@@ -1,30 +1,28 @@
 import { sentence } from "../format";
 import { api } from "../prefix";
 import { home } from "../session/files";
-import type {
-  ConnectClient,
-  ConnectRequest,
-  CreatedToken,
-  CreateToken,
-  Instructions,
-  Token,
-} from "./connect";
 import { inWords } from "./failure";
 import type {
   ActionRecord,
   ChangeSettings,
+  ConnectClient,
+  ConnectRequest,
   Control,
+  CreatedToken,
   CreateSession,
   Folder,
   Forward,
   History,
   Identity,
+  Instructions,
+  NewToken,
   Role,
   Session,
   Settings,
   Tab,
   TabAction,
   Ticket,
+  Token,
 } from "./wire";
 
 /** An error from the server, or a request that did not reach it (status 0). */
@@ -148,7 +146,7 @@ export const client = {
     json<Instructions>("POST", `connect/${encodeURIComponent(clientId)}`, request),
 
   tokens: async () => (await json<{ tokens: Token[] }>("GET", "tokens")).tokens,
-  createToken: (request: CreateToken) => json<CreatedToken>("POST", "tokens", request),
+  createToken: (request: NewToken) => json<CreatedToken>("POST", "tokens", request),
   revokeToken: (id: string) => request("DELETE", `tokens/${encodeURIComponent(id)}`),
 
   navigate: (id: string, tab: string | null, to: { url: string } | { history: History }) =>

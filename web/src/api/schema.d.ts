@@ -608,6 +608,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The MCP clients that helmdeck can configure, and which of them have connected with the caller's tokens
+         * @description The MCP clients that helmdeck can configure, and which of them have connected with the caller's tokens.
+         */
+        get: operations["list_connect_clients"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/connect/{client}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How to connect an MCP client, step by step
+         * @description How to connect an MCP client, step by step. `$HELMDECK_TOKEN` stands where the token goes.
+         */
+        get: operations["show_connect_client"];
+        put?: never;
+        /**
+         * Make a token for an MCP client, and answer with the steps that connect it, with the token in them
+         * @description Make a token for an MCP client, and answer with the steps that connect it, with the token in them. It allows everything in the caller's own sessions and nothing else. For people and admins; an agent cannot make tokens.
+         */
+        post: operations["connect_client"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/desktop/agent_status": {
         parameters: {
             query?: never;
@@ -1102,8 +1146,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What happens in the caller's sessions, as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events were lost
-         * @description What happens in the caller's sessions, as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events were lost. `session_gone` says `end_reason` and `ended_at`; `idle` says `idle_ends_at`, null while the session is in use. Goes on after `Last-Event-ID`. With a ticket: of its session only.
+         * What happens in the caller's sessions, as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events were lost; also `mcp_client_connected` when an MCP client connects with one of the caller's tokens
+         * @description What happens in the caller's sessions, as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events were lost; also `mcp_client_connected` when an MCP client connects with one of the caller's tokens. `session_gone` says `end_reason` and `ended_at`; `idle` says `idle_ends_at`, null while the session is in use. Goes on after `Last-Event-ID`. With a ticket: of its session only.
          */
         get: operations["events"];
         put?: never;
@@ -1856,6 +1900,26 @@ export interface paths {
         patch: operations["change_settings"];
         trace?: never;
     };
+    "/api/v1/skill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The SKILL.md that tells agents how to use helmdeck, with its tools
+         * @description The SKILL.md that tells agents how to use helmdeck, with its tools.
+         */
+        get: operations["skill"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tokens": {
         parameters: {
             query?: never;
@@ -1864,12 +1928,16 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The caller's tokens that have not expired; all tokens, for an admin
-         * @description The caller's tokens that have not expired; all tokens, for an admin.
+         * The caller's tokens that have not expired, when each was last used, and the MCP client that connected with it; all tokens, for an admin
+         * @description The caller's tokens that have not expired, when each was last used, and the MCP client that connected with it; all tokens, for an admin.
          */
         get: operations["list_tokens"];
         put?: never;
-        post?: never;
+        /**
+         * Make a token for an agent
+         * @description Make a token for an agent. People make tokens for themselves that allow no more than their own; an admin makes them for anyone. An agent cannot make tokens.
+         */
+        post: operations["create_token"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2415,6 +2483,73 @@ export interface components {
         ColorScheme: "light" | "dark" | "no_preference";
         /** @description What to run: a program with its arguments, or a line for a shell. */
         CommandLine: string | string[];
+        /** @description One client, and who is connected as it. */
+        ConnectClient: {
+            /** @description The caller's tokens with which it has connected, the latest first. */
+            connected: components["schemas"]["Connected"][];
+            /** @description Its name in addresses and on the command line. */
+            id: string;
+            /** @description The tools that suit it. */
+            profile: components["schemas"]["ToolProfile"];
+            /** @description Its name for people. */
+            title: string;
+        };
+        /** @description How to connect a client. */
+        ConnectGuide: {
+            /** @description The client. */
+            client: string;
+            /** @description The caller's tokens with which the client has connected, the latest first. */
+            connected: components["schemas"]["Connected"][];
+            /** @description The page of the documentation that explains more. */
+            docs: string;
+            /**
+             * Format: date-time
+             * @description Until when that token is good.
+             * @default null
+             */
+            expires_at?: string | null;
+            /** @description The label of that token. */
+            label?: string | null;
+            /** @description The tools it will list. */
+            profile: components["schemas"]["ToolProfile"];
+            /** @description What that token allows. */
+            scopes: string[];
+            /** @description What to do, in order. */
+            steps: components["schemas"]["Step"][];
+            /** @description Its name for people. */
+            title: string;
+            /** @description The token in the steps; empty where they have a placeholder. */
+            token?: string | null;
+            /** @description The id of that token, to revoke it. */
+            token_id?: string | null;
+            /** @description How it will connect. */
+            transport: components["schemas"]["Transport"];
+            /** @description How to take it back. */
+            undo: string;
+            /** @description The address of the MCP server. */
+            url: string;
+        };
+        /** @description The clients that can be connected. */
+        ConnectList: {
+            /** @description Those that helmdeck knows; the last one stands for any other. */
+            clients: components["schemas"]["ConnectClient"][];
+        };
+        /** @description A token with which a client has connected. */
+        Connected: {
+            /** @description The token's label. */
+            label?: string | null;
+            /**
+             * Format: date-time
+             * @description When it last connected.
+             */
+            last_seen: string;
+            /** @description What the client calls itself. */
+            name: string;
+            /** @description The token. */
+            token_id: string;
+            /** @description Its version. */
+            version: string;
+        };
         /** @description One line of the console. */
         ConsoleEntry: {
             /**
@@ -2645,6 +2780,29 @@ export interface components {
             timezone?: string | null;
             /** @description Another name of `timeout_seconds`. */
             wallclock_timeout_s?: number | null;
+        };
+        /** @description A token that was just made. The token itself is shown this once. */
+        CreatedToken: {
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Until when it is good.
+             */
+            expires_at: string;
+            /** @description Names it, to revoke it. */
+            id: string;
+            /** @description What it is for. */
+            label: string;
+            /** @description What it allows. */
+            scopes: string[];
+            /** @description Whose sessions it uses. */
+            subject: string;
+            /** @description Send it as `Authorization: Bearer <token>`. */
+            token: string;
         };
         /** @description Log in with the admin's user name and password. */
         Credentials: {
@@ -3642,6 +3800,27 @@ export interface components {
             /** @description The address of the tab afterwards. */
             url: string;
         };
+        /** @description A program that connected over MCP, as it describes itself. */
+        McpClient: {
+            /**
+             * Format: date-time
+             * @description When it first connected with this token.
+             */
+            first_seen: string;
+            /**
+             * Format: date-time
+             * @description When it last connected.
+             */
+            last_seen: string;
+            /** @description Its name. */
+            name: string;
+            /** @description The revision of MCP that it speaks. */
+            protocol_version: string;
+            /** @description How it connects: `http`, `sse` or `stdio`. */
+            transport: string;
+            /** @description Its version. */
+            version: string;
+        };
         /** @description Who is logged in. */
         Me: {
             /**
@@ -3861,6 +4040,30 @@ export interface components {
             /** @description What; a user and password in it are left out. */
             url: string;
         };
+        /** @description Connect a client: a token is made for it. */
+        NewConnection: {
+            /**
+             * @description A label for the token; the client's title if not given.
+             * @default null
+             */
+            label?: string | null;
+            /**
+             * @description The tools that the client lists; those that suit it if not given.
+             * @default null
+             */
+            profile?: components["schemas"]["ToolProfile"] | null;
+            /**
+             * @description How it connects; the way that suits it if not given.
+             * @default null
+             */
+            transport?: components["schemas"]["Transport"] | null;
+            /**
+             * Format: uint64
+             * @description Seconds until the token expires; 30 days if not given, a year at most.
+             * @default null
+             */
+            ttl_s?: number | null;
+        };
         /** @description A port to forward into a session that runs. */
         NewForward: {
             /** @description Which port of the server's machine. */
@@ -3892,6 +4095,27 @@ export interface components {
              * @default null
              */
             ttl_seconds?: number | null;
+        };
+        /** @description Make a token for an agent. */
+        NewToken: {
+            /** @description What the token is for, such as the name of a program. The action log shows it. */
+            label: string;
+            /**
+             * @description What it allows; `sessions:*` if not given. No more than your own token allows.
+             * @default null
+             */
+            scopes?: string[] | null;
+            /**
+             * @description Whose sessions it uses: you, if not given. Only an admin may name another.
+             * @default null
+             */
+            subject?: string | null;
+            /**
+             * Format: uint64
+             * @description Seconds until it expires; 30 days if not given, a year at most.
+             * @default null
+             */
+            ttl_s?: number | null;
         };
         /** @description A site as browsers tell them apart: scheme, host and port. */
         Origin: string;
@@ -4662,6 +4886,30 @@ export interface components {
          * @enum {string}
          */
         Status: "starting" | "running" | "outdated" | "terminated" | "error";
+        /** @description One thing to do. */
+        Step: {
+            /** @description A command to run in a shell. */
+            command?: string | null;
+            /** @description A file to write to. */
+            file?: components["schemas"]["StepFile"] | null;
+            /** @description In a sentence or two. */
+            text: string;
+            /** @description In a few words. */
+            title: string;
+        };
+        /** @description What belongs into a file. */
+        StepFile: {
+            /** @description What to add to it; the rest of the file stays as it is. */
+            content: string;
+            /** @description `json`, `toml` or `yaml`. */
+            language: string;
+            /** @description Where it is on macOS. */
+            macos: string;
+            /** @description Where it is on Linux. */
+            path: string;
+            /** @description Where it is on Windows. */
+            windows: string;
+        };
         /** @description One thing that a site has stored. */
         StorageItem: {
             /** @description Its name. */
@@ -4789,6 +5037,22 @@ export interface components {
             id: string;
             /**
              * Format: date-time
+             * @description When it was last used; empty if it never was.
+             * @default null
+             */
+            last_used_at?: string | null;
+            /**
+             * @description The MCP client it was made for by `/api/v1/connect/{client}`, such as `claude-code`.
+             * @default null
+             */
+            made_for?: string | null;
+            /**
+             * @description The MCP client that last connected with it.
+             * @default null
+             */
+            mcp_client?: components["schemas"]["McpClient"] | null;
+            /**
+             * Format: date-time
              * @description When it was revoked, if it was.
              * @default null
              */
@@ -4834,6 +5098,25 @@ export interface components {
             /** @description In the order of the table. */
             tools: components["schemas"]["ToolInfo"][];
         };
+        /**
+         * @description Which tools an MCP client lists. It can call every tool, listed or not.
+         *
+         *     - `all`: The whole catalogue, for clients that search tools themselves.
+         *     - `core`: About a dozen, and a search for the rest.
+         *     - `browser`: Those of the browser.
+         *     - `desktop`: Those of the desktop.
+         *     - `code`: Those for programs and files.
+         * @enum {string}
+         */
+        ToolProfile: "all" | "core" | "browser" | "desktop" | "code";
+        /**
+         * @description How a client reaches helmdeck.
+         *
+         *     - `http`: It connects to the server's address.
+         *     - `stdio`: It starts `helmdeck mcp`, which connects.
+         * @enum {string}
+         */
+        Transport: "http" | "stdio";
         /** @description Click three times in quick succession, which selects a line or paragraph of text. */
         TripleClick: {
             /**
@@ -5911,6 +6194,80 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PageWaited"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    list_connect_clients: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectList"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    show_connect_client: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                client: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectGuide"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    connect_client: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                client: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NewConnection"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectGuide"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -7739,6 +8096,28 @@ export interface operations {
             "5XX": components["responses"]["Error"];
         };
     };
+    skill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Text. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/markdown": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
     list_tokens: {
         parameters: {
             query?: never;
@@ -7755,6 +8134,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TokenList"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    create_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewToken"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedToken"];
                 };
             };
             "4XX": components["responses"]["Error"];

@@ -1,4 +1,4 @@
-import type { ConnectClient } from "../api/connect";
+import type { ConnectClient } from "../api/wire";
 import { useNow } from "../clock";
 import { ago } from "../format";
 import { Link } from "../router";

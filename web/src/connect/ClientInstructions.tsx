@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState, type ReactNode, type Ref } from "react";
 import { client, explain } from "../api/client";
-import type { ClientConnection, ConnectClient, ConnectRequest, ConnectStep, Instructions } from "../api/connect";
+import type { ClientConnection, ConnectClient, ConnectRequest, ConnectStep, Instructions } from "../api/wire";
 import { useNow } from "../clock";
 import { Prose } from "../docs/Prose";
 import { dateAndTime, ago } from "../format";

@@ -1,4 +1,4 @@
-import type { ClientConnection } from "../api/connect";
+import type { ClientConnection } from "../api/wire";
 import { useNow } from "../clock";
 import { ago } from "../format";
 import { Link } from "../router";

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { StepFile } from "../api/connect";
+import type { StepFile } from "../api/wire";
 import { CodeBlock } from "../ui/CodeBlock";
 import { pathOn, sameEverywhere, systemOf, systems } from "./system";
 

@@ -1,5 +1,5 @@
 import { useState, type FormEvent } from "react";
-import type { ConnectRequest, ToolProfile } from "../api/connect";
+import type { ConnectRequest, ToolProfile } from "../api/wire";
 import { lifetimes, usualLifetime } from "../tokens/lifetime";
 import { Icon } from "../ui/Icon";
 import { profiles } from "./profile";

@@ -1,8 +1,8 @@
-import type { ClientConnection, ConnectClient, McpClient } from "../api/connect";
+import type { ClientConnection, ConnectClient } from "../api/wire";
 import type { LiveEvent } from "../events/event";
 
 /** The name and version that a program gave when it connected. */
-export function nameOf({ name, version }: Pick<McpClient, "name" | "version">): string {
+export function nameOf({ name, version }: Pick<ClientConnection, "name" | "version">): string {
   return version === "" ? name : `${name} ${version}`;
 }
 

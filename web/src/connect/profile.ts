@@ -1,4 +1,4 @@
-import type { ToolProfile } from "../api/connect";
+import type { ToolProfile } from "../api/wire";
 
 /** Which tools an agent is shown, in a few words each. */
 export const profiles: { profile: ToolProfile; text: string; hint: string }[] = [

@@ -1,4 +1,4 @@
-import type { StepFile } from "../api/connect";
+import type { StepFile } from "../api/wire";
 
 /** The systems on which an agent's settings may be. */
 export const systems = [

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from "react";
 import { client, explain } from "../api/client";
-import type { ConnectClient } from "../api/connect";
+import type { ConnectClient } from "../api/wire";
 import { useSessions } from "../sessions/provider";
 
 interface Clients {

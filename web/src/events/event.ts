@@ -1,5 +1,4 @@
-import type { ClientConnection } from "../api/connect";
-import type { ActionRecord, Control, Session } from "../api/wire";
+import type { ActionRecord, ClientConnection, Control, Session } from "../api/wire";
 import { endOf, type End } from "../sessions/end";
 import { parseObject } from "../json";
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import type { Token } from "../api/connect";
+import type { Token } from "../api/wire";
 import { useNow } from "../clock";
 import { Link } from "../router";
 import { NewToken } from "../tokens/NewToken";

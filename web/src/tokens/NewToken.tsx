@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState, type FormEvent } from "react";
 import { allows, client, explain } from "../api/client";
-import type { CreatedToken } from "../api/connect";
+import type { CreatedToken } from "../api/wire";
 import { useIdentity } from "../identity";
 import { CodeBlock } from "../ui/CodeBlock";
 import { Dialog } from "../ui/Dialog";

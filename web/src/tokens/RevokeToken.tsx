@@ -1,5 +1,5 @@
 import { client } from "../api/client";
-import type { Token } from "../api/connect";
+import type { Token } from "../api/wire";
 import { nameOf } from "../connect/connection";
 import { Confirm } from "../ui/Confirm";
 import { titleOf } from "./state";

@@ -1,4 +1,4 @@
-import type { Token } from "../api/connect";
+import type { Token } from "../api/wire";
 import { nameOf } from "../connect/connection";
 import { ago, ahead, dateAndTime } from "../format";
 import { inWords } from "./scope";

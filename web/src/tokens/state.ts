@@ -1,4 +1,4 @@
-import type { CreateToken, Token } from "../api/connect";
+import type { NewToken, Token } from "../api/wire";
 
 /** Why a token no longer works; null for one that does. */
 export function endOf(token: Token, now: number): { why: "revoked" | "expired"; at: string } | null {
@@ -40,7 +40,7 @@ export function titleOf({ client, human, id }: Token): string {
 }
 
 /** The fields of the form for a new token, as the API takes them. */
-export function readToken(form: FormData): CreateToken {
+export function readToken(form: FormData): NewToken {
   const everything = form.get("everything") !== null;
   return {
     label: String(form.get("label") ?? "").trim(),

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from "react";
 import { client, explain } from "../api/client";
-import type { Token } from "../api/connect";
+import type { Token } from "../api/wire";
 import { useSessions } from "../sessions/provider";
 
 interface Tokens {
