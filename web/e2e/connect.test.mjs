@@ -117,9 +117,9 @@ step("every agent has steps, with its file where the reader's system keeps it", 
     await page.locator(".step pre", { hasText: "$HELMDECK_TOKEN" }).first().waitFor();
   }
   await page.goto("/connect?client=vscode");
-  await page.getByText("~/.config/Code/User/mcp.json").waitFor();
+  await page.locator(".code-block").getByText("~/.config/Code/User/mcp.json").waitFor();
   await page.getByRole("button", { name: "macOS" }).click();
-  await page.getByText("~/Library/Application Support/Code/User/mcp.json").waitFor();
+  await page.locator(".code-block").getByText("~/Library/Application Support/Code/User/mcp.json").waitFor();
 
   person.forgive(/404.*connect\/nothing/);
   await page.goto("/connect?client=nothing");

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Token } from "../src/api/wire";
 import { inWords } from "../src/tokens/scope";
-import { endOf, expiresSoon, readToken, sortTokens, titleOf } from "../src/tokens/state";
+import { detailOf, endOf, expiresSoon, readToken, sortTokens, titleOf } from "../src/tokens/state";
 
 const now = Date.parse("2026-06-01T12:00:00Z");
 const token = (id: string, more: Partial<Token> = {}): Token => ({
@@ -64,9 +64,14 @@ describe("tokens", () => {
   });
 
   it("are called by their label, else by what is known", () => {
-    expect(titleOf(token("tok-123456789", { client: "nightly report" }))).toBe("nightly report");
-    expect(titleOf(token("tok-123456789"))).toBe("Token tok-1234");
-    expect(titleOf(token("tok-123456789", { human: true }))).toBe("Login");
+    const named = (more: Partial<Token>) => {
+      const one = token("123456789", more);
+      return [titleOf(one), detailOf(one)];
+    };
+    expect(named({ client: "nightly report" })).toEqual(["nightly report", "admin"]);
+    expect(named({ subject: "prometheus" })).toEqual(["prometheus", "Id 12345678"]);
+    expect(named({ human: true, client: "ui" })).toEqual(["Login", "admin"]);
+    expect(named({ client: "ui" })).toEqual(["ui", "admin"]);
   });
 });
 

@@ -106,17 +106,14 @@ export function ClientInstructions({ clientId, clients }: ClientInstructionsProp
               </>
             )}
           </Step>
-          {instructions.steps.map((step, index) => (
+          {instructions.steps.map((step) => (
             <Step key={step.title} title={step.title}>
               <StepBody step={step} />
-              {/* The last step is to look whether it worked. */}
-              {token !== null && index === instructions.steps.length - 1 && (
-                <ConnectionStatus title={title} connected={connected} />
-              )}
             </Step>
           ))}
         </ol>
       )}
+      {token !== null && <ConnectionStatus title={title} connected={connected} />}
       {instructions && (
         <footer className="client-more muted">
           <Prose text={`To disconnect: ${instructions.undo}`} />

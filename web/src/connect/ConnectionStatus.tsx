@@ -28,7 +28,7 @@ export function ConnectionStatus({ title, connected }: ConnectionStatusProps) {
             <b>Connected: {nameOf(connected)}</b> · <Seen at={connected.last_seen} />
           </span>
           <Link className="button" to="">
-            Watch its sessions
+            Watch<span className="wide-only">sessions</span>
           </Link>
         </>
       )}

@@ -2,7 +2,7 @@ import type { Token } from "../api/wire";
 import { nameOf } from "../connect/connection";
 import { ago, ahead, dateAndTime } from "../format";
 import { inWords } from "./scope";
-import { endOf, expiresSoon, titleOf } from "./state";
+import { detailOf, endOf, expiresSoon, titleOf } from "./state";
 
 interface TokenTableProps {
   /** Names the table. */
@@ -59,7 +59,7 @@ function Row({ token, now, onRevoke }: RowProps) {
     <tr>
       <th scope="row">
         <span className="token-title">{titleOf(token)}</span>
-        <span className="muted">{token.subject}</span>
+        <span className="muted">{detailOf(token)}</span>
       </th>
       <td data-label="Permissions">{inWords(token.scopes).join(", ")}</td>
       <td data-label="Connected as" data-empty={!token.mcp_client}>

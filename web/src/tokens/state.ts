@@ -34,9 +34,16 @@ export function sortTokens(tokens: Token[], now: number): Sorted {
   };
 }
 
-/** What a token is called: its label, or its id if it has none. */
-export function titleOf({ client, human, id }: Token): string {
-  return client || (human ? "Login" : `Token ${id.slice(0, 8)}`);
+/** What a token is called: its label, or who uses it if it has none. */
+export function titleOf({ client, human, subject }: Token): string {
+  // The server labels every login so.
+  if (human && client === "ui") return "Login";
+  return client || subject;
+}
+
+/** What else tells it from others. */
+export function detailOf(token: Token): string {
+  return titleOf(token) === token.subject ? `Id ${token.id.slice(0, 8)}` : token.subject;
 }
 
 /** The fields of the form for a new token, as the API takes them. */
