@@ -69,11 +69,12 @@ export function ahead(at: string, now: number): string {
 
 function distance(away: number): string {
   if (Number.isNaN(away)) return "–";
-  const [unit, length] = distances.find(([, length]) => Math.abs(away) >= length) ?? [];
+  // A day less a few seconds is a day, not 23 hours.
+  const size = Math.abs(away) + 30_000;
+  const [unit, length] = distances.find(([, length]) => size >= length) ?? [];
   if (unit === undefined) return away > 0 ? "in less than a minute" : "just now";
-  // A year and a half is not two years.
-  const round = unit === "year" ? Math.trunc : Math.round;
-  return new Intl.RelativeTimeFormat("en").format(round(away / length), unit);
+  const round = unit === "day" ? Math.round : Math.trunc;
+  return new Intl.RelativeTimeFormat("en").format(Math.sign(away) * round(size / length), unit);
 }
 
 /** Bytes in the largest fitting unit of 1024. */
