@@ -1,4 +1,4 @@
-// A person connects an agent: a token, the steps, the moment it connects; then looks after tokens.
+// A person connects an agent with a token, sees it connect, and manages tokens.
 // HELMDECK_SHOTS names a directory for the pictures.
 
 import assert from "node:assert/strict";
@@ -103,7 +103,7 @@ step("the page shows the agent when it connects", async () => {
   await page.getByRole("link", { name: "All agents" }).click();
   await page.getByRole("link", { name: /Claude Code.*Connected just now/ }).waitFor();
   await page.goBack();
-  // The token went with the page it was on.
+  // The token is gone with the page that showed it.
   await page.getByText("$HELMDECK_TOKEN").first().waitFor();
   await page.getByRole("region", { name: "Already connected" }).getByText("Claude on the laptop").waitFor();
 });
@@ -126,7 +126,7 @@ step("every agent has steps, with its file where the reader's system keeps it", 
   await page.getByRole("alert").getByText("nothing").waitFor();
 });
 
-step("the list of tokens names who uses each, and lives on while it is shown", async () => {
+step("the list of tokens names the agent that uses each, and updates when one connects", async () => {
   const { page } = person;
   await page.getByRole("link", { name: "Tokens", exact: true }).click();
   const row = page.getByRole("row", { name: /Claude on the laptop/ });
@@ -137,7 +137,7 @@ step("the list of tokens names who uses each, and lives on while it is shown", a
   await page.getByRole("table", { name: "Tokens of people" }).waitFor();
 });
 
-step("a token made by hand allows what was checked, and is shown once", async () => {
+step("a new token allows what was checked, and is shown once", async () => {
   const { page } = person;
   await page.getByRole("button", { name: "New token" }).click();
   const dialog = page.getByRole("dialog");
@@ -195,7 +195,7 @@ step("an address that names an agent leads there, also by way of the login", asy
 });
 
 for (const [name, viewport] of Object.entries(screens)) {
-  step(`nothing sticks out on a ${name}`, async () => {
+  step(`no page is wider than a ${name}`, async () => {
     person = await Person.arrive(browser, server, { viewport, hasTouch: name === "phone" });
     const { page } = person;
     const look = async (what) => {

@@ -28,7 +28,7 @@ export function ClientInstructions({ clientId, clients }: ClientInstructionsProp
   const created = useRef<HTMLHeadingElement>(null);
   const known = clients?.find(({ id }) => id === clientId);
   const title = instructions?.title ?? known?.title ?? clientId;
-  // The token is kept here and nowhere else: it goes with the page.
+  // The token is only in this state: it is gone when the page closes.
   const token = instructions?.token ?? null;
   const connected = useConnected(instructions?.token_id ?? null, clients);
 

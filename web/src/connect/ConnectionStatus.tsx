@@ -36,7 +36,7 @@ export function ConnectionStatus({ title, connected }: ConnectionStatusProps) {
   );
 }
 
-// It changes with time, and is not read out again for that.
+// Screen readers do not announce it again when only the time changes.
 function Seen({ at }: { at: string }) {
   const now = useNow();
   return <span aria-live="off">{ago(at, now)}</span>;

@@ -35,7 +35,7 @@ export function NewToken({ onCreated, onClose }: NewTokenProps) {
   };
 
   return created ? (
-    // A click beside it must not take the only sight of the token away.
+    // A click beside it must not close the only view of the token.
     <Dialog key="created" title="Token created" onClose={onClose} stays>
       <Shown token={created.token} label={created.label} onClose={onClose} />
     </Dialog>
