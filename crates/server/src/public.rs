@@ -72,11 +72,6 @@ impl Address {
         self.uri().port_u16().unwrap_or(standard).to_string()
     }
 
-    /// An address of this server.
-    pub fn url(&self, path: &str) -> String {
-        format!("{}://{}{}", self.scheme, self.authority, self.path(path))
-    }
-
     pub fn path(&self, path: &str) -> String {
         format!("{}{path}", self.prefix)
     }
