@@ -608,6 +608,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the MCP clients that can be connected, and which have connected with the caller's tokens
+         * @description List the MCP clients that can be connected, and which have connected with the caller's tokens.
+         */
+        get: operations["list_connect_clients"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/connect/{client}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show how to connect an MCP client, step by step, with `$HELMDECK_TOKEN` in place of the token
+         * @description Show how to connect an MCP client, step by step, with `$HELMDECK_TOKEN` in place of the token.
+         */
+        get: operations["show_connect_client"];
+        put?: never;
+        /**
+         * Create a token for an MCP client, and return the steps that connect it, with the token in them
+         * @description Create a token for an MCP client, and return the steps that connect it, with the token in them. The token allows everything in the caller's own sessions and nothing else. Only people and admins can create tokens.
+         */
+        post: operations["connect_client"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/desktop/agent_status": {
         parameters: {
             query?: never;
@@ -1102,8 +1146,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Follow the caller's sessions as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events were lost
-         * @description Follow the caller's sessions as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events were lost. `session_gone` has `end_reason` and `ended_at`; `idle` has `idle_ends_at`, null while the session is in use. Continues after `Last-Event-ID`. With a ticket, only events of its session.
+         * Follow the caller's sessions as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events were lost; also `mcp_client_connected` when an MCP client connects with one of the caller's tokens
+         * @description Follow the caller's sessions as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events were lost; also `mcp_client_connected` when an MCP client connects with one of the caller's tokens. `session_gone` has `end_reason` and `ended_at`; `idle` has `idle_ends_at`, null while the session is in use. Continues after `Last-Event-ID`. With a ticket, only events of its session.
          */
         get: operations["events"];
         put?: never;
@@ -1880,6 +1924,26 @@ export interface paths {
         patch: operations["change_settings"];
         trace?: never;
     };
+    "/api/v1/skill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The SKILL.md for agents: the tools, and how to use them
+         * @description The SKILL.md for agents: the tools, and how to use them.
+         */
+        get: operations["skill"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tokens": {
         parameters: {
             query?: never;
@@ -1888,12 +1952,16 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the caller's tokens that have not expired; all tokens for an admin
-         * @description List the caller's tokens that have not expired; all tokens for an admin.
+         * List the caller's tokens that have not expired, with their last use and the MCP client that connected with them; all tokens for an admin
+         * @description List the caller's tokens that have not expired, with their last use and the MCP client that connected with them; all tokens for an admin.
          */
         get: operations["list_tokens"];
         put?: never;
-        post?: never;
+        /**
+         * Create a token for an agent
+         * @description Create a token for an agent. People create tokens for themselves that allow no more than their own; an admin creates them for anyone. Agents cannot create tokens.
+         */
+        post: operations["create_token"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2472,6 +2540,73 @@ export interface components {
         ColorScheme: "light" | "dark" | "no_preference";
         /** @description What to run: a program with arguments, or a shell line. */
         CommandLine: string | string[];
+        /** @description A client, and its connections. */
+        ConnectClient: {
+            /** @description The caller's tokens that it has connected with, latest first. */
+            connected: components["schemas"]["Connected"][];
+            /** @description Id in URLs and on the command line. */
+            id: string;
+            /** @description Default profile. */
+            profile: components["schemas"]["ToolProfile"];
+            /** @description Display name. */
+            title: string;
+        };
+        /** @description How to connect a client. */
+        ConnectGuide: {
+            /** @description The client. */
+            client: string;
+            /** @description The caller's tokens that the client has connected with, latest first. */
+            connected: components["schemas"]["Connected"][];
+            /** @description Page of the documentation. */
+            docs: string;
+            /**
+             * Format: date-time
+             * @description When that token expires.
+             * @default null
+             */
+            expires_at?: string | null;
+            /** @description Label of that token. */
+            label?: string | null;
+            /** @description The tools that it will list. */
+            profile: components["schemas"]["ToolProfile"];
+            /** @description Scopes of the client's token. */
+            scopes: string[];
+            /** @description Steps, in order. */
+            steps: components["schemas"]["Step"][];
+            /** @description Display name. */
+            title: string;
+            /** @description The token in the steps; null if they contain a placeholder. */
+            token?: string | null;
+            /** @description Id of that token, to revoke it. */
+            token_id?: string | null;
+            /** @description How it will connect. */
+            transport: components["schemas"]["Transport"];
+            /** @description How to undo the steps. */
+            undo: string;
+            /** @description The address of the MCP server. */
+            url: string;
+        };
+        /** @description The clients that can be connected. */
+        ConnectList: {
+            /** @description Clients in display order; the last one is for any other client. */
+            clients: components["schemas"]["ConnectClient"][];
+        };
+        /** @description A token that a client has connected with. */
+        Connected: {
+            /** @description Label of the token. */
+            label?: string | null;
+            /**
+             * Format: date-time
+             * @description When it last connected.
+             */
+            last_seen: string;
+            /** @description Name that the client reports. */
+            name: string;
+            /** @description Id of the token. */
+            token_id: string;
+            /** @description Version that the client reports. */
+            version: string;
+        };
         /** @description One console message. */
         ConsoleEntry: {
             /**
@@ -2701,6 +2836,29 @@ export interface components {
             timezone?: string | null;
             /** @description Alias of `timeout_seconds`. */
             wallclock_timeout_s?: number | null;
+        };
+        /** @description A new token. The token itself is only in this reply. */
+        CreatedToken: {
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it expires.
+             */
+            expires_at: string;
+            /** @description Id, to revoke it. */
+            id: string;
+            /** @description Label. */
+            label: string;
+            /** @description Its scopes. */
+            scopes: string[];
+            /** @description Owner of its sessions. */
+            subject: string;
+            /** @description Send it as `Authorization: Bearer <token>`. */
+            token: string;
         };
         /** @description Log in with the admin's user name and password. */
         Credentials: {
@@ -3711,6 +3869,27 @@ export interface components {
             /** @description The tab's address after the action. */
             url: string;
         };
+        /** @description A program that connected over MCP, as it describes itself. */
+        McpClient: {
+            /**
+             * Format: date-time
+             * @description When it first connected with this token.
+             */
+            first_seen: string;
+            /**
+             * Format: date-time
+             * @description When it last connected.
+             */
+            last_seen: string;
+            /** @description Its name. */
+            name: string;
+            /** @description The revision of MCP that it speaks. */
+            protocol_version: string;
+            /** @description How it connects: `http`, `sse` or `stdio`. */
+            transport: string;
+            /** @description Its version. */
+            version: string;
+        };
         /** @description The current login. */
         Me: {
             /**
@@ -3933,6 +4112,30 @@ export interface components {
             /** @description The URL, without user and password. */
             url: string;
         };
+        /** @description Connect a client with a new token. */
+        NewConnection: {
+            /**
+             * @description Label of the token; the client's title by default.
+             * @default null
+             */
+            label?: string | null;
+            /**
+             * @description The tools that the client lists; its default profile if not given.
+             * @default null
+             */
+            profile?: components["schemas"]["ToolProfile"] | null;
+            /**
+             * @description How it connects; its default transport if not given.
+             * @default null
+             */
+            transport?: components["schemas"]["Transport"] | null;
+            /**
+             * Format: uint64
+             * @description Seconds until the token expires; 30 days by default, one year at most.
+             * @default null
+             */
+            ttl_s?: number | null;
+        };
         /** @description Forward a port into a running session. */
         NewForward: {
             /** @description Port of the server's machine. */
@@ -3965,6 +4168,27 @@ export interface components {
              * @default null
              */
             ttl_seconds?: number | null;
+        };
+        /** @description Create a token for an agent. */
+        NewToken: {
+            /** @description Label, such as the name of the program that uses it. The action log shows it. */
+            label: string;
+            /**
+             * @description Scopes; `sessions:*` by default. Your own token must cover them.
+             * @default null
+             */
+            scopes?: string[] | null;
+            /**
+             * @description Owner of its sessions; you by default. Only an admin may name another.
+             * @default null
+             */
+            subject?: string | null;
+            /**
+             * Format: uint64
+             * @description Seconds until it expires; 30 days by default, one year at most.
+             * @default null
+             */
+            ttl_s?: number | null;
         };
         /** @description An origin: scheme, host and port. */
         Origin: string;
@@ -4745,6 +4969,30 @@ export interface components {
          * @enum {string}
          */
         Status: "starting" | "running" | "outdated" | "terminated" | "error";
+        /** @description One step. */
+        Step: {
+            /** @description A command to run in a shell. */
+            command?: string | null;
+            /** @description A file to write to. */
+            file?: components["schemas"]["StepFile"] | null;
+            /** @description Explanation. */
+            text: string;
+            /** @description Title. */
+            title: string;
+        };
+        /** @description An addition to a file. */
+        StepFile: {
+            /** @description What to merge into the file. */
+            content: string;
+            /** @description `json`, `toml` or `yaml`. */
+            language: string;
+            /** @description Path on macOS. */
+            macos: string;
+            /** @description Path on Linux. */
+            path: string;
+            /** @description Path on Windows. */
+            windows: string;
+        };
         /** @description One item of local storage. */
         StorageItem: {
             /** @description Its name. */
@@ -4875,6 +5123,22 @@ export interface components {
             id: string;
             /**
              * Format: date-time
+             * @description When it was last used; null if never.
+             * @default null
+             */
+            last_used_at?: string | null;
+            /**
+             * @description The MCP client that `/api/v1/connect/{client}` created it for, such as `claude-code`.
+             * @default null
+             */
+            made_for?: string | null;
+            /**
+             * @description The MCP client that last connected with it.
+             * @default null
+             */
+            mcp_client?: components["schemas"]["McpClient"] | null;
+            /**
+             * Format: date-time
              * @description When it was revoked.
              * @default null
              */
@@ -4920,6 +5184,25 @@ export interface components {
             /** @description In the order of the table. */
             tools: components["schemas"]["ToolInfo"][];
         };
+        /**
+         * @description Which tools an MCP client lists. It can call every tool, listed or not.
+         *
+         *     - `all`: The whole catalogue, for clients that search tools themselves.
+         *     - `core`: About a dozen, and a search for the rest.
+         *     - `browser`: Those of the browser.
+         *     - `desktop`: Those of the desktop.
+         *     - `code`: Those for programs and files.
+         * @enum {string}
+         */
+        ToolProfile: "all" | "core" | "browser" | "desktop" | "code";
+        /**
+         * @description How a client reaches helmdeck.
+         *
+         *     - `http`: It connects to the server's address.
+         *     - `stdio`: It starts `helmdeck mcp`, which connects.
+         * @enum {string}
+         */
+        Transport: "http" | "stdio";
         /** @description Click three times in quick succession. This selects a line or paragraph of text. */
         TripleClick: {
             /**
@@ -6009,6 +6292,80 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PageWaited"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    list_connect_clients: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectList"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    show_connect_client: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                client: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectGuide"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    connect_client: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                client: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NewConnection"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectGuide"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -7888,6 +8245,28 @@ export interface operations {
             "5XX": components["responses"]["Error"];
         };
     };
+    skill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Text. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/markdown": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
     list_tokens: {
         parameters: {
             query?: never;
@@ -7904,6 +8283,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TokenList"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    create_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewToken"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedToken"];
                 };
             };
             "4XX": components["responses"]["Error"];
