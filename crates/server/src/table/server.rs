@@ -33,6 +33,12 @@ pub fn pages_and_health() -> Vec<Operation> {
         get("/settings", Open, "settings_page", pages::app)
             .doc("The web page: settings for admins.")
             .returns_text("text/html"),
+        get("/connect", Open, "connect_page", pages::app)
+            .doc("The web page: connecting an agent.")
+            .returns_text("text/html"),
+        get("/tokens", Open, "tokens_page", pages::app)
+            .doc("The web page: tokens.")
+            .returns_text("text/html"),
         get("/docs", Open, "docs_page", pages::docs)
             .doc("The API reference, for reading.")
             .returns_text("text/html"),
