@@ -46,10 +46,12 @@ const REQUIRED: [&str; 79] = [
 
 /// The toolchain that README requires, what `cargo xtask clients` installs itself, our own binary
 /// under its names, programs of people whose scripts are ours, and names of missing programs in tests.
-const OURS: [&str; 14] = [
+const OURS: [&str; 15] = [
     "cargo",
     "cargo-nextest",
     "chromium-browser",
+    // What `helmdeck connect claude-code` calls on the client's machine.
+    "claude",
     // What people run OpenClaw in, and OpenClaw itself: `scripts/configure-openclaw.sh`.
     "docker",
     "google-chrome",

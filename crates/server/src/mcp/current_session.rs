@@ -20,8 +20,11 @@ use crate::{
 /// Locks of clients whose session is being created: parallel first calls share one session.
 #[derive(Default)]
 pub struct Creating {
-    clients: Mutex<HashMap<(String, String), Arc<tokio::sync::Mutex<()>>>>,
+    clients: Mutex<HashMap<(String, String), Creation>>,
 }
+
+/// Held while a session is being created.
+type Creation = Arc<tokio::sync::Mutex<()>>;
 
 impl Client {
     /// The client's current session, if it has one.
