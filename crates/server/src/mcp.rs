@@ -11,6 +11,7 @@ mod catalogue;
 mod client;
 mod current_session;
 mod door;
+mod formats;
 mod http;
 mod instructions;
 mod long_text;
