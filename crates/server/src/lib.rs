@@ -57,6 +57,7 @@ pub use config::{Change, Config};
 pub use error::ServerError;
 pub use helmdeck_sessions::{Clock, ClockControl, Scope};
 pub use instance::Instance;
+pub use mcp::Fixtures as McpFixtures;
 pub use operation::{Access, Operation};
 pub use table::{operations, tools};
 pub use tool::{Effect, Nature, Style, Substrate, Surface, Tool};
