@@ -73,7 +73,7 @@ for (const [name, viewport] of Object.entries(screens)) {
     await page.getByRole("link", { name: "Settings" }).click();
     await page.getByRole("switch").waitFor();
     await look("settings");
-    await page.getByRole("link", { name: "All sessions" }).click();
+    await page.getByRole("link", { name: "Sessions" }).click();
 
     await page.locator(".tile h2 a", { hasText: "invoices" }).click();
     await person.seesPicture();

@@ -57,7 +57,7 @@ step("an admin's setting survives a reload", async () => {
   const described = await page.getByRole("switch").getAttribute("aria-describedby");
   await page.locator(`#${described}`).getByText("In new sessions").waitFor();
   await choose(false);
-  await page.getByRole("link", { name: "All sessions" }).click();
+  await page.getByRole("link", { name: "Sessions" }).click();
   await page.getByText("No session is running").waitFor();
 });
 

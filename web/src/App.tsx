@@ -2,12 +2,14 @@ import { lazy, Suspense, useCallback, useEffect, useState } from "react";
 import { ApiError, client, explain, whenSignedOut } from "./api/client";
 import type { Identity } from "./api/wire";
 import { IdentityProvider } from "./identity";
+import { Connect } from "./pages/Connect";
 import { Login } from "./pages/Login";
 import { NotFound } from "./pages/NotFound";
 import { Settings } from "./pages/Settings";
+import { Tokens } from "./pages/Tokens";
 import { Wall } from "./pages/Wall";
 import { prefix } from "./prefix";
-import { navigate, routeOf, usePathname } from "./router";
+import { navigate, nextPage, routeOf, usePathname } from "./router";
 import { SessionsProvider } from "./sessions/provider";
 
 // This imports noVNC, which blocks its importers while it tests the browser's decoders. So it loads in parallel
@@ -43,7 +45,7 @@ export function App() {
   const onLoginPage = route.page === "login";
   useEffect(() => {
     if (who.kind === "signed-out" && !onLoginPage) {
-      const here = pathname.slice(prefix.pathname.length);
+      const here = pathname.slice(prefix.pathname.length) + window.location.search;
       navigate(here ? `login?next=${encodeURIComponent(here)}` : "login", true);
     } else if (who.kind === "signed-in" && onLoginPage) {
       navigate(nextPage(window.location.search), true);
@@ -66,24 +68,21 @@ export function App() {
   if (who.kind === "signed-out") {
     return <Login onLogin={(identity) => setWho({ kind: "signed-in", identity })} />;
   }
+  const logOut = () => setWho({ kind: "signed-out" });
   return (
     <IdentityProvider value={who.identity}>
       <SessionsProvider>
-        {route.page === "wall" && <Wall onLogOut={() => setWho({ kind: "signed-out" })} />}
+        {route.page === "wall" && <Wall onLogOut={logOut} />}
         {route.page === "session" && (
           <Suspense fallback={null}>
             <SessionPage key={route.id} id={route.id} />
           </Suspense>
         )}
-        {route.page === "settings" && <Settings />}
+        {route.page === "connect" && <Connect onLogOut={logOut} />}
+        {route.page === "tokens" && <Tokens onLogOut={logOut} />}
+        {route.page === "settings" && <Settings onLogOut={logOut} />}
         {route.page === "unknown" && <NotFound />}
       </SessionsProvider>
     </IdentityProvider>
   );
-}
-
-/** Where to go after the login: only to one of our pages. */
-export function nextPage(search: string): string {
-  const next = new URLSearchParams(search).get("next") ?? "";
-  return /^(settings|sessions\/[A-Za-z0-9_.-]+)$/.test(next) ? next : "";
 }

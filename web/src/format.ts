@@ -50,6 +50,33 @@ export function moment(at: string, now: Date = new Date(), timeZone?: string): s
   return day === now.toLocaleDateString("en-CA", zone) ? timeOfDay(at, timeZone).slice(0, 5) : day;
 }
 
+const distances = [
+  ["year", 365 * 86_400_000],
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+] as const;
+
+/** How long ago something happened: `just now`, `5 minutes ago`. The server's clock may be ahead of ours. */
+export function ago(at: string, now: number): string {
+  return distance(Math.min(0, Date.parse(at) - now));
+}
+
+/** When something will happen: `in 29 days`. */
+export function ahead(at: string, now: number): string {
+  return distance(Math.max(1, Date.parse(at) - now));
+}
+
+function distance(away: number): string {
+  if (Number.isNaN(away)) return "–";
+  // A day less a few seconds is a day, not 23 hours.
+  const size = Math.abs(away) + 30_000;
+  const [unit, length] = distances.find(([, length]) => size >= length) ?? [];
+  if (unit === undefined) return away > 0 ? "in less than a minute" : "just now";
+  const round = unit === "day" ? Math.round : Math.trunc;
+  return new Intl.RelativeTimeFormat("en").format(Math.sign(away) * round(size / length), unit);
+}
+
 /** Bytes in the largest fitting unit of 1024. */
 export function bytes(count: number): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];

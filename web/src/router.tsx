@@ -4,6 +4,8 @@ import { page, prefix } from "./prefix";
 export type Route =
   | { page: "wall" }
   | { page: "login" }
+  | { page: "connect" }
+  | { page: "tokens" }
   | { page: "settings" }
   | { page: "session"; id: string }
   | { page: "unknown" };
@@ -14,11 +16,20 @@ export function routeOf(pathname: string, base: string = prefix.pathname): Route
   const parts = pathname.slice(base.length).split("/").filter(Boolean);
   if (parts.length === 0) return { page: "wall" };
   if (parts.length === 1 && parts[0] === "login") return { page: "login" };
+  if (parts.length === 1 && parts[0] === "connect") return { page: "connect" };
+  if (parts.length === 1 && parts[0] === "tokens") return { page: "tokens" };
   if (parts.length === 1 && parts[0] === "settings") return { page: "settings" };
   if (parts.length === 2 && parts[0] === "sessions" && parts[1]) {
     return { page: "session", id: decodeURIComponent(parts[1]) };
   }
   return { page: "unknown" };
+}
+
+/** Where to go after the login: only to one of our pages. */
+export function nextPage(search: string): string {
+  const next = new URLSearchParams(search).get("next") ?? "";
+  const pages = /^(\?view=recent|settings|tokens|connect(\?client=[a-z0-9-]+)?|sessions\/[A-Za-z0-9_.-]+)$/;
+  return pages.test(next) ? next : "";
 }
 
 const moved = "helmdeck:moved";
@@ -39,6 +50,11 @@ function subscribe(listener: () => void): () => void {
 
 export function usePathname(): string {
   return useSyncExternalStore(subscribe, () => window.location.pathname);
+}
+
+/** The query of the page's address, with its question mark. */
+export function useSearch(): string {
+  return useSyncExternalStore(subscribe, () => window.location.search);
 }
 
 type LinkProps = Omit<AnchorHTMLAttributes<HTMLAnchorElement>, "href"> & { to: string };

@@ -22,6 +22,8 @@ describe("addresses respect the path prefix", () => {
   it("of routes", () => {
     expect(routeOf("/deck/", "/deck/")).toEqual({ page: "wall" });
     expect(routeOf("/deck/login", "/deck/")).toEqual({ page: "login" });
+    expect(routeOf("/deck/connect", "/deck/")).toEqual({ page: "connect" });
+    expect(routeOf("/deck/tokens", "/deck/")).toEqual({ page: "tokens" });
     expect(routeOf("/deck/sessions/s%201", "/deck/")).toEqual({ page: "session", id: "s 1" });
     expect(routeOf("/sessions/x", "/deck/")).toEqual({ page: "unknown" });
     expect(routeOf("/sessions/x/y", "/")).toEqual({ page: "unknown" });

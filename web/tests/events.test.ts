@@ -20,6 +20,11 @@ describe("parseEvent", () => {
       sessionId: "s",
       control: { driver: "agent", epoch: 2 },
     });
+    const connected = '{"token_id":"t","label":"laptop","name":"codex","version":"1.2","last_seen":"2026-01-01T00:00:00Z"}';
+    expect(parseEvent("mcp_client_connected", connected)).toEqual({
+      kind: "mcp_client_connected",
+      connection: JSON.parse(connected),
+    });
     expect(parseEvent("reset", "{}")).toEqual({ kind: "reset" });
   });
 
@@ -31,6 +36,7 @@ describe("parseEvent", () => {
     for (const data of ["", "nonsense", "[]", "null", "{}"]) {
       expect(parseEvent("session", data)).toBeNull();
       expect(parseEvent("action", data)).toBeNull();
+      expect(parseEvent("mcp_client_connected", data)).toBeNull();
     }
   });
 });

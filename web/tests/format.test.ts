@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { explain } from "../src/api/client";
 import { backoff } from "../src/backoff";
-import { bytes, count, countdown, moment, sentence, span, timeOfDay, took } from "../src/format";
+import { ago, ahead, bytes, count, countdown, moment, sentence, span, timeOfDay, took } from "../src/format";
 
 it("tells spans by their two largest units", () => {
   expect(span(-5)).toBe("0 s");
@@ -39,6 +39,21 @@ it("tells a moment of today by its time, and any other by its date", () => {
   expect(moment("2026-01-01T23:30:00Z", now, "UTC")).toBe("2026-01-01");
   expect(moment("2026-01-02T23:30:00Z", now, "Asia/Tokyo")).toBe("08:30");
   expect(moment("never", now)).toBe("–");
+});
+
+it("tells how far away a moment is, whatever the server's clock says", () => {
+  const now = Date.parse("2026-01-31T12:00:00Z");
+  expect(ago("2026-01-31T11:59:40Z", now)).toBe("just now");
+  expect(ago("2026-01-31T12:00:30Z", now)).toBe("just now");
+  expect(ago("2026-01-31T11:55:00Z", now)).toBe("5 minutes ago");
+  expect(ago("2026-01-30T11:00:00Z", now)).toBe("1 day ago");
+  expect(ahead("2026-01-31T12:00:20Z", now)).toBe("in less than a minute");
+  expect(ahead("2026-02-01T11:59:58Z", now)).toBe("in 1 day");
+  expect(ahead("2026-01-31T23:59:58Z", now)).toBe("in 12 hours");
+  expect(ahead("2027-10-31T12:00:00Z", now)).toBe("in 1 year");
+  expect(ahead("2026-03-02T11:59:58Z", now)).toBe("in 30 days");
+  expect(ahead("2027-01-31T11:59:58Z", now)).toBe("in 1 year");
+  expect(ago("never", now)).toBe("–");
 });
 
 it("makes a sentence of what a program said", () => {

@@ -4,6 +4,7 @@ mod admin;
 mod attach;
 mod cdp;
 mod config;
+mod connect;
 mod doctor;
 mod egress;
 mod forward;
@@ -13,6 +14,7 @@ mod rest;
 mod serve;
 mod server_args;
 mod session;
+mod skill;
 mod table;
 mod token;
 mod tools;
@@ -72,6 +74,11 @@ enum Command {
     Tools(tools::ListArgs),
     /// Call a tool: helmdeck call desktop.click session_id=ID x=10 y=20
     Call(tools::CallArgs),
+    /// Connect an MCP client, such as Claude Code: write its settings with a token made for it.
+    Connect(connect::Args),
+    /// Install or print the SKILL.md that tells agents how to use helmdeck.
+    #[command(subcommand)]
+    Skill(skill::Action),
     /// Log in to a server, for use by the other commands.
     Login(login::Args),
     /// Delete the stored login.
@@ -161,6 +168,8 @@ fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
         Command::Session(action) => return session::run(&load()?, action),
         Command::Tools(args) => tools::list(&load()?, &args)?,
         Command::Call(args) => tools::call(&load()?, &args)?,
+        Command::Connect(args) => connect::run(&load()?, &args)?,
+        Command::Skill(action) => skill::run(&load()?, &action)?,
         Command::Login(args) => login::run(&load()?, &args)?,
         Command::Logout => login::forget()?,
         Command::Completion { shell } => {

@@ -33,6 +33,7 @@ use crate::{
     housekeeping::{self, Kept},
     login::Login,
     mcp::Mcp,
+    mcp_clients::McpClients,
     metrics::Metrics,
     openapi,
     origin::Origins,
@@ -40,9 +41,11 @@ use crate::{
     router::router,
     serve::serve,
     settings::Settings,
+    skill,
     table::operations,
     ticket::InUse,
     token::{Signer, TokenError},
+    token_use::TokenUse,
     vnc_ports,
 };
 
@@ -85,7 +88,7 @@ pub async fn run(
     app.sessions.adopt().await?;
     // The last step that can fail, because a generated password must be announced.
     let new_admin = admin::ensure(store, config).await?;
-    let tidy = housekeeping::run(app.metrics.clone(), store.clone(), Kept::new(&config.action_log));
+    let tidy = housekeeping::run(app.clone(), Kept::new(&config.action_log));
     let _tidy = AbortOnDropHandle::new(tokio::spawn(tidy));
     tracing::info!(%addr, version = env!("CARGO_PKG_VERSION"), "Server listens on http://{addr}");
     announce(Started { addr, new_admin });
@@ -108,6 +111,7 @@ pub async fn run(
         app.sessions.end_all(EndReason::ServerStopped).await;
     }
     app.sessions.flush().await;
+    housekeeping::save_token_use(&app).await;
     store.close().await;
     tracing::info!("Server stopped");
     Ok(())
@@ -130,6 +134,8 @@ pub struct Parts {
     /// All tools of the table.
     pub(crate) tools: Vec<Arc<Tool>>,
     pub(crate) openapi: Bytes,
+    /// The SKILL.md for agents.
+    pub(crate) skill: Bytes,
     pub(crate) metrics: Metrics,
     /// Egress policy of sessions.
     pub(crate) egress_policy: Policy,
@@ -143,6 +149,8 @@ pub struct Parts {
     pub(crate) origins: Origins,
     pub(crate) cookie_name: String,
     pub(crate) revoked: Revocations,
+    pub(crate) token_use: TokenUse,
+    pub(crate) mcp_clients: McpClients,
     pub(crate) tickets: InUse,
     pub(crate) connections: ConnectionLimits,
     pub(crate) event_ids: EventIds,
@@ -196,15 +204,20 @@ impl App {
             clock,
         };
         let journal = Journal::open(store.clone()).await?;
+        let sessions = Sessions::new(runtime.clone(), store.clone(), journal, session_limits);
+        let tools: Vec<_> = operations.iter().filter_map(|it| it.tool().cloned()).collect();
         let parts = Parts {
-            sessions: Sessions::new(runtime.clone(), store.clone(), journal, session_limits),
+            token_use: TokenUse::default(),
+            mcp_clients: McpClients::load(&store, sessions.events().clone()).await?,
+            sessions,
             revoked: Revocations::load(store.clone()).await?,
             settings: Settings::load(store.clone(), config.live.browser_passthrough).await?,
             store,
             runtime,
             signer: Signer::load(config)?,
             login: Login::new(),
-            tools: operations.iter().filter_map(|it| it.tool().cloned()).collect(),
+            skill: skill::skill(&tools).into(),
+            tools,
             openapi: openapi::document(&operations).to_string().into(),
             metrics: Metrics::start()?,
             egress_policy: policy,

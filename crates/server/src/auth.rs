@@ -93,6 +93,7 @@ pub async fn admit(
             return Err(lacks(scope));
         }
         count(Who::Caller(&caller.token))?;
+        gate.app.token_use.note(&caller.token);
         request.extensions_mut().insert(caller);
         request.extensions_mut().insert(claims);
     }

@@ -1,4 +1,4 @@
-//! Periodic tasks of the server: folding metrics and removing old records.
+//! Periodic tasks of the server: folding metrics, saving the use of tokens and removing old records.
 
 use std::time::Duration;
 
@@ -7,14 +7,18 @@ use helmdeck_wire::error::with_causes;
 use time::OffsetDateTime;
 use tokio::time::{interval, sleep};
 
-use crate::{config::ActionLog, metrics::Metrics};
+use crate::{App, config::ActionLog};
 
 /// How often to fold metrics.
 const FOLD_EVERY: Duration = Duration::from_secs(5);
+/// How often the use of tokens is saved.
+const SAVE_USE_EVERY: Duration = Duration::from_secs(60);
 /// How often to prune actions.
 const PRUNE_EVERY: Duration = Duration::from_secs(3600);
 /// Maximum number of rows per deletion, because other queries wait meanwhile.
 const BATCH: u32 = 1000;
+/// How long MCP sessions are kept after they began.
+const MCP_SESSIONS_KEPT: time::Duration = time::Duration::days(90);
 /// Pause between two deletions, for waiting queries.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -38,19 +42,26 @@ impl Kept {
 }
 
 /// Runs until the server ends.
-pub async fn run(metrics: Metrics, store: Store, kept: Kept) {
+pub async fn run(app: App, kept: Kept) {
     let fold = async {
         let mut ticks = interval(FOLD_EVERY);
         loop {
             ticks.tick().await;
-            metrics.tidy();
+            app.metrics.tidy();
+        }
+    };
+    let save = async {
+        let mut ticks = interval(SAVE_USE_EVERY);
+        loop {
+            ticks.tick().await;
+            save_token_use(&app).await;
         }
     };
     let prune = async {
         let mut ticks = interval(PRUNE_EVERY);
         loop {
             ticks.tick().await;
-            match prune(&store, kept, OffsetDateTime::now_utc()).await {
+            match prune(&app.store, kept, OffsetDateTime::now_utc()).await {
                 Ok(0) => {}
                 Ok(actions) => tracing::info!(actions, "Removed old actions"),
                 Err(problem) => {
@@ -60,13 +71,27 @@ pub async fn run(metrics: Metrics, store: Store, kept: Kept) {
             }
         }
     };
-    tokio::join!(fold, prune);
+    tokio::join!(fold, save, prune);
+}
+
+/// Writes down which tokens were used, and by which MCP clients. What fails is tried the next time.
+pub async fn save_token_use(app: &App) {
+    let saved = async {
+        app.token_use.save(&app.store).await?;
+        app.mcp_clients.save(&app.store).await
+    };
+    if let Err(problem) = saved.await {
+        tracing::warn!(error = with_causes(&problem), "The use of tokens cannot be written down");
+    }
 }
 
 /// Removes actions that are too old or too many, and old last pictures. Returns the number of
 /// removed actions.
 async fn prune(store: &Store, kept: Kept, now: OffsetDateTime) -> Result<u64, StoreError> {
     let mut all = 0;
+    if let Some(before) = now.checked_sub(MCP_SESSIONS_KEPT) {
+        store.forget_mcp(before).await?;
+    }
     if let Some(before) = kept.age.and_then(|age| now.checked_sub(age)) {
         store.remove_old_pictures(before).await?;
         loop {

@@ -16,11 +16,12 @@ use crate::{
 pub use schema::{ForClients, without_notes};
 
 /// Descriptions of the tags, in reading order.
-const TAGS: [(&str, &str); 14] = [
+const TAGS: [(&str, &str); 17] = [
     ("sessions", "Create, list, watch, share and end sessions, and move files in and out."),
     ("desktop", "Drive a desktop session by pixel: mouse, keyboard, windows and programs."),
     ("browser", "Drive the session's browser by page and element."),
     ("tools", "Call any of the above by name with one JSON object."),
+    ("mcp", "Connect MCP clients."),
     ("events", "Follow what happens in sessions."),
     ("wall", "Small live pictures of many sessions."),
     ("profiles", "Browser profiles that outlive sessions."),
@@ -28,7 +29,9 @@ const TAGS: [(&str, &str); 14] = [
     ("egress", "What sessions may reach on the network."),
     ("attach", "Turn an existing display or browser into a session."),
     ("auth", "Log in and out."),
-    ("tokens", "List and revoke tokens."),
+    ("connect", "Connect MCP clients."),
+    ("skill", "Instructions for agents."),
+    ("tokens", "Create, list and revoke tokens."),
     ("settings", "Settings for new sessions."),
     ("server", "Health, version, metrics and the files of the web page."),
 ];
@@ -170,6 +173,12 @@ fn body_schema(tool: &Tool, binding: &Binding, generator: &mut SchemaGenerator) 
     if !session && fields.iter().all(|name| elsewhere(name)) {
         return None;
     }
+    if fields.iter().any(|name| in_path.iter().any(|(_, field)| field == name)) {
+        let left = fields.iter().filter(|name| !elsewhere(name));
+        let left: Vec<_> = left.map(String::as_str).collect();
+        keep_properties(&mut schema, &left);
+        return Some(define(generator, &(tool.component.name)(), schema));
+    }
     if !session {
         return Some(inline(tool.component.reference, generator));
     }
@@ -179,6 +188,17 @@ fn body_schema(tool: &Tool, binding: &Binding, generator: &mut SchemaGenerator) 
         required.insert(0, json!("session_id"));
     }
     Some(define(generator, &(tool.component.name)(), schema))
+}
+
+/// Removes every property but these.
+fn keep_properties(schema: &mut Schema, names: &[&str]) {
+    let object = schema.ensure_object();
+    if let Some(Value::Object(properties)) = object.get_mut("properties") {
+        properties.retain(|name, _| names.contains(&name.as_str()));
+    }
+    if let Some(Value::Array(required)) = object.get_mut("required") {
+        required.retain(|name| name.as_str().is_some_and(|name| names.contains(&name)));
+    }
 }
 
 fn parameters(operation: &Operation, generator: &mut SchemaGenerator) -> Vec<Value> {

@@ -48,8 +48,7 @@ impl Address {
 
     /// The page of a session, for users who are logged in.
     pub fn session(&self, session: &SessionId) -> String {
-        let page = self.path(&format!("/sessions/{session}"));
-        format!("{}://{}{page}", self.scheme, self.authority)
+        self.url(&format!("/sessions/{session}"))
     }
 
     /// The debugging protocol address of a session's browser, with a ticket.

@@ -4,6 +4,7 @@ pub mod attach;
 pub mod auth;
 pub mod cast;
 pub mod cdp;
+pub mod connect;
 pub mod control;
 pub mod desktop;
 pub mod egress;

@@ -1,6 +1,7 @@
 //! The table of all API operations.
 
 mod actions;
+mod connect;
 mod exec;
 mod kept;
 mod live;
@@ -17,6 +18,7 @@ pub fn operations() -> Vec<Operation> {
     [
         server::pages_and_health(),
         server::signing_in(),
+        connect::operations(),
         server::settings(),
         sessions::lifecycle(),
         sessions::endings(),

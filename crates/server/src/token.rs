@@ -108,6 +108,9 @@ impl Claims {
             created_at: at(self.iat),
             expires_at: at(self.exp),
             revoked_at: None,
+            made_for: None,
+            last_used_at: None,
+            mcp_client: None,
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use helmdeck_wire::{SessionId, history::ActionRecord};
+use helmdeck_wire::{SessionId, connect::Connected, history::ActionRecord};
 use parking_lot::Mutex;
 use time::OffsetDateTime;
 use tokio::sync::watch;
@@ -13,14 +13,14 @@ use crate::{control::ControlChange, lifecycle::Ending};
 /// How many events a listener may be behind.
 const KEPT: usize = 1000;
 
-/// Something that happened in a session.
+/// Something that happened, mostly in a session.
 #[derive(Debug, Clone)]
 pub struct Event {
     /// Increases by one with every event since the server started.
     pub seq: u64,
-    /// The session.
-    pub session: SessionId,
-    /// Owner of the session. Others do not receive the event.
+    /// The session, if the event is about one.
+    pub session: Option<SessionId>,
+    /// Owner of the session or token. Others do not receive the event.
     pub owner: String,
     /// What happened.
     pub what: EventKind,
@@ -41,6 +41,8 @@ pub enum EventKind {
     IdleEnd(Option<OffsetDateTime>),
     /// Control changed.
     Control(ControlChange),
+    /// An MCP client connected with a token of the owner.
+    McpClientConnected(Arc<Connected>),
 }
 
 /// A cheap handle to all events.
@@ -55,19 +57,30 @@ struct Shared {
     last: watch::Sender<u64>,
 }
 
-impl Events {
-    pub(crate) fn new() -> Self {
+impl Default for Events {
+    fn default() -> Self {
         let shared = Shared { kept: Mutex::default(), last: watch::Sender::new(0) };
         Self { shared: Arc::new(shared) }
     }
+}
 
+impl Events {
     pub(crate) fn tell(&self, session: &SessionId, owner: &str, what: EventKind) {
+        self.add(Some(session.clone()), owner, what);
+    }
+
+    /// Tells an owner of something that is not about a session.
+    pub fn tell_owner(&self, owner: &str, what: EventKind) {
+        self.add(None, owner, what);
+    }
+
+    fn add(&self, session: Option<SessionId>, owner: &str, what: EventKind) {
         let mut kept = self.shared.kept.lock();
         let seq = *self.shared.last.borrow() + 1;
         if kept.len() == KEPT {
             kept.pop_front();
         }
-        kept.push_back(Event { seq, session: session.clone(), owner: owner.to_owned(), what });
+        kept.push_back(Event { seq, session, owner: owner.to_owned(), what });
         // Inside the lock, so that numbers are announced in order.
         self.shared.last.send_replace(seq);
     }
@@ -138,7 +151,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_listener_hears_what_it_missed_and_then_what_comes() {
-        let events = Events::new();
+        let events = Events::default();
         tell(&events, "one");
         tell(&events, "two");
         let mut listener = events.after(1);
@@ -152,7 +165,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_listener_that_is_too_far_behind_gets_an_error() {
-        let events = Events::new();
+        let events = Events::default();
         let mut slow = events.after(0);
         for _ in 0..=KEPT {
             tell(&events, "x");

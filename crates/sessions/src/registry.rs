@@ -72,7 +72,7 @@ impl Sessions {
     pub fn new(runtime: Arc<dyn Runtime>, store: Store, journal: Journal, config: Config) -> Self {
         let common = Common {
             runtime,
-            events: Events::new(),
+            events: Events::default(),
             journal,
             profiles: config.profiles.clone(),
             extensions: config.extensions.clone(),

@@ -1,8 +1,8 @@
 //! Data that survives a restart.
 //!
 //! A SQLite file, `helmdeck.db` in the data directory, holds the admin account, the installation's
-//! id, tokens and revocations, recorded actions and ends of sessions, forwarded ports, sessions of
-//! MCP clients, and settings that an admin changed. Next to it are files of their owners: browser [`Profiles`] and
+//! id, tokens with their use, revocations, recorded actions and ends of sessions, forwarded ports,
+//! sessions of MCP clients, and settings that an admin changed. Next to it are files of their owners: browser [`Profiles`] and
 //! [`Extensions`]. The state of running sessions is not stored here; the runtime has it.
 
 mod actions;
@@ -20,6 +20,7 @@ mod profiles;
 mod sealing;
 mod settings;
 mod store;
+mod token_use;
 mod tokens;
 
 pub use admin::Admin;
@@ -30,3 +31,4 @@ pub use pieces::Pieces;
 pub use profiles::{ProfileReader, ProfileWriter, Profiles};
 pub use sealing::SealingKey;
 pub use store::Store;
+pub use token_use::TokenClient;

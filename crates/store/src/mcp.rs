@@ -125,7 +125,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).await.unwrap();
         let now = OffsetDateTime::UNIX_EPOCH;
-        let (one, two) = (SessionId::new("s1".into()), SessionId::new("s2".into()));
+        let (one, two) = (SessionId::new("s1"), SessionId::new("s2"));
         for session in [&one, &two] {
             store.set_current_session("ann", "c", Some(session), now).await.unwrap();
         }

@@ -6,7 +6,7 @@ use helmdeck_wire::token::TokenInfo;
 use sqlx::{Row, sqlite::SqliteRow};
 use time::OffsetDateTime;
 
-use crate::{Store, StoreError, moment};
+use crate::{Store, StoreError, moment, token_use};
 
 impl Store {
     /// Stores a new token, and removes tokens that expired before `forget`.
@@ -16,16 +16,21 @@ impl Store {
         forget: OffsetDateTime,
     ) -> Result<(), StoreError> {
         let forget = moment::write("expires_at", forget)?;
-        sqlx::query("INSERT INTO token VALUES (?, ?, ?, ?, ?, ?, ?)")
-            .bind(&token.id)
-            .bind(&token.subject)
-            .bind(&token.client)
-            .bind(token.scopes.join(" "))
-            .bind(moment::write("created_at", token.created_at)?)
-            .bind(moment::write("expires_at", token.expires_at)?)
-            .bind(token.human)
-            .execute(&self.pool)
-            .await?;
+        sqlx::query(
+            "INSERT INTO token
+             (id, subject, client, scopes, created_at, expires_at, human, made_for)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        )
+        .bind(&token.id)
+        .bind(&token.subject)
+        .bind(&token.client)
+        .bind(token.scopes.join(" "))
+        .bind(moment::write("created_at", token.created_at)?)
+        .bind(moment::write("expires_at", token.expires_at)?)
+        .bind(token.human)
+        .bind(&token.made_for)
+        .execute(&self.pool)
+        .await?;
         for table in
             ["DELETE FROM token WHERE expires_at < ?", "DELETE FROM revoked WHERE expires_at < ?"]
         {
@@ -37,7 +42,8 @@ impl Store {
     /// Tokens, newest first. With `subject`, only that subject's.
     pub async fn tokens(&self, subject: Option<&str>) -> Result<Vec<TokenInfo>, StoreError> {
         let rows = sqlx::query(
-            "SELECT token.*, revoked.revoked_at FROM token LEFT JOIN revoked USING (id)
+            "SELECT token.*, revoked.revoked_at, mcp_client.* FROM token
+             LEFT JOIN revoked USING (id) LEFT JOIN mcp_client ON token_id = token.id
              WHERE ?1 IS NULL OR subject = ?1 ORDER BY created_at DESC, token.rowid DESC",
         )
         .bind(subject)
@@ -74,6 +80,8 @@ impl Store {
 
 fn read(row: &SqliteRow) -> Result<TokenInfo, StoreError> {
     let revoked_at: Option<String> = row.try_get("revoked_at")?;
+    let last_used_at: Option<String> = row.try_get("last_used_at")?;
+    let connected: Option<String> = row.try_get("token_id")?;
     let scopes: String = row.try_get("scopes")?;
     Ok(TokenInfo {
         id: row.try_get("id")?,
@@ -84,6 +92,9 @@ fn read(row: &SqliteRow) -> Result<TokenInfo, StoreError> {
         created_at: moment::read("created_at", row.try_get("created_at")?)?,
         expires_at: moment::read("expires_at", row.try_get("expires_at")?)?,
         revoked_at: revoked_at.map(|text| moment::read("revoked_at", text)).transpose()?,
+        made_for: row.try_get("made_for")?,
+        last_used_at: last_used_at.map(|text| moment::read("last_used_at", text)).transpose()?,
+        mcp_client: connected.map(|_| token_use::read_client(row)).transpose()?,
     })
 }
 
@@ -104,6 +115,9 @@ mod tests {
             created_at,
             expires_at: created_at + Duration::hours(1),
             revoked_at: None,
+            made_for: (subject == "bob").then(|| "codex".into()),
+            last_used_at: None,
+            mcp_client: None,
         }
     }
 

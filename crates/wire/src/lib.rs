@@ -11,6 +11,7 @@ pub mod byte_range;
 pub mod caller;
 pub mod cast;
 pub mod clipboard;
+pub mod connect;
 pub mod control;
 pub mod egress;
 pub mod error;

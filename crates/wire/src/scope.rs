@@ -27,6 +27,15 @@ impl Scope {
         (Self::METRICS_READ, "read the server's metrics"),
     ];
 
+    /// Whether a token may hold this scope: one of the registry, or a whole family such as
+    /// `sessions:*`.
+    pub fn is_known(text: &str) -> bool {
+        let family = text.strip_suffix(":*").unwrap_or(text);
+        Self::REGISTRY.iter().any(|(scope, _)| {
+            scope.0 == text || scope.0.split_once(':').is_some_and(|(prefix, _)| prefix == family)
+        })
+    }
+
     /// The scope as it is written in a token.
     pub fn as_str(self) -> &'static str {
         self.0
@@ -36,5 +45,24 @@ impl Scope {
 impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scope_that_no_operation_asks_for_is_unknown() {
+        for known in
+            ["admin", "sessions:read", "sessions:act", "sessions:*", "sessions", "metrics:*"]
+        {
+            assert!(Scope::is_known(known), "{known}");
+        }
+        for unknown in
+            ["foo", "", "*", "sessions:", "sessions:reed", "session:*", "admin:*", "read"]
+        {
+            assert!(!Scope::is_known(unknown), "{unknown}");
+        }
     }
 }

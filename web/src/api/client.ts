@@ -5,18 +5,24 @@ import { inWords } from "./failure";
 import type {
   ActionRecord,
   ChangeSettings,
+  ConnectClient,
+  ConnectRequest,
   Control,
+  CreatedToken,
   CreateSession,
   Folder,
   Forward,
   History,
   Identity,
+  Instructions,
+  NewToken,
   Role,
   Session,
   Settings,
   Tab,
   TabAction,
   Ticket,
+  Token,
 } from "./wire";
 
 /** An error from the server, or a request that did not reach it (status 0). */
@@ -131,6 +137,17 @@ export const client = {
 
   settings: () => json<Settings>("GET", "settings"),
   changeSettings: (change: ChangeSettings) => json<Settings>("PATCH", "settings", change),
+
+  /** The programs that can be connected, and which of them are. */
+  connectClients: async () => (await json<{ clients: ConnectClient[] }>("GET", "connect")).clients,
+  instructions: (clientId: string) => json<Instructions>("GET", `connect/${encodeURIComponent(clientId)}`),
+  /** The same instructions with a new token in them. */
+  connect: (clientId: string, request: ConnectRequest) =>
+    json<Instructions>("POST", `connect/${encodeURIComponent(clientId)}`, request),
+
+  tokens: async () => (await json<{ tokens: Token[] }>("GET", "tokens")).tokens,
+  createToken: (request: NewToken) => json<CreatedToken>("POST", "tokens", request),
+  revokeToken: (id: string) => request("DELETE", `tokens/${encodeURIComponent(id)}`),
 
   navigate: (id: string, tab: string | null, to: { url: string } | { history: History }) =>
     // A person sees when the page has loaded.

@@ -32,8 +32,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The same under its old name
-         * @description The same under its old name.
+         * Old path of `/api/v1/sessions/{id}/cdp-stream`
+         * @description Old path of `/api/v1/sessions/{id}/cdp-stream`.
          */
         get: operations["watch_browser_alias"];
         put?: never;
@@ -52,8 +52,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The same under its old name
-         * @description The same under its old name.
+         * Old path of `/api/v1/sessions/{id}/vnc`
+         * @description Old path of `/api/v1/sessions/{id}/vnc`.
          */
         get: operations["watch_session_alias"];
         put?: never;
@@ -72,8 +72,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Make an existing display or browser a session, over a WebSocket: what `helmdeck attach` connects to
-         * @description Make an existing display or browser a session, over a WebSocket: what `helmdeck attach` connects to. By bearer token only.
+         * Attach an existing display or browser as a session, over a WebSocket
+         * @description Attach an existing display or browser as a session, over a WebSocket. Used by `helmdeck attach`. Requires a bearer token.
          */
         get: operations["attach"];
         put?: never;
@@ -92,8 +92,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A connection for the server to take, of the program that attached the session
-         * @description A connection for the server to take, of the program that attached the session.
+         * A connection that the server uses to reach the program that attached the session
+         * @description A connection that the server uses to reach the program that attached the session.
          */
         get: operations["attach_stream"];
         put?: never;
@@ -114,13 +114,13 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Log in as the web page does: the token comes as a cookie that no script can read
-         * @description Log in as the web page does: the token comes as a cookie that no script can read.
+         * Log in like the web page: the token is set as a cookie that scripts cannot read
+         * @description Log in like the web page: the token is set as a cookie that scripts cannot read.
          */
         post: operations["log_in_by_cookie"];
         /**
-         * Log out: the cookie goes, and its token is revoked
-         * @description Log out: the cookie goes, and its token is revoked.
+         * Log out: delete the cookie and revoke its token
+         * @description Log out: delete the cookie and revoke its token.
          */
         delete: operations["log_out"];
         options?: never;
@@ -138,8 +138,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Log in with the admin's user name and password; the token is good for 12 hours
-         * @description Log in with the admin's user name and password; the token is good for 12 hours.
+         * Log in with the admin's user name and password; the token is valid for 12 hours
+         * @description Log in with the admin's user name and password; the token is valid for 12 hours.
          */
         post: operations["login"];
         delete?: never;
@@ -156,8 +156,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who is logged in
-         * @description Who is logged in.
+         * The current login
+         * @description The current login.
          */
         get: operations["show_me"];
         put?: never;
@@ -178,8 +178,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Click an element of the page, once it can be clicked
-         * @description Click an element of the page, once it can be clicked. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * Click an element of the page as soon as it is clickable
+         * @description Click an element of the page as soon as it is clickable. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_click"];
         delete?: never;
@@ -198,8 +198,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What pages wrote to their console: calls of `console`, uncaught errors, and complaints of the browser, of frames and workers too
-         * @description What pages wrote to their console: calls of `console`, uncaught errors, and complaints of the browser, of frames and workers too. Recorded from the first call of the structured browser on, and what open pages said before; a few thousand lines are kept. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * Read the console messages of pages, frames and workers: `console` calls, uncaught errors and warnings of the browser
+         * @description Read the console messages of pages, frames and workers: `console` calls, uncaught errors and warnings of the browser. Recording starts with the first call of the structured browser and includes earlier messages of open pages. The last few thousand messages are kept. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_console"];
         delete?: never;
@@ -218,8 +218,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make every page believe that it is elsewhere, or that its reader has other wishes: place, language, time zone, colours, motion
-         * @description Make every page believe that it is elsewhere, or that its reader has other wishes: place, language, time zone, colours, motion. What is not given stays as it is. It holds in every tab and frame, also in those opened later, and also when the browser was restarted. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * Emulate a location, language, time zone or reader preferences in every page
+         * @description Emulate a location, language, time zone or reader preferences in every page. Fields that are not given keep their values. The emulation applies to all tabs and frames, including later ones, and survives a restart of the browser. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_emulate"];
         delete?: never;
@@ -238,8 +238,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Run JavaScript in the page, and answer with what it yields; promises are awaited
-         * @description Run JavaScript in the page, and answer with what it yields; promises are awaited. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * Run JavaScript in the page and return its result
+         * @description Run JavaScript in the page and return its result. Promises are awaited. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_execute"];
         delete?: never;
@@ -258,8 +258,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Read the browser's cookies and the local storage of its sites, in the shape of Playwright's `storageState`: it holds the browser's logins, so treat it as a password
-         * @description Read the browser's cookies and the local storage of its sites, in the shape of Playwright's `storageState`: it holds the browser's logins, so treat it as a password. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * Export the browser's cookies and local storage, in the format of Playwright's `storageState`
+         * @description Export the browser's cookies and local storage, in the format of Playwright's `storageState`. The export contains logins: treat it like a password. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_export_state"];
         delete?: never;
@@ -279,7 +279,7 @@ export interface paths {
         put?: never;
         /**
          * Read an element of the page
-         * @description Read an element of the page. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * @description Read an element of the page. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_extract"];
         delete?: never;
@@ -298,8 +298,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The recorded requests as a HAR 1.2 document, for DevTools and HAR viewers: headers, cookies, timings, sizes
-         * @description The recorded requests as a HAR 1.2 document, for DevTools and HAR viewers: headers, cookies, timings, sizes. Bodies of responses are not recorded. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * Export the recorded requests as a HAR 1.2 document for DevTools and HAR viewers: headers, cookies, timings and sizes
+         * @description Export the recorded requests as a HAR 1.2 document for DevTools and HAR viewers: headers, cookies, timings and sizes. Response bodies are not recorded. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_har"];
         delete?: never;
@@ -318,8 +318,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Move the mouse onto an element of the page
-         * @description Move the mouse onto an element of the page. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * Move the mouse over an element of the page
+         * @description Move the mouse over an element of the page. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_hover"];
         delete?: never;
@@ -338,8 +338,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give the browser cookies and local storage that it, another session or Playwright has exported
-         * @description Give the browser cookies and local storage that it, another session or Playwright has exported. Pages that are open see the cookies with their next request; reload them. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * Import cookies and local storage that helmdeck or Playwright exported
+         * @description Import cookies and local storage that helmdeck or Playwright exported. Open pages send the cookies with their next request; reload them. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_import_state"];
         delete?: never;
@@ -358,8 +358,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The older way to act on an element: one route for several actions
-         * @description The older way to act on an element: one route for several actions. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * Act on an element through one route for several actions
+         * @description Act on an element through one route for several actions. The separate routes are newer. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_interact"];
         delete?: never;
@@ -378,8 +378,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The page's text as Markdown, for reading
-         * @description The page's text as Markdown, for reading. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * Read the page's text as Markdown
+         * @description Read the page's text as Markdown. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_markdown"];
         delete?: never;
@@ -398,8 +398,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Go to an address in the session's browser, and wait until it is loaded
-         * @description Go to an address in the session's browser, and wait until it is loaded. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * Navigate the session's browser to an address, and wait until the page is loaded
+         * @description Navigate the session's browser to an address, and wait until the page is loaded. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_navigate"];
         delete?: never;
@@ -418,8 +418,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What pages asked the network for, and what came of it
-         * @description What pages asked the network for, and what came of it. Recorded from the first call of the structured browser on; a few thousand requests are kept, without their bodies. The first requests of a worker or of a frame of another site may be missing. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * Read the network requests of pages
+         * @description Read the network requests of pages. Recording starts with the first call of the structured browser. The last few thousand requests are kept, without bodies. The first requests of a worker or of a cross-site frame may be missing. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_network"];
         delete?: never;
@@ -438,8 +438,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The page as a PDF, as it would be printed
-         * @description The page as a PDF, as it would be printed. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * Print the page to PDF
+         * @description Print the page to PDF. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_pdf"];
         delete?: never;
@@ -458,8 +458,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Press a key or chord in the page, such as `Enter`, `Control+a` or `ArrowDown`; several separated by spaces are pressed one after the other
-         * @description Press a key or chord in the page, such as `Enter`, `Control+a` or `ArrowDown`; several separated by spaces are pressed one after the other. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * Press a key or chord in the page, such as `Enter`, `Control+a` or `ArrowDown`
+         * @description Press a key or chord in the page, such as `Enter`, `Control+a` or `ArrowDown`. Several, separated by spaces, are pressed one after the other. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_press"];
         delete?: never;
@@ -478,8 +478,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * A picture of the page alone, without the browser around it
-         * @description A picture of the page alone, without the browser around it. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * Take a picture of the page, without the browser's own controls
+         * @description Take a picture of the page, without the browser's own controls. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_screenshot"];
         delete?: never;
@@ -498,8 +498,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Choose options of a `<select>`, by value or label
-         * @description Choose options of a `<select>`, by value or label. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * Select options of a `<select>`, by value or label
+         * @description Select options of a `<select>`, by value or label. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_select"];
         delete?: never;
@@ -518,8 +518,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The page as a tree of what it means: roles, names, values, with refs to act on
-         * @description The page as a tree of what it means: roles, names, values, with refs to act on. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * Read the page as an accessibility tree: roles, names, values, and refs to act on
+         * @description Read the page as an accessibility tree: roles, names, values, and refs to act on. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_snapshot"];
         delete?: never;
@@ -538,8 +538,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * List, open, close or bring to the front tabs of the session's browser
-         * @description List, open, close or bring to the front tabs of the session's browser. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * List, open, close or activate tabs of the session's browser
+         * @description List, open, close or activate tabs of the session's browser. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_tabs"];
         delete?: never;
@@ -558,8 +558,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Put text into a field of the page, in place of what is there
-         * @description Put text into a field of the page, in place of what is there. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * Fill a field of the page with text, replacing its content
+         * @description Fill a field of the page with text, replacing its content. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_type"];
         delete?: never;
@@ -578,8 +578,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give files of the session's home to a file field of the page
-         * @description Give files of the session's home to a file field of the page. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * Put files from the session's home into a file field of the page
+         * @description Put files from the session's home into a file field of the page. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_upload"];
         delete?: never;
@@ -599,9 +599,53 @@ export interface paths {
         put?: never;
         /**
          * Wait for something on the page
-         * @description Wait for something on the page. What is given must all hold at once. Runs in the session's Chromium: VISIBLE to people watching if the session has a desktop, otherwise HEADLESS.
+         * @description Wait for something on the page. All given conditions must hold at once. Structured, by page element, in the session's Chromium: HEADLESS and not visible to the operator in a headless session, for scraping and tests; VISIBLE in a desktop session, where the operator can watch live.
          */
         post: operations["browser_wait_for"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the MCP clients that can be connected, and which have connected with the caller's tokens
+         * @description List the MCP clients that can be connected, and which have connected with the caller's tokens.
+         */
+        get: operations["list_connect_clients"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/connect/{client}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show how to connect an MCP client, step by step, with `$HELMDECK_TOKEN` in place of the token
+         * @description Show how to connect an MCP client, step by step, with `$HELMDECK_TOKEN` in place of the token.
+         */
+        get: operations["show_connect_client"];
+        put?: never;
+        /**
+         * Create a token for an MCP client, and return the steps that connect it, with the token in them
+         * @description Create a token for an MCP client, and return the steps that connect it, with the token in them. The token allows everything in the caller's own sessions and nothing else. Only people and admins can create tokens.
+         */
+        post: operations["connect_client"];
         delete?: never;
         options?: never;
         head?: never;
@@ -618,8 +662,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Say what the agent is doing, for the banner over the live view
-         * @description Say what the agent is doing, for the banner over the live view. An empty text clears it. Runs on the session's VISIBLE desktop, which people can watch.
+         * Set the agent's status line, shown above the live view
+         * @description Set the agent's status line, shown above the live view. An empty text clears it. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_agent_status"];
         delete?: never;
@@ -638,8 +682,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Click once at a point of the desktop
-         * @description Click once at a point of the desktop. Runs on the session's VISIBLE desktop, which people can watch.
+         * Click once at a point on the desktop
+         * @description Click once at a point on the desktop. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_click"];
         delete?: never;
@@ -659,7 +703,7 @@ export interface paths {
         put?: never;
         /**
          * Read the clipboard, or set it when `text` is given
-         * @description Read the clipboard, or set it when `text` is given. Runs on the session's VISIBLE desktop, which people can watch.
+         * @description Read the clipboard, or set it when `text` is given. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_clipboard"];
         delete?: never;
@@ -678,8 +722,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask where the pointer is
-         * @description Ask where the pointer is. Runs on the session's VISIBLE desktop, which people can watch.
+         * Get the position of the pointer
+         * @description Get the position of the pointer. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_cursor_position"];
         delete?: never;
@@ -698,8 +742,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Click twice in quick succession at a point of the desktop
-         * @description Click twice in quick succession at a point of the desktop. Runs on the session's VISIBLE desktop, which people can watch.
+         * Click twice in quick succession at a point on the desktop
+         * @description Click twice in quick succession at a point on the desktop. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_double_click"];
         delete?: never;
@@ -718,8 +762,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Press at one point, move to another in small steps, release; or follow a `path`
-         * @description Press at one point, move to another in small steps, release; or follow a `path`. Runs on the session's VISIBLE desktop, which people can watch.
+         * Press at one point, move to another in small steps and release; or follow a `path`
+         * @description Press at one point, move to another in small steps and release; or follow a `path`. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_drag"];
         delete?: never;
@@ -738,8 +782,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give a window the keyboard and raise it; a minimised one is restored
-         * @description Give a window the keyboard and raise it; a minimised one is restored. Runs on the session's VISIBLE desktop, which people can watch.
+         * Focus a window and raise it
+         * @description Focus a window and raise it. A minimised window is restored. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_focus"];
         delete?: never;
@@ -758,8 +802,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Hold a key or chord down for some seconds, then let it go
-         * @description Hold a key or chord down for some seconds, then let it go. Runs on the session's VISIBLE desktop, which people can watch.
+         * Hold a key or chord down for some seconds, then release it
+         * @description Hold a key or chord down for some seconds, then release it. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_hold_key"];
         delete?: never;
@@ -778,10 +822,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Press a key or a chord such as `Return`, `ctrl+a` or `alt+Tab`; several separated by spaces are pressed one after the other
-         * @description Press a key or a chord such as `Return`, `ctrl+a` or `alt+Tab`; several separated by spaces are pressed one after the other.
+         * Press a key or a chord such as `Return`, `ctrl+a` or `alt+Tab`
+         * @description Press a key or a chord such as `Return`, `ctrl+a` or `alt+Tab`. Several, separated by spaces, are pressed one after the other.
          *
-         *     X keysym names, and the names models use: Enter, CTRL, ArrowLeft, cmd, PageDown and so on. Runs on the session's VISIBLE desktop, which people can watch.
+         *     Accepts X keysym names and common aliases: Enter, CTRL, ArrowLeft, cmd, PageDown and so on. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_key"];
         delete?: never;
@@ -800,10 +844,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Start a program in the session, detached; it outlives the call
-         * @description Start a program in the session, detached; it outlives the call.
+         * Start a program in the session, detached
+         * @description Start a program in the session, detached. It keeps running after the call.
          *
-         *     Chromium is already running on the desktop: there is no need to launch it. Runs on the session's VISIBLE desktop, which people can watch.
+         *     Chromium is already running on the desktop: there is no need to launch it. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_launch"];
         delete?: never;
@@ -822,8 +866,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Click while modifier keys are held; they are released again whatever happens
-         * @description Click while modifier keys are held; they are released again whatever happens. Runs on the session's VISIBLE desktop, which people can watch.
+         * Click while modifier keys are held
+         * @description Click while modifier keys are held. They are always released afterwards. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_modifier_click"];
         delete?: never;
@@ -842,8 +886,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Press a button and keep it down until `mouse_up`, at the pointer or at the given point
-         * @description Press a button and keep it down until `mouse_up`, at the pointer or at the given point. Runs on the session's VISIBLE desktop, which people can watch.
+         * Press a button and hold it until `mouse_up`, at the pointer or at the given point
+         * @description Press a button and hold it until `mouse_up`, at the pointer or at the given point. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_mouse_down"];
         delete?: never;
@@ -863,7 +907,7 @@ export interface paths {
         put?: never;
         /**
          * Move the pointer without clicking
-         * @description Move the pointer without clicking. Runs on the session's VISIBLE desktop, which people can watch.
+         * @description Move the pointer without clicking. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_mouse_move"];
         delete?: never;
@@ -882,8 +926,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let a button go, at the pointer or at the given point
-         * @description Let a button go, at the pointer or at the given point. Runs on the session's VISIBLE desktop, which people can watch.
+         * Release a button, at the pointer or at the given point
+         * @description Release a button, at the pointer or at the given point. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_mouse_up"];
         delete?: never;
@@ -903,7 +947,7 @@ export interface paths {
         put?: never;
         /**
          * Change the size of the screen while the session runs
-         * @description Change the size of the screen while the session runs. Runs on the session's VISIBLE desktop, which people can watch.
+         * @description Change the size of the screen while the session runs. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_resize"];
         delete?: never;
@@ -923,7 +967,7 @@ export interface paths {
         put?: never;
         /**
          * Take a picture of the whole desktop
-         * @description Take a picture of the whole desktop. Runs on the session's VISIBLE desktop, which people can watch.
+         * @description Take a picture of the whole desktop. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_screenshot"];
         delete?: never;
@@ -942,8 +986,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Turn the wheel, at a point if one is given, else where the pointer is
-         * @description Turn the wheel, at a point if one is given, else where the pointer is. Runs on the session's VISIBLE desktop, which people can watch.
+         * Turn the mouse wheel, at the given point or at the pointer
+         * @description Turn the mouse wheel, at the given point or at the pointer. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_scroll"];
         delete?: never;
@@ -962,8 +1006,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Click three times in quick succession, which selects a line or paragraph of text
-         * @description Click three times in quick succession, which selects a line or paragraph of text. Runs on the session's VISIBLE desktop, which people can watch.
+         * Click three times in quick succession
+         * @description Click three times in quick succession. This selects a line or paragraph of text. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_triple_click"];
         delete?: never;
@@ -982,8 +1026,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Type text, any Unicode, into whatever has the focus
-         * @description Type text, any Unicode, into whatever has the focus. A newline presses Return, a tab presses Tab. Runs on the session's VISIBLE desktop, which people can watch.
+         * Type Unicode text into the focused element
+         * @description Type Unicode text into the focused element. A newline presses Return, a tab presses Tab. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_type"];
         delete?: never;
@@ -1000,8 +1044,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Where people can watch a session's desktop: the address of a page, with a ticket
-         * @description Where people can watch a session's desktop: the address of a page, with a ticket.
+         * Get an address with a ticket, where people can watch a session's desktop
+         * @description Get an address with a ticket, where people can watch a session's desktop.
          */
         get: operations["desktop_vnc_url"];
         put?: never;
@@ -1022,8 +1066,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Do nothing for some seconds, inside the session
-         * @description Do nothing for some seconds, inside the session. Runs on the session's VISIBLE desktop, which people can watch.
+         * Wait inside the session for some seconds
+         * @description Wait inside the session for some seconds. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_wait"];
         delete?: never;
@@ -1040,8 +1084,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the windows of programs on the desktop, at most 1024; the panel is not one
-         * @description List the windows of programs on the desktop, at most 1024; the panel is not one. Runs on the session's VISIBLE desktop, which people can watch.
+         * List the windows on the desktop, at most 1024
+         * @description List the windows on the desktop, at most 1024. The panel is not included. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         get: operations["desktop_windows"];
         put?: never;
@@ -1062,10 +1106,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take a picture of a region, scaled to fit inside 1024×1024 with its aspect kept
-         * @description Take a picture of a region, scaled to fit inside 1024×1024 with its aspect kept.
+         * Take a picture of a region, scaled to fit into 1024×1024 with its aspect ratio kept
+         * @description Take a picture of a region, scaled to fit into 1024×1024 with its aspect ratio kept.
          *
-         *     Origin and scale are in headers. Later clicks still use coordinates of the whole screen. Runs on the session's VISIBLE desktop, which people can watch.
+         *     Origin and scale are in headers. Clicks still use coordinates of the whole screen. By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can watch live.
          */
         post: operations["desktop_zoom"];
         delete?: never;
@@ -1084,8 +1128,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What a session's connection to an address would meet, address by address
-         * @description What a session's connection to an address would meet, address by address. Nothing is connected.
+         * Test whether a session may connect to an address, for each resolved address
+         * @description Test whether a session may connect to an address, for each resolved address. No connection is made.
          */
         post: operations["test_egress"];
         delete?: never;
@@ -1102,8 +1146,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What happens in the caller's sessions, as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events were lost
-         * @description What happens in the caller's sessions, as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events were lost. `session_gone` says `end_reason` and `ended_at`; `idle` says `idle_ends_at`, null while the session is in use. Goes on after `Last-Event-ID`. With a ticket: of its session only.
+         * Follow the caller's sessions as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events were lost; also `mcp_client_connected` when an MCP client connects with one of the caller's tokens
+         * @description Follow the caller's sessions as server-sent events: `session`, `session_gone`, `action`, `agent_status`, `control`, `idle`, and `reset` if events were lost; also `mcp_client_connected` when an MCP client connects with one of the caller's tokens. `session_gone` has `end_reason` and `ended_at`; `idle` has `idle_ends_at`, null while the session is in use. Continues after `Last-Event-ID`. With a ticket, only events of its session.
          */
         get: operations["events"];
         put?: never;
@@ -1122,8 +1166,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The caller's browser extensions: what sessions can be created with as `extensions`
-         * @description The caller's browser extensions: what sessions can be created with as `extensions`.
+         * List the caller's browser extensions, which sessions use as `extensions`
+         * @description List the caller's browser extensions, which sessions use as `extensions`.
          */
         get: operations["list_extensions"];
         put?: never;
@@ -1143,16 +1187,40 @@ export interface paths {
         };
         get?: never;
         /**
-         * Add a browser extension, a .zip or .crx of at most 64 MB, or put it in another's place: `curl -T`
-         * @description Add a browser extension, a .zip or .crx of at most 64 MB, or put it in another's place: `curl -T`. Its `manifest.json` is at the root or in a single folder.
+         * Add or replace a browser extension: a .zip or .crx of at most 64 MB, for example with `curl -T`
+         * @description Add or replace a browser extension: a .zip or .crx of at most 64 MB, for example with `curl -T`. Its `manifest.json` is at the root or in a single folder.
          */
         put: operations["add_extension"];
         post?: never;
         /**
-         * Delete an extension of the caller's
-         * @description Delete an extension of the caller's. Sessions that have it keep it.
+         * Delete an extension of the caller
+         * @description Delete an extension of the caller. Sessions that use it keep it.
          */
         delete: operations["delete_extension"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/mcp/sse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * MCP over server-sent events, the transport of 2024-11-05, for old clients
+         * @description MCP over server-sent events, the transport of 2024-11-05, for old clients.
+         */
+        get: operations["mcp_sse"];
+        put?: never;
+        /**
+         * A message for a stream that `GET /api/v1/mcp/sse` opened
+         * @description A message for a stream that `GET /api/v1/mcp/sse` opened.
+         */
+        post: operations["mcp_sse_message"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1186,8 +1254,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The caller's browser profiles: what sessions were created with as `profile`
-         * @description The caller's browser profiles: what sessions were created with as `profile`.
+         * List the caller's browser profiles, which sessions use as `profile`
+         * @description List the caller's browser profiles, which sessions use as `profile`.
          */
         get: operations["list_profiles"];
         put?: never;
@@ -1209,8 +1277,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete a profile of the caller's that no session has
-         * @description Delete a profile of the caller's that no session has.
+         * Delete a profile of the caller that no session uses
+         * @description Delete a profile of the caller that no session uses.
          */
         delete: operations["delete_profile"];
         options?: never;
@@ -1226,14 +1294,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The sessions the caller may see, oldest first; or those that have ended
-         * @description The sessions the caller may see, oldest first; or those that have ended.
+         * List the sessions that the caller may see, oldest first; or ended sessions
+         * @description List the sessions that the caller may see, oldest first; or ended sessions.
          */
         get: operations["list_sessions"];
         put?: never;
         /**
          * Create a session
-         * @description Create a session. Answers when it is ready, or at once with `wait=false`.
+         * @description Create a session. Returns when it is ready, or at once with `wait=false`.
          */
         post: operations["create_session"];
         delete?: never;
@@ -1258,7 +1326,7 @@ export interface paths {
         post?: never;
         /**
          * End a session
-         * @description End a session. Succeeds for one that has ended; 404 if there never was one of the caller's.
+         * @description End a session. Succeeds if it has already ended; 404 if it never belonged to the caller.
          */
         delete: operations["end_session"];
         options?: never;
@@ -1274,8 +1342,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What was done in a session, by whom; also after its end
-         * @description What was done in a session, by whom; also after its end.
+         * List the actions in a session and who performed them, also after its end
+         * @description List the actions in a session and who performed them, also after its end.
          */
         get: operations["session_actions"];
         put?: never;
@@ -1294,8 +1362,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The session's browser by the Chrome DevTools Protocol, over a WebSocket: the address for Playwright's `connectOverCDP` and Puppeteer's `connect`
-         * @description The session's browser by the Chrome DevTools Protocol, over a WebSocket: the address for Playwright's `connectOverCDP` and Puppeteer's `connect`. Needs a token or a ticket of role `control`. Each client has its own view of the one browser, which is VISIBLE on a desktop session. After the browser was restarted, connect again to the same address.
+         * Connect to the session's browser with the Chrome DevTools Protocol, over a WebSocket: the address for Playwright's `connectOverCDP` and Puppeteer's `connect`
+         * @description Connect to the session's browser with the Chrome DevTools Protocol, over a WebSocket: the address for Playwright's `connectOverCDP` and Puppeteer's `connect`. Needs a token or a ticket with role `control`. All clients share the one browser, which is VISIBLE in a desktop session. After a restart of the browser, connect again to the same address.
          */
         get: operations["cdp"];
         put?: never;
@@ -1314,8 +1382,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The session's browser, headless or not, over a WebSocket: each binary message is a JPEG of the page, each text message an object with one key: `frame` (what the pictures after it show: `tab`, `width`, `height`, `page_scale`, `offset_top`, `scroll_x`, `scroll_y` in CSS pixels, and `seq`, the number of the next picture), `tabs` (all there are), `status` (`status` and `reason`, as `browser_view` of the session), `control` (`may_drive`), `dialog` (`kind`, `message`, `proposal`; null when it is answered) or `error` (`message`: why something sent was refused)
-         * @description The session's browser, headless or not, over a WebSocket: each binary message is a JPEG of the page, each text message an object with one key: `frame` (what the pictures after it show: `tab`, `width`, `height`, `page_scale`, `offset_top`, `scroll_x`, `scroll_y` in CSS pixels, and `seq`, the number of the next picture), `tabs` (all there are), `status` (`status` and `reason`, as `browser_view` of the session), `control` (`may_drive`), `dialog` (`kind`, `message`, `proposal`; null when it is answered) or `error` (`message`: why something sent was refused). Send `{"method": …, "params": …}`. While this viewer drives: `Input.dispatchMouseEvent`, `Input.dispatchKeyEvent` and `Input.dispatchTouchEvent` with the params of the debugging protocol, and `dialog` (`accept`, and `text` for a prompt). Always: `view` (`tab`, null for the active one, `quality`, `max_width`, `max_height`, `max_fps`; what is not given stays) and, if the connection was opened with `ack=true`, `ack` (`seq`, the number of the last picture that arrived). A browser that died comes back on the same connection.
+         * Watch and drive the session's browser over a WebSocket
+         * @description Watch and drive the session's browser over a WebSocket. Each binary message is a JPEG of the page, each text message an object with one key: `frame` (describes the following pictures: `tab`, `width`, `height`, `page_scale`, `offset_top`, `scroll_x`, `scroll_y` in CSS pixels, and `seq`, the number of the next picture), `tabs` (all tabs), `status` (`status` and `reason`, as `browser_view` of the session), `control` (`may_drive`), `dialog` (`kind`, `message`, `proposal`; null when it is answered) or `error` (`message`: why something sent was refused). Send `{"method": …, "params": …}`. While this viewer drives: `Input.dispatchMouseEvent`, `Input.dispatchKeyEvent` and `Input.dispatchTouchEvent` with the params of the debugging protocol, and `dialog` (`accept`, and `text` for a prompt). Always: `view` (`tab`, null for the active one, `quality`, `max_width`, `max_height`, `max_fps`; others keep their values) and, if the connection was opened with `ack=true`, `ack` (`seq`, the number of the last picture that arrived). A browser that crashed returns on the same connection.
          */
         get: operations["watch_browser"];
         put?: never;
@@ -1334,8 +1402,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One page by the Chrome DevTools Protocol, over a WebSocket, for clients that know pages only: the address that `json/list` gives for it
-         * @description One page by the Chrome DevTools Protocol, over a WebSocket, for clients that know pages only: the address that `json/list` gives for it.
+         * Connect to one page with the Chrome DevTools Protocol, over a WebSocket, for clients that support pages only
+         * @description Connect to one page with the Chrome DevTools Protocol, over a WebSocket, for clients that support pages only. `json/list` returns its address.
          */
         get: operations["cdp_page"];
         put?: never;
@@ -1354,8 +1422,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The pages that are open, as Chromium itself answers
-         * @description The pages that are open, as Chromium itself answers.
+         * The open pages, in Chromium's own format
+         * @description The open pages, in Chromium's own format.
          */
         get: operations["cdp_list_short"];
         put?: never;
@@ -1374,8 +1442,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The pages that are open, as Chromium itself answers
-         * @description The pages that are open, as Chromium itself answers.
+         * The open pages, in Chromium's own format
+         * @description The open pages, in Chromium's own format.
          */
         get: operations["cdp_list"];
         put?: never;
@@ -1394,8 +1462,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Which browser it is, and the address to connect to, as Chromium itself answers
-         * @description Which browser it is, and the address to connect to, as Chromium itself answers.
+         * The browser's version and the address to connect to, in Chromium's own format
+         * @description The browser's version and the address to connect to, in Chromium's own format.
          */
         get: operations["cdp_version"];
         put?: never;
@@ -1414,8 +1482,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who drives the session
-         * @description Who drives the session.
+         * Show who has control of the session
+         * @description Show who has control of the session.
          */
         get: operations["show_control"];
         put?: never;
@@ -1436,8 +1504,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Hand control back to agents, with a message if there is something to say
-         * @description Hand control back to agents, with a message if there is something to say.
+         * Release control to agents, with an optional message
+         * @description Release control to agents, with an optional message.
          */
         post: operations["release_control"];
         delete?: never;
@@ -1456,8 +1524,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take control by hand: actions of agents fail with `control_taken` and `control_held` until it is released
-         * @description Take control by hand: actions of agents fail with `control_taken` and `control_held` until it is released.
+         * Take control: actions of agents fail with `control_taken` and `control_held` until it is released
+         * @description Take control: actions of agents fail with `control_taken` and `control_held` until it is released.
          */
         post: operations["take_control"];
         delete?: never;
@@ -1474,8 +1542,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A session that has ended, as it was last; also after it is gone
-         * @description A session that has ended, as it was last; also after it is gone.
+         * The last description of an ended session
+         * @description The last description of an ended session.
          */
         get: operations["show_ended"];
         put?: never;
@@ -1494,16 +1562,16 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The commands of the session: those that run, and the last 32 that ended within ten minutes
-         * @description The commands of the session: those that run, and the last 32 that ended within ten minutes. Also those that another server started.
+         * List the commands of the session: running ones, and the last 32 that ended within ten minutes
+         * @description List the commands of the session: running ones, and the last 32 that ended within ten minutes. Includes commands that an earlier server started.
          */
         get: operations["list_execs"];
         put?: never;
         /**
-         * Run a command in the session, and wait for its end
-         * @description Run a command in the session, and wait for its end.
+         * Run a command in the session and wait until it exits
+         * @description Run a command in the session and wait until it exits.
          *
-         *     The answer comes when the command itself exits, also if programs it left in the background still hold its output; those live on until the session ends. When the command takes longer than `timeout_s`, when the caller hangs up, and when it is killed, everything it started is killed.
+         *     The reply is sent when the command itself exits, even if background programs still hold its output. These keep running until the session ends. The command and everything it started are killed when it exceeds `timeout_s`, when the caller disconnects, or on request.
          */
         post: operations["exec"];
         delete?: never;
@@ -1520,15 +1588,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What came of a command so far, with what is kept of its output
-         * @description What came of a command so far, with what is kept of its output. `wait_s` waits for its end; `stream=true` sends its output from the beginning. Hanging up does not end it.
+         * Show the state of a command and its output so far
+         * @description Show the state of a command and its output so far. `wait_s` waits for its end; `stream=true` streams its output from the beginning. Disconnecting does not end it.
          */
         get: operations["show_exec"];
         put?: never;
         post?: never;
         /**
-         * Kill a command with everything it started, also what it left in the background after it ended
-         * @description Kill a command with everything it started, also what it left in the background after it ended. Answers when nothing of it is left.
+         * Kill a command and everything it started, including programs left in the background after it ended
+         * @description Kill a command and everything it started, including programs left in the background after it ended. Returns when all of them are gone.
          */
         delete: operations["kill_exec"];
         options?: never;
@@ -1544,8 +1612,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a folder of the session's home holds
-         * @description What a folder of the session's home holds.
+         * List a folder of the session's home
+         * @description List a folder of the session's home.
          */
         get: operations["list_files"];
         put?: never;
@@ -1564,13 +1632,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A file of the session's home, to save; with `Range: bytes=`, one part of it (206)
-         * @description A file of the session's home, to save; with `Range: bytes=`, one part of it (206).
+         * Download a file of the session's home; with `Range: bytes=`, a part of it (206)
+         * @description Download a file of the session's home; with `Range: bytes=`, a part of it (206).
          */
         get: operations["read_file"];
         /**
-         * Put a file into the session's home, whole or not at all: `curl -T`
-         * @description Put a file into the session's home, whole or not at all: `curl -T`. Missing folders are made.
+         * Upload a file to the session's home, atomically: `curl -T`
+         * @description Upload a file to the session's home, atomically: `curl -T`. Missing folders are created.
          */
         put: operations["write_file"];
         post?: never;
@@ -1588,14 +1656,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The ports outside that the session opens as its own
-         * @description The ports outside that the session opens as its own.
+         * List the forwarded ports of the session
+         * @description List the forwarded ports of the session.
          */
         get: operations["list_forwards"];
         put?: never;
         /**
          * Forward a port of the server's machine: with `localhost:5173`, the session's browser and programs reach a development server at `http://localhost:5173`
-         * @description Forward a port of the server's machine: with `localhost:5173`, the session's browser and programs reach a development server at `http://localhost:5173`. Needs the admin, or a port of HELMDECK_FORWARD_ALLOW.
+         * @description Forward a port of the server's machine: with `localhost:5173`, the session's browser and programs reach a development server at `http://localhost:5173`. Requires the admin scope or a port in HELMDECK_FORWARD_ALLOW.
          */
         post: operations["add_forward"];
         delete?: never;
@@ -1615,8 +1683,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Close a forwarded port, by its number inside the session, and its connections
-         * @description Close a forwarded port, by its number inside the session, and its connections.
+         * Close a forwarded port and its connections, by its number inside the session
+         * @description Close a forwarded port and its connections, by its number inside the session.
          */
         delete: operations["remove_forward"];
         options?: never;
@@ -1632,8 +1700,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Forward a port of the client's machine, for as long as this WebSocket is open: what `helmdeck forward` connects to
-         * @description Forward a port of the client's machine, for as long as this WebSocket is open: what `helmdeck forward` connects to. By bearer token only.
+         * Forward a port of the client's machine while this WebSocket is open
+         * @description Forward a port of the client's machine while this WebSocket is open. Used by `helmdeck forward`. Requires a bearer token.
          */
         get: operations["forward_from_client"];
         put?: never;
@@ -1652,8 +1720,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One connection of a forwarded port of the client's machine, as it was announced
-         * @description One connection of a forwarded port of the client's machine, as it was announced.
+         * One announced connection of a forwarded port of the client's machine
+         * @description One announced connection of a forwarded port of the client's machine.
          */
         get: operations["bring_forwarded"];
         put?: never;
@@ -1674,8 +1742,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Put off the idle end of a session, as any other call does
-         * @description Put off the idle end of a session, as any other call does.
+         * Postpone the idle end of a session, as any other call does
+         * @description Postpone the idle end of a session, as any other call does.
          */
         post: operations["keep_alive"];
         delete?: never;
@@ -1692,8 +1760,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How a session that has ended looked at its end, where there is a picture
-         * @description How a session that has ended looked at its end, where there is a picture.
+         * The last picture of an ended session, if there is one
+         * @description The last picture of an ended session, if there is one.
          */
         get: operations["last_picture"];
         put?: never;
@@ -1712,8 +1780,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the session's programs wrote, newest last
-         * @description What the session's programs wrote, newest last.
+         * The log of the session's programs, newest last
+         * @description The log of the session's programs, newest last.
          */
         get: operations["session_logs"];
         put?: never;
@@ -1735,12 +1803,12 @@ export interface paths {
         put?: never;
         /**
          * Sign in privately, for a person who has control: the page opens in a separate browser that no agent, program or debugging client can reach
-         * @description Sign in privately, for a person who has control: the page opens in a separate browser that no agent, program or debugging client can reach. The person's `cdp-stream` shows it and takes their input; other viewers see `private`, and `browser/…` calls of others fail with `private` until it ends.
+         * @description Sign in privately, for a person who has control: the page opens in a separate browser that no agent, program or debugging client can reach. The person's `cdp-stream` shows it and accepts their input; other viewers see `private`, and `browser/…` calls of others fail with `private` until it ends.
          */
         post: operations["start_private_sign_in"];
         /**
          * End a private sign-in
-         * @description End a private sign-in. The agent's tab goes to the page where the person was, with the cookies and storage of the sites they visited; with `discard`, nothing is handed over. Releasing control ends it, too; losing control ends it and hands nothing over.
+         * @description End a private sign-in. The agent's tab goes to the page where the person was, with the cookies and storage of the sites they visited; with `discard`, it does not change. Releasing control ends it, too; losing control ends it and discards the page.
          */
         delete: operations["end_private_sign_in"];
         options?: never;
@@ -1756,12 +1824,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * An interactive terminal in the session, over a WebSocket, by token or by the page's cookie
-         * @description An interactive terminal in the session, over a WebSocket, by token or by the page's cookie.
+         * Open an interactive terminal in the session over a WebSocket, with a token or the page's cookie
+         * @description Open an interactive terminal in the session over a WebSocket, with a token or the page's cookie.
          *
-         *     Binary messages are the terminal's bytes, both ways. Text messages are JSON. The client sends `{"type": "resize", "cols": 120, "rows": 40}`. The server sends `{"type": "exit", "exit_code": 0, "signal": null}` when the program has ended, and then closes with code 1000; and `{"type": "error", "error": code, "message": text}` when something was refused: what is typed while a person drives, unless it is by that person, is dropped with `control_held`.
+         *     Binary messages are the terminal's bytes, both ways. Text messages are JSON. The client sends `{"type": "resize", "cols": 120, "rows": 40}`. The server sends `{"type": "exit", "exit_code": 0, "signal": null}` when the program has ended, and then closes with code 1000. It sends `{"type": "error", "error": code, "message": text}` when something was refused: input of others while a person has control is dropped with `control_held`.
          *
-         *     Programs wait for a client that reads slowly. When the client hangs up, the terminal's programs get SIGHUP, and everything that is left of them is killed.
+         *     Programs wait for a client that reads slowly. When the client disconnects, the terminal's programs get SIGHUP, and those that remain are killed.
          */
         get: operations["terminal"];
         put?: never;
@@ -1782,8 +1850,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a ticket
-         * @description Make a ticket. Its holder can watch the session for a limited time, without a token.
+         * Create a ticket
+         * @description Create a ticket. Its holder can watch the session for a while without a token.
          */
         post: operations["create_ticket"];
         delete?: never;
@@ -1803,8 +1871,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Revoke a ticket by its id, at once; connections by it are closed
-         * @description Revoke a ticket by its id, at once; connections by it are closed.
+         * Revoke a ticket by its id, and close its connections
+         * @description Revoke a ticket by its id, and close its connections.
          */
         delete: operations["revoke_ticket"];
         options?: never;
@@ -1820,8 +1888,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The session's desktop: RFB 3.8 over a WebSocket
-         * @description The session's desktop: RFB 3.8 over a WebSocket.
+         * Watch and drive the session's desktop: RFB 3.8 over a WebSocket
+         * @description Watch and drive the session's desktop: RFB 3.8 over a WebSocket.
          */
         get: operations["watch_session"];
         put?: never;
@@ -1840,8 +1908,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The settings that new sessions follow
-         * @description The settings that new sessions follow.
+         * The settings for new sessions
+         * @description The settings for new sessions.
          */
         get: operations["show_settings"];
         put?: never;
@@ -1851,9 +1919,29 @@ export interface paths {
         head?: never;
         /**
          * Change settings
-         * @description Change settings. Sessions that exist stay as they are.
+         * @description Change settings. Existing sessions are not affected.
          */
         patch: operations["change_settings"];
+        trace?: never;
+    };
+    "/api/v1/skill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The SKILL.md for agents: the tools, and how to use them
+         * @description The SKILL.md for agents: the tools, and how to use them.
+         */
+        get: operations["skill"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/tokens": {
@@ -1864,12 +1952,16 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The caller's tokens that have not expired; all tokens, for an admin
-         * @description The caller's tokens that have not expired; all tokens, for an admin.
+         * List the caller's tokens that have not expired, with their last use and the MCP client that connected with them; all tokens for an admin
+         * @description List the caller's tokens that have not expired, with their last use and the MCP client that connected with them; all tokens for an admin.
          */
         get: operations["list_tokens"];
         put?: never;
-        post?: never;
+        /**
+         * Create a token for an agent
+         * @description Create a token for an agent. People create tokens for themselves that allow no more than their own; an admin creates them for anyone. Agents cannot create tokens.
+         */
+        post: operations["create_token"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1887,8 +1979,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Revoke a token, at once; what was opened with it is closed
-         * @description Revoke a token, at once; what was opened with it is closed.
+         * Revoke a token, and close everything that was opened with it
+         * @description Revoke a token, and close everything that was opened with it.
          */
         delete: operations["revoke_token"];
         options?: never;
@@ -1904,8 +1996,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The tools that the caller may call, with the schemas of their arguments and answers; `search` finds some by words
-         * @description The tools that the caller may call, with the schemas of their arguments and answers; `search` finds some by words.
+         * List the tools that the caller may call, with the schemas of their arguments and replies
+         * @description List the tools that the caller may call, with the schemas of their arguments and replies. `search` filters them by words.
          */
         get: operations["list_tools"];
         put?: never;
@@ -1926,8 +2018,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Call any tool by its name, with its arguments as one JSON object
-         * @description Call any tool by its name, with its arguments as one JSON object. The answer is that of the tool's own path; the token needs the tool's scope.
+         * Call any tool by name, with its arguments as one JSON object
+         * @description Call any tool by name, with its arguments as one JSON object. The reply is that of the tool's own path; the token needs the tool's scope.
          */
         post: operations["call_tool"];
         delete?: never;
@@ -1945,7 +2037,7 @@ export interface paths {
         };
         /**
          * Small live pictures of many sessions over one WebSocket
-         * @description Small live pictures of many sessions over one WebSocket. Send `{"watch": [ids], "width": 480}` whenever others are to be seen; each binary message is the length of an id, the id, and a JPEG.
+         * @description Small live pictures of many sessions over one WebSocket. Send `{"watch": [ids], "width": 480}` whenever the selection changes; each binary message is the length of a session id, the id, and a JPEG.
          */
         get: operations["wall"];
         put?: never;
@@ -1968,6 +2060,26 @@ export interface paths {
          * @description A script, style or picture of the web page.
          */
         get: operations["page_asset"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The web page: connecting an agent
+         * @description The web page: connecting an agent.
+         */
+        get: operations["connect_page"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2004,8 +2116,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The page that `/embed/{id}` leads to; HELMDECK_EMBED_ANCESTORS says who may frame it
-         * @description The page that `/embed/{id}` leads to; HELMDECK_EMBED_ANCESTORS says who may frame it.
+         * The page that `/embed/{id}` redirects to, for sites in HELMDECK_EMBED_ANCESTORS
+         * @description The page that `/embed/{id}` redirects to, for sites in HELMDECK_EMBED_ANCESTORS.
          */
         get: operations["embedded_page"];
         put?: never;
@@ -2044,8 +2156,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether the server runs
-         * @description Whether the server runs. Checks nothing else.
+         * Check that the server runs, and nothing else
+         * @description Check that the server runs, and nothing else.
          */
         get: operations["healthz"];
         put?: never;
@@ -2064,13 +2176,43 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The web page, where one logs in
-         * @description The web page, where one logs in.
+         * The web page: login
+         * @description The web page: login.
          */
         get: operations["login_page"];
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The stream of messages from the server, for clients of protocol versions before 2026-07-28
+         * @description The stream of messages from the server, for clients of protocol versions before 2026-07-28.
+         */
+        get: operations["mcp_stream"];
+        put?: never;
+        /**
+         * The Model Context Protocol over streamable HTTP, in every revision from 2024-11-05 to 2026-07-28
+         * @description The Model Context Protocol over streamable HTTP, in every revision from 2024-11-05 to 2026-07-28. Lists the tools of this API for MCP clients.
+         *
+         *     `profile` lists fewer tools: `core`, `browser`, `desktop`, `code`; every tool can be called all the same. `session` names the session that calls work in when they name none. See docs/mcp.md.
+         */
+        post: operations["mcp"];
+        /**
+         * End an MCP session of a protocol version before 2026-07-28
+         * @description End an MCP session of a protocol version before 2026-07-28.
+         */
+        delete: operations["mcp_end"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2104,8 +2246,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether the server can do its work: the store and the runtime answer
-         * @description Whether the server can do its work: the store and the runtime answer.
+         * Check that the server is ready: the store and the runtime answer
+         * @description Check that the server is ready: the store and the runtime answer.
          */
         get: operations["readyz"];
         put?: never;
@@ -2124,8 +2266,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The web page of one session
-         * @description The web page of one session. Whether there is one, it asks as any client would.
+         * The web page: one session
+         * @description The web page: one session. Whether the session exists is checked by the page.
          */
         get: operations["session_page"];
         put?: never;
@@ -2144,10 +2286,30 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The web page, where an admin changes settings
-         * @description The web page, where an admin changes settings.
+         * The web page: settings for admins
+         * @description The web page: settings for admins.
          */
         get: operations["settings_page"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The web page: tokens
+         * @description The web page: tokens.
+         */
+        get: operations["tokens_page"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2164,8 +2326,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Which helmdeck this is
-         * @description Which helmdeck this is.
+         * The version of helmdeck
+         * @description The version of helmdeck.
          */
         get: operations["version"];
         put?: never;
@@ -2200,99 +2362,102 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description What every action of the browser tells. */
+        /** @description What every browser action reports. */
         Acted: {
-            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
+            /**
+             * @description Dialogs that opened during the action, and how they were answered. A dialog never blocks a
+             *     call.
+             */
             dialogs?: components["schemas"]["Dialog"][];
-            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
+            /** @description Downloads into the home's `Downloads` that started or completed during the action. */
             downloads?: components["schemas"]["Downloaded"][];
             /** @description Always true; failures are error bodies. */
             ok: boolean;
-            /** @description Tabs that opened meanwhile. */
+            /** @description Tabs that opened during the action. */
             opened?: components["schemas"]["TabId"][];
-            /** @description Which tab. */
+            /** @description The tab that was used. */
             tab: string;
-            /** @description The address of the tab afterwards. */
+            /** @description The tab's address after the action. */
             url: string;
         };
-        /** @description What was done in one session. */
+        /** @description Recorded actions of one session. */
         ActionList: {
             /** @description Oldest first. */
             actions: components["schemas"]["ActionRecord"][];
         };
-        /** @description One thing that was done. */
+        /** @description One recorded action. */
         ActionRecord: {
-            /** @description What: the last part of the operation's path. */
+            /** @description The action: last part of the operation's path. */
             action: string;
             /**
              * Format: date-time
-             * @description When it began.
+             * @description When it started.
              */
             at: string;
-            /** @description By whom. */
+            /** @description Who performed it. */
             by: components["schemas"]["Actor"];
-            /** @description Where exactly and how; never what was typed. */
+            /** @description Details, such as coordinates. Never what was typed. */
             detail: unknown;
             /**
              * Format: uint64
-             * @description How long it took.
+             * @description Duration in milliseconds.
              */
             duration_ms: number;
             /** @description `ok`, or the code of the error. */
             outcome: string;
             /**
              * Format: uint64
-             * @description Grows with every action of any session.
+             * @description Increases with every action of any session.
              */
             seq: number;
-            /** @description Where. */
+            /** @description The session. */
             session_id: components["schemas"]["SessionId"];
         };
-        /** @description Who did something. */
+        /** @description Who performed an action. */
         Actor: {
             /** @description An agent, a person who logged in, or the holder of a link. */
             kind: components["schemas"]["ActorKind"];
             /** @description The label of the token or link, if it has one. */
             label?: string | null;
-            /** @description The token subject; for a link, the subject that made it. */
+            /** @description Subject of the token. For a link, the subject that created it. */
             subject: string;
         };
         /**
-         * @description What kind of actor.
+         * @description Kind of actor.
          *
          *     - `agent`: A program with its own token.
          *     - `human`: A person who logged in, or whose token was made with `helmdeck token --human`.
-         *     - `link`: Anyone with a ticket: the address of a live view, or of the browser's debugging protocol.
+         *     - `link`: The holder of a ticket: the address of a live view, or of the browser's debugging protocol.
          * @enum {string}
          */
         ActorKind: "agent" | "human" | "link";
-        /** @description Say what the agent is doing, for the banner over the live view. An empty text clears it. */
+        /** @description Set the agent's status line, shown above the live view. An empty text clears it. */
         AgentStatus: {
             /** @description The session that performs the action. */
             session_id: string;
             /** @description One line, for example `step 3/10 · clicking Sign In`. */
             status: string;
         };
-        /** @description An attached display or browser, without addresses that open anything. */
+        /** @description An attached display or browser. It holds no address that could be used to connect. */
         Attached: {
             /** @description Host and port of the browser's debugging protocol. */
             cdp?: string | null;
             /** @description The X display, for example `:0`. */
             display?: string | null;
             /**
-             * @description Whether the display can be watched live, and not by screenshots only.
+             * @description Whether the display can be watched live. Otherwise there are only screenshots.
              * @default false
              */
             live_view?: boolean;
         };
-        /** @description Whether a session's browser can be seen. */
+        /** @description Whether a session's browser can be watched. */
         BrowserView: {
-            /** @description Why not. */
+            /** @description Why the browser cannot be watched. */
             reason?: string | null;
-            /** @description Whether it can. */
+            /** @description The state of the view. */
             status: components["schemas"]["ViewStatus"];
         };
-        /** @description Where the browser's window is on the desktop. */
+        /** @description Position of the browser's window on the desktop. */
         BrowserWindow: {
             /**
              * Format: uint32
@@ -2308,12 +2473,12 @@ export interface components {
             width: number;
             /**
              * Format: int32
-             * @description Left edge on the screen; negative if it sticks out.
+             * @description Left edge on the screen; can be negative.
              */
             x: number;
             /**
              * Format: int32
-             * @description Top edge on the screen; negative if it sticks out.
+             * @description Top edge on the screen; can be negative.
              */
             y: number;
         };
@@ -2330,12 +2495,12 @@ export interface components {
         Button: "left" | "middle" | "right" | "back" | "forward";
         /** @example 512m */
         Bytes: string;
-        /** @description Change settings; what is not given stays. */
+        /** @description Change settings. Fields that are not given keep their values. */
         ChangeSettings: {
             /** @description Turn it on or off. */
             browser_passthrough?: boolean | null;
         };
-        /** @description Click once at a point of the desktop. */
+        /** @description Click once at a point on the desktop. */
         Click: {
             /**
              * @description Which button; left if not given.
@@ -2349,31 +2514,31 @@ export interface components {
             /** @description Pixels from the top edge. */
             y: components["schemas"]["Px"];
         };
-        /** @description Click an element of the page, once it can be clicked. */
+        /** @description Click an element of the page as soon as it is clickable. */
         ClickElement: {
             /**
-             * @description How a question that the click brings up is answered: with OK, or, by default, with Cancel.
+             * @description Answer dialogs that the click opens with OK. By default they are answered with Cancel.
              * @default false
              */
             accept_dialogs?: boolean;
             /**
-             * @description With which button.
+             * @description Mouse button.
              * @default left
              */
             button?: components["schemas"]["Button"];
             /**
              * Format: uint8
-             * @description How often: 2 for a double click.
+             * @description Number of clicks: 2 for a double click.
              * @default 1
              */
             count?: number;
-            /** @description Keys held meanwhile. */
+            /** @description Modifier keys to hold during the click. */
             modifiers?: components["schemas"]["Modifier"][];
-            /** @description Which element. */
+            /** @description The element to click. */
             selector: components["schemas"]["Selector"];
             /** @description The session that performs the action. */
             session_id: string;
-            /** @description Which tab; the active one if not given. */
+            /** @description The tab; defaults to the active one. */
             tab?: components["schemas"]["TabId"] | null;
             /**
              * @description Seconds to wait.
@@ -2401,21 +2566,88 @@ export interface components {
         };
         /** @description What the clipboard holds now. */
         ClipboardText: {
-            /** @description The text; empty if there is none. */
+            /** @description The text; empty if the clipboard has none. */
             text: string;
         };
         /**
-         * @description The colours that a reader prefers.
+         * @description A preferred colour scheme.
          *
          *     - `light`: Dark on light.
          *     - `dark`: Light on dark.
-         *     - `no_preference`: Whatever the browser has by itself.
+         *     - `no_preference`: The browser's own default.
          * @enum {string}
          */
         ColorScheme: "light" | "dark" | "no_preference";
-        /** @description What to run: a program with its arguments, or a line for a shell. */
+        /** @description What to run: a program with arguments, or a shell line. */
         CommandLine: string | string[];
-        /** @description One line of the console. */
+        /** @description A client, and its connections. */
+        ConnectClient: {
+            /** @description The caller's tokens that it has connected with, latest first. */
+            connected: components["schemas"]["Connected"][];
+            /** @description Id in URLs and on the command line. */
+            id: string;
+            /** @description Default profile. */
+            profile: components["schemas"]["ToolProfile"];
+            /** @description Display name. */
+            title: string;
+        };
+        /** @description How to connect a client. */
+        ConnectGuide: {
+            /** @description The client. */
+            client: string;
+            /** @description The caller's tokens that the client has connected with, latest first. */
+            connected: components["schemas"]["Connected"][];
+            /** @description Page of the documentation. */
+            docs: string;
+            /**
+             * Format: date-time
+             * @description When that token expires.
+             * @default null
+             */
+            expires_at?: string | null;
+            /** @description Label of that token. */
+            label?: string | null;
+            /** @description The tools that it will list. */
+            profile: components["schemas"]["ToolProfile"];
+            /** @description Scopes of the client's token. */
+            scopes: string[];
+            /** @description Steps, in order. */
+            steps: components["schemas"]["Step"][];
+            /** @description Display name. */
+            title: string;
+            /** @description The token in the steps; null if they contain a placeholder. */
+            token?: string | null;
+            /** @description Id of that token, to revoke it. */
+            token_id?: string | null;
+            /** @description How it will connect. */
+            transport: components["schemas"]["Transport"];
+            /** @description How to undo the steps. */
+            undo: string;
+            /** @description The address of the MCP server. */
+            url: string;
+        };
+        /** @description The clients that can be connected. */
+        ConnectList: {
+            /** @description Clients in display order; the last one is for any other client. */
+            clients: components["schemas"]["ConnectClient"][];
+        };
+        /** @description A token that a client has connected with. */
+        Connected: {
+            /** @description Label of the token. */
+            label?: string | null;
+            /**
+             * Format: date-time
+             * @description When it last connected.
+             */
+            last_seen: string;
+            /** @description Name that the client reports. */
+            name: string;
+            /** @description Id of the token. */
+            token_id: string;
+            /** @description Version that the client reports. */
+            version: string;
+        };
+        /** @description One console message. */
         ConsoleEntry: {
             /**
              * Format: date-time
@@ -2424,49 +2656,49 @@ export interface components {
             at: string;
             /**
              * Format: uint64
-             * @description Grows with every entry.
+             * @description Increases with every entry.
              */
             id: number;
-            /** @description How bad it is. */
+            /** @description Severity. */
             level: components["schemas"]["ConsoleLevel"];
             /**
              * Format: uint32
-             * @description The line of it, counted from one.
+             * @description Line number in the script, counted from 1.
              */
             line?: number | null;
-            /** @description Where; not there if it is about the browser itself. */
+            /** @description The tab; absent for messages about the browser itself. */
             tab?: components["schemas"]["TabId"] | null;
-            /** @description What a person would read, cut after 8 KiB. */
+            /** @description The text as DevTools shows it, cut after 8 KiB. */
             text: string;
-            /** @description The script or the resource. */
+            /** @description URL of the script or resource. */
             url?: string | null;
         };
         /**
-         * @description How bad a line of the console is, worst first.
+         * @description Severity of a console message, worst first.
          *
-         *     - `error`: `console.error`, an uncaught error, a resource that failed.
-         *     - `warning`: `console.warn`, and what the browser advises against.
+         *     - `error`: `console.error`, uncaught errors and resources that failed to load.
+         *     - `warning`: `console.warn`, and warnings of the browser.
          *     - `info`: `console.log`, `console.info` and the rest.
          *     - `debug`: `console.debug`.
          * @enum {string}
          */
         ConsoleLevel: "error" | "warning" | "info" | "debug";
-        /** @description What was written. */
+        /** @description Recorded console messages. */
         ConsoleLog: {
             /**
              * Format: uint64
-             * @description How many entries of any tab and level after `since` are not kept any more.
+             * @description Number of entries after `since`, of any tab and level, that are no longer kept.
              */
             dropped: number;
             /** @description Oldest first. */
             entries: components["schemas"]["ConsoleEntry"][];
             /**
              * Format: uint64
-             * @description For `since`, to go on from here.
+             * @description Pass it as `since` to continue from here.
              */
             next: number;
         };
-        /** @description Who drives, as a caller sees it. */
+        /** @description Control of a session, as a caller sees it. */
         Control: {
             /**
              * @description Who took control: an agent, a person, or the holder of a link.
@@ -2477,18 +2709,18 @@ export interface components {
             driver: components["schemas"]["Driver"];
             /**
              * Format: uint64
-             * @description Grows whenever control changes hands.
+             * @description Increases whenever control changes.
              */
             epoch: number;
             /** @description The token subject that took control. */
             holder?: string | null;
-            /** @description What the last person to drive left for the agent. */
+            /** @description Message that the last person left for the agent. */
             message?: string | null;
             /** @description The person who left the message. */
             message_by?: string | null;
             /**
              * Format: date-time
-             * @description Since when it is so; none if it never changed.
+             * @description When control last changed; null if it never did.
              * @default null
              */
             since?: string | null;
@@ -2497,110 +2729,109 @@ export interface components {
         };
         /** @description A cookie. */
         Cookie: {
-            /** @description Whether another site is in between there. */
+            /** @description Whether a partitioned cookie has a cross-site ancestor. */
             _crHasCrossSiteAncestor?: boolean | null;
-            /** @description The host it is for; with a dot before it, also those below. */
+            /** @description Host of the cookie. With a leading dot, it includes subdomains. */
             domain: components["schemas"]["CookieDomain"];
             /**
              * Format: double
-             * @description When it ends, in seconds since 1970; -1 for one that ends with the browser.
+             * @description Expiry in seconds since 1970; -1 for a session cookie.
              * @default -1
              */
             expires?: number;
             /**
-             * @description Whether it is hidden from scripts.
+             * @description Whether scripts cannot read it.
              * @default false
              */
             httpOnly?: boolean;
             /** @description Its name. */
             name: string;
-            /** @description The site that must be in the address bar, for one that is kept apart for each. */
+            /** @description Top-level site of a partitioned cookie. */
             partitionKey?: string | null;
             /**
-             * @description The paths it is for begin like this.
+             * @description Path prefix of the cookie.
              * @default /
              */
             path?: string;
             /**
-             * @description When requests from other sites carry it.
+             * @description When cross-site requests send it.
              * @default Lax
              */
             sameSite?: components["schemas"]["SameSite"];
             /**
-             * @description Whether it is for https only.
+             * @description Whether it is sent over https only.
              * @default false
              */
             secure?: boolean;
             /** @description Its value. */
             value: string;
         };
-        /** @description A host, perhaps with a dot before it. */
+        /** @description A host, optionally with a leading dot. */
         CookieDomain: string;
         /**
-         * @description What a session shall be. Every field is optional.
+         * @description Settings of a new session. Every field is optional.
          *
-         *     The same fields may also stand one level deeper, in an object called `spec`.
+         *     The fields may also be nested in an object called `spec`.
          */
         CreateSession: {
             /**
-             * @description Whether the browser tells pages that a program drives it: `navigator.webdriver` is true, and
-             *     the user agent of a headless browser says `HeadlessChrome`. If not given: true for headless
-             *     sessions, false for desktops, where pages see an ordinary Chromium.
+             * @description Whether the browser tells pages that it is automated: `navigator.webdriver` is true, and a
+             *     headless browser's user agent says `HeadlessChrome`. Defaults to true for headless sessions
+             *     and to false for desktops, where pages see an ordinary Chromium.
              */
             announce_automation?: boolean | null;
             /**
-             * @description Whether browsers that the agent's own programs start, by Playwright or Puppeteer for example,
-             *     answer the browser's calls while they run; as the server is set if not given.
+             * @description Whether browser calls go to browsers that the agent's own programs start, for example with
+             *     Playwright or Puppeteer, while these run. Defaults to the server's setting.
              */
             browser_passthrough?: boolean | null;
             /**
-             * @description The pictures of `/api/v1/sessions/{id}/cdp-stream`, for viewers that do not ask for others;
-             *     quality 70, 1280x800 and 15 a second if not given.
+             * @description Default pictures of `/api/v1/sessions/{id}/cdp-stream`; quality 70, 1280x800 and 15 per
+             *     second if not given.
              */
             cdp_stream?: components["schemas"]["Pictures"] | null;
-            /** @description The colours that the browser tells pages its reader prefers. */
+            /** @description Colour scheme that pages see as the reader's preference. */
             color_scheme?: components["schemas"]["ColorScheme"] | null;
             /**
              * Format: double
-             * @description The most processor cores the session may use.
+             * @description CPU limit, in cores.
              */
             cpu_limit?: number | null;
             /**
-             * @description Environment of the agent's programs. Replies show the values of `HELMDECK_*` only.
+             * @description Environment of the agent's programs. Replies show only the values of `HELMDECK_*`.
              * @default {}
              */
             env?: {
                 [key: string]: string;
             };
-            /** @description The names of extensions of the caller's that the browser has from its start on. */
+            /** @description Names of the caller's extensions to load into the browser. */
             extensions?: components["schemas"]["ExtensionName"][];
             /**
-             * @description Ports of the server's machine that the session opens as its own: with `localhost:5173`, its
-             *     browser and programs reach a development server at `http://localhost:5173`. Needs the admin,
-             *     or a port of HELMDECK_FORWARD_ALLOW.
+             * @description Ports of the server's machine to open inside the session. With `localhost:5173`, its browser
+             *     and programs reach a development server at `http://localhost:5173`. Requires the admin scope
+             *     or a port in HELMDECK_FORWARD_ALLOW.
              */
             forward?: components["schemas"]["ForwardRule"][];
             /**
-             * @description Whether the agent's programs are stopped while a person has control, and go on afterwards.
-             *     Browsers that they started are stopped as well; the session's own browser and its desktop are
-             *     not.
+             * @description Whether the agent's programs are stopped while a person has control. This includes browsers
+             *     that they started, but not the session's own browser and desktop.
              * @default false
              */
             freeze_on_takeover?: boolean;
-            /** @description Where the browser tells pages that it is. */
+            /** @description Geolocation reported to pages. */
             geolocation?: components["schemas"]["Geolocation"] | null;
             /**
-             * @description The screen's size, or that of a headless browser's window. If neither this nor
-             *     `env.HELMDECK_DISPLAY_GEOMETRY` is given: 1920x1080, headless 1280x800.
+             * @description Size of the screen, or of a headless browser's window. Defaults to
+             *     `env.HELMDECK_DISPLAY_GEOMETRY`, then to 1920x1080, or 1280x800 if headless.
              */
             geometry?: components["schemas"]["Geometry"] | null;
             /**
              * Format: uint64
-             * @description Seconds without a call after which the session ends; 300 if not given, 0 for never.
+             * @description Seconds without a call after which the session ends; defaults to 300, 0 for never.
              */
             idle_timeout_s?: number | null;
             /**
-             * @description The container image, where the runtime uses one. Recorded otherwise.
+             * @description Container image, for runtimes that use one. Other runtimes only record it.
              * @default
              */
             image?: string;
@@ -2609,51 +2840,74 @@ export interface components {
              * @default
              */
             label?: string;
-            /** @description The language inside the session, for example `de-DE`. */
+            /** @description Language of the session, for example `de-DE`. */
             locale?: string | null;
             /**
              * Format: uint64
-             * @description The session ends after this many actions; 0 for no limit.
+             * @description Number of actions after which the session ends; 0 for no limit.
              * @default 0
              */
             max_tasks?: number;
-            /** @description The most memory the session may use. */
+            /** @description Memory limit. */
             memory_limit?: components["schemas"]["Bytes"] | null;
-            /** @description Headless if neither this nor `env.HELMDECK_MODE` is given. */
+            /** @description Defaults to `env.HELMDECK_MODE`, then to headless. */
             mode?: components["schemas"]["Mode"] | null;
             /**
-             * @description The name of a browser profile that is kept from session to session: who is signed in stays
-             *     so. One session at a time has it; others of the same caller find it as it was left.
+             * @description Name of a browser profile that is kept between sessions, including its logins. Only one
+             *     session at a time can use it; the next one finds it as it was left.
              */
             profile?: components["schemas"]["ProfileName"] | null;
-            /** @description The proxy that all connections of the session leave by; directly if not given. */
+            /** @description Proxy for all outgoing connections; by default they are direct. */
             proxy?: components["schemas"]["Proxy"] | null;
-            /** @description The size of /dev/shm. */
+            /** @description Size of /dev/shm. */
             shm_size?: components["schemas"]["Bytes"] | null;
             spec?: components["schemas"]["SessionSpec"];
             /**
-             * @description The page that the browser opens first; `https://` is added if there is no scheme. The session
-             *     is ready once the page is loaded, or could not be: then `notes` says why.
+             * @description Page that the browser opens first; `https://` is added if there is no scheme. The session
+             *     becomes ready when the page is loaded. If it cannot be loaded, `notes` explains why.
              */
             start_url?: string | null;
             /**
              * Format: uint64
-             * @description Seconds from creation to the end, whatever happens; no limit if not given.
+             * @description Seconds from creation to the end of the session; no limit by default.
              */
             timeout_seconds?: number | null;
-            /** @description The clock's place inside the session, for example `Europe/Paris`. */
+            /** @description Time zone of the session, for example `Europe/Paris`. */
             timezone?: string | null;
-            /** @description Another name of `timeout_seconds`. */
+            /** @description Alias of `timeout_seconds`. */
             wallclock_timeout_s?: number | null;
+        };
+        /** @description A new token. The token itself is only in this reply. */
+        CreatedToken: {
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it expires.
+             */
+            expires_at: string;
+            /** @description Id, to revoke it. */
+            id: string;
+            /** @description Label. */
+            label: string;
+            /** @description Its scopes. */
+            scopes: string[];
+            /** @description Owner of its sessions. */
+            subject: string;
+            /** @description Send it as `Authorization: Bearer <token>`. */
+            token: string;
         };
         /** @description Log in with the admin's user name and password. */
         Credentials: {
-            /** @description With what. */
+            /** @description The password. */
             password: string;
-            /** @description Who logs in. */
+            /** @description The user name. */
             username: string;
         };
-        /** @description Ask where the pointer is. */
+        /** @description Get the position of the pointer. */
         CursorPosition: {
             /** @description The session that performs the action. */
             session_id: string;
@@ -2662,23 +2916,23 @@ export interface components {
         Dialog: {
             /** @description Whether it was answered with OK. */
             accepted: boolean;
-            /** @description Which kind. */
+            /** @description Kind of dialog. */
             kind: components["schemas"]["DialogKind"];
-            /** @description What it said. */
+            /** @description Text of the dialog. */
             message: string;
         };
         /**
          * @description A kind of dialog.
          *
-         *     - `alert`: Says something. Accepted.
-         *     - `confirm`: Asks a question. Dismissed, unless the action says otherwise.
-         *     - `prompt`: Asks for a text. Dismissed, unless the action says otherwise.
-         *     - `beforeunload`: Asks whether the page may be left. Accepted.
+         *     - `alert`: Shows a message. Always accepted.
+         *     - `confirm`: Asks a question. Dismissed unless the action accepts dialogs.
+         *     - `prompt`: Asks for a text. Dismissed unless the action accepts dialogs.
+         *     - `beforeunload`: Asks whether to leave the page. Always accepted.
          * @enum {string}
          */
         DialogKind: "alert" | "confirm" | "prompt" | "beforeunload";
         /**
-         * @description Which way the content is asked to move.
+         * @description Scroll direction.
          *
          *     - `up`: Towards the beginning.
          *     - `down`: Towards the end.
@@ -2687,12 +2941,12 @@ export interface components {
          * @enum {string}
          */
         Direction: "up" | "down" | "left" | "right";
-        /** @description The reply of an action that has nothing to tell. */
+        /** @description Reply of an action that returns no data. */
         Done: {
             /** @description Always true; failures are error bodies. */
             ok: boolean;
         };
-        /** @description Click twice in quick succession at a point of the desktop. */
+        /** @description Click twice in quick succession at a point on the desktop. */
         DoubleClick: {
             /**
              * @description Which button; left if not given.
@@ -2708,17 +2962,17 @@ export interface components {
         };
         /** @description A file that the browser downloads. */
         Downloaded: {
-            /** @description Whether all of it is there. */
+            /** @description Whether the download is complete. */
             complete: boolean;
-            /** @description Where it is or will be, from the session's home on. */
+            /** @description Path of the file, relative to the session's home. */
             path: string;
             /**
              * Format: uint64
-             * @description How many bytes it has, once complete.
+             * @description Size in bytes, once complete.
              */
             size?: number | null;
         };
-        /** @description Press at one point, move to another in small steps, release; or follow a `path`. */
+        /** @description Press at one point, move to another in small steps and release; or follow a `path`. */
         Drag: {
             /**
              * @description Which button; left if not given.
@@ -2729,9 +2983,12 @@ export interface components {
             end_x?: components["schemas"]["Px"] | null;
             /** @description Where to release, unless `path` is given. */
             end_y?: components["schemas"]["Px"] | null;
-            /** @description Keys to hold meanwhile. */
+            /** @description Modifier keys to hold during the drag. */
             modifiers?: components["schemas"]["Modifier"][];
-            /** @description The points to pass, the first is pressed and the last released: at least two. */
+            /**
+             * @description Points to pass through, at least two. The button is pressed at the first and released at the
+             *     last.
+             */
             path?: components["schemas"]["Point"][];
             /** @description The session that performs the action. */
             session_id: string;
@@ -2740,7 +2997,7 @@ export interface components {
             /** @description Where to press, unless `path` is given. */
             start_y?: components["schemas"]["Px"] | null;
         };
-        /** @description Where a drag began and ended. */
+        /** @description Where a drag started and ended. */
         Dragged: {
             /** @description Where the button was released. */
             end_x: components["schemas"]["Px"];
@@ -2756,77 +3013,80 @@ export interface components {
         /**
          * @description Who may send input.
          *
-         *     - `agent`: Agents: the one in `holder` if it took control, else all that may act in the session.
+         *     - `agent`: Agents. If `holder` is set, only that agent.
          *     - `human`: The person in `holder`, who took control.
          *     - `nobody`: The session is not running.
          * @enum {string}
          */
         Driver: "agent" | "human" | "nobody";
-        /** @description What became of the session's requests to reach the network. */
+        /** @description Counts of the session's outgoing connections. */
         Egress: {
             /**
              * Format: uint64
-             * @description Connections that were made.
+             * @description Connections that were established.
              */
             allowed: number;
             /**
              * Format: uint64
-             * @description Connections that the policy refused.
+             * @description Connections that the egress policy refused.
              */
             denied: number;
             /**
              * Format: uint64
-             * @description Connections that were allowed and did not come about.
+             * @description Connections that were allowed but failed.
              */
             failed: number;
         };
-        /** @description What a session's connection would meet. Nothing was connected. */
+        /** @description Result of an egress test. No connection was made. */
         EgressTested: {
             /**
-             * @description Every address of the host, judged; empty if it does not resolve, is refused by name, or is
-             *     resolved by the session's `proxy`.
+             * @description Verdict for every address of the host. Empty if the host does not resolve, is refused by
+             *     name, or is resolved by the session's `proxy`.
              */
             addresses: components["schemas"]["JudgedAddress"][];
-            /** @description Whether a connection would be tried. */
+            /** @description Whether a connection would be attempted. */
             allowed: boolean;
-            /** @description The same in words, with what can be done about a refusal. */
+            /** @description The verdict in words, with advice if it is a refusal. */
             explanation: string;
             /** @description Host and port. */
             target: string;
         };
-        /** @description What a click hit. */
+        /** @description The element that a click hit. */
         ElementClicked: {
-            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
+            /**
+             * @description Dialogs that opened during the action, and how they were answered. A dialog never blocks a
+             *     call.
+             */
             dialogs?: components["schemas"]["Dialog"][];
-            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
+            /** @description Downloads into the home's `Downloads` that started or completed during the action. */
             downloads?: components["schemas"]["Downloaded"][];
             /** @description The element. */
             hit: components["schemas"]["Hit"];
             /** @description Always true; failures are error bodies. */
             ok: boolean;
-            /** @description Tabs that opened meanwhile. */
+            /** @description Tabs that opened during the action. */
             opened?: components["schemas"]["TabId"][];
-            /** @description Which tab. */
+            /** @description The tab that was used. */
             tab: string;
-            /** @description The address of the tab afterwards. */
+            /** @description The tab's address after the action. */
             url: string;
         };
         /**
-         * @description Make every page believe that it is elsewhere, or that its reader has other wishes: place,
-         *     language, time zone, colours, motion. What is not given stays as it is. It holds in every tab and
-         *     frame, also in those opened later, and also when the browser was restarted.
+         * @description Emulate a location, language, time zone or reader preferences in every page. Fields that are not
+         *     given keep their values. The emulation applies to all tabs and frames, including later ones, and
+         *     survives a restart of the browser.
          */
         Emulate: {
-            /** @description The colours that the reader prefers. */
+            /** @description Preferred colour scheme. */
             color_scheme?: components["schemas"]["ColorScheme"] | null;
-            /** @description Where the browser says it is. Pages may ask for it without asking a person. */
+            /** @description Geolocation reported to pages. Pages get it without a permission prompt. */
             geolocation?: components["schemas"]["Geolocation"] | null;
-            /** @description The language of pages, for example `de-DE`. */
+            /** @description Language reported to pages, for example `de-DE`. */
             locale?: string | null;
-            /** @description Whether the reader wants less motion. */
+            /** @description Whether pages should reduce motion. */
             reduced_motion?: boolean | null;
             /**
-             * @description Drop first all that was emulated so far.
+             * @description Reset the whole emulation before applying the given fields.
              * @default false
              */
             reset?: boolean;
@@ -2837,112 +3097,112 @@ export interface components {
              * @default 10
              */
             timeout_s?: components["schemas"]["Patience"];
-            /** @description The clock's place, for example `Europe/Paris`. */
+            /** @description Time zone of pages, for example `Europe/Paris`. */
             timezone?: string | null;
         };
-        /** @description What is in force now. */
+        /** @description The emulation in effect. */
         Emulated: {
-            /** @description The colours that the reader prefers. */
+            /** @description Preferred colour scheme. */
             color_scheme?: components["schemas"]["ColorScheme"] | null;
-            /** @description Where the browser says it is. */
+            /** @description Geolocation reported to pages. */
             geolocation?: components["schemas"]["Geolocation"] | null;
-            /** @description The language of pages. */
+            /** @description Language reported to pages. */
             locale?: string | null;
             /** @description Always true; failures are error bodies. */
             ok: boolean;
-            /** @description Whether the reader wants less motion. */
+            /** @description Whether pages should reduce motion. */
             reduced_motion?: boolean | null;
-            /** @description The clock's place. */
+            /** @description Time zone of pages. */
             timezone?: string | null;
         };
         /**
-         * @description Why a session is over.
+         * @description Why a session ended.
          *
-         *     - `requested`: A caller asked for it.
-         *     - `wall_clock`: `timeout_seconds` went by.
-         *     - `idle`: `idle_timeout_s` went by without a call.
-         *     - `max_tasks`: `max_tasks` were done.
+         *     - `requested`: A caller ended it.
+         *     - `wall_clock`: It reached `timeout_seconds`.
+         *     - `idle`: It reached `idle_timeout_s` without a call.
+         *     - `max_tasks`: It reached `max_tasks`.
          *     - `server_stopped`: The server stopped.
          *     - `start_failed`: It could not be started.
          *     - `guest_lost`: The guest stopped answering.
          *     - `display_lost`: The X server is gone.
-         *     - `browser_lost`: Chromium is gone and could not be brought back.
-         *     - `out_of_memory`: The session used more memory than it may.
+         *     - `browser_lost`: Chromium is gone and could not be restarted.
+         *     - `out_of_memory`: It exceeded its memory limit.
          * @enum {string}
          */
         EndReason: "requested" | "wall_clock" | "idle" | "max_tasks" | "server_stopped" | "start_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory";
         /** @description The body of every failed request. */
         ErrorBody: {
-            /** @description What that field may be: its values, or a description of them. */
+            /** @description Allowed values of that field, or a description of them. */
             allowed?: string[];
-            /** @description Why the session is over, if that is the reason and still known. */
+            /** @description Why the session ended, if that is the reason and still known. */
             end_reason?: components["schemas"]["EndReason"] | null;
             /**
              * Format: date-time
-             * @description When it ended.
+             * @description When the session ended.
              */
             ended_at?: string | null;
-            /** @description What went wrong, for programs. */
+            /** @description Error code, for programs. */
             error: components["schemas"]["ErrorCode"];
-            /** @description Which field of the request is wrong, such as `path[1].y`, if one is. */
+            /** @description The invalid field of the request, such as `path[1].y`. */
             field?: string | null;
-            /** @description What an agent should do next, where that is not obvious. */
+            /** @description What an agent should do next, if that is not obvious. */
             hint?: string | null;
-            /** @description Who drives the session, if that is the reason. */
+            /** @description Who controls the session, if that is the reason. */
             holder?: string | null;
             /** @description What went wrong and what to do next, for people and models. */
             message: string;
             /**
              * Format: uint64
-             * @description Seconds until it makes sense to try again.
+             * @description Seconds to wait before trying again.
              */
             retry_after?: number | null;
         };
         /**
-         * @description What went wrong.
+         * @description Why a request failed.
          *
          *     - `invalid_json`: The body is not JSON.
          *     - `invalid_input`: A field is unknown, missing or has a value that is not allowed.
          *     - `payload_too_large`: The body is larger than the server accepts.
-         *     - `missing_credentials`: Login without user name or password.
+         *     - `missing_credentials`: The login has no user name or no password.
          *     - `invalid_credentials`: User name or password is wrong.
-         *     - `missing_bearer`: No bearer token came with the request.
+         *     - `missing_bearer`: The request has no bearer token.
          *     - `invalid_token`: The bearer token is malformed, forged or expired.
          *     - `forbidden`: The token lacks the scope of this operation.
-         *     - `csrf`: A request by cookie came without the header that proves it is the page's own.
-         *     - `foreign_origin`: A page of another site tried to connect.
+         *     - `csrf`: A request with a cookie lacks the CSRF header.
+         *     - `foreign_origin`: The request comes from a page of another site.
          *     - `invalid_ticket`: The ticket is malformed, forged, expired, revoked or for another session.
-         *     - `ticket_in_use`: The ticket is for one connection, and there is one.
-         *     - `invalid_role`: No such role: view or control.
-         *     - `control_held`: A person drives the session; look, wait, and try again.
+         *     - `ticket_in_use`: The ticket allows one connection at a time, and it is in use.
+         *     - `invalid_role`: The role is neither view nor control.
+         *     - `control_held`: A person drives the session; wait and try again. Reading still works.
          *     - `not_driving`: This needs control of the session: take it first.
-         *     - `private`: A person signs in privately; the browser is theirs until that ends.
+         *     - `private`: A person signs in privately; the browser is not available until that ends.
          *     - `control_taken`: A person took control while the action was under way.
-         *     - `person_required`: Only a person may do this, and the token is an agent's.
-         *     - `too_many_connections`: The token, ticket or address has as many connections open as it may.
+         *     - `person_required`: Only a person may do this; the token belongs to an agent.
+         *     - `too_many_connections`: The token, ticket or address has reached its limit of open connections.
          *     - `too_many_attempts`: Too many failed logins; wait and try again.
-         *     - `not_found`: There is nothing here, or it is not yours.
-         *     - `method_not_allowed`: The path exists, this method does not.
-         *     - `missing_session_id`: The request does not say which session.
+         *     - `not_found`: The resource does not exist or belongs to another owner.
+         *     - `method_not_allowed`: The path does not support this method.
+         *     - `missing_session_id`: The request names no session.
          *     - `not_desktop_mode`: The session has no desktop.
-         *     - `session_attached`: Not in an attached session: its programs, files and screen belong to the machine it runs on.
+         *     - `session_attached`: Not available in an attached session: its programs, files and screen belong to the machine it runs on.
          *     - `already_attached`: Another `helmdeck attach` is connected as this session.
          *     - `session_starting`: The session is not ready yet.
          *     - `session_ended`: The session has ended.
-         *     - `session_outdated`: The session was made by another version of the server.
-         *     - `task_limit_reached`: The session has done its `max_tasks`.
-         *     - `capacity_reached`: All sessions are in use.
-         *     - `profile_in_use`: Another session has the profile.
-         *     - `invalid_extension`: The upload is no browser extension that can be kept.
-         *     - `quota_reached`: The caller has as many sessions as it may.
+         *     - `session_outdated`: The session was created by another version of the server.
+         *     - `task_limit_reached`: The session has reached its `max_tasks` limit.
+         *     - `capacity_reached`: The server has reached its limit of sessions.
+         *     - `profile_in_use`: Another session uses the profile.
+         *     - `invalid_extension`: The upload is not a valid browser extension.
+         *     - `quota_reached`: The caller has reached its limit of sessions.
          *     - `create_failed`: The session could not be started.
-         *     - `guest_lost`: The session's guest does not answer any more.
+         *     - `guest_lost`: The session's guest no longer answers.
          *     - `display_lost`: The session's display is gone.
          *     - `browser_lost`: The session's browser is gone and could not be brought back.
-         *     - `out_of_memory`: The session used more memory than it may, and was ended.
-         *     - `timeout`: The operation took longer than it may.
+         *     - `out_of_memory`: The session exceeded its memory limit and was ended.
+         *     - `timeout`: The operation exceeded its time limit.
          *     - `invalid_button`: No such mouse button.
-         *     - `invalid_coordinates`: A point is missing or not on the screen.
+         *     - `invalid_coordinates`: A point is missing or off the screen.
          *     - `invalid_keys`: No such key.
          *     - `missing_keys`: The request names no key.
          *     - `invalid_direction`: No such scroll direction.
@@ -2950,71 +3210,71 @@ export interface components {
          *     - `invalid_region`: The region has no area or lies off the screen.
          *     - `invalid_modifier`: No such modifier key.
          *     - `missing_modifiers`: The request names no modifier.
-         *     - `missing_text`: There is no text to type.
+         *     - `missing_text`: The request has no text to type.
          *     - `invalid_text`: The text holds a character that no key can type.
          *     - `invalid_seconds`: A duration is zero or negative.
-         *     - `invalid_geometry`: The screen size is outside what is supported.
+         *     - `invalid_geometry`: The screen size is outside the supported range.
          *     - `picture_too_large`: The picture is larger than 32 MiB: ask for a smaller one, or for JPEG.
          *     - `invalid_format`: No such picture format.
-         *     - `missing_command`: There is no command to launch.
+         *     - `missing_command`: The request names no command.
          *     - `command_not_found`: The command does not exist in the session.
          *     - `command_failed`: The command could not be started.
          *     - `missing_window_id`: The request names no window.
          *     - `invalid_window_id`: The window id is not a number.
          *     - `window_not_found`: No window has this id.
          *     - `focus_refused`: The window manager did not focus the window.
-         *     - `missing_url`: The request does not say where to go.
-         *     - `missing_script`: There is no script to run.
+         *     - `missing_url`: The request has no URL.
+         *     - `missing_script`: The request has no script.
          *     - `missing_selector`: The request names no element.
-         *     - `invalid_selector`: The selector cannot be read.
-         *     - `element_not_found`: No such element came in time; the message says what the page shows.
-         *     - `element_not_actionable`: The element is there and cannot be used: hidden, covered, disabled or moving.
+         *     - `invalid_selector`: The selector cannot be parsed.
+         *     - `element_not_found`: The element did not appear in time; the message describes what the page shows.
+         *     - `element_not_actionable`: The element exists but cannot be used: hidden, covered, disabled or moving.
          *     - `navigation_failed`: The page could not be loaded.
          *     - `script_failed`: The script threw an error.
-         *     - `egress_denied`: The session may not reach this host; the message says which rule refuses and what to do.
-         *     - `host_not_found`: The name of the host does not resolve.
-         *     - `connection_refused`: Nothing listens at this address; the message says how to reach a server outside the session.
-         *     - `forward_denied`: The caller may not forward this port; the message says whom to ask.
-         *     - `port_in_use`: A program inside the session, or another forward, has the port.
-         *     - `tab_not_found`: There is no such tab.
+         *     - `egress_denied`: The session may not reach this host; the message names the rule and what to do.
+         *     - `host_not_found`: The host name does not resolve.
+         *     - `connection_refused`: Nothing listens at this address; the message explains how to reach a server outside the session.
+         *     - `forward_denied`: The caller may not forward this port; the message explains how to get permission.
+         *     - `port_in_use`: A program in the session or another forward uses the port.
+         *     - `tab_not_found`: The tab does not exist.
          *     - `page_crashed`: The page crashed or was closed during the call.
-         *     - `browser_restarted`: The browser died during the call and is being started again; try again.
+         *     - `browser_restarted`: The browser crashed during the call and is restarting; try again.
          *     - `cdp_unavailable`: The session's browser cannot be reached now.
-         *     - `invalid_path`: The path is malformed or leads out of the session's home.
-         *     - `file_not_found`: There is no such file in the session.
-         *     - `range_not_satisfiable`: The file has no such bytes.
-         *     - `file_exists`: There is a file of this name already.
-         *     - `not_a_file`: A folder stands where a file is wanted, or the other way round.
-         *     - `file_denied`: The session's programs have locked the file away.
+         *     - `invalid_path`: The path is malformed or leads outside the session's home.
+         *     - `file_not_found`: The file does not exist in the session.
+         *     - `range_not_satisfiable`: The range lies outside the file.
+         *     - `file_exists`: A file with this name already exists.
+         *     - `not_a_file`: The path is a folder where a file is expected, or a file where a folder is expected.
+         *     - `file_denied`: The file's permissions do not allow access.
          *     - `session_disk_full`: The session's disk is full.
-         *     - `overloaded`: The server has too much to do; try again.
+         *     - `overloaded`: The server is overloaded; try again.
          *     - `unavailable`: A part of the server is not ready.
-         *     - `internal`: A failure on our side; the log has the details under the request id.
+         *     - `internal`: An internal error; the log has the details under the request id.
          * @enum {string}
          */
         ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "not_driving" | "private" | "control_taken" | "person_required" | "too_many_connections" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "picture_too_large" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "egress_denied" | "host_not_found" | "connection_refused" | "forward_denied" | "port_in_use" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "range_not_satisfiable" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
         /**
-         * @description Run a command in the session, and wait for its end.
+         * @description Run a command in the session and wait until it exits.
          *
-         *     The answer comes when the command itself exits, also if programs it left in the background still
-         *     hold its output; those live on until the session ends. When the command takes longer than
-         *     `timeout_s`, when the caller hangs up, and when it is killed, everything it started is killed.
+         *     The reply is sent when the command itself exits, even if background programs still hold its
+         *     output. These keep running until the session ends. The command and everything it started are
+         *     killed when it exceeds `timeout_s`, when the caller disconnects, or on request.
          */
         Exec: {
             /**
-             * @description Answer at once, and let it run: `GET …/exec/{exec_id}` says what became of it.
+             * @description Return at once and let the command run. `GET …/exec/{exec_id}` returns its state.
              * @default false
              */
             background?: boolean;
             /** @description A program and its arguments, such as `["git", "status"]`, or a line for `/bin/bash -c`. */
             command: components["schemas"]["CommandLine"];
             /**
-             * @description The directory to run in, an absolute path; `/workspace` if not given.
+             * @description Working directory, an absolute path; defaults to `/workspace`.
              * @default null
              */
             cwd?: string | null;
             /**
-             * @description Variables that are added to the session's own. They are never logged.
+             * @description Environment variables added to those of the session. They are never logged.
              * @default {}
              */
             env?: {
@@ -3022,81 +3282,78 @@ export interface components {
             };
             /**
              * Format: uint32
-             * @description How many bytes are kept of each of standard output and standard error. Of more, the first and
-             *     the last half of this are kept, with a line between that says how many bytes were left out.
+             * @description How many bytes to keep of standard output and of standard error. Longer output keeps its
+             *     first and last half, with a line between that gives the number of omitted bytes.
              * @default 1048576
              */
             max_output_bytes?: number;
             /**
-             * @description Text for its standard input; none if not given.
+             * @description Text for standard input; empty by default.
              * @default null
              */
             stdin?: string | null;
             /**
              * Format: uint32
-             * @description Seconds after which it is killed with everything it started.
+             * @description Seconds after which the command and everything it started are killed.
              * @default 120
              */
             timeout_s?: number;
         };
-        /** @description Names one command of a session, for as long as it is remembered. */
+        /** @description Id of a command, valid as long as the command is remembered. */
         ExecId: string;
-        /** @description The commands of a session: those that run, and the last that ended. */
+        /** @description Commands of a session: running ones, and the last that ended. */
         ExecList: {
             /** @description Oldest first. */
             execs: components["schemas"]["ExecSummary"][];
         };
-        /** @description A command and what came of it so far. */
+        /** @description A command and its result so far. */
         ExecState: {
             /**
              * Format: uint64
-             * @description How long it ran, so far.
+             * @description How long it has been running, or ran.
              */
             duration_ms: number;
-            /** @description Why it was killed, if that was neither the time-out nor a call: `session_disk_full`. */
+            /** @description Why it was killed, if neither by the time limit nor by a call: `session_disk_full`. */
             error?: components["schemas"]["ErrorBody"] | null;
-            /** @description Its id, by which it can be asked for and killed, also after a restart of the server. */
+            /** @description Id of the command, to query or kill it. It stays valid across restarts of the server. */
             exec_id: components["schemas"]["ExecId"];
             /**
              * Format: int32
-             * @description The code that it exited with; null while it runs, and if a signal ended it.
+             * @description Exit code; null while it runs, or if a signal ended it.
              */
             exit_code?: number | null;
-            /** @description Whether it still runs. */
+            /** @description Whether it is still running. */
             running: boolean;
             /** @description The signal that ended it, such as `SIGKILL`. */
             signal?: string | null;
-            /** @description The same of standard error. */
+            /** @description Standard error so far, in the same form. */
             stderr?: string | null;
-            /** @description Whether the middle of its standard error was left out. */
+            /** @description Whether the middle of standard error was omitted. */
             stderr_truncated: boolean;
-            /**
-             * @description What it wrote to standard output, so far. Bytes that are no UTF-8 are replaced. Left out of
-             *     the last event of a stream.
-             */
+            /** @description Standard output so far. Invalid UTF-8 is replaced. Absent in the last event of a stream. */
             stdout?: string | null;
-            /** @description Whether the middle of its standard output was left out. */
+            /** @description Whether the middle of standard output was omitted. */
             stdout_truncated: boolean;
-            /** @description Whether it was killed because it took longer than `timeout_s`. */
+            /** @description Whether it was killed because it exceeded `timeout_s`. */
             timed_out: boolean;
         };
         /** @description A command in a list, without its output. */
         ExecSummary: {
-            /** @description The program, without its arguments; `bash` if it is a shell line. */
+            /** @description The program without arguments; `bash` for a shell line. */
             command: string;
             /**
              * Format: uint64
-             * @description How long it ran, so far.
+             * @description How long it has been running, or ran.
              */
             duration_ms: number;
             /** @description Its id. */
             exec_id: components["schemas"]["ExecId"];
             /**
              * Format: int32
-             * @description The code that it exited with.
+             * @description Exit code.
              */
             exit_code?: number | null;
-            /** @description Whether it still runs. */
+            /** @description Whether it is still running. */
             running: boolean;
             /** @description The signal that ended it. */
             signal?: string | null;
@@ -3105,16 +3362,16 @@ export interface components {
              * @description When it was started.
              */
             started_at: string;
-            /** @description Whether it took longer than it may. */
+            /** @description Whether it exceeded its time limit. */
             timed_out: boolean;
         };
-        /** @description Run JavaScript in the page, and answer with what it yields; promises are awaited. */
+        /** @description Run JavaScript in the page and return its result. Promises are awaited. */
         Execute: {
             /** @description An expression, or statements with `return`. */
             script: string;
             /** @description The session that performs the action. */
             session_id: string;
-            /** @description Which tab; the active one if not given. */
+            /** @description The tab; defaults to the active one. */
             tab?: components["schemas"]["TabId"] | null;
             /**
              * @description Seconds to wait.
@@ -3122,31 +3379,35 @@ export interface components {
              */
             timeout_s?: components["schemas"]["Patience"];
         };
-        /** @description What a script yielded. */
+        /** @description Result of a script. */
         Executed: {
-            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
+            /**
+             * @description Dialogs that opened during the action, and how they were answered. A dialog never blocks a
+             *     call.
+             */
             dialogs?: components["schemas"]["Dialog"][];
-            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
+            /** @description Downloads into the home's `Downloads` that started or completed during the action. */
             downloads?: components["schemas"]["Downloaded"][];
             /** @description Always true; failures are error bodies. */
             ok: boolean;
-            /** @description Tabs that opened meanwhile. */
+            /** @description Tabs that opened during the action. */
             opened?: components["schemas"]["TabId"][];
-            /** @description As JSON; null for what JSON cannot say. */
+            /** @description The result as JSON; null if JSON cannot represent it. */
             result: unknown;
-            /** @description Which tab. */
+            /** @description The tab that was used. */
             tab: string;
-            /** @description The address of the tab afterwards. */
+            /** @description The tab's address after the action. */
             url: string;
         };
         /**
-         * @description The recorded requests as a HAR 1.2 document, for DevTools and HAR viewers: headers, cookies,
-         *     timings, sizes. Bodies of responses are not recorded.
+         * @description Export the recorded requests as a HAR 1.2 document for DevTools and HAR viewers: headers,
+         *     cookies, timings and sizes. Response bodies are not recorded.
          */
         ExportHar: {
             /**
-             * @description With cookies, tokens in headers and what was posted; else these are `•••` or left out. Not
-             *     while a person drives; passwords of HTTP itself and what a person posted are never told.
+             * @description Include cookies, tokens in headers and posted data. Otherwise they are replaced by `•••` or
+             *     left out. Not allowed while a person drives. Passwords of HTTP authentication and data that
+             *     a person posted are never included.
              * @default false
              */
             secrets?: boolean;
@@ -3154,18 +3415,18 @@ export interface components {
             session_id: string;
             /**
              * Format: uint64
-             * @description Only requests that began, were answered or ended after this `next` of `browser_network`.
+             * @description Only requests that started, were answered or ended after this `next` of `browser_network`.
              */
             since?: number | null;
-            /** @description Only of this tab, open or closed; all if not given. */
+            /** @description Only requests of this tab, open or closed; defaults to all. */
             tab?: components["schemas"]["TabId"] | null;
         };
         /**
-         * @description Read the browser's cookies and the local storage of its sites, in the shape of Playwright's
-         *     `storageState`: it holds the browser's logins, so treat it as a password.
+         * @description Export the browser's cookies and local storage, in the format of Playwright's `storageState`.
+         *     The export contains logins: treat it like a password.
          */
         ExportState: {
-            /** @description Sites to look into besides those of open pages and frames, such as `https://example.com`. */
+            /** @description Sites to include besides those of open pages and frames, such as `https://example.com`. */
             origins?: components["schemas"]["Origin"][];
             /** @description The session that performs the action. */
             session_id: string;
@@ -3184,29 +3445,29 @@ export interface components {
             added_at: string;
             /**
              * Format: uint32
-             * @description How many files it has.
+             * @description Number of files.
              */
             files: number;
             /**
              * Format: uint8
-             * @description The version of the manifest's own format, 2 or 3. Chromium no longer loads 2.
+             * @description Version of the manifest format, 2 or 3. Chromium no longer loads 2.
              */
             manifest_version: number;
-            /** @description As sessions ask for it. */
+            /** @description Name that sessions use. */
             name: components["schemas"]["ExtensionName"];
             /**
              * Format: uint64
-             * @description Bytes of all its files.
+             * @description Total size of its files in bytes.
              */
             size: number;
-            /** @description What its manifest calls it. */
+            /** @description Name in the manifest. */
             title: string;
-            /** @description Its version, by its manifest. */
+            /** @description Version in the manifest. */
             version: string;
         };
         /** @description The caller's extensions, by name. */
         ExtensionList: {
-            /** @description Each. */
+            /** @description The extensions. */
             extensions: components["schemas"]["Extension"][];
         };
         /** @description The name of an extension: letters, digits, `-` and `_`. */
@@ -3214,15 +3475,15 @@ export interface components {
         /** @description Read an element of the page. */
         Extract: {
             /**
-             * @description As what.
+             * @description Text or HTML.
              * @default text
              */
             format?: components["schemas"]["ExtractFormat"];
-            /** @description Which element; the whole page if not given. */
+            /** @description The element; defaults to the whole page. */
             selector?: components["schemas"]["Selector"] | null;
             /** @description The session that performs the action. */
             session_id: string;
-            /** @description Which tab; the active one if not given. */
+            /** @description The tab; defaults to the active one. */
             tab?: components["schemas"]["TabId"] | null;
             /**
              * @description Seconds to wait.
@@ -3233,93 +3494,96 @@ export interface components {
         /**
          * @description How an element is read.
          *
-         *     - `text`: The text that can be seen.
-         *     - `html`: The HTML, the element's own tag included.
+         *     - `text`: Visible text.
+         *     - `html`: HTML, including the element's own tag.
          * @enum {string}
          */
         ExtractFormat: "text" | "html";
-        /** @description What an element holds. */
+        /** @description Content of an element. */
         Extracted: {
             /** @description The text or HTML. */
             content: string;
-            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
+            /**
+             * @description Dialogs that opened during the action, and how they were answered. A dialog never blocks a
+             *     call.
+             */
             dialogs?: components["schemas"]["Dialog"][];
-            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
+            /** @description Downloads into the home's `Downloads` that started or completed during the action. */
             downloads?: components["schemas"]["Downloaded"][];
-            /** @description Which of both. */
+            /** @description Format of `content`. */
             format: components["schemas"]["ExtractFormat"];
             /** @description Always true; failures are error bodies. */
             ok: boolean;
-            /** @description Tabs that opened meanwhile. */
+            /** @description Tabs that opened during the action. */
             opened?: components["schemas"]["TabId"][];
-            /** @description Which tab. */
+            /** @description The tab that was used. */
             tab: string;
-            /** @description Whether there is more than 32 MB. */
+            /** @description Whether the content was cut at 32 MB. */
             truncated: boolean;
-            /** @description The address of the tab afterwards. */
+            /** @description The tab's address after the action. */
             url: string;
         };
-        /** @description Something that is on or off. */
+        /** @description A feature that is on or off. */
         Feature: {
-            /** @description Whether the server's configuration turned it on; then it cannot be turned off here. */
+            /** @description Whether the server's configuration enables it. It cannot be disabled here then. */
             by_configuration: boolean;
-            /** @description Whether new sessions have it, unless they choose themselves. */
+            /** @description Whether new sessions have it by default. */
             enabled: boolean;
         };
-        /** @description Something in a folder. */
+        /** @description An entry of a folder. */
         FileEntry: {
             /** @description What it is. */
             kind: components["schemas"]["FileKind"];
             /**
              * Format: date-time
-             * @description When it was changed last.
+             * @description Time of the last change.
              */
             modified_at: string;
             /** @description Its name. */
             name: string;
             /**
              * Format: uint64
-             * @description Bytes, if it is a file.
+             * @description Size in bytes, if it is a file.
              */
             size: number;
         };
         /**
-         * @description What something in a folder is.
+         * @description Kind of a folder entry.
          *
          *     - `directory`: A folder.
          *     - `file`: A file.
-         *     - `link`: A symbolic link, wherever it leads.
+         *     - `link`: A symbolic link, whatever its target.
          *     - `other`: A pipe, a socket or a device.
          * @enum {string}
          */
         FileKind: "directory" | "file" | "link" | "other";
-        /** @description What a folder holds. */
+        /** @description Content of a folder. */
         FileList: {
-            /** @description What is in it: folders first, then by name. */
+            /** @description Entries: folders first, then by name. */
             entries: components["schemas"]["FileEntry"][];
-            /** @description The folder, from the home on; empty for the home itself. */
+            /** @description The folder, relative to the home; empty for the home itself. */
             path: string;
-            /** @description Whether there is more than is listed. */
+            /** @description Whether the folder has more entries than listed. */
             truncated: boolean;
         };
-        /** @description A file that was put into the home. */
+        /** @description A file that was stored in the home. */
         FileStored: {
-            /** @description Where it is, from the home on. */
+            /** @description Path of the file, relative to the home. */
             path: string;
             /**
              * Format: uint64
-             * @description How many bytes it has.
+             * @description Size in bytes.
              */
             size: number;
         };
-        /** @description Give a window the keyboard and raise it; a minimised one is restored. */
+        /** @description Focus a window and raise it. A minimised window is restored. */
         Focus: {
             /** @description The session that performs the action. */
             session_id: string;
             /** @description The id that `/windows` lists. */
             window_id: components["schemas"]["WindowId"];
         };
-        /** @description Which window has the keyboard now. */
+        /** @description The focused window. */
         Focused: {
             /** @description Always true. */
             ok: boolean;
@@ -3327,21 +3591,21 @@ export interface components {
             window_id: components["schemas"]["WindowId"];
         };
         /**
-         * @description How a picture is encoded.
+         * @description Encoding of a picture.
          *
-         *     - `png`: Lossless, understood everywhere.
-         *     - `webp`: Lossless and about half the size of PNG.
+         *     - `png`: Lossless; supported everywhere.
+         *     - `webp`: Lossless, about half the size of PNG.
          *     - `jpeg`: Lossy and small.
          * @enum {string}
          */
         Format: "png" | "webp" | "jpeg";
-        /** @description A port that is forwarded into a session. */
+        /** @description A forwarded port. */
         Forward: {
-            /** @description Whose loopback that is. */
+            /** @description The machine that the port outside belongs to. */
             from: components["schemas"]["ForwardedFrom"];
             /**
              * Format: uint16
-             * @description The port inside the session; `http://localhost:<port>` for its programs and its browser.
+             * @description Port inside the session. Its programs and browser use `http://localhost:<port>`.
              */
             port: number;
             /**
@@ -3350,9 +3614,9 @@ export interface components {
              */
             to_port: number;
         };
-        /** @description The ports that are forwarded into a session. */
+        /** @description The forwarded ports of a session. */
         ForwardList: {
-            /** @description By the port inside. */
+            /** @description Sorted by the port inside. */
             forwards: components["schemas"]["Forward"][];
         };
         /**
@@ -3361,18 +3625,18 @@ export interface components {
          */
         ForwardRule: string;
         /**
-         * @description Whose loopback a forwarded port leads to.
+         * @description The machine whose loopback a forwarded port leads to.
          *
          *     - `server`: The machine that the server runs on.
          *     - `client`: The machine that `helmdeck forward` runs on.
          * @enum {string}
          */
         ForwardedFrom: "server" | "client";
-        /** @description A place on earth. */
+        /** @description A location on earth. */
         Geolocation: {
             /**
              * Format: double
-             * @description How many metres it may be off; 10 if not given.
+             * @description Accuracy in metres; defaults to 10.
              * @default 10
              */
             accuracy?: number;
@@ -3396,14 +3660,14 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** @description All is well. */
+        /** @description The server is healthy. */
         Health: {
             /** @description Always `ok`; anything else is an error body. */
             status: string;
         };
-        /** @description What was held, and for how long. */
+        /** @description The keys that were held. */
         Held: {
-            /** @description The keys as they were asked for. */
+            /** @description The keys as requested. */
             keys: string;
             /** @description Always true. */
             ok: boolean;
@@ -3411,20 +3675,20 @@ export interface components {
             seconds: components["schemas"]["Seconds"];
         };
         /**
-         * @description A step in the history of a tab.
+         * @description A step in a tab's history.
          *
-         *     - `back`: The page before.
-         *     - `forward`: The page after.
-         *     - `reload`: The same page again.
+         *     - `back`: The previous page.
+         *     - `forward`: The next page.
+         *     - `reload`: Load the same page again.
          * @enum {string}
          */
         History: "back" | "forward" | "reload";
-        /** @description An element that was acted on. */
+        /** @description An element that an action used. */
         Hit: {
-            /** @description What it says, or is called; cut after 200 characters. */
+            /** @description Visible text or accessible name, cut after 200 characters. */
             name: string;
             /**
-             * @description The same place on the whole page, however far that is scrolled.
+             * @description The same point in coordinates of the whole page, independent of scrolling.
              * @default {
              *       "x": 0,
              *       "y": 0
@@ -3432,39 +3696,39 @@ export interface components {
              */
             page?: components["schemas"]["Pixel"];
             /**
-             * @description The same place on the desktop's screen, as `/api/v1/desktop/click` takes it; not in headless
+             * @description The same point on the desktop's screen, for `/api/v1/desktop/click`. Absent in headless
              *     sessions.
              */
             screen?: components["schemas"]["Pixel"] | null;
-            /** @description Its HTML tag. */
+            /** @description HTML tag. */
             tag: string;
             /**
              * Format: int32
-             * @description Where it was used, in the browser's view of the page: 0 is the view's left edge.
+             * @description Where the action happened, in pixels from the left edge of the viewport.
              */
             x: number;
             /**
              * Format: int32
-             * @description The same from the view's top edge.
+             * @description Pixels from the top edge of the viewport.
              */
             y: number;
         };
-        /** @description Hold a key or chord down for some seconds, then let it go. */
+        /** @description Hold a key or chord down for some seconds, then release it. */
         HoldKey: {
             /** @description The key or chord; must not be empty. */
             keys: string;
-            /** @description How long; more than 30 counts as 30. */
+            /** @description How long, in seconds; at most 30. Longer values are capped. */
             seconds: components["schemas"]["Seconds"];
             /** @description The session that performs the action. */
             session_id: string;
         };
-        /** @description Move the mouse onto an element of the page. */
+        /** @description Move the mouse over an element of the page. */
         HoverElement: {
-            /** @description Which element. */
+            /** @description The element. */
             selector: components["schemas"]["Selector"];
             /** @description The session that performs the action. */
             session_id: string;
-            /** @description Which tab; the active one if not given. */
+            /** @description The tab; defaults to the active one. */
             tab?: components["schemas"]["TabId"] | null;
             /**
              * @description Seconds to wait.
@@ -3473,18 +3737,18 @@ export interface components {
             timeout_s?: components["schemas"]["Patience"];
         };
         /**
-         * @description Give the browser cookies and local storage that it, another session or Playwright has exported.
-         *     Pages that are open see the cookies with their next request; reload them.
+         * @description Import cookies and local storage that helmdeck or Playwright exported. Open pages send the
+         *     cookies with their next request; reload them.
          */
         ImportState: {
             /**
-             * @description Forget all cookies and all that sites have stored first. With an empty state, that is all.
+             * @description Delete all cookies and site data first. With an empty state, this only deletes.
              * @default false
              */
             replace?: boolean;
             /** @description The session that performs the action. */
             session_id: string;
-            /** @description What was exported. */
+            /** @description The exported state. */
             state: components["schemas"]["StorageState"];
             /**
              * @description Seconds to wait.
@@ -3492,26 +3756,26 @@ export interface components {
              */
             timeout_s?: components["schemas"]["Patience"];
         };
-        /** @description How much was imported. */
+        /** @description What was imported. */
         Imported: {
             /**
              * Format: uint
-             * @description Cookies.
+             * @description Number of cookies.
              */
             cookies: number;
             /** @description Always true; failures are error bodies. */
             ok: boolean;
             /**
              * Format: uint
-             * @description Sites whose local storage was written.
+             * @description Number of sites whose local storage was written.
              */
             origins: number;
         };
-        /** @description The older way to act on an element: one route for several actions. */
+        /** @description Act on an element through one route for several actions. The separate routes are newer. */
         Interact: {
             /** @description What to do. */
             action: components["schemas"]["Interaction"];
-            /** @description Which element. */
+            /** @description The element. */
             selector: components["schemas"]["Selector"];
             /** @description The session that performs the action. */
             session_id: string;
@@ -3524,30 +3788,30 @@ export interface components {
             value?: string | null;
         };
         /**
-         * @description What to do with an element.
+         * @description What to do with the element.
          *
          *     - `click`: Click it.
-         *     - `type`: Put `value` into it.
-         *     - `focus`: Give it the focus.
-         *     - `hover`: Move the mouse onto it.
-         *     - `select`: Choose the option `value`.
+         *     - `type`: Fill it with `value`.
+         *     - `focus`: Focus it.
+         *     - `hover`: Move the mouse over it.
+         *     - `select`: Select the option `value`.
          * @enum {string}
          */
         Interaction: "click" | "type" | "focus" | "hover" | "select";
-        /** @description An address, judged. */
+        /** @description An address and its verdict. */
         JudgedAddress: {
             /** @description The address. */
             address: string;
-            /** @description Whether it would be dialled. */
+            /** @description Whether it may be dialled. */
             allowed: boolean;
-            /** @description The rule that refuses it, or the range of the allowlist that opens it. */
+            /** @description The rule that refuses it, or the allowlist entry that allows it. */
             reason?: string | null;
         };
         /**
-         * @description Press a key or a chord such as `Return`, `ctrl+a` or `alt+Tab`; several separated by spaces are
-         *     pressed one after the other.
+         * @description Press a key or a chord such as `Return`, `ctrl+a` or `alt+Tab`. Several, separated by spaces,
+         *     are pressed one after the other.
          *
-         *     X keysym names, and the names models use: Enter, CTRL, ArrowLeft, cmd, PageDown and so on.
+         *     Accepts X keysym names and common aliases: Enter, CTRL, ArrowLeft, cmd, PageDown and so on.
          */
         Key: {
             /** @description The key or chord; must not be empty. */
@@ -3556,13 +3820,13 @@ export interface components {
             session_id: string;
         };
         /**
-         * @description Start a program in the session, detached; it outlives the call.
+         * @description Start a program in the session, detached. It keeps running after the call.
          *
          *     Chromium is already running on the desktop: there is no need to launch it.
          */
         Launch: {
             /**
-             * @description Its arguments, passed as they are; no shell is involved.
+             * @description Arguments, passed unchanged. No shell is involved.
              * @default []
              */
             args?: string[];
@@ -3573,47 +3837,47 @@ export interface components {
         };
         /** @description What was started. */
         Launched: {
-            /** @description The command as it was asked for. */
+            /** @description The command as requested. */
             command: string;
             /** @description Always true. */
             ok: boolean;
             /**
              * Format: uint32
-             * @description The process, as programs in the session see it.
+             * @description Process id, as programs in the session see it.
              */
             pid: number;
         };
         /**
-         * @description What became of a session.
+         * @description State of listed sessions.
          *
-         *     - `ended`: It is over.
+         *     - `ended`: Ended.
          * @enum {string}
          */
         ListState: "ended";
-        /** @description A token for the one who logged in. */
+        /** @description A token for the admin. */
         LoggedIn: {
             /**
              * Format: date-time
-             * @description Until when the token is good.
+             * @description When the token expires.
              */
             expires_at: string;
-            /** @description Who logged in. */
+            /** @description The token's subject. */
             subject: string;
             /** @description Send it as `Authorization: Bearer <token>`. */
             token: string;
         };
-        /** @description The page's text as Markdown, for reading. */
+        /** @description Read the page's text as Markdown. */
         Markdown: {
             /**
              * Format: uint32
-             * @description The most bytes; 200,000 if not given.
+             * @description Maximum size in bytes; defaults to 200,000.
              */
             max_bytes?: number | null;
             /** @description Only this element. */
             selector?: components["schemas"]["Selector"] | null;
             /** @description The session that performs the action. */
             session_id: string;
-            /** @description Which tab; the active one if not given. */
+            /** @description The tab; defaults to the active one. */
             tab?: components["schemas"]["TabId"] | null;
             /**
              * @description Seconds to wait.
@@ -3623,30 +3887,54 @@ export interface components {
         };
         /** @description A page as Markdown. */
         MarkdownText: {
-            /** @description The text. */
+            /** @description The Markdown. */
             content: string;
-            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
+            /**
+             * @description Dialogs that opened during the action, and how they were answered. A dialog never blocks a
+             *     call.
+             */
             dialogs?: components["schemas"]["Dialog"][];
-            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
+            /** @description Downloads into the home's `Downloads` that started or completed during the action. */
             downloads?: components["schemas"]["Downloaded"][];
             /** @description Always true; failures are error bodies. */
             ok: boolean;
-            /** @description Tabs that opened meanwhile. */
+            /** @description Tabs that opened during the action. */
             opened?: components["schemas"]["TabId"][];
-            /** @description Which tab. */
+            /** @description The tab that was used. */
             tab: string;
             /** @description The page's title. */
             title: string;
-            /** @description Whether there is more than `max_bytes`. */
+            /** @description Whether the text was cut at `max_bytes`. */
             truncated: boolean;
-            /** @description The address of the tab afterwards. */
+            /** @description The tab's address after the action. */
             url: string;
         };
-        /** @description Who is logged in. */
+        /** @description A program that connected over MCP, as it describes itself. */
+        McpClient: {
+            /**
+             * Format: date-time
+             * @description When it first connected with this token.
+             */
+            first_seen: string;
+            /**
+             * Format: date-time
+             * @description When it last connected.
+             */
+            last_seen: string;
+            /** @description Its name. */
+            name: string;
+            /** @description The revision of MCP that it speaks. */
+            protocol_version: string;
+            /** @description How it connects: `http`, `sse` or `stdio`. */
+            transport: string;
+            /** @description Its version. */
+            version: string;
+        };
+        /** @description The current login. */
         Me: {
             /**
              * Format: date-time
-             * @description Until when it is good.
+             * @description When it expires.
              */
             expires_at: string;
             /** @description What the token allows. */
@@ -3658,12 +3946,12 @@ export interface components {
          * @description Whether a session has a screen that people can watch.
          *
          *     - `headless`: A browser without a screen: fast, for automated work.
-         *     - `desktop`: A whole Linux desktop with a visible browser: for work that people watch.
+         *     - `desktop`: A Linux desktop with a visible browser, for work that people watch.
          * @enum {string}
          */
         Mode: "headless" | "desktop";
         /**
-         * @description A key that changes what a click or a scroll means while it is held.
+         * @description A modifier key.
          *
          *     - `shift`: Shift.
          *     - `ctrl`: Control.
@@ -3672,7 +3960,7 @@ export interface components {
          * @enum {string}
          */
         Modifier: "shift" | "ctrl" | "alt" | "super";
-        /** @description Click while modifier keys are held; they are released again whatever happens. */
+        /** @description Click while modifier keys are held. They are always released afterwards. */
         ModifierClick: {
             /**
              * @description Which button; left if not given.
@@ -3699,7 +3987,7 @@ export interface components {
             /** @description Pixels from the top edge. */
             y: components["schemas"]["Px"];
         };
-        /** @description Press a button and keep it down until `mouse_up`, at the pointer or at the given point. */
+        /** @description Press a button and hold it until `mouse_up`, at the pointer or at the given point. */
         MouseDown: {
             /**
              * @description Which button; left if not given.
@@ -3722,7 +4010,7 @@ export interface components {
             /** @description Pixels from the top edge. */
             y: components["schemas"]["Px"];
         };
-        /** @description Let a button go, at the pointer or at the given point. */
+        /** @description Release a button, at the pointer or at the given point. */
         MouseUp: {
             /**
              * @description Which button; left if not given.
@@ -3759,160 +4047,209 @@ export interface components {
             /** @description Pixels from the top edge. */
             y: components["schemas"]["Px"];
         };
-        /** @description Go to an address in the session's browser, and wait until it is loaded. */
+        /** @description Navigate the session's browser to an address, and wait until the page is loaded. */
         Navigate: {
-            /** @description Instead of an address: `back`, `forward` or `reload`. */
+            /** @description A step in the history instead of an address: `back`, `forward` or `reload`. */
             history?: components["schemas"]["History"] | null;
             /** @description The session that performs the action. */
             session_id: string;
-            /** @description Which tab; the active one if not given. */
+            /** @description The tab; defaults to the active one. */
             tab?: components["schemas"]["TabId"] | null;
             /**
              * @description Seconds to wait.
              * @default 10
              */
             timeout_s?: components["schemas"]["Patience"];
-            /** @description Where to; `https://` is added if there is no scheme, `http://` for localhost. */
+            /** @description The address. Without a scheme, `https://` is added, or `http://` for localhost. */
             url?: string | null;
             /**
-             * @description How far to wait.
+             * @description When the page counts as loaded.
              * @default load
              */
             wait_until?: components["schemas"]["Until"];
         };
-        /** @description Where the browser is now. */
+        /** @description The page after a navigation. */
         Navigated: {
-            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
+            /**
+             * @description Dialogs that opened during the action, and how they were answered. A dialog never blocks a
+             *     call.
+             */
             dialogs?: components["schemas"]["Dialog"][];
-            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
+            /** @description Downloads into the home's `Downloads` that started or completed during the action. */
             downloads?: components["schemas"]["Downloaded"][];
             /** @description Always true; failures are error bodies. */
             ok: boolean;
-            /** @description Tabs that opened meanwhile. */
+            /** @description Tabs that opened during the action. */
             opened?: components["schemas"]["TabId"][];
             /**
              * Format: uint16
-             * @description The status of the page's HTTP response, if there was one.
+             * @description HTTP status of the page's response, if it had one.
              */
             status?: number | null;
-            /** @description Which tab. */
+            /** @description The tab that was used. */
             tab: string;
             /** @description The page's title. */
             title: string;
-            /** @description The address of the tab afterwards. */
+            /** @description The tab's address after the action. */
             url: string;
             /** @description Whether a stored credential was used. */
             vault: components["schemas"]["Vault"];
         };
-        /** @description What was asked for. */
+        /** @description Recorded network requests. */
         NetworkLog: {
             /**
              * Format: uint64
-             * @description How many requests of any tab that changed after `since` are not kept any more.
+             * @description Number of requests that changed after `since`, of any tab, and are no longer kept.
              */
             dropped: number;
             /**
              * Format: uint64
-             * @description For `since`, to go on from here.
+             * @description Pass it as `since` to continue from here.
              */
             next: number;
-            /** @description Oldest first; with `since`, by when something happened to them last. */
+            /** @description Oldest first. With `since`, in the order of their last change. */
             requests: components["schemas"]["NetworkRequest"][];
         };
-        /** @description One request. Each redirect is a request. */
+        /** @description One request. Each redirect is a separate request. */
         NetworkRequest: {
             /**
              * Format: date-time
-             * @description When it began.
+             * @description When it started.
              */
             at: string;
             /**
              * Format: uint64
-             * @description How many bytes were transferred, headers included.
+             * @description Bytes transferred, including headers.
              */
             bytes?: number | null;
-            /** @description Why there is no response, or only a part of one. */
+            /** @description Why there is no response, or only a part of it. */
             error?: string | null;
-            /** @description Whether the browser had it already. */
+            /** @description Whether the response came from the browser's cache. */
             from_cache?: boolean;
             /**
              * Format: uint64
-             * @description Grows with every request.
+             * @description Increases with every request.
              */
             id: number;
-            /** @description What for. */
+            /** @description What the request is for. */
             kind: components["schemas"]["RequestKind"];
-            /** @description GET and so on. */
+            /** @description HTTP method. */
             method: string;
-            /** @description What the response is. */
+            /** @description Media type of the response. */
             mime_type?: string | null;
             /**
              * Format: uint64
-             * @description How long it took; not there while it is under way.
+             * @description Duration in milliseconds; absent while the request is in progress.
              */
             ms?: number | null;
             /**
              * Format: uint16
-             * @description The status of the response, once there is one.
+             * @description Status of the response, once there is one.
              */
             status?: number | null;
-            /** @description Where. */
+            /** @description The tab. */
             tab: components["schemas"]["TabId"];
-            /** @description What; a user and password in it are left out. */
+            /** @description The URL, without user and password. */
             url: string;
         };
-        /** @description A port to forward into a session that runs. */
+        /** @description Connect a client with a new token. */
+        NewConnection: {
+            /**
+             * @description Label of the token; the client's title by default.
+             * @default null
+             */
+            label?: string | null;
+            /**
+             * @description The tools that the client lists; its default profile if not given.
+             * @default null
+             */
+            profile?: components["schemas"]["ToolProfile"] | null;
+            /**
+             * @description How it connects; its default transport if not given.
+             * @default null
+             */
+            transport?: components["schemas"]["Transport"] | null;
+            /**
+             * Format: uint64
+             * @description Seconds until the token expires; 30 days by default, one year at most.
+             * @default null
+             */
+            ttl_s?: number | null;
+        };
+        /** @description Forward a port into a running session. */
         NewForward: {
-            /** @description Which port of the server's machine. */
+            /** @description Port of the server's machine. */
             forward: components["schemas"]["ForwardRule"];
         };
-        /** @description Ask for a ticket. */
+        /** @description Create a ticket. */
         NewTicket: {
-            /** @description Who it is for, shown in the action log with what its holder does. */
+            /** @description Who it is for. The action log shows it with the holder's actions. */
             label?: string | null;
             /**
              * Format: uint64
-             * @description Seconds after which a connection made with it ends; it may last as long as the session if not
-             *     given.
+             * @description Seconds after which a connection made with it is closed. By default it can last as long as
+             *     the session.
              */
             max_connection_s?: number | null;
             /**
-             * @description Whether several viewers may use it at once. Otherwise each kind of stream can be open once.
+             * @description Whether several viewers may use it at once. Otherwise one connection of each kind can be
+             *     open.
              * @default false
              */
             reusable?: boolean;
             /**
-             * @description What its holder may.
+             * @description What its holder may do.
              * @default view
              */
             role?: components["schemas"]["Role"];
             /**
              * Format: uint64
-             * @description Seconds until no new connection is possible with it; 300 if not given.
+             * @description Seconds during which new connections can be opened with it; defaults to 300.
              * @default null
              */
             ttl_seconds?: number | null;
         };
-        /** @description A site as browsers tell them apart: scheme, host and port. */
+        /** @description Create a token for an agent. */
+        NewToken: {
+            /** @description Label, such as the name of the program that uses it. The action log shows it. */
+            label: string;
+            /**
+             * @description Scopes; `sessions:*` by default. Your own token must cover them.
+             * @default null
+             */
+            scopes?: string[] | null;
+            /**
+             * @description Owner of its sessions; you by default. Only an admin may name another.
+             * @default null
+             */
+            subject?: string | null;
+            /**
+             * Format: uint64
+             * @description Seconds until it expires; 30 days by default, one year at most.
+             * @default null
+             */
+            ttl_s?: number | null;
+        };
+        /** @description An origin: scheme, host and port. */
         Origin: string;
-        /** @description What a site has stored. */
+        /** @description Local storage of one site. */
         OriginStorage: {
             /**
-             * @description Name by name.
+             * @description Stored items.
              * @default []
              */
             localStorage?: components["schemas"]["StorageItem"][];
-            /** @description Which site. */
+            /** @description The site. */
             origin: components["schemas"]["Origin"];
         };
         /** @description Pages of a document, counted from 1: `1-3, 5`. */
         PageRanges: string;
-        /** @description A picture of the page alone, without the browser around it. */
+        /** @description Take a picture of the page, without the browser's own controls. */
         PageScreenshot: {
-            /** @description How to encode it. */
+            /** @description Encoding of the picture. */
             format?: components["schemas"]["Format"] | null;
             /**
-             * @description All of the page instead of what is in view.
+             * @description The whole page instead of the viewport.
              * @default false
              */
             full_page?: boolean;
@@ -3920,7 +4257,7 @@ export interface components {
             selector?: components["schemas"]["Selector"] | null;
             /** @description The session that performs the action. */
             session_id: string;
-            /** @description Which tab; the active one if not given. */
+            /** @description The tab; defaults to the active one. */
             tab?: components["schemas"]["TabId"] | null;
             /**
              * @description Seconds to wait.
@@ -3928,28 +4265,31 @@ export interface components {
              */
             timeout_s?: components["schemas"]["Patience"];
         };
-        /** @description What was waited for has come. */
+        /** @description The conditions hold. */
         PageWaited: {
-            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
+            /**
+             * @description Dialogs that opened during the action, and how they were answered. A dialog never blocks a
+             *     call.
+             */
             dialogs?: components["schemas"]["Dialog"][];
-            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
+            /** @description Downloads into the home's `Downloads` that started or completed during the action. */
             downloads?: components["schemas"]["Downloaded"][];
             /** @description Always true; failures are error bodies. */
             ok: boolean;
-            /** @description Tabs that opened meanwhile. */
+            /** @description Tabs that opened during the action. */
             opened?: components["schemas"]["TabId"][];
-            /** @description Which tab. */
+            /** @description The tab that was used. */
             tab: string;
-            /** @description The address of the tab afterwards. */
+            /** @description The tab's address after the action. */
             url: string;
             /**
              * Format: uint64
-             * @description How long it took.
+             * @description Time spent waiting.
              */
             waited_ms: number;
         };
         /**
-         * @description A size of paper.
+         * @description A paper size.
          *
          *     - `letter`: 8.5 × 11 inches.
          *     - `legal`: 8.5 × 14 inches.
@@ -3962,41 +4302,41 @@ export interface components {
         Paper: "letter" | "legal" | "tabloid" | "a3" | "a4" | "a5";
         /**
          * Format: double
-         * @description How long an action waits for what it needs: 10 seconds if not given, and at most 120.
+         * @description How many seconds an action waits for what it needs. Defaults to 10, at most 120.
          */
         Patience: number;
-        /** @description The page as a PDF, as it would be printed. */
+        /** @description Print the page to PDF. */
         Pdf: {
             /**
-             * @description With colours and pictures behind the text.
+             * @description Print background colours and images.
              * @default true
              */
             background?: boolean;
             /**
-             * @description The long side of the paper is the upper one.
+             * @description Landscape instead of portrait.
              * @default false
              */
             landscape?: boolean;
             /**
              * Format: double
-             * @description What is left free on every side; 0.4 inches if not given.
+             * @description Margin on every side; defaults to 0.4 inches.
              */
             margin_inches?: number | null;
-            /** @description Which pages of the document; all if not given. */
+            /** @description Pages of the document to print; defaults to all. */
             pages?: components["schemas"]["PageRanges"] | null;
             /**
-             * @description The size of the paper.
+             * @description Paper size.
              * @default letter
              */
             paper?: components["schemas"]["Paper"];
             /**
              * Format: double
-             * @description How large everything is; 1 if not given.
+             * @description Scale of the page; defaults to 1.
              */
             scale?: number | null;
             /** @description The session that performs the action. */
             session_id: string;
-            /** @description Which tab; the active one if not given. */
+            /** @description The tab; defaults to the active one. */
             tab?: components["schemas"]["TabId"] | null;
             /**
              * @description Seconds to wait.
@@ -4004,43 +4344,43 @@ export interface components {
              */
             timeout_s?: components["schemas"]["Patience"];
         };
-        /** @description The browser's pictures, for viewers that do not ask for others. */
+        /** @description Default pictures for viewers that ask for nothing else. */
         Pictures: {
             /**
-             * @description The most pictures in a second.
+             * @description Maximum pictures per second.
              * @default 15
              */
             max_fps?: number;
             /**
-             * @description Higher pages are scaled down to this.
+             * @description Maximum height. Higher pages are scaled down.
              * @default 800
              */
             max_height?: number;
             /**
-             * @description Wider pages are scaled down to this.
+             * @description Maximum width. Wider pages are scaled down.
              * @default 1280
              */
             max_width?: number;
             /**
-             * @description Of the pictures, which are JPEG.
+             * @description JPEG quality.
              * @default 70
              */
             quality?: number;
         };
-        /** @description A pixel. */
+        /** @description A position in pixels. */
         Pixel: {
             /**
              * Format: int32
-             * @description From the left edge.
+             * @description Pixels from the left edge.
              */
             x: number;
             /**
              * Format: int32
-             * @description From the top edge.
+             * @description Pixels from the top edge.
              */
             y: number;
         };
-        /** @description A place on the screen. */
+        /** @description A point on the screen. */
         Point: {
             /** @description Pixels from the left edge. */
             x: components["schemas"]["Px"];
@@ -4048,17 +4388,17 @@ export interface components {
             y: components["schemas"]["Px"];
         };
         /**
-         * @description Press a key or chord in the page, such as `Enter`, `Control+a` or `ArrowDown`; several separated
-         *     by spaces are pressed one after the other.
+         * @description Press a key or chord in the page, such as `Enter`, `Control+a` or `ArrowDown`. Several,
+         *     separated by spaces, are pressed one after the other.
          */
         PressKeys: {
             /** @description The key or chord. */
             keys: string;
-            /** @description Which element has the focus first; what has it if not given. */
+            /** @description Element to focus first. By default the focus stays where it is. */
             selector?: components["schemas"]["Selector"] | null;
             /** @description The session that performs the action. */
             session_id: string;
-            /** @description Which tab; the active one if not given. */
+            /** @description The tab; defaults to the active one. */
             tab?: components["schemas"]["TabId"] | null;
             /**
              * @description Seconds to wait.
@@ -4066,25 +4406,25 @@ export interface components {
              */
             timeout_s?: components["schemas"]["Patience"];
         };
-        /** @description What was pressed. */
+        /** @description The keys that were pressed. */
         Pressed: {
-            /** @description The keys as they were asked for. */
+            /** @description The keys as requested. */
             keys: string;
             /** @description Always true. */
             ok: boolean;
         };
-        /** @description What came of a private sign-in. */
+        /** @description Result of a private sign-in. */
         PrivateEnded: {
-            /** @description The page that the agent has now; null if nothing was handed over. */
+            /** @description The page that the agent has now; null if it was not kept. */
             url?: string | null;
         };
-        /** @description A private sign-in that is under way. */
+        /** @description A private sign-in in progress. */
         PrivateSignIn: {
             /** @description The person who signs in. */
             by: string;
             /**
              * Format: date-time
-             * @description Since when.
+             * @description When it started.
              */
             since: string;
         };
@@ -4092,127 +4432,129 @@ export interface components {
         Profile: {
             /**
              * Format: date-time
-             * @description When it was kept last.
+             * @description When it was last saved.
              */
             kept_at: string;
-            /** @description As sessions ask for it. */
+            /** @description Name that sessions use. */
             name: string;
             /**
              * Format: uint64
-             * @description Bytes on the server's disk.
+             * @description Size on the server's disk, in bytes.
              */
             size: number;
         };
         /** @description The caller's profiles, by name. */
         ProfileList: {
-            /** @description Each. */
+            /** @description The profiles. */
             profiles: components["schemas"]["Profile"][];
         };
         /** @description The name of a profile: letters, digits, `-` and `_`. */
         ProfileName: string;
         /**
-         * @description A proxy that all connections of a session leave by.
+         * @description A proxy for all outgoing connections of a session.
          *
-         *     It resolves the names that it is asked for, so only addresses written as such, and names that are
-         *     closed, are judged before it gets them. The address of the proxy itself is judged as any other.
+         *     The proxy resolves host names. The egress policy therefore checks only blocked names, literal
+         *     addresses, and the address of the proxy itself.
          */
         Proxy: {
             /**
-             * @description Hosts that are dialled directly: `name`, `*.name` for all names below it, an address, or a
-             *     range such as `10.1.0.0/16`, which is for hosts written as addresses.
+             * @description Hosts to dial directly: `name`, `*.name` for all its subdomains, an address, or a range such
+             *     as `10.1.0.0/16` for hosts written as addresses.
              */
             bypass?: string[];
-            /** @description What to log in with. Replies show `•••`. */
+            /** @description Password for the proxy. Replies show `•••`. */
             password?: components["schemas"]["Secret"] | null;
             /** @description `http://host:port` or `socks5://host:port`, without credentials. */
             server: string;
-            /** @description Who to log in as. Replies show `•••`: some proxies take a key here. */
+            /** @description User name for the proxy. Replies show `•••`, because some proxies take a key here. */
             username?: components["schemas"]["Secret"] | null;
         };
         /**
          * Format: double
-         * @description One coordinate in pixels of the session's screen, counted from the top left corner.
+         * @description A coordinate in pixels of the session's screen, counted from the top left corner.
          *
          *     Models sometimes write `376.0`; fractions are rounded.
          */
         Px: number;
         /**
-         * @description What pages wrote to their console: calls of `console`, uncaught errors, and complaints of
-         *     the browser, of frames and workers too. Recorded from the first call of the structured browser
-         *     on, and what open pages said before; a few thousand lines are kept.
+         * @description Read the console messages of pages, frames and workers: `console` calls, uncaught errors and
+         *     warnings of the browser. Recording starts with the first call of the structured browser and
+         *     includes earlier messages of open pages. The last few thousand messages are kept.
          */
         ReadConsole: {
-            /** @description This level and worse; all if not given. */
+            /** @description Minimum severity; defaults to all levels. */
             level?: components["schemas"]["ConsoleLevel"] | null;
             /**
              * Format: uint32
-             * @description The most entries, 100 if not given: the first after `since`, or the last without it.
+             * @description Maximum number of entries; defaults to 100. With `since` the first ones after it are
+             *     returned, otherwise the last ones.
              */
             limit?: number | null;
             /** @description The session that performs the action. */
             session_id: string;
             /**
              * Format: uint64
-             * @description Only what came after the entry with this id: the `next` of an earlier reply.
+             * @description Only entries after this id: the `next` of an earlier reply.
              */
             since?: number | null;
-            /** @description Only of this tab, open or closed; all if not given. */
+            /** @description Only messages of this tab, open or closed; defaults to all. */
             tab?: components["schemas"]["TabId"] | null;
         };
         /**
-         * @description What pages asked the network for, and what came of it. Recorded from the first call of the
-         *     structured browser on; a few thousand requests are kept, without their bodies. The first requests
-         *     of a worker or of a frame of another site may be missing.
+         * @description Read the network requests of pages. Recording starts with the first call of the structured
+         *     browser. The last few thousand requests are kept, without bodies. The first requests of a worker
+         *     or of a cross-site frame may be missing.
          */
         ReadNetwork: {
             /**
-             * @description Only those that failed: without a response, or with a status of 400 and more.
+             * @description Only failed requests: without a response, or with a status of 400 or higher.
              * @default false
              */
             failed?: boolean;
-            /** @description Only of this kind. */
+            /** @description Only requests of this kind. */
             kind?: components["schemas"]["RequestKind"] | null;
             /**
              * Format: uint32
-             * @description The most requests, 100 if not given: the first after `since`, or the last without it.
+             * @description Maximum number of requests; defaults to 100. With `since` the first ones after it are
+             *     returned, otherwise the last ones.
              */
             limit?: number | null;
             /** @description The session that performs the action. */
             session_id: string;
             /**
              * Format: uint64
-             * @description Only requests that began, were answered or ended after the reply with this `next`.
+             * @description Only requests that started, were answered or ended after the reply with this `next`.
              */
             since?: number | null;
-            /** @description Only of this tab, open or closed; all if not given. */
+            /** @description Only requests of this tab, open or closed; defaults to all. */
             tab?: components["schemas"]["TabId"] | null;
         };
-        /** @description Hand control back to the agent. */
+        /** @description Release control to the agent. */
         ReleaseControl: {
             /**
-             * @description What the agent should know: kept until control changes hands again.
+             * @description Message for the agent. It is kept until control changes again.
              * @default null
              */
             message?: string | null;
         };
         /**
-         * @description What a page wants something for.
+         * @description What a request is for.
          *
          *     - `document`: A page or a frame.
          *     - `stylesheet`: A style sheet.
-         *     - `image`: A picture.
-         *     - `media`: Sound or video.
+         *     - `image`: An image.
+         *     - `media`: Audio or video.
          *     - `font`: A font.
          *     - `script`: A script or a worker.
          *     - `text_track`: Subtitles.
          *     - `xhr`: `XMLHttpRequest`.
          *     - `fetch`: `fetch`.
-         *     - `prefetch`: Something for later.
+         *     - `prefetch`: A prefetched resource.
          *     - `event_source`: `EventSource`.
          *     - `web_socket`: The handshake of a WebSocket.
-         *     - `manifest`: The manifest of an application.
+         *     - `manifest`: A web app manifest.
          *     - `ping`: A beacon.
-         *     - `preflight`: The question whether another site may be asked.
+         *     - `preflight`: A CORS preflight.
          *     - `other`: Anything else.
          * @enum {string}
          */
@@ -4232,7 +4574,7 @@ export interface components {
              */
             width: number;
         };
-        /** @description The screen's size now. */
+        /** @description The new size of the screen. */
         Resized: {
             /**
              * Format: uint32
@@ -4247,39 +4589,39 @@ export interface components {
              */
             width: number;
         };
-        /** @description What a session may use, and uses. */
+        /** @description Limits and usage of a session. */
         Resources: {
             /** @description What enforces the limits: cgroup-v2, cgroup-v1, rlimit+watchdog, or none. */
             limits_by: string;
             /**
              * Format: uint64
-             * @description Bytes of memory in use, where that can be told.
+             * @description Memory in use, in bytes, if known.
              */
             memory_bytes?: number | null;
             /**
              * Format: uint64
-             * @description How often a process was killed because the session's memory was used up.
+             * @description How often a process was killed because the session ran out of memory.
              */
             out_of_memory: number;
             /**
              * Format: uint64
-             * @description Processes and threads, where that can be told.
+             * @description Number of processes and threads, if known.
              */
             pids?: number | null;
         };
         /**
-         * @description What a viewer may.
+         * @description What a viewer may do.
          *
-         *     - `view`: See.
-         *     - `control`: See, and take control.
+         *     - `view`: Watch.
+         *     - `control`: Watch and take control.
          * @enum {string}
          */
         Role: "view" | "control";
         /**
-         * @description When requests from other sites carry a cookie.
+         * @description When cross-site requests send a cookie.
          *
          *     - `Strict`: Never.
-         *     - `Lax`: When a link is followed.
+         *     - `Lax`: When the user follows a link.
          *     - `None`: Always.
          * @enum {string}
          */
@@ -4291,27 +4633,27 @@ export interface components {
              * @default false
              */
             cursor?: boolean;
-            /** @description png, webp or jpeg; else what `Accept` prefers; else png. */
+            /** @description png, webp or jpeg. Defaults to the preference in `Accept`, then to png. */
             format?: components["schemas"]["Format"] | null;
             /**
              * Format: uint32
-             * @description Scale down to this width, keeping the aspect; the scale is in a header.
+             * @description Scale down to this width, keeping the aspect ratio. The scale is in a header.
              */
             max_width?: number | null;
             /** @description The session that performs the action. */
             session_id: string;
         };
-        /** @description Turn the wheel, at a point if one is given, else where the pointer is. */
+        /** @description Turn the mouse wheel, at the given point or at the pointer. */
         Scroll: {
             /**
              * Format: uint32
-             * @description Wheel notches; 3 if not given, more than 50 counts as 50.
+             * @description Wheel notches; defaults to 3, at most 50. Larger values are capped.
              * @default 3
              */
             amount?: number;
-            /** @description Which way. */
+            /** @description Direction. */
             direction: components["schemas"]["Direction"];
-            /** @description Keys to hold meanwhile, for example ctrl to zoom. */
+            /** @description Modifier keys to hold, for example ctrl to zoom. */
             modifiers?: components["schemas"]["Modifier"][];
             /** @description The session that performs the action. */
             session_id: string;
@@ -4324,68 +4666,71 @@ export interface components {
         Scrolled: {
             /**
              * Format: uint32
-             * @description Notches turned, after the cap.
+             * @description Notches turned, after capping.
              */
             amount: number;
-            /** @description Which way. */
+            /** @description Direction. */
             direction: components["schemas"]["Direction"];
             /** @description Always true. */
             ok: boolean;
         };
         /**
          * Format: double
-         * @description A duration an action may take: more than zero, and at most thirty seconds.
+         * @description Duration of an action in seconds: more than zero, at most thirty.
          *
-         *     A longer one is cut to thirty, and the reply says so.
+         *     Longer values are capped; the reply contains the actual value.
          */
         Seconds: number;
-        /** @description A text that neither logs nor errors show; at most 255 bytes. */
+        /** @description Text that logs and errors never show; at most 255 bytes. */
         Secret: string;
-        /** @description Choose options of a `<select>`, by value or label. */
+        /** @description Select options of a `<select>`, by value or label. */
         SelectOptions: {
-            /** @description Which list. */
+            /** @description The `<select>` element. */
             selector: components["schemas"]["Selector"];
             /** @description The session that performs the action. */
             session_id: string;
-            /** @description Which tab; the active one if not given. */
+            /** @description The tab; defaults to the active one. */
             tab?: components["schemas"]["TabId"] | null;
             /**
              * @description Seconds to wait.
              * @default 10
              */
             timeout_s?: components["schemas"]["Patience"];
-            /** @description Which options; all others are not chosen. */
+            /** @description Options to select. All others are deselected. */
             values: string[];
         };
-        /** @description What is chosen now. */
+        /** @description The options that are selected now. */
         Selected: {
-            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
+            /**
+             * @description Dialogs that opened during the action, and how they were answered. A dialog never blocks a
+             *     call.
+             */
             dialogs?: components["schemas"]["Dialog"][];
-            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
+            /** @description Downloads into the home's `Downloads` that started or completed during the action. */
             downloads?: components["schemas"]["Downloaded"][];
             /** @description Always true; failures are error bodies. */
             ok: boolean;
-            /** @description Tabs that opened meanwhile. */
+            /** @description Tabs that opened during the action. */
             opened?: components["schemas"]["TabId"][];
-            /** @description Which tab. */
+            /** @description The tab that was used. */
             tab: string;
-            /** @description The address of the tab afterwards. */
+            /** @description The tab's address after the action. */
             url: string;
-            /** @description The values of the options. */
+            /** @description Values of the selected options. */
             values: string[];
         };
-        /** @description An element: CSS (`#id`), `text=Sign in` (a part of its visible text, in any case; all of it with quotes), `role=button[name="Save"]`, or `ref=e12` of a snapshot. Looked for in all frames and open shadow roots. */
+        /** @description An element: CSS (`#id`), `text=Sign in` (a part of its visible text, ignoring case; the whole text with quotes), `role=button[name="Save"]`, or `ref=e12` of a snapshot. Searched in all frames and open shadow roots. */
         Selector: string;
-        /** @description A session as its owner sees it. */
+        /** @description A session, as its owner sees it. */
         Session: {
             /**
              * Format: date-time
-             * @description When an agent last did something in it; absent if none has.
+             * @description When an agent last acted in it; absent before the first action.
              */
             agent_acted_at?: string | null;
-            /** @description What the agent says it is doing; empty if it says nothing. */
+            /** @description Status line of the agent; empty if it has set none. */
             agent_status: string;
-            /** @description The attached display or browser, if the server did not start it. */
+            /** @description The attached display or browser, if the server did not start the session. */
             attached?: components["schemas"]["Attached"] | null;
             /**
              * @description Whether its browser can be watched at `/api/v1/sessions/{id}/cdp-stream`.
@@ -4395,147 +4740,146 @@ export interface components {
              *     }
              */
             browser_view?: components["schemas"]["BrowserView"];
-            /** @description Where on the desktop the window is of the browser that was used last, if one is to be seen. */
+            /** @description Position of the window of the browser that was used last, if it is visible. */
             browser_window?: components["schemas"]["BrowserWindow"] | null;
-            /** @description The runtime's name for the sandbox. */
+            /** @description The runtime's id of the sandbox. */
             container_id: string;
-            /** @description Who drives it. */
+            /** @description Who controls it. */
             control: components["schemas"]["Control"];
             /**
              * Format: date-time
-             * @description When it was asked for.
+             * @description When it was created.
              */
             created_at: string;
-            /** @description Its requests to reach the network. */
+            /** @description Its outgoing connections. */
             egress: components["schemas"]["Egress"];
-            /** @description Why it is over, once it is. */
+            /** @description Why it ended. */
             end_reason?: components["schemas"]["EndReason"] | null;
             /**
              * Format: date-time
-             * @description When it ended, once it has.
+             * @description When it ended.
              */
             ended_at?: string | null;
-            /** @description What went wrong, with the end of the log, if something did. */
+            /** @description What went wrong, with the end of the log. */
             error?: string | null;
             /**
              * Format: date-time
-             * @description When it ends at the latest, if that is known.
+             * @description When it ends at the latest, if it has such a limit.
              */
             expires_at?: string | null;
-            /** @description Ports outside that it opens as its own. */
+            /** @description Forwarded ports. */
             forwards?: components["schemas"]["Forward"][];
-            /** @description Its name in every later call. */
+            /** @description Id for later calls. */
             id: components["schemas"]["SessionId"];
             /**
              * Format: date-time
-             * @description When it ends unless it is used before; absent while it is in use, and without an idle limit.
+             * @description When it ends if it is not used; absent while it is in use and if it has no idle limit.
              */
             idle_ends_at?: string | null;
             /**
-             * @description Whether `/api/v1/sessions/{id}/last-picture` shows how it looked at its end.
+             * @description Whether `/api/v1/sessions/{id}/last-picture` has a picture of its end.
              * @default false
              */
             last_picture?: boolean;
-            /** @description Whether people can watch it. */
+            /** @description Desktop or headless. */
             mode: components["schemas"]["Mode"];
             /**
-             * @description Remarks, for example about an image that this runtime does not use, or a program that
-             *     attached the session and is not connected.
+             * @description Remarks, for example that this runtime ignores the image, or that the program that attached
+             *     the session is not connected.
              */
             notes?: string[];
             /** @description The token subject that created it. */
             owner: string;
             /**
-             * @description Who signs in privately, while a person does.
+             * @description The private sign-in in progress.
              * @default null
              */
             private_sign_in?: components["schemas"]["PrivateSignIn"] | null;
-            /** @description What it may use and uses, while it runs. */
+            /** @description Limits and usage, while it runs. */
             resources?: components["schemas"]["Resources"] | null;
-            /** @description The session as it was asked for, defaults filled in. */
+            /** @description The requested settings, with defaults filled in. */
             spec: components["schemas"]["SessionSpec"];
-            /** @description Where it is in its life. */
+            /** @description State of the session. */
             status: components["schemas"]["Status"];
             /**
              * Format: uint64
-             * @description Actions done so far.
+             * @description Number of actions so far.
              */
             tasks: number;
             /** @description How long each stage of the start took. */
             timings: components["schemas"]["StageTiming"][];
         };
-        /** @description Names one session, for as long as anyone remembers it. */
+        /** @description Id of a session, valid as long as the session is remembered. */
         SessionId: string;
         /** @description All sessions the caller may see. */
         SessionList: {
-            /** @description Oldest first; of those that have ended, the last to end first. */
+            /** @description Oldest first. Ended sessions are sorted by their end, newest first. */
             sessions: components["schemas"]["Session"][];
         };
         /**
-         * @description What a session shall be. Every field is optional.
+         * @description Settings of a new session. Every field is optional.
          *
-         *     The same fields may also stand one level deeper, in an object called `spec`.
+         *     The fields may also be nested in an object called `spec`.
          */
         SessionSpec: {
             /**
-             * @description Whether the browser tells pages that a program drives it: `navigator.webdriver` is true, and
-             *     the user agent of a headless browser says `HeadlessChrome`. If not given: true for headless
-             *     sessions, false for desktops, where pages see an ordinary Chromium.
+             * @description Whether the browser tells pages that it is automated: `navigator.webdriver` is true, and a
+             *     headless browser's user agent says `HeadlessChrome`. Defaults to true for headless sessions
+             *     and to false for desktops, where pages see an ordinary Chromium.
              */
             announce_automation?: boolean | null;
             /**
-             * @description Whether browsers that the agent's own programs start, by Playwright or Puppeteer for example,
-             *     answer the browser's calls while they run; as the server is set if not given.
+             * @description Whether browser calls go to browsers that the agent's own programs start, for example with
+             *     Playwright or Puppeteer, while these run. Defaults to the server's setting.
              */
             browser_passthrough?: boolean | null;
             /**
-             * @description The pictures of `/api/v1/sessions/{id}/cdp-stream`, for viewers that do not ask for others;
-             *     quality 70, 1280x800 and 15 a second if not given.
+             * @description Default pictures of `/api/v1/sessions/{id}/cdp-stream`; quality 70, 1280x800 and 15 per
+             *     second if not given.
              */
             cdp_stream?: components["schemas"]["Pictures"] | null;
-            /** @description The colours that the browser tells pages its reader prefers. */
+            /** @description Colour scheme that pages see as the reader's preference. */
             color_scheme?: components["schemas"]["ColorScheme"] | null;
             /**
              * Format: double
-             * @description The most processor cores the session may use.
+             * @description CPU limit, in cores.
              */
             cpu_limit?: number | null;
             /**
-             * @description Environment of the agent's programs. Replies show the values of `HELMDECK_*` only.
+             * @description Environment of the agent's programs. Replies show only the values of `HELMDECK_*`.
              * @default {}
              */
             env?: {
                 [key: string]: string;
             };
-            /** @description The names of extensions of the caller's that the browser has from its start on. */
+            /** @description Names of the caller's extensions to load into the browser. */
             extensions?: components["schemas"]["ExtensionName"][];
             /**
-             * @description Ports of the server's machine that the session opens as its own: with `localhost:5173`, its
-             *     browser and programs reach a development server at `http://localhost:5173`. Needs the admin,
-             *     or a port of HELMDECK_FORWARD_ALLOW.
+             * @description Ports of the server's machine to open inside the session. With `localhost:5173`, its browser
+             *     and programs reach a development server at `http://localhost:5173`. Requires the admin scope
+             *     or a port in HELMDECK_FORWARD_ALLOW.
              */
             forward?: components["schemas"]["ForwardRule"][];
             /**
-             * @description Whether the agent's programs are stopped while a person has control, and go on afterwards.
-             *     Browsers that they started are stopped as well; the session's own browser and its desktop are
-             *     not.
+             * @description Whether the agent's programs are stopped while a person has control. This includes browsers
+             *     that they started, but not the session's own browser and desktop.
              * @default false
              */
             freeze_on_takeover?: boolean;
-            /** @description Where the browser tells pages that it is. */
+            /** @description Geolocation reported to pages. */
             geolocation?: components["schemas"]["Geolocation"] | null;
             /**
-             * @description The screen's size, or that of a headless browser's window. If neither this nor
-             *     `env.HELMDECK_DISPLAY_GEOMETRY` is given: 1920x1080, headless 1280x800.
+             * @description Size of the screen, or of a headless browser's window. Defaults to
+             *     `env.HELMDECK_DISPLAY_GEOMETRY`, then to 1920x1080, or 1280x800 if headless.
              */
             geometry?: components["schemas"]["Geometry"] | null;
             /**
              * Format: uint64
-             * @description Seconds without a call after which the session ends; 300 if not given, 0 for never.
+             * @description Seconds without a call after which the session ends; defaults to 300, 0 for never.
              */
             idle_timeout_s?: number | null;
             /**
-             * @description The container image, where the runtime uses one. Recorded otherwise.
+             * @description Container image, for runtimes that use one. Other runtimes only record it.
              * @default
              */
             image?: string;
@@ -4544,65 +4888,65 @@ export interface components {
              * @default
              */
             label?: string;
-            /** @description The language inside the session, for example `de-DE`. */
+            /** @description Language of the session, for example `de-DE`. */
             locale?: string | null;
             /**
              * Format: uint64
-             * @description The session ends after this many actions; 0 for no limit.
+             * @description Number of actions after which the session ends; 0 for no limit.
              * @default 0
              */
             max_tasks?: number;
-            /** @description The most memory the session may use. */
+            /** @description Memory limit. */
             memory_limit?: components["schemas"]["Bytes"] | null;
-            /** @description Headless if neither this nor `env.HELMDECK_MODE` is given. */
+            /** @description Defaults to `env.HELMDECK_MODE`, then to headless. */
             mode?: components["schemas"]["Mode"] | null;
             /**
-             * @description The name of a browser profile that is kept from session to session: who is signed in stays
-             *     so. One session at a time has it; others of the same caller find it as it was left.
+             * @description Name of a browser profile that is kept between sessions, including its logins. Only one
+             *     session at a time can use it; the next one finds it as it was left.
              */
             profile?: components["schemas"]["ProfileName"] | null;
-            /** @description The proxy that all connections of the session leave by; directly if not given. */
+            /** @description Proxy for all outgoing connections; by default they are direct. */
             proxy?: components["schemas"]["Proxy"] | null;
-            /** @description The size of /dev/shm. */
+            /** @description Size of /dev/shm. */
             shm_size?: components["schemas"]["Bytes"] | null;
             /**
-             * @description The page that the browser opens first; `https://` is added if there is no scheme. The session
-             *     is ready once the page is loaded, or could not be: then `notes` says why.
+             * @description Page that the browser opens first; `https://` is added if there is no scheme. The session
+             *     becomes ready when the page is loaded. If it cannot be loaded, `notes` explains why.
              */
             start_url?: string | null;
             /**
              * Format: uint64
-             * @description Seconds from creation to the end, whatever happens; no limit if not given.
+             * @description Seconds from creation to the end of the session; no limit by default.
              */
             timeout_seconds?: number | null;
-            /** @description The clock's place inside the session, for example `Europe/Paris`. */
+            /** @description Time zone of the session, for example `Europe/Paris`. */
             timezone?: string | null;
         };
-        /** @description The settings in effect. New sessions follow them; those that exist stay as they are. */
+        /** @description The settings in effect. They apply to new sessions only. */
         Settings: {
             /**
-             * @description Whether browsers that an agent's own programs start are watched and driven as the session's
-             *     own is.
+             * @description Whether sessions watch and drive browsers that an agent's own programs start, like their own
+             *     browser.
              */
             browser_passthrough: components["schemas"]["Feature"];
         };
-        /** @description The page as a tree of what it means: roles, names, values, with refs to act on. */
+        /** @description Read the page as an accessibility tree: roles, names, values, and refs to act on. */
         Snapshot: {
             /**
              * Format: uint32
-             * @description The most bytes; 50,000 if not given.
+             * @description Maximum size in bytes; defaults to 50,000.
              */
             max_bytes?: number | null;
-            /** @description Only this element and what is in it. */
+            /** @description Only this element and its descendants. */
             selector?: components["schemas"]["Selector"] | null;
             /** @description The session that performs the action. */
             session_id: string;
             /**
              * Format: uint64
-             * @description Only what has changed since the snapshot with this id.
+             * @description Return only changes since the snapshot with this id.
              */
             since?: number | null;
-            /** @description Which tab; the active one if not given. */
+            /** @description The tab; defaults to the active one. */
             tab?: components["schemas"]["TabId"] | null;
             /**
              * @description Seconds to wait.
@@ -4612,57 +4956,84 @@ export interface components {
         };
         /** @description A snapshot. */
         SnapshotText: {
-            /** @description Whether it is only what has changed. */
+            /** @description Whether the snapshot holds only changes. */
             delta: boolean;
-            /** @description Dialogs that appeared meanwhile, and how they were answered: a dialog never holds a call up. */
+            /**
+             * @description Dialogs that opened during the action, and how they were answered. A dialog never blocks a
+             *     call.
+             */
             dialogs?: components["schemas"]["Dialog"][];
-            /** @description Files that began to be downloaded meanwhile, or became complete, in `Downloads` of the session's home. */
+            /** @description Downloads into the home's `Downloads` that started or completed during the action. */
             downloads?: components["schemas"]["Downloaded"][];
             /**
              * Format: uint64
-             * @description For `since`.
+             * @description Pass it as `since` to get only the changes.
              */
             id: number;
             /** @description Always true; failures are error bodies. */
             ok: boolean;
-            /** @description Tabs that opened meanwhile. */
+            /** @description Tabs that opened during the action. */
             opened?: components["schemas"]["TabId"][];
             /**
-             * @description One line for each element, indented: `button "Save" [ref=e12]`. In a long one, long texts are
-             *     cut, with `…` at the end.
+             * @description One indented line for each element: `button "Save" [ref=e12]`. Long snapshots cut long texts
+             *     and mark them with `…`.
              */
             snapshot: string;
-            /** @description Which tab. */
+            /** @description The tab that was used. */
             tab: string;
             /** @description The page's title. */
             title: string;
-            /** @description Whether there is more than `max_bytes`. */
+            /** @description Whether the snapshot was cut at `max_bytes`. */
             truncated: boolean;
-            /** @description The address of the tab afterwards. */
+            /** @description The tab's address after the action. */
             url: string;
         };
         /** @description How long one stage of the start took. */
         StageTiming: {
             /**
              * Format: uint64
-             * @description Milliseconds from the moment the session was asked for until the stage was done.
+             * @description Milliseconds from the creation request until the stage was done.
              */
             done_ms: number;
             /** @description sandbox, display, desktop, browser. */
             stage: string;
         };
         /**
-         * @description Where a session is in its life.
+         * @description State of a session.
          *
          *     - `starting`: Not ready yet.
-         *     - `running`: Ready: calls are answered.
-         *     - `outdated`: Running, but made by another version of the server: it can be watched and ended.
-         *     - `terminated`: Over, as asked or at a limit.
-         *     - `error`: Over, because something broke.
+         *     - `running`: Ready for calls.
+         *     - `outdated`: Running, but created by another version of the server: it can only be watched and ended.
+         *     - `terminated`: Ended on request or at a limit.
+         *     - `error`: Ended because of a failure.
          * @enum {string}
          */
         Status: "starting" | "running" | "outdated" | "terminated" | "error";
-        /** @description One thing that a site has stored. */
+        /** @description One step. */
+        Step: {
+            /** @description A command to run in a shell. */
+            command?: string | null;
+            /** @description A file to write to. */
+            file?: components["schemas"]["StepFile"] | null;
+            /** @description Explanation. */
+            text: string;
+            /** @description Title. */
+            title: string;
+        };
+        /** @description An addition to a file. */
+        StepFile: {
+            /** @description What to merge into the file. */
+            content: string;
+            /** @description `json`, `toml` or `yaml`. */
+            language: string;
+            /** @description Path on macOS. */
+            macos: string;
+            /** @description Path on Linux. */
+            path: string;
+            /** @description Path on Windows. */
+            windows: string;
+        };
+        /** @description One item of local storage. */
         StorageItem: {
             /** @description Its name. */
             name: string;
@@ -4672,133 +5043,152 @@ export interface components {
         /** @description Cookies and local storage, as in Playwright's `storageState`. */
         StorageState: {
             /**
-             * @description Every cookie.
+             * @description All cookies.
              * @default []
              */
             cookies?: components["schemas"]["Cookie"][];
             /**
-             * @description Local storage, site by site.
+             * @description Local storage of each site.
              * @default []
              */
             origins?: components["schemas"]["OriginStorage"][];
         };
         /** @description One tab. */
         Tab: {
-            /** @description Whether calls that name no tab mean this one. */
+            /** @description Whether calls without a tab use this one. */
             active: boolean;
-            /** @description Its name. */
+            /** @description Id of the tab. */
             id: components["schemas"]["TabId"];
-            /** @description The title of that. */
+            /** @description Title of its page. */
             title: string;
-            /** @description What it shows. */
+            /** @description Address of its page. */
             url: string;
         };
         /**
          * @description What to do with tabs.
          *
-         *     - `list`: Say which there are.
-         *     - `open`: Open another, which becomes the active one.
-         *     - `close`: Close one.
-         *     - `activate`: Make one the active one.
+         *     - `list`: List the tabs.
+         *     - `open`: Open a new tab and activate it.
+         *     - `close`: Close a tab.
+         *     - `activate`: Activate a tab.
          * @enum {string}
          */
         TabAction: "list" | "open" | "close" | "activate";
-        /** @description A tab, by the browser's own name for it. */
+        /** @description Id of a tab, assigned by the browser. */
         TabId: string;
-        /** @description All tabs, after whatever was done. */
+        /** @description All tabs, after the action. */
         TabList: {
             /** @description In the order in which they were opened. */
             tabs: components["schemas"]["Tab"][];
         };
-        /** @description List, open, close or bring to the front tabs of the session's browser. */
+        /** @description List, open, close or activate tabs of the session's browser. */
         Tabs: {
             /**
-             * @description What to do; `list` if not given.
+             * @description What to do; defaults to `list`.
              * @default list
              */
             action?: components["schemas"]["TabAction"];
             /** @description The session that performs the action. */
             session_id: string;
-            /** @description Which tab to close or to bring to the front; the active one if not given. */
+            /** @description Tab to close or to activate; defaults to the active one. */
             tab?: components["schemas"]["TabId"] | null;
             /**
              * @description Seconds to wait.
              * @default 10
              */
             timeout_s?: components["schemas"]["Patience"];
-            /** @description What a new tab shall show. */
+            /** @description Address for a new tab. */
             url?: string | null;
         };
         /** @description Take control of a session. */
         TakeControl: {
             /**
-             * @description Also from another person who has it. Only people may: a token of a login, or one made with
-             *     `helmdeck token --human`.
+             * @description Take control even from another person. Only a person may do this: the token must come from a
+             *     login or from `helmdeck token --human`.
              * @default false
              */
             force?: boolean;
         };
-        /** @description Ask what a session's connection to an address would meet. */
+        /** @description Test whether a session may connect to an address. */
         TestEgress: {
-            /** @description A session, whose `proxy` is taken into account. */
+            /** @description Session whose `proxy` is taken into account. */
             session_id?: components["schemas"]["SessionId"] | null;
             /** @description A URL, a host, or `host:port`. */
             url: string;
         };
-        /** @description A ticket, shown once. */
+        /** @description A ticket. It is shown only once. */
         Ticket: {
             /**
-             * @description Where Playwright, Puppeteer and others connect to the session's browser with it, if its role
-             *     is control.
+             * @description Address for Playwright, Puppeteer and others to connect to the session's browser. Only with
+             *     the role control.
              */
             cdp_url?: string | null;
             /**
              * Format: date-time
-             * @description Until when connections can be opened with it.
+             * @description When it expires. Open connections are not affected.
              */
             expires_at: string;
-            /** @description Names it, to revoke it. */
+            /** @description Id, to revoke it. */
             id: string;
-            /** @description What its holder may. */
+            /** @description What its holder may do. */
             role: components["schemas"]["Role"];
-            /** @description The ticket itself. Treat it as a password. */
+            /** @description The ticket itself. Treat it like a password. */
             ticket: string;
-            /** @description A page that uses it: it shows the session's desktop, or without one its browser. */
+            /**
+             * @description Page that uses the ticket. It shows the session's desktop, or the browser of a headless
+             *     session.
+             */
             url: string;
         };
-        /** @description A token that was made, without the token itself. */
+        /** @description A token, without the secret itself. */
         TokenInfo: {
-            /** @description Its label: the program it was made for, if that is known. */
+            /** @description Label: the program that it was created for, if known. */
             client?: string | null;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description Until when it is good.
+             * @description When it expires.
              */
             expires_at: string;
             /**
-             * @description Whether a person uses it: made by a login, or with `helmdeck token --human`.
+             * @description Whether a person uses it: it was created by a login or with `helmdeck token --human`.
              * @default false
              */
             human?: boolean;
-            /** @description Names it, to revoke it. */
+            /** @description Id, to revoke it. */
             id: string;
             /**
              * Format: date-time
-             * @description When it was revoked, if it was.
+             * @description When it was last used; null if never.
+             * @default null
+             */
+            last_used_at?: string | null;
+            /**
+             * @description The MCP client that `/api/v1/connect/{client}` created it for, such as `claude-code`.
+             * @default null
+             */
+            made_for?: string | null;
+            /**
+             * @description The MCP client that last connected with it.
+             * @default null
+             */
+            mcp_client?: components["schemas"]["McpClient"] | null;
+            /**
+             * Format: date-time
+             * @description When it was revoked.
              * @default null
              */
             revoked_at?: string | null;
-            /** @description What it allows. */
+            /** @description Its scopes. */
             scopes: string[];
             /** @description Who uses it. */
             subject: string;
         };
-        /** @description The tokens that the caller may see and are not yet forgotten. */
+        /** @description Tokens that the caller may see. Old ones are eventually removed. */
         TokenList: {
             /** @description Newest first. */
             tokens: components["schemas"]["TokenInfo"][];
@@ -4807,34 +5197,53 @@ export interface components {
         ToolInfo: {
             /** @description What it does. */
             description: string;
-            /** @description The JSON Schema of its arguments. */
+            /** @description JSON Schema of the arguments. */
             input_schema?: {
                 [key: string]: unknown;
             } | null;
-            /** @description Its name, for `/api/v1/tools/{name}` and `helmdeck call`. */
+            /** @description Name for `/api/v1/tools/{name}` and `helmdeck call`. */
             name: string;
             /**
-             * @description What calling it means: `effect`, `idempotent`, `destructive`, `open_world`, `style`,
+             * @description Properties of a call: `effect`, `idempotent`, `destructive`, `open_world`, `style`,
              *     `substrate`, `surface`, `default_mode`.
              */
             nature: {
                 [key: string]: unknown;
             };
-            /** @description The JSON Schema of its answer; absent if that is not JSON. */
+            /** @description JSON Schema of the reply; absent if it is not JSON. */
             output_schema?: {
                 [key: string]: unknown;
             } | null;
-            /** @description The scope that a token needs for it. */
+            /** @description Required scope. */
             scope: string;
-            /** @description A few words. */
+            /** @description Short title. */
             title: string;
         };
-        /** @description The tools that the caller may call. */
+        /** @description Tools that the caller may call. */
         ToolList: {
             /** @description In the order of the table. */
             tools: components["schemas"]["ToolInfo"][];
         };
-        /** @description Click three times in quick succession, which selects a line or paragraph of text. */
+        /**
+         * @description Which tools an MCP client lists. It can call every tool, listed or not.
+         *
+         *     - `all`: The whole catalogue, for clients that search tools themselves.
+         *     - `core`: About a dozen, and a search for the rest.
+         *     - `browser`: Those of the browser.
+         *     - `desktop`: Those of the desktop.
+         *     - `code`: Those for programs and files.
+         * @enum {string}
+         */
+        ToolProfile: "all" | "core" | "browser" | "desktop" | "code";
+        /**
+         * @description How a client reaches helmdeck.
+         *
+         *     - `http`: It connects to the server's address.
+         *     - `stdio`: It starts `helmdeck mcp`, which connects.
+         * @enum {string}
+         */
+        Transport: "http" | "stdio";
+        /** @description Click three times in quick succession. This selects a line or paragraph of text. */
         TripleClick: {
             /**
              * @description Which button; left if not given.
@@ -4848,11 +5257,11 @@ export interface components {
             /** @description Pixels from the top edge. */
             y: components["schemas"]["Px"];
         };
-        /** @description Type text, any Unicode, into whatever has the focus. A newline presses Return, a tab presses Tab. */
+        /** @description Type Unicode text into the focused element. A newline presses Return, a tab presses Tab. */
         Type: {
             /**
              * Format: uint32
-             * @description Milliseconds between characters; 0, the default, types as fast as the program can read.
+             * @description Milliseconds between characters. 0, the default, types as fast as the program can read.
              * @default 0
              */
             delay_ms?: number;
@@ -4861,19 +5270,19 @@ export interface components {
             /** @description What to type; must not be empty. */
             text: string;
         };
-        /** @description Put text into a field of the page, in place of what is there. */
+        /** @description Fill a field of the page with text, replacing its content. */
         TypeInto: {
             /**
-             * @description Add to what is there instead.
+             * @description Append to the content instead of replacing it.
              * @default false
              */
             append?: boolean;
-            /** @description Which field. */
+            /** @description The field. */
             selector: components["schemas"]["Selector"];
             /** @description The session that performs the action. */
             session_id: string;
             /**
-             * @description Key by key, for pages that listen to keys, instead of at once.
+             * @description Type key by key, for pages that listen to key events, instead of at once.
              * @default false
              */
             slowly?: boolean;
@@ -4882,9 +5291,9 @@ export interface components {
              * @default false
              */
             submit?: boolean;
-            /** @description Which tab; the active one if not given. */
+            /** @description The tab; defaults to the active one. */
             tab?: components["schemas"]["TabId"] | null;
-            /** @description What; may be empty, to clear the field. */
+            /** @description The text. An empty text clears the field. */
             text: string;
             /**
              * @description Seconds to wait.
@@ -4892,7 +5301,7 @@ export interface components {
              */
             timeout_s?: components["schemas"]["Patience"];
         };
-        /** @description How much was typed. */
+        /** @description What was typed. */
         Typed: {
             /**
              * Format: uint
@@ -4903,23 +5312,26 @@ export interface components {
             ok: boolean;
         };
         /**
-         * @description When a page counts as there.
+         * @description When a page counts as loaded.
          *
-         *     - `load`: With its pictures and styles.
-         *     - `dom`: When its document is read.
-         *     - `network_idle`: When nothing was transferred for half a second after the load.
+         *     - `load`: When images and style sheets are loaded.
+         *     - `dom`: When the document is parsed.
+         *     - `network_idle`: When the page is loaded and the network was idle for half a second.
          * @enum {string}
          */
         Until: "load" | "dom" | "network_idle";
-        /** @description Give files of the session's home to a file field of the page. */
+        /** @description Put files from the session's home into a file field of the page. */
         UploadFiles: {
-            /** @description Which files, from the home on; put them there with `PUT /api/v1/sessions/{id}/files/…`. */
+            /**
+             * @description Paths of the files, relative to the home. Upload them with `PUT
+             *     /api/v1/sessions/{id}/files/…`.
+             */
             files: string[];
-            /** @description Which field. */
+            /** @description The file field. */
             selector: components["schemas"]["Selector"];
             /** @description The session that performs the action. */
             session_id: string;
-            /** @description Which tab; the active one if not given. */
+            /** @description The tab; defaults to the active one. */
             tab?: components["schemas"]["TabId"] | null;
             /**
              * @description Seconds to wait.
@@ -4929,104 +5341,104 @@ export interface components {
         };
         /** @description Whether a stored credential was used. */
         Vault: {
-            /** @description Whether one fits the page. */
+            /** @description Whether a stored credential matches the page. */
             matched: boolean;
         };
-        /** @description Which helmdeck this is. */
+        /** @description The version of helmdeck. */
         Version: {
             /** @description Its version number. */
             version: string;
         };
         /**
-         * @description Whether a browser can be seen.
+         * @description State of a browser view.
          *
-         *     - `unspecified`: Not known.
+         *     - `unspecified`: Unknown.
          *     - `starting`: The session is not ready yet.
-         *     - `ready`: It can.
-         *     - `streaming`: Being watched.
-         *     - `no_browser`: The browser is gone, and is being started again.
+         *     - `ready`: It can be watched.
+         *     - `streaming`: It is being watched.
+         *     - `no_browser`: The browser is gone and is being restarted.
          *     - `private`: Another person signs in privately.
          *     - `passthrough`: An attached browser (`helmdeck attach`) that can be watched.
-         *     - `unavailable`: It cannot: the session is over, or of another version, or the page crashed, or the program that attached it is not connected.
+         *     - `unavailable`: It cannot be watched: the session has ended or runs another version, the page crashed, or the program that attached it is not connected.
          * @enum {string}
          */
         ViewStatus: "unspecified" | "starting" | "ready" | "streaming" | "no_browser" | "private" | "passthrough" | "unavailable";
-        /** @description Where to watch a session's desktop. */
+        /** @description Address of a session's live view. */
         VncUrl: {
-            /** @description What the agent says it is doing; empty if it says nothing. */
+            /** @description Status line of the agent; empty if it has set none. */
             agent_status: string;
             /**
              * Format: date-time
-             * @description Until when connections can be opened with it.
+             * @description When it expires. Open connections are not affected.
              */
             expires_at: string;
-            /** @description The host in `url`. */
+            /** @description Host of `url`. */
             host: string;
-            /** @description What else there is to know. */
+            /** @description Further remarks. */
             notes: string;
-            /** @description The page in `url`. */
+            /** @description Path of `url`. */
             path: string;
-            /** @description The port in `url`. */
+            /** @description Port of `url`. */
             port: string;
             /** @description What the holder of the address may do. */
             role: components["schemas"]["Role"];
-            /** @description Which session. */
+            /** @description The session. */
             session_id: components["schemas"]["SessionId"];
-            /** @description Open this in a browser: it holds a ticket. */
+            /** @description Open this in a browser. It contains a ticket. */
             url: string;
         };
-        /** @description Do nothing for some seconds, inside the session. */
+        /** @description Wait inside the session for some seconds. */
         Wait: {
-            /** @description How long; more than 30 counts as 30. */
+            /** @description How long, in seconds; at most 30. Longer values are capped. */
             seconds: components["schemas"]["Seconds"];
             /** @description The session that performs the action. */
             session_id: string;
         };
-        /** @description Wait for something on the page. What is given must all hold at once. */
+        /** @description Wait for something on the page. All given conditions must hold at once. */
         WaitFor: {
             /**
-             * @description With true: element and text are *not* visible.
+             * @description Wait until element and text are *not* visible instead.
              * @default false
              */
             gone?: boolean;
             /**
-             * @description Nothing was transferred for half a second.
+             * @description Wait until the network was idle for half a second.
              * @default false
              */
             network_idle?: boolean;
-            /** @description This element is visible. */
+            /** @description Wait until this element is visible. */
             selector?: components["schemas"]["Selector"] | null;
             /** @description The session that performs the action. */
             session_id: string;
-            /** @description Which tab; the active one if not given. */
+            /** @description The tab; defaults to the active one. */
             tab?: components["schemas"]["TabId"] | null;
-            /** @description This text is visible. */
+            /** @description Wait until this text is visible. */
             text?: string | null;
             /**
              * @description Seconds to wait.
              * @default 10
              */
             timeout_s?: components["schemas"]["Patience"];
-            /** @description The address contains this. */
+            /** @description Wait until the address contains this. */
             url?: string | null;
         };
-        /** @description How long was waited. */
+        /** @description How long the action waited. */
         Waited: {
             /** @description Always true. */
             ok: boolean;
-            /** @description Seconds, after the cap. */
+            /** @description Seconds, after capping. */
             seconds: components["schemas"]["Seconds"];
         };
         /** @description One window. */
         Window: {
             /**
-             * @description Whether it is a window of the session's own browser.
+             * @description Whether it belongs to the session's own browser.
              * @default false
              */
             browser?: boolean;
             /** @description The program's class, for example `Chromium`. */
             class: string;
-            /** @description Whether it has the keyboard. */
+            /** @description Whether it has the keyboard focus. */
             focused: boolean;
             /**
              * Format: uint32
@@ -5041,8 +5453,8 @@ export interface components {
             name: string;
             /**
              * Format: uint32
-             * @description The process that owns it, as `launch` and `ps` number it. The session's own browser runs apart
-             *     from other programs and has none.
+             * @description Process that owns the window, as `launch` and `ps` number it. Absent for the session's own
+             *     browser, which runs separately.
              */
             pid?: number | null;
             /**
@@ -5052,34 +5464,34 @@ export interface components {
             width: number;
             /**
              * Format: int32
-             * @description Left edge on the screen; negative if it sticks out.
+             * @description Left edge on the screen; can be negative.
              */
             x: number;
             /**
              * Format: int32
-             * @description Top edge on the screen; negative if it sticks out.
+             * @description Top edge on the screen; can be negative.
              */
             y: number;
         };
         /** @description A window's X11 id: decimal digits. */
         WindowId: string;
-        /** @description The windows, in the order in which they were opened. */
+        /** @description Windows in the order in which they were opened. */
         Windows: {
             /**
              * Format: uint
-             * @description How many.
+             * @description Number of windows.
              */
             count: number;
             /** @description The windows; empty if there are none. */
             windows: components["schemas"]["Window"][];
         };
         /**
-         * @description Take a picture of a region, scaled to fit inside 1024×1024 with its aspect kept.
+         * @description Take a picture of a region, scaled to fit into 1024×1024 with its aspect ratio kept.
          *
-         *     Origin and scale are in headers. Later clicks still use coordinates of the whole screen.
+         *     Origin and scale are in headers. Clicks still use coordinates of the whole screen.
          */
         Zoom: {
-            /** @description png, webp or jpeg; else what `Accept` prefers; else png. */
+            /** @description png, webp or jpeg. Defaults to the preference in `Accept`, then to png. */
             format?: components["schemas"]["Format"] | null;
             /** @description The session that performs the action. */
             session_id: string;
@@ -5094,7 +5506,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description The request failed. The body says why and what to do next. */
+        /** @description The request failed. The body explains why and what to do next. */
         Error: {
             headers: {
                 [name: string]: unknown;
@@ -5138,19 +5550,25 @@ export interface operations {
             query?: {
                 /** @description Whether at most two pictures are sent before the viewer acknowledges them. */
                 ack?: boolean;
-                /** @description The most pictures in a second; as the session is set, usually 15, if not given. */
+                /** @description Maximum pictures per second; defaults to the session's setting, usually 15. */
                 max_fps?: number;
-                /** @description Higher pages are scaled down to this; as the session is set, usually 800, if not given. */
+                /**
+                 * @description Maximum height. Higher pages are scaled down. Defaults to the session's setting, usually
+                 *     800.
+                 */
                 max_height?: number;
-                /** @description Wider pages are scaled down to this; as the session is set, usually 1280, if not given. */
+                /** @description Maximum width. Wider pages are scaled down. Defaults to the session's setting, usually 1280. */
                 max_width?: number;
-                /** @description Of the pictures, which are JPEG; as the session is set, usually 70, if not given. */
+                /** @description JPEG quality; defaults to the session's setting, usually 70. */
                 quality?: number;
-                /** @description What the viewer wants to be; a ticket may allow less. With a token: `control`. */
+                /** @description Requested role. A ticket may allow less. Defaults to `control` with a token. */
                 role?: components["schemas"]["Role"];
-                /** @description Which tab; if not given, the active one, whichever that is at the moment. */
+                /** @description The tab. Without it, the view follows the active tab. */
                 tab?: string;
-                /** @description Take control with the connection, or, with `false`, hand back what this ticket or token has. */
+                /**
+                 * @description With `true`, take control on connect; with `false`, release the control that this ticket or
+                 *     token has.
+                 */
                 take?: boolean;
                 /** @description A ticket instead of a token. */
                 ticket?: string;
@@ -5177,9 +5595,12 @@ export interface operations {
     watch_session_alias: {
         parameters: {
             query?: {
-                /** @description What the viewer wants to be; a ticket may allow less. With a token: `control`. */
+                /** @description Requested role. A ticket may allow less. Defaults to `control` with a token. */
                 role?: components["schemas"]["Role"];
-                /** @description Take control with the connection, or, with `false`, hand back what this ticket or token has. */
+                /**
+                 * @description With `true`, take control on connect; with `false`, release the control that this ticket or
+                 *     token has.
+                 */
                 take?: boolean;
                 /** @description A ticket instead of a token. */
                 ticket?: string;
@@ -5917,6 +6338,80 @@ export interface operations {
             "5XX": components["responses"]["Error"];
         };
     };
+    list_connect_clients: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectList"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    show_connect_client: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                client: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectGuide"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    connect_client: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                client: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NewConnection"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectGuide"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
     desktop_agent_status: {
         parameters: {
             query?: never;
@@ -6420,7 +6915,7 @@ export interface operations {
     desktop_vnc_url: {
         parameters: {
             query: {
-                /** @description What the holder of the address may do; `view` if not given. */
+                /** @description What the holder of the address may do; defaults to `view`. */
                 role?: components["schemas"]["Role"];
                 /** @description Which session. */
                 session_id: string;
@@ -6556,7 +7051,7 @@ export interface operations {
     events: {
         parameters: {
             query?: {
-                /** @description Only those of one session; needed with a ticket. */
+                /** @description Only events of this session; required with a ticket. */
                 session_id?: string;
                 /** @description A ticket instead of a token. */
                 ticket?: string;
@@ -6653,6 +7148,48 @@ export interface operations {
             "5XX": components["responses"]["Error"];
         };
     };
+    mcp_sse: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Text. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    mcp_sse_message: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
     openapi: {
         parameters: {
             query?: never;
@@ -6724,11 +7261,11 @@ export interface operations {
     list_sessions: {
         parameters: {
             query?: {
-                /** @description With `state=ended`: how many; 50 if not given, 200 at most. */
+                /** @description Number of sessions with `state=ended`; defaults to 50, at most 200. */
                 limit?: number;
                 /**
-                 * @description `ended` for those that have ended, the last first, also after they are gone. If not given:
-                 *     those that are there.
+                 * @description `ended` lists ended sessions, newest first, also after they are gone. By default, current
+                 *     sessions are listed.
                  */
                 state?: components["schemas"]["ListState"];
             };
@@ -6754,7 +7291,7 @@ export interface operations {
     create_session: {
         parameters: {
             query?: {
-                /** @description Answer when the session is ready; with `false`, at once. */
+                /** @description Whether to return only when the session is ready. */
                 wait?: boolean;
             };
             header?: never;
@@ -6829,9 +7366,9 @@ export interface operations {
     session_actions: {
         parameters: {
             query?: {
-                /** @description Only those before this number. */
+                /** @description Only actions before this number. */
                 before?: number;
-                /** @description So many of the last; 100 if not given, 1000 at most. */
+                /** @description Number of actions, newest first; defaults to 100, at most 1000. */
                 limit?: number;
             };
             header?: never;
@@ -6858,7 +7395,7 @@ export interface operations {
     cdp: {
         parameters: {
             query?: {
-                /** @description A ticket of role `control` instead of a token. */
+                /** @description A ticket with role `control` instead of a token. */
                 ticket?: string;
             };
             header?: never;
@@ -6885,19 +7422,25 @@ export interface operations {
             query?: {
                 /** @description Whether at most two pictures are sent before the viewer acknowledges them. */
                 ack?: boolean;
-                /** @description The most pictures in a second; as the session is set, usually 15, if not given. */
+                /** @description Maximum pictures per second; defaults to the session's setting, usually 15. */
                 max_fps?: number;
-                /** @description Higher pages are scaled down to this; as the session is set, usually 800, if not given. */
+                /**
+                 * @description Maximum height. Higher pages are scaled down. Defaults to the session's setting, usually
+                 *     800.
+                 */
                 max_height?: number;
-                /** @description Wider pages are scaled down to this; as the session is set, usually 1280, if not given. */
+                /** @description Maximum width. Wider pages are scaled down. Defaults to the session's setting, usually 1280. */
                 max_width?: number;
-                /** @description Of the pictures, which are JPEG; as the session is set, usually 70, if not given. */
+                /** @description JPEG quality; defaults to the session's setting, usually 70. */
                 quality?: number;
-                /** @description What the viewer wants to be; a ticket may allow less. With a token: `control`. */
+                /** @description Requested role. A ticket may allow less. Defaults to `control` with a token. */
                 role?: components["schemas"]["Role"];
-                /** @description Which tab; if not given, the active one, whichever that is at the moment. */
+                /** @description The tab. Without it, the view follows the active tab. */
                 tab?: string;
-                /** @description Take control with the connection, or, with `false`, hand back what this ticket or token has. */
+                /**
+                 * @description With `true`, take control on connect; with `false`, release the control that this ticket or
+                 *     token has.
+                 */
                 take?: boolean;
                 /** @description A ticket instead of a token. */
                 ticket?: string;
@@ -6924,7 +7467,7 @@ export interface operations {
     cdp_page: {
         parameters: {
             query?: {
-                /** @description A ticket of role `control` instead of a token. */
+                /** @description A ticket with role `control` instead of a token. */
                 ticket?: string;
             };
             header?: never;
@@ -6950,7 +7493,7 @@ export interface operations {
     cdp_list_short: {
         parameters: {
             query?: {
-                /** @description A ticket of role `control` instead of a token. */
+                /** @description A ticket with role `control` instead of a token. */
                 ticket?: string;
             };
             header?: never;
@@ -6979,7 +7522,7 @@ export interface operations {
     cdp_list: {
         parameters: {
             query?: {
-                /** @description A ticket of role `control` instead of a token. */
+                /** @description A ticket with role `control` instead of a token. */
                 ticket?: string;
             };
             header?: never;
@@ -7008,7 +7551,7 @@ export interface operations {
     cdp_version: {
         parameters: {
             query?: {
-                /** @description A ticket of role `control` instead of a token. */
+                /** @description A ticket with role `control` instead of a token. */
                 ticket?: string;
             };
             header?: never;
@@ -7165,7 +7708,7 @@ export interface operations {
     exec: {
         parameters: {
             query?: {
-                /** @description Send output as it comes, as server-sent events: `stdout` and `stderr` with `{"text": …}`, and `exit` with the result. */
+                /** @description Stream the output as server-sent events: `stdout` and `stderr` with `{"text": …}`, and `exit` with the result. */
                 stream?: boolean;
             };
             header?: never;
@@ -7196,9 +7739,9 @@ export interface operations {
     show_exec: {
         parameters: {
             query?: {
-                /** @description Send output as it comes, as server-sent events: `stdout` and `stderr` with `{"text": …}`, and `exit` with the result. */
+                /** @description Stream the output as server-sent events: `stdout` and `stderr` with `{"text": …}`, and `exit` with the result. */
                 stream?: boolean;
-                /** @description Seconds to wait for its end, 0 to 60. */
+                /** @description Seconds to wait until it ends, 0 to 60. */
                 wait_s?: number;
             };
             header?: never;
@@ -7249,7 +7792,7 @@ export interface operations {
     list_files: {
         parameters: {
             query?: {
-                /** @description From the home on; the home itself if not given. */
+                /** @description Path relative to the home; defaults to the home itself. */
                 path?: string;
             };
             header?: never;
@@ -7301,7 +7844,7 @@ export interface operations {
     write_file: {
         parameters: {
             query?: {
-                /** @description Whether it may take the place of another; true if not given. */
+                /** @description Whether it may replace an existing file; true by default. */
                 replace?: boolean;
             };
             header?: never;
@@ -7409,7 +7952,7 @@ export interface operations {
     forward_from_client: {
         parameters: {
             query?: {
-                /** @description The port on the client's machine; the same as inside if not given. */
+                /** @description Port on the client's machine; defaults to the port inside. */
                 to?: number;
             };
             header?: never;
@@ -7507,7 +8050,7 @@ export interface operations {
     session_logs: {
         parameters: {
             query?: {
-                /** @description Only this many of the last lines. */
+                /** @description Only the last lines. */
                 tail?: number;
             };
             header?: never;
@@ -7558,7 +8101,7 @@ export interface operations {
     end_private_sign_in: {
         parameters: {
             query?: {
-                /** @description Hand nothing over: the agent's page stays as it was. */
+                /** @description Discard the page: the agent's page stays unchanged. */
                 discard?: boolean;
             };
             header?: never;
@@ -7585,11 +8128,11 @@ export interface operations {
     terminal: {
         parameters: {
             query?: {
-                /** @description Columns, 1 to 1000; 80 if not given. */
+                /** @description Columns, 1 to 1000; defaults to 80. */
                 cols?: number;
-                /** @description A line for `/bin/bash -c`; an interactive `bash -l` if not given. */
+                /** @description A line for `/bin/bash -c`; defaults to an interactive `bash -l`. */
                 command?: string;
-                /** @description Lines, 1 to 1000; 24 if not given. */
+                /** @description Lines, 1 to 1000; defaults to 24. */
                 rows?: number;
             };
             header?: never;
@@ -7665,9 +8208,12 @@ export interface operations {
     watch_session: {
         parameters: {
             query?: {
-                /** @description What the viewer wants to be; a ticket may allow less. With a token: `control`. */
+                /** @description Requested role. A ticket may allow less. Defaults to `control` with a token. */
                 role?: components["schemas"]["Role"];
-                /** @description Take control with the connection, or, with `false`, hand back what this ticket or token has. */
+                /**
+                 * @description With `true`, take control on connect; with `false`, release the control that this ticket or
+                 *     token has.
+                 */
                 take?: boolean;
                 /** @description A ticket instead of a token. */
                 ticket?: string;
@@ -7739,6 +8285,28 @@ export interface operations {
             "5XX": components["responses"]["Error"];
         };
     };
+    skill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Text. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/markdown": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
     list_tokens: {
         parameters: {
             query?: never;
@@ -7755,6 +8323,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TokenList"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    create_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewToken"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedToken"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -7786,11 +8380,11 @@ export interface operations {
     list_tools: {
         parameters: {
             query?: {
-                /** @description Only the one with this name. */
+                /** @description Only the tool with this name. */
                 name?: string;
-                /** @description Whether schemas are listed as well; true if not given. */
+                /** @description Whether to include schemas; true by default. */
                 schemas?: boolean;
-                /** @description Only those whose name or description holds all of these words. */
+                /** @description Only tools whose name or description contains all of these words. */
                 search?: string;
             };
             header?: never;
@@ -7882,6 +8476,28 @@ export interface operations {
                 };
                 content: {
                     "application/octet-stream": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    connect_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Text. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -7998,6 +8614,66 @@ export interface operations {
             "5XX": components["responses"]["Error"];
         };
     };
+    mcp_stream: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    mcp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    mcp_end: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
     metrics: {
         parameters: {
             query?: never;
@@ -8067,6 +8743,28 @@ export interface operations {
         };
     };
     settings_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Text. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    tokens_page: {
         parameters: {
             query?: never;
             header?: never;

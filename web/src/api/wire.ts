@@ -25,6 +25,22 @@ export type TabAction = Schemas["TabAction"];
 export type BrowserView = Schemas["BrowserView"];
 export type BrowserStatus = Schemas["ViewStatus"];
 
+export type ToolProfile = Schemas["ToolProfile"];
+/** A program that can be connected. */
+export type ConnectClient = Schemas["ConnectClient"];
+/** A token with which a program has connected. */
+export type ClientConnection = Schemas["Connected"];
+/** How to connect a program: with a placeholder, or with a token that was just created. */
+export type Instructions = Schemas["ConnectGuide"];
+export type ConnectStep = Schemas["Step"];
+export type StepFile = Schemas["StepFile"];
+export type ConnectRequest = Schemas["NewConnection"];
+
+export type Token = Schemas["TokenInfo"];
+export type NewToken = Schemas["NewToken"];
+/** The token itself is in this answer only. */
+export type CreatedToken = Schemas["CreatedToken"];
+
 export interface Point {
   x: number;
   y: number;

@@ -1,4 +1,4 @@
-import type { ActionRecord, Control, Session } from "../api/wire";
+import type { ActionRecord, ClientConnection, Control, Session } from "../api/wire";
 import { endOf, type End } from "../sessions/end";
 import { parseObject } from "../json";
 
@@ -10,6 +10,7 @@ export type LiveEvent =
   | { kind: "agent_status"; sessionId: string; status: string }
   | { kind: "idle"; sessionId: string; idleEndsAt: string | null }
   | { kind: "control"; sessionId: string; control: Control }
+  | { kind: "mcp_client_connected"; connection: ClientConnection }
   | { kind: "reset" };
 
 export const eventNames = [
@@ -19,6 +20,7 @@ export const eventNames = [
   "agent_status",
   "control",
   "idle",
+  "mcp_client_connected",
   "reset",
 ] as const;
 
@@ -57,6 +59,10 @@ export function parseEvent(name: EventName, data: string): LiveEvent | null {
         ? { kind: "control", sessionId, control: control as unknown as Control }
         : null;
     }
+    case "mcp_client_connected":
+      return ["token_id", "name", "version", "last_seen"].every((field) => typeof body[field] === "string")
+        ? { kind: "mcp_client_connected", connection: body as unknown as ClientConnection }
+        : null;
     case "reset":
       return { kind: "reset" };
   }

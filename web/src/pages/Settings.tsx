@@ -2,13 +2,10 @@ import { useEffect, useState } from "react";
 import { allows, client, explain } from "../api/client";
 import type { Settings as InEffect } from "../api/wire";
 import { useIdentity } from "../identity";
-import { Link } from "../router";
-import { Brand } from "../ui/Brand";
-import { Icon } from "../ui/Icon";
-import { ThemeButton } from "../ui/ThemeButton";
+import { AppBar } from "../ui/AppBar";
 
 /** Defaults for new sessions. Admins can change them; others can see them. */
-export function Settings() {
+export function Settings({ onLogOut }: { onLogOut: () => void }) {
   const identity = useIdentity();
   const [settings, setSettings] = useState<InEffect | null>(null);
   const [told, setTold] = useState<{ error: boolean; text: string } | null>(null);
@@ -34,16 +31,9 @@ export function Settings() {
   const feature = settings?.browser_passthrough;
   const fixed = feature?.by_configuration ?? false;
   return (
-    <div className="settings-page">
-      <header className="bar">
-        <Link to="" className="icon-button quiet button" title="All sessions" aria-label="All sessions">
-          <Icon name="back" />
-        </Link>
-        <Brand />
-        <span className="room" />
-        <ThemeButton />
-      </header>
-      <main>
+    <div className="plain-page">
+      <AppBar current="settings" onLogOut={onLogOut} />
+      <main className="settings-page">
         <h1>Settings</h1>
         {settings === null && told === null && <span className="spinner" role="status" aria-label="Loading" />}
         {feature && (

@@ -1,16 +1,14 @@
 import { useEffect, useState, type ReactNode } from "react";
-import { allows, client } from "../api/client";
+import { allows } from "../api/client";
 import type { Session } from "../api/wire";
 import { count } from "../format";
 import { useIdentity } from "../identity";
-import { Link, navigate } from "../router";
+import { navigate } from "../router";
 import { useSessions } from "../sessions/provider";
 import { forWall, isOver, matches } from "../sessions/state";
 import { ThumbnailsProvider } from "../thumbnails/Thumbnail";
-import { Brand } from "../ui/Brand";
-import { Icon } from "../ui/Icon";
+import { AppBar } from "../ui/AppBar";
 import { IconButton } from "../ui/IconButton";
-import { ThemeButton } from "../ui/ThemeButton";
 import { EmptyWall } from "../wall/EmptyWall";
 import { NewSession } from "../wall/NewSession";
 import { StreamBanner } from "../wall/StreamBanner";
@@ -39,18 +37,14 @@ export function Wall({ onLogOut }: { onLogOut: () => void }) {
     // In the address, so that returning from a session restores it.
     navigate(next === "recent" ? "?view=recent" : "", true);
   };
-  const logOut = () => void client.logOut().then(onLogOut, onLogOut);
 
   return (
     <div className="wall-page">
-      <header className="bar">
-        <h1>
-          <Brand />
-        </h1>
+      <AppBar current="wall" onLogOut={onLogOut}>
+        <span className="room" />
         <span className="muted tabular one-line" role="status">
           {sessions.list !== null && count(running, "session")}
         </span>
-        <span className="room" />
         {mayCreate && (
           <IconButton
             icon="plus"
@@ -60,13 +54,7 @@ export function Wall({ onLogOut }: { onLogOut: () => void }) {
             onClick={() => setCreating(true)}
           />
         )}
-        <Link to="settings" className="icon-button quiet button" title="Settings" aria-label="Settings">
-          <Icon name="settings" />
-        </Link>
-        <ThemeButton />
-        <span className="muted wide-only">{identity.subject}</span>
-        <IconButton icon="leave" label={`Log out ${identity.subject}`} className="quiet" onClick={logOut} />
-      </header>
+      </AppBar>
       <StreamBanner />
       <main>
         <WallBar shown={shown} onShow={show} wanted={wanted} onWant={setWanted} />

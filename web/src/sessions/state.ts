@@ -72,6 +72,7 @@ function applyEvent(list: Session[], event: LiveEvent): Session[] {
       const acted = by.kind === "agent" && outcome === "ok";
       return acted ? edit(list, session_id, (old) => ({ ...old, agent_acted_at: at })) : list;
     }
+    case "mcp_client_connected":
     case "reset":
       return list;
   }

@@ -5,11 +5,14 @@ interface CopyButtonProps {
   text: string;
   /** What is copied, for example "id". */
   what: string;
+  /** The icon alone. */
   compact?: boolean;
+  /** Only "Copy", where it is plain what. */
+  short?: boolean;
 }
 
 /** Copies a text and confirms it for a moment. */
-export function CopyButton({ text, what, compact = false }: CopyButtonProps) {
+export function CopyButton({ text, what, compact = false, short = false }: CopyButtonProps) {
   const [done, setDone] = useState<"copied" | "failed" | null>(null);
   useEffect(() => {
     if (done === null) return;
@@ -19,16 +22,21 @@ export function CopyButton({ text, what, compact = false }: CopyButtonProps) {
 
   const said = done === "copied" ? "Copied" : done === "failed" ? "Select and copy manually" : `Copy ${what}`;
   return (
-    <button
-      type="button"
-      className={compact ? "icon-button quiet" : "quiet"}
-      title={said}
-      aria-label={said}
-      onClick={() => void copy(text).then((ok) => setDone(ok ? "copied" : "failed"))}
-    >
-      <Icon name={done === "copied" ? "check" : "copy"} />
-      {!compact && <span>{said}</span>}
-    </button>
+    <>
+      <button
+        type="button"
+        className={compact ? "icon-button quiet" : "quiet"}
+        title={said}
+        aria-label={said}
+        onClick={() => void copy(text).then((ok) => setDone(ok ? "copied" : "failed"))}
+      >
+        <Icon name={done === "copied" ? "check" : "copy"} />
+        {!compact && <span>{short && done === null ? "Copy" : said}</span>}
+      </button>
+      <span className="off-screen" role="status">
+        {done !== null && said}
+      </span>
+    </>
   );
 }
 

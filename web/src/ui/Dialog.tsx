@@ -4,11 +4,13 @@ import { IconButton } from "./IconButton";
 interface DialogProps {
   title: string;
   onClose: () => void;
+  /** A click beside it does not close it. */
+  stays?: boolean;
   children: ReactNode;
 }
 
 /** A modal dialog; the browser keeps the focus inside and closes it on Escape. */
-export function Dialog({ title, onClose, children }: DialogProps) {
+export function Dialog({ title, onClose, stays = false, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useEffect(() => {
@@ -27,7 +29,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
         onClose();
       }}
       // The element itself is hit only on the backdrop.
-      onClick={(event) => event.target === dialog.current && onClose()}
+      onClick={(event) => !stays && event.target === dialog.current && onClose()}
     >
       <div className="dialog">
         <header>

@@ -1,4 +1,5 @@
 import { curlCreate } from "../curl";
+import { Link } from "../router";
 import { CopyButton } from "../ui/CopyButton";
 import { Icon } from "../ui/Icon";
 
@@ -15,11 +16,16 @@ export function EmptyWall({ mayCreate, onCreate }: EmptyWallProps) {
       <p className="muted">
         A session is a computer for an agent: a browser, or a whole desktop that you can watch and take over.
       </p>
-      {mayCreate && (
-        <button type="button" className="primary" onClick={onCreate}>
-          <Icon name="plus" /> New session
-        </button>
-      )}
+      <div className="row">
+        <Link className="button primary" to="connect">
+          <Icon name="connect" /> Connect an agent
+        </Link>
+        {mayCreate && (
+          <button type="button" onClick={onCreate}>
+            <Icon name="plus" /> New session
+          </button>
+        )}
+      </div>
       <p className="muted">Or from a shell:</p>
       <div className="snippet">
         <pre>

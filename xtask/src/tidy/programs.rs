@@ -45,16 +45,18 @@ const REQUIRED: [&str; 79] = [
 ];
 
 /// The toolchain that README requires, what `cargo xtask clients` installs itself, our own binary
-/// under its
-/// names, and names of missing programs in tests.
-const OURS: [&str; 12] = [
+/// under its names, programs of people whose scripts are ours, and names of missing programs in tests.
+const OURS: [&str; 14] = [
     "cargo",
     "cargo-nextest",
     "chromium-browser",
+    // What people run OpenClaw in, and OpenClaw itself: `scripts/configure-openclaw.sh`.
+    "docker",
     "google-chrome",
     "helmdeck",
     "no-such-program",
     "openapi-ts",
+    "openclaw",
     "redocly",
     "rustc",
     "rustup",

@@ -19,6 +19,7 @@ mod cast;
 mod cdp;
 mod commands;
 mod concurrency;
+mod connect;
 mod control;
 mod crashes;
 mod crowds;

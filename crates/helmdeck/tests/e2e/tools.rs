@@ -13,7 +13,9 @@ use helmdeck_testkit::{
 use serde_json::{Value, json};
 
 /// Fields that differ between calls.
-const VOLATILE: [&str; 14] = [
+const VOLATILE: [&str; 16] = [
+    "last_used_at",
+    "token",
     "id",
     "container_id",
     "created_at",

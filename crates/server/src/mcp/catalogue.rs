@@ -5,10 +5,15 @@ use std::sync::Arc;
 use rmcp::model::{JsonObject, Tool as McpTool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
-use super::{builtin, client::Client, formats::remove_sizes, portable_schema::portable};
+use super::{
+    builtin,
+    client::Client,
+    formats::remove_sizes,
+    portable_schema::{brief, portable},
+};
 use crate::{
     App,
-    tool::{Effect, Tool},
+    tool::{Effect, Substrate, Tool},
 };
 
 /// The nouns whose tools agents need. Tokens, settings and the sign-in of people are not among them.
@@ -29,6 +34,8 @@ const FOR_PEOPLE: [&str; 1] = ["control.take"];
 const PREFIX: &str = "helmdeck__";
 /// The argument that names a session.
 pub const SESSION_ARGUMENT: &str = "_session_id";
+/// The arguments of `session-create` that short listings show.
+const BRIEF_SESSION: [&str; 5] = ["forward", "label", "mode", "profile", "start_url"];
 /// Streams of events mean nothing to MCP clients, which get progress instead.
 const HIDDEN_ARGUMENTS: [&str; 1] = ["stream"];
 
@@ -113,13 +120,13 @@ fn is_offered(tool: &Tool) -> bool {
 
 impl Entry {
     fn new(tool: &Arc<Tool>) -> Self {
-        let short = McpTool::new(mcp_name(&tool.name), tool.doc.clone(), input_schema(tool))
+        let listed = |doc, schema| McpTool::new(mcp_name(&tool.name), doc, Arc::new(schema));
+        let schema = input_schema(tool);
+        let short = listed(summary(tool), brief(shown(tool, schema.clone())));
+        let mut whole = listed(description(tool), schema)
             .with_title(tool.title.clone())
             .with_annotations(annotations(tool));
-        let whole = match output_schema(tool) {
-            Some(schema) => short.clone().with_raw_output_schema(Arc::new(schema)),
-            None => short.clone(),
-        };
+        whole.output_schema = output_schema(tool).map(Arc::new);
         Self { tool: tool.clone(), whole, short }
     }
 
@@ -127,6 +134,33 @@ impl Entry {
     pub fn whole(&self) -> &McpTool {
         &self.whole
     }
+}
+
+/// What a tool does, and where people can see it.
+fn description(tool: &Tool) -> String {
+    match tool.nature.substrate {
+        Substrate::Sandbox => format!("{}{}", tool.doc, tool.nature.whereabouts()),
+        _ => tool.doc.clone(),
+    }
+}
+
+/// The first paragraph of the description, and where people can see it.
+fn summary(tool: &Tool) -> String {
+    let whole = description(tool);
+    let first = whole.split("\n\n").next().unwrap_or_default();
+    let place = tool.nature.whereabouts();
+    if first.ends_with(place) { first.to_owned() } else { format!("{first}{place}") }
+}
+
+/// The arguments that short listings show.
+fn shown(tool: &Tool, mut schema: JsonObject) -> JsonObject {
+    if let Some(Value::Object(fields)) = schema.get_mut("properties") {
+        fields.retain(|name, _| {
+            let rare = tool.name == "session.create" && !BRIEF_SESSION.contains(&name.as_str());
+            !rare && name != SESSION_ARGUMENT
+        });
+    }
+    schema
 }
 
 fn annotations(tool: &Tool) -> ToolAnnotations {
@@ -140,7 +174,7 @@ fn annotations(tool: &Tool) -> ToolAnnotations {
 }
 
 /// What a client may send: the tool's own fields, and which session is meant.
-fn input_schema(tool: &Tool) -> Arc<JsonObject> {
+fn input_schema(tool: &Tool) -> JsonObject {
     let whole = tool.schema().map(|schema| schema.value().clone()).unwrap_or_default();
     let mut schema = portable(&whole);
     if let Some(Value::Object(fields)) = schema.get_mut("properties") {
@@ -155,7 +189,7 @@ fn input_schema(tool: &Tool) -> Arc<JsonObject> {
     if schema.get("required").is_some_and(|required| *required == json!([])) {
         schema.remove("required");
     }
-    Arc::new(schema)
+    schema
 }
 
 fn session_argument() -> Value {

@@ -10,6 +10,9 @@ use crate::{App, public::Address, query, token::Claims, tool::Call};
 /// The header with the MCP session of protocol versions before 2026-07-28.
 pub const SESSION_HEADER: &str = "mcp-session-id";
 
+/// The header that `helmdeck mcp` adds to what it passes on.
+pub const TRANSPORT_HEADER: &str = "x-helmdeck-transport";
+
 /// A caller and the connection it uses.
 #[derive(Clone)]
 pub struct Client {
@@ -19,6 +22,8 @@ pub struct Client {
     pub profile: Profile,
     /// Under which name its current session is stored.
     pub key: String,
+    /// How it connects: `http`, `sse` or `stdio`.
+    pub transport: &'static str,
     /// What the client calls itself.
     pub info: Option<Implementation>,
     pub headers: ::http::HeaderMap,
@@ -56,6 +61,7 @@ impl Client {
             claims,
             profile: profile.unwrap_or_default(),
             key,
+            transport: transport(parts),
             info: None,
             headers: parts.headers.clone(),
         })
@@ -76,5 +82,14 @@ impl Client {
         let info = self.info.as_ref();
         let name = info.map(|info| info.title.clone().unwrap_or_else(|| info.name.clone()));
         name.or_else(|| self.caller.label.clone()).unwrap_or_else(|| "MCP client".to_owned())
+    }
+}
+
+fn transport(parts: &Parts) -> &'static str {
+    let said = parts.headers.get(TRANSPORT_HEADER).and_then(|said| said.to_str().ok());
+    match said {
+        Some("stdio") => "stdio",
+        _ if parts.uri.path().ends_with("/sse") => "sse",
+        _ => "http",
     }
 }

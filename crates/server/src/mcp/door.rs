@@ -28,7 +28,7 @@ use super::{
     prompts, resources,
     subscriptions::{self, Change},
 };
-use crate::App;
+use crate::{App, mcp_clients::SeenClient};
 
 /// How many changes may wait for a slow client; it misses none, because they say only what to read.
 const WAITING: usize = 16;
@@ -54,7 +54,18 @@ impl Door {
     }
 
     fn client(&self, context: &RequestContext<RoleServer>) -> Result<Client, ErrorData> {
-        Client::of(&self.app, context)
+        let client = Client::of(&self.app, context)?;
+        if let Some(info) = &client.info {
+            let protocol = context.protocol_version().map(|version| version.to_string());
+            let seen = SeenClient {
+                name: info.name.clone(),
+                version: info.version.clone(),
+                protocol_version: protocol.unwrap_or_default(),
+                transport: client.transport.to_owned(),
+            };
+            self.app.mcp_clients.seen(&client.claims, seen);
+        }
+        Ok(client)
     }
 
     /// What a test has added.

@@ -29,6 +29,51 @@ pub fn portable(schema: &Value) -> Map<String, Value> {
     portable
 }
 
+/// Limits that the server enforces and answers clearly; a model seldom needs to read them.
+const LIMITS: [&str; 9] = [
+    "additionalProperties",
+    "maxItems",
+    "maxLength",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minimum",
+    "pattern",
+    "exclusiveMinimum",
+];
+
+/// A portable schema with as few words as possible, for clients that are shown little.
+pub fn brief(mut schema: Map<String, Value>) -> Map<String, Value> {
+    shorten(&mut schema, 0);
+    schema
+}
+
+fn shorten(schema: &mut Map<String, Value>, depth: usize) {
+    // A map with free keys is described by this keyword.
+    let is_map = schema.get("additionalProperties").is_some_and(Value::is_object);
+    schema.retain(|key, _| !LIMITS.contains(&key.as_str()) || (is_map && key.starts_with("add")));
+    match schema.get_mut("description") {
+        Some(Value::String(text)) if depth <= 1 => {
+            let end = text.find(". ").map_or(text.len(), |at| at + 1);
+            text.truncate(end);
+        }
+        _ => drop(schema.remove("description")),
+    }
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        for property in properties.values_mut().filter_map(Value::as_object_mut) {
+            shorten(property, depth + 1);
+        }
+    }
+    if let Some(items) = schema.get_mut("items").and_then(Value::as_object_mut) {
+        shorten(items, depth + 2);
+    }
+    for variant in schema.get_mut("anyOf").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(variant) = variant.as_object_mut() {
+            shorten(variant, depth + 2);
+        }
+    }
+}
+
 fn rewrite(schema: &Value, definitions: &Value, depth: usize) -> Value {
     let Value::Object(schema) = schema else { return json!({}) };
     if depth > MAX_DEPTH {
@@ -139,7 +184,7 @@ mod tests {
     #[test]
     fn references_nulls_unions_and_notes_are_gone() {
         let schema = json!({
-            "$schema": "x", "type": "object", "anyOf": [{ "required": ["a"] }],
+            "$schema": "x", "type": "object", "anyOf": [{ "required": ["a"] }, { "required": ["b"] }],
             "$defs": { "B": { "type": "string", "enum": ["l", "r"], "description": "Side." } },
             "properties": {
                 "a": { "$ref": "#/$defs/B", "default": "l" },
@@ -160,6 +205,30 @@ mod tests {
                     "b": { "type": "string", "enum": ["l", "r"], "description": "Mine." },
                     "c": { "type": "integer" },
                     "d": { "type": "array", "items": {} },
+                },
+            })
+        );
+    }
+
+    #[test]
+    fn a_brief_schema_keeps_names_types_and_the_first_sentence() {
+        let schema = json!({
+            "type": "object", "additionalProperties": false, "required": ["a"],
+            "properties": {
+                "a": { "type": "string", "maxLength": 9, "description": "One. Two." },
+                "b": { "type": "array", "items": { "type": "string", "description": "Deep." } },
+                "c": { "type": "object", "additionalProperties": { "type": "string" } },
+            },
+        });
+        let brief = Value::Object(brief(schema.as_object().unwrap().clone()));
+        assert_eq!(
+            brief,
+            json!({
+                "type": "object", "required": ["a"],
+                "properties": {
+                    "a": { "type": "string", "description": "One." },
+                    "b": { "type": "array", "items": { "type": "string" } },
+                    "c": { "type": "object", "additionalProperties": { "type": "string" } },
                 },
             })
         );

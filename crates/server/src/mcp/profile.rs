@@ -47,7 +47,7 @@ const CORE: [&str; 9] = [
 ];
 
 const CODE: [&str; 4] =
-    ["browser.navigate", "browser.screenshot", "browser.read_console", "forward.add"];
+    ["browser.navigate", "browser.screenshot", "browser.console", "forward.add"];
 
 impl Profile {
     /// All of them.
@@ -82,8 +82,27 @@ impl Profile {
             }
     }
 
+    /// The tools that a profile names, for the test that they exist.
+    #[cfg(test)]
+    fn named() -> Vec<&'static str> {
+        [BASICS.as_slice(), CORE.as_slice(), CODE.as_slice()].concat()
+    }
+
     /// Whether listed tools carry the schema of their answer, which costs as much as the rest.
     pub fn lists_output_schemas(self) -> bool {
         self == Self::All
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tool_that_a_profile_names_exists() {
+        let tools = crate::table::tools();
+        for name in Profile::named() {
+            assert!(tools.iter().any(|tool| tool.name == name), "{name}");
+        }
     }
 }

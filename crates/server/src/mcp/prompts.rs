@@ -46,7 +46,7 @@ const JOBS: [Job; 4] = [
         arguments: &[("port", "The port of the development server on the server's machine.", true)],
         text: "Create a visible desktop, forward port {port} with forward-add, and open \
                http://localhost:{port} in its Chromium. Click through the main paths. After each step \
-               read browser-read_console and browser-read_network. Report every error with the step \
+               read browser-console and browser-network. Report every error with the step \
                that caused it and a screenshot.",
     },
     Job {
@@ -108,6 +108,23 @@ mod tests {
         assert!(text.contains("https://x.test/") && text.contains("what is it about?"));
         assert!(get("scrape-page", None).is_err());
         assert!(get("nothing", None).is_err());
+    }
+
+    #[test]
+    fn every_tool_that_a_prompt_names_exists() {
+        let tools = crate::table::tools();
+        let names: Vec<_> = tools.iter().map(|tool| tool.name.replace('.', "-")).collect();
+        for job in &JOBS {
+            let words = job.text.split(|c: char| !(c.is_ascii_alphanumeric() || "-_*".contains(c)));
+            let named = words.filter(|word| {
+                ["browser-", "desktop-", "session-", "forward-"]
+                    .iter()
+                    .any(|it| word.starts_with(it))
+            });
+            for word in named.filter(|word| !word.ends_with('*')) {
+                assert!(names.iter().any(|name| name == word), "{}: {word}", job.name);
+            }
+        }
     }
 
     #[test]

@@ -118,7 +118,7 @@ impl Feed {
         let app = self.app.clone();
         let credentials = self.credentials.clone();
         if let Some(first) = self.first.take()
-            && let Some(event) = self.tell(&first, EventKind::Changed).await
+            && let Some(event) = self.tell(Some(&first), EventKind::Changed).await
         {
             return Some(event.id(app.event_ids.id(self.events.heard())));
         }
@@ -149,26 +149,27 @@ impl Feed {
                     return Event::default().id(id).event("reset").data("{}");
                 }
             };
-            let wanted = self.only.as_ref().is_none_or(|only| *only == event.session);
+            let wanted = self.only.is_none() || self.only == event.session;
             let visible = self.caller.owns(&event.owner);
             if !wanted || !visible {
                 continue;
             }
-            if let Some(told) = self.tell(&event.session, event.what).await {
+            if let Some(told) = self.tell(event.session.as_ref(), event.what).await {
                 return told.id(self.app.event_ids.id(event.seq));
             }
         }
     }
 
-    async fn tell(&self, id: &SessionId, what: EventKind) -> Option<Event> {
+    async fn tell(&self, id: Option<&SessionId>, what: EventKind) -> Option<Event> {
         match what {
             EventKind::Changed => {
                 // The current state. Not found if the session is already gone.
-                let session = self.app.sessions.get(&self.caller, id).ok()?;
+                let session = self.app.sessions.get(&self.caller, id?).ok()?;
                 let session = self.app.sessions.describe_one(&self.caller, &session).await.ok()?;
                 Some(event("session", &session))
             }
             EventKind::Gone(ending) => {
+                let id = id?;
                 let (end_reason, ended_at) = ending.map(|it| (it.reason, it.at)).unzip();
                 Some(event("session_gone", &SessionGone { id, end_reason, ended_at }))
             }
@@ -188,9 +189,11 @@ impl Feed {
                     #[serde(flatten)]
                     control: helmdeck_wire::control::Control,
                 }
+                let id = id?;
                 let control = change.seen_by(&self.caller.token);
                 Some(event("control", &Told { session_id: id, control }))
             }
+            EventKind::McpClientConnected(client) => Some(event("mcp_client_connected", &*client)),
         }
     }
 }

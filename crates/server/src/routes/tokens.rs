@@ -4,13 +4,15 @@ use helmdeck_sessions::Caller;
 use helmdeck_wire::{
     ErrorCode,
     history::ActorKind,
-    token::{TokenInfo, TokenList},
+    token::{CreatedToken, NewToken, TokenInfo, TokenList},
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
+    connect,
     error::{ApiError, ApiResult},
+    minting,
     tool::{Call, NoInput, Outcome},
 };
 
@@ -24,7 +26,12 @@ pub struct OneToken {
 
 /// Lists the caller's tokens, or all tokens for an admin.
 pub async fn list_tokens(call: Call, _: NoInput) -> ApiResult<TokenList> {
-    Ok(TokenList { tokens: call.app.store.tokens(call.caller.limited_to()).await? })
+    Ok(TokenList { tokens: connect::tokens(&call.app, &call.caller).await? })
+}
+
+/// A new token for an agent.
+pub async fn create_token(call: Call, wanted: NewToken) -> ApiResult<CreatedToken> {
+    minting::mint(&call.app, &call.caller, wanted, None).await
 }
 
 /// Revokes a token immediately, and closes everything that was opened with it.

@@ -43,7 +43,8 @@ pub fn operations() -> Vec<Operation> {
         ("/.well-known/oauth-protected-resource", "protected_resource"),
         ("/.well-known/oauth-protected-resource/mcp", "protected_resource_mcp"),
     ] {
-        operations.push(get(path, Open, id, mcp::metadata).undocumented());
+        let doc = "What MCP clients read about authorization (RFC 9728).";
+        operations.push(get(path, Open, id, mcp::metadata).doc(doc).undocumented());
     }
     operations
 }

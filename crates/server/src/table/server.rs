@@ -33,6 +33,12 @@ pub fn pages_and_health() -> Vec<Operation> {
         get("/settings", Open, "settings_page", pages::app)
             .doc("The web page: settings for admins.")
             .returns_text("text/html"),
+        get("/connect", Open, "connect_page", pages::app)
+            .doc("The web page: connecting an agent.")
+            .returns_text("text/html"),
+        get("/tokens", Open, "tokens_page", pages::app)
+            .doc("The web page: tokens.")
+            .returns_text("text/html"),
         get("/docs", Open, "docs_page", pages::docs)
             .doc("The API reference, for reading.")
             .returns_text("text/html"),
@@ -87,10 +93,22 @@ pub fn signing_in() -> Vec<Operation> {
             .nature(looks)
             .get("/api/v1/auth/me", "show_me"),
         json_tool("token.list", tokens::list_tokens)
-            .doc("List the caller's tokens that have not expired; all tokens for an admin.")
+            .doc(
+                "List the caller's tokens that have not expired, with their last use and the MCP \
+                 client that connected with them; all tokens for an admin.",
+            )
             .scope(Scope::SESSIONS_READ)
             .nature(looks)
             .get("/api/v1/tokens", "list_tokens"),
+        json_tool("token.create", tokens::create_token)
+            .doc(
+                "Create a token for an agent. People create tokens for themselves that allow no more \
+                 than their own; an admin creates them for anyone. Agents cannot create tokens.",
+            )
+            .scope(Scope::SESSIONS_READ)
+            .nature(Nature::default().changes_world())
+            .post("/api/v1/tokens", "create_token")
+            .status(StatusCode::CREATED),
         tool("token.revoke", tokens::revoke_token)
             .doc("Revoke a token, and close everything that was opened with it.")
             .scope(Scope::SESSIONS_READ)

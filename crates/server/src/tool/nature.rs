@@ -145,12 +145,15 @@ impl Nature {
     pub fn whereabouts(self) -> &'static str {
         match (self.substrate, self.surface) {
             (Substrate::Browser, _) => {
-                " Runs in the session's Chromium: VISIBLE to people watching if the session has a \
-                 desktop, otherwise HEADLESS."
+                " Structured, by page element, in the session's Chromium: HEADLESS and not visible to the \
+                 operator in a headless session, for scraping and tests; VISIBLE in a desktop session, \
+                 where the operator can watch live."
             }
             (Substrate::Desktop, _) => {
-                " Runs on the session's VISIBLE desktop, which people can watch."
+                " By pixel, on the VISIBLE desktop, where Chromium is already open and the operator can \
+                 watch live."
             }
+            (Substrate::Sandbox, _) => " In the session's sandbox, not visible to the operator.",
             _ => "",
         }
     }

@@ -96,7 +96,7 @@ async fn an_expired_token_is_reported_as_expired() {
     );
     let answer = server.get(SESSIONS, &token).await;
     let message = answer.assert_error(401, "invalid_token");
-    assert!(message.contains("token expired"), "{message}");
+    assert!(message.contains("has expired"), "{message}");
     assert_eq!(answer.header("www-authenticate"), "Bearer realm=\"helmdeck\"");
 }
 

@@ -49,6 +49,86 @@ async fn an_agents_token_does_not_revoke_a_persons() {
 }
 
 #[tokio::test]
+async fn a_person_creates_tokens_that_allow_no_more_than_their_own() {
+    let server = FakeServer::start().await;
+    let ann = server.bearer(server.person_token("ann", "sessions:*"));
+    let wanted = json!({ "label": "price checker", "scopes": ["sessions:read"], "ttl_s": 600 });
+    let made = ann.post("/api/v1/tokens", &wanted).await.expect(201).json();
+    assert_eq!(
+        (&made["label"], &made["subject"], &made["scopes"]),
+        (&json!("price checker"), &json!("ann"), &json!(["sessions:read"]))
+    );
+    let token = made["token"].as_str().unwrap().to_owned();
+    let agent = server.bearer(token);
+    agent.get("/api/v1/sessions").await.expect(200);
+    agent.post("/api/v1/sessions", &json!({})).await.expect_error(403, "forbidden");
+    let listed = ann.get("/api/v1/tokens").await.expect(200).json();
+    let listed = &listed["tokens"][0];
+    assert_eq!((&listed["id"], &listed["human"]), (&made["id"], &json!(false)));
+    assert!(listed["last_used_at"].is_string() && listed["token"].is_null(), "{listed}");
+    ann.delete(&format!("/api/v1/tokens/{}", made["id"].as_str().unwrap())).await.expect(204);
+    agent.get("/api/v1/sessions").await.expect_error(401, "invalid_token");
+
+    for (wanted, code) in [
+        (json!({ "label": "x", "scopes": ["admin"] }), "forbidden"),
+        (json!({ "label": "x", "scopes": ["metrics:read"] }), "forbidden"),
+        (json!({ "label": "x", "subject": "bob" }), "forbidden"),
+    ] {
+        ann.post("/api/v1/tokens", &wanted).await.expect_error(403, code);
+    }
+    for wrong in [
+        json!({}),
+        json!({ "label": "" }),
+        json!({ "label": "a\nb" }),
+        json!({ "label": "x", "scopes": ["sessions:reed"] }),
+        json!({ "label": "x", "scopes": [] }),
+        json!({ "label": "x", "ttl_s": 1 }),
+        json!({ "label": "x", "human": true }),
+    ] {
+        ann.post("/api/v1/tokens", &wrong).await.expect_error(400, "invalid_input");
+    }
+}
+
+#[tokio::test]
+async fn an_agent_creates_no_tokens_and_an_admin_only_tokens_of_agents() {
+    let server = FakeServer::start().await;
+    let wanted = json!({ "label": "x" });
+    let agent = server.client("agent", "sessions:*");
+    agent.post("/api/v1/tokens", &wanted).await.expect_error(403, "person_required");
+
+    let wanted = json!({ "label": "x", "subject": "bob", "scopes": ["admin"] });
+    let made = server.admin().post("/api/v1/tokens", &wanted).await.expect(201).json();
+    assert_eq!(made["subject"], "bob");
+    let bob = server.bearer(made["token"].as_str().unwrap().to_owned());
+    let desk = Desk::desktop(&bob).await;
+    let forced = json!({ "force": true });
+    let path = format!("/api/v1/sessions/{}/control/take", desk.id);
+    server.person().post(&path, &json!({})).await.expect(200);
+    bob.post(&path, &forced).await.expect_error(403, "person_required");
+}
+
+#[tokio::test]
+async fn the_last_use_of_a_token_survives_a_restart() {
+    let mut server = FakeServer::start().await;
+    let (token, id) = server.listed_token("agent", false, "sessions:*", HOUR).await;
+    let (other, unused) = server.listed_token("agent", false, "sessions:read", HOUR).await;
+    server.bearer(token).get("/api/v1/sessions").await.expect(200);
+    let used = async |server: &FakeServer, id: &str| {
+        let listed = server.admin().get("/api/v1/tokens").await.expect(200).json();
+        let listed = listed["tokens"].as_array().unwrap().clone();
+        listed.into_iter().find(|token| token["id"] == *id).unwrap()["last_used_at"].clone()
+    };
+    let before = used(&server, &id).await;
+    assert!(before.is_string());
+    server.leave().await;
+    server.restart().await;
+    assert_eq!(used(&server, &id).await, before);
+    assert!(used(&server, &unused).await.is_null());
+    server.bearer(other).get("/api/v1/sessions").await.expect(200);
+    assert!(used(&server, &unused).await.is_string());
+}
+
+#[tokio::test]
 async fn an_unknown_token_id_is_a_404() {
     let server = TestServer::start().await;
     let admin = server.token(&["admin"]);

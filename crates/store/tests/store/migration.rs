@@ -45,6 +45,9 @@ fn token(id: &str, subject: &str, scopes: &[&str], created: i64) -> TokenInfo {
         created_at: at(created),
         expires_at: at(created + 3600),
         revoked_at: None,
+        made_for: None,
+        last_used_at: None,
+        mcp_client: None,
     }
 }
 

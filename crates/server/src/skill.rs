@@ -1,0 +1,184 @@
+//! The SKILL.md for agents: prose, and a catalogue generated from the tool table.
+
+use std::{fmt::Write, sync::Arc};
+
+use crate::tool::{Nature, Style, Substrate, Surface, Tool};
+
+/// Description by which clients decide to load the skill.
+const DESCRIPTION: &str = "Use a sandboxed Chromium browser, a visible Linux desktop and a shell \
+    through the helmdeck MCP tools. Read this before browsing, scraping, testing a web page, filling \
+    in a form, driving a desktop program, or running code in a sandbox with helmdeck.";
+const INTRODUCTION: &str = include_str!("skill/introduction.md");
+/// Sections after the catalogue.
+const SECTIONS: [&str; 6] = [
+    include_str!("skill/sessions.md"),
+    include_str!("skill/surfaces.md"),
+    include_str!("skill/freshness.md"),
+    include_str!("skill/long_running.md"),
+    include_str!("skill/errors.md"),
+    include_str!("skill/issues.md"),
+];
+/// Nouns of tools for agents, with headings. Tools for tokens and settings are left out.
+const NOUNS: [(&str, &str); 9] = [
+    ("session", "Sessions and programs"),
+    ("browser", "Browser: by page element"),
+    ("desktop", "Desktop: by pixel"),
+    ("file", "Files"),
+    ("control", "Who has control"),
+    ("forward", "Ports of a development server"),
+    ("egress", "Network policy"),
+    ("profile", "Browser profiles"),
+    ("extension", "Browser extensions"),
+];
+/// Tools of those nouns that are for people.
+const FOR_PEOPLE: [&str; 1] = ["control.take"];
+
+/// The whole SKILL.md.
+pub fn skill(tools: &[Arc<Tool>]) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    let mut text = format!(
+        "---\nname: helmdeck\ndescription: {DESCRIPTION}\nmetadata:\n  version: \"{version}\"\n---\n\n"
+    );
+    text += &body(tools);
+    text
+}
+
+/// The skill without front matter.
+fn body(tools: &[Arc<Tool>]) -> String {
+    let sections = SECTIONS.iter().map(|section| format!("\n{section}"));
+    format!("{INTRODUCTION}\n{}{}", catalogue(tools), sections.collect::<String>())
+}
+
+/// The tools by noun. Each list starts with the nature of most of its tools.
+fn catalogue(tools: &[Arc<Tool>]) -> String {
+    let mut text = String::from(
+        "## Tools\n\n\
+         Each list begins with the style (structured: by name; vision: by pixel), where the tools run, \
+         and whether people\nwho watch can see it. A tool that differs says so.\n",
+    );
+    for (noun, heading) in NOUNS {
+        let of_noun: Vec<_> = tools.iter().filter(|tool| is_of(tool, noun)).collect();
+        let usual = most_common(of_noun.iter().map(|tool| whereabouts(tool.nature)));
+        // Writing to a string does not fail.
+        let _ = write!(text, "\n### {heading}\n\n*{usual}*\n\n");
+        for tool in of_noun {
+            let (name, doc) = (mcp_name(&tool.name), sentence(&tool.doc));
+            let own = whereabouts(tool.nature);
+            let differs = if own == usual { String::new() } else { format!(" *({own})*") };
+            let _ = writeln!(text, "- `{name}`: {doc}.{differs}");
+        }
+    }
+    text
+}
+
+fn whereabouts(nature: Nature) -> String {
+    let style = match nature.style {
+        Style::Structured => "structured",
+        Style::Vision => "vision",
+    };
+    let place = match nature.substrate {
+        Substrate::Server => "in the server",
+        Substrate::Sandbox => "in the sandbox",
+        Substrate::Browser => "in the session's Chromium",
+        Substrate::Desktop => "on the session's desktop",
+    };
+    let surface = match nature.surface {
+        Surface::Headless => "not visible",
+        Surface::Visible => "VISIBLE",
+        Surface::Both => "VISIBLE in a desktop session, else HEADLESS",
+    };
+    format!("{style}, {place}, {surface}")
+}
+
+/// The most frequent text; the first one if several are.
+fn most_common(all: impl Iterator<Item = String>) -> String {
+    let all: Vec<_> = all.collect();
+    let count = |one: &String| all.iter().filter(|other| *other == one).count();
+    let most = all.iter().map(count).max().unwrap_or_default();
+    all.iter().find(|one| count(one) == most).cloned().unwrap_or_default()
+}
+
+fn is_of(tool: &Tool, noun: &str) -> bool {
+    let own = tool.name.split('.').next();
+    own == Some(noun) && !FOR_PEOPLE.contains(&tool.name.as_str())
+}
+
+/// The name of a tool over MCP.
+fn mcp_name(name: &str) -> String {
+    name.replace('.', "-")
+}
+
+/// The first sentence of a description.
+fn sentence(doc: &str) -> &str {
+    let paragraph = doc.split("\n\n").next().unwrap_or(doc);
+    let sentence = paragraph.split_once(". ").map_or(paragraph, |(first, _)| first);
+    sentence.trim_end_matches('.')
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, fs, path::Path};
+
+    use helmdeck_wire::ErrorCode;
+
+    use super::*;
+    use crate::tools;
+
+    /// The part of the page before the skill.
+    const LOADING: &str = include_str!("skill/loading.md");
+    /// Tools of the MCP server itself.
+    const BUILTIN: [&str; 3] = ["tools-search", "tool-call", "text-read"];
+
+    #[test]
+    fn the_skills_page_describes_the_tools_that_exist() {
+        let page = format!("{LOADING}{}", body(&tools()));
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/integrations/SKILLS.md");
+        if std::env::var_os("HELMDECK_UPDATE_SNAPSHOTS").is_some() {
+            fs::write(&path, &page).unwrap();
+        }
+        assert!(
+            fs::read_to_string(&path).unwrap_or_default() == page,
+            "the tools or the skill changed: run HELMDECK_UPDATE_SNAPSHOTS=1 cargo nextest run -p \
+             helmdeck-server skills_page, and commit docs/integrations/SKILLS.md"
+        );
+    }
+
+    #[test]
+    fn every_tool_and_error_code_that_the_prose_names_exists() {
+        let names: BTreeSet<_> = tools().iter().map(|tool| mcp_name(&tool.name)).collect();
+        let mut found = 0;
+        for section in SECTIONS.iter().chain([&INTRODUCTION]) {
+            for word in section.split('`').skip(1).step_by(2) {
+                let noun = word.split('-').next().unwrap_or_default();
+                let is_tool = word.contains('-') && NOUNS.iter().any(|(known, _)| *known == noun);
+                if is_tool && !word.contains(['*', ' ', '{']) {
+                    assert!(names.contains(word), "{word} is not a tool");
+                    found += 1;
+                }
+            }
+        }
+        assert!(found > 40, "{found}");
+        assert!(BUILTIN.iter().all(|name| INTRODUCTION.contains(name) && !names.contains(*name)));
+        let errors = SECTIONS.iter().find(|section| section.contains("| Code |")).unwrap();
+        let codes = errors.lines().filter_map(|line| line.strip_prefix("| `")?.split('|').next());
+        for code in codes.flat_map(|cell| cell.split('`').step_by(2)) {
+            let is_code =
+                !code.is_empty() && code.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+            assert!(!is_code || ErrorCode::named(code).is_some(), "{code} is not an error code");
+        }
+    }
+
+    #[test]
+    fn every_tool_that_an_agents_token_allows_is_in_the_catalogue_unless_it_is_for_people() {
+        let text = skill(&tools());
+        for tool in tools().iter().filter(|tool| tool.scope.as_str().starts_with("sessions:")) {
+            let noun = tool.name.split('.').next().unwrap();
+            let expected = NOUNS.iter().any(|(known, _)| *known == noun)
+                && !FOR_PEOPLE.contains(&tool.name.as_str());
+            let listed = text.contains(&format!("- `{}`: ", mcp_name(&tool.name)));
+            assert_eq!(listed, expected, "{}", tool.name);
+        }
+        assert!(text.starts_with("---\nname: helmdeck\ndescription: "));
+        assert!(DESCRIPTION.len() <= 1024 && !DESCRIPTION.contains(": "));
+    }
+}

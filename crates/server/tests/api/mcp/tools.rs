@@ -1,0 +1,245 @@
+//! The tools, as MCP clients see them.
+
+use helmdeck_testkit::fake::FakeServer;
+use serde_json::{Value, json};
+
+use super::{client::McpClient, modern, session_of};
+
+fn names(tools: &[Value]) -> Vec<&str> {
+    tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn every_spelling_of_a_name_calls_the_tool() {
+    let server = FakeServer::start().await;
+    let client = modern(&server, "ann");
+    client.ok("session-create", json!({ "mode": "desktop" })).await;
+    for name in [
+        "desktop-mouse_move",
+        "desktop.mouse_move",
+        "helmdeck__desktop-mouse_move",
+        "desktop-mouse-move",
+    ] {
+        client.ok(name, json!({ "x": 1, "y": 2 })).await;
+    }
+}
+
+#[tokio::test]
+async fn profiles_list_less_and_call_everything() {
+    let server = FakeServer::start().await;
+    let whole = modern(&server, "ann").tools().await;
+    for profile in ["core", "browser", "desktop", "code"] {
+        let client = modern(&server, profile).at(&format!("/mcp?profile={profile}"));
+        let listed = client.tools().await;
+        assert!(listed.len() < whole.len(), "{profile}");
+        for name in ["session-create", "tools-search", "tool-call"] {
+            assert!(names(&listed).contains(&name), "{profile} {name}");
+        }
+        client.ok("session-create", json!({ "mode": "desktop" })).await;
+        client.ok("desktop-cursor_position", json!({})).await;
+        let call = json!({ "name": "desktop-windows", "arguments": {} });
+        client.ok("tool-call", call).await;
+    }
+}
+
+#[tokio::test]
+async fn the_core_profile_costs_at_most_4000_tokens() {
+    let server = FakeServer::start().await;
+    let listed = modern(&server, "ann").at("/mcp?profile=core").tools().await;
+    let bytes = serde_json::to_string(&listed).unwrap().len();
+    assert!(listed.len() <= 14, "{} tools", listed.len());
+    // JSON has about four characters a token.
+    assert!(bytes / 4 <= 4000, "{bytes} bytes");
+}
+
+#[tokio::test]
+async fn searching_finds_tools_by_intent_with_their_schemas() {
+    let server = FakeServer::start().await;
+    let client = modern(&server, "ann");
+    for (query, name) in [
+        ("upload a file to a form", "browser-upload"),
+        ("run a shell command", "session-exec"),
+        ("read the console of the page", "browser-console"),
+        ("take a picture of the screen", "desktop-screenshot"),
+        ("reach my localhost dev server", "forward-add"),
+    ] {
+        let found = client.ok("tools-search", json!({ "query": query })).await;
+        let tools = found["tools"].as_array().unwrap();
+        assert!(names(tools).iter().take(3).any(|found| *found == name), "{query}: {tools:?}");
+        assert!(tools[0]["inputSchema"]["properties"].is_object());
+    }
+}
+
+/// Chooses a tool as a model does that knows nothing but descriptions: words for people demand a
+/// surface that they see, words for data one that they do not, and other words are looked up.
+fn choose<'a>(tools: &'a [Value], task: &str) -> &'a str {
+    let words: Vec<_> = task.split(' ').collect();
+    let says = |any: &[&str]| words.iter().any(|word| any.contains(word));
+    let (watched, data) =
+        (says(&["watch", "see", "show"]), says(&["scrape", "extract", "collect"]));
+    let score = |tool: &&Value| {
+        let name = tool["name"].as_str().unwrap();
+        let text = tool["description"].as_str().unwrap();
+        let (visible, headless) = (text.contains("VISIBLE"), text.contains("HEADLESS"));
+        let surface = (watched && visible && !headless) || (data && headless);
+        let named = words.iter().filter(|word| name.split('-').any(|part| part == **word)).count();
+        let found = words.iter().filter(|word| text.to_lowercase().contains(**word)).count();
+        (surface, named, found)
+    };
+    tools.iter().max_by_key(score).unwrap()["name"].as_str().unwrap()
+}
+
+#[tokio::test]
+async fn descriptions_lead_to_the_visible_surface_to_watch_and_to_the_headless_one_to_scrape() {
+    let server = FakeServer::start().await;
+    let tools = modern(&server, "ann").tools().await;
+    for (task, tool) in [
+        ("click the blue button so I can watch", "desktop-click"),
+        ("type my name and show me", "desktop-type"),
+        ("scrape the page as markdown", "browser-markdown"),
+        ("extract the prices of a list", "browser-extract"),
+    ] {
+        assert_eq!(choose(&tools, task), tool, "{task}");
+    }
+}
+
+#[tokio::test]
+async fn every_tool_says_where_it_works_and_what_it_changes() {
+    let server = FakeServer::start().await;
+    for tool in modern(&server, "ann").tools().await {
+        let (name, text) = (tool["name"].as_str().unwrap(), tool["description"].as_str().unwrap());
+        assert!(tool["title"].is_string() && tool["annotations"]["readOnlyHint"].is_boolean());
+        if name.starts_with("desktop-") && !["desktop-vnc_url"].contains(&name) {
+            assert!(text.contains("VISIBLE"), "{name}: {text}");
+        }
+        if name.starts_with("browser-") {
+            assert!(text.contains("HEADLESS") && text.contains("VISIBLE"), "{name}: {text}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_long_text_is_cut_and_read_on() {
+    let server = FakeServer::start().await;
+    let client = modern(&server, "ann");
+    let long: String = ('a'..='z').cycle().take(50_000).collect();
+    client.ok("file-write", json!({ "path": "long.txt", "content": long })).await;
+    let result = client.call("file-read", json!({ "path": "long.txt" })).await;
+    let text = |result: &Value| result["content"][0]["text"].as_str().unwrap().to_owned();
+    let mut read = text(&result);
+    let mut last = result;
+    while let Some(line) =
+        last["content"][1]["text"].as_str().filter(|line| line.contains("cursor"))
+    {
+        let (_, rest) = line.split_once("\"cursor\": \"").unwrap();
+        let cursor = rest.split('"').next().unwrap();
+        last = client.call("text-read", json!({ "cursor": cursor })).await;
+        read.push_str(&text(&last));
+    }
+    assert_eq!(read, long);
+}
+
+#[tokio::test]
+async fn a_screenshot_is_a_picture_and_says_where_to_watch() {
+    let server = FakeServer::start().await;
+    let client = modern(&server, "ann");
+    let session = session_of(&client.ok("session-create", json!({ "mode": "desktop" })).await);
+    let result = client.call("desktop-screenshot", json!({})).await;
+    assert_eq!(result["content"][0]["type"], "image");
+    assert_eq!(result["content"][0]["mimeType"], "image/png");
+    assert!(result["content"].to_string().contains(&format!("/sessions/{session}")));
+    let uri = format!("helmdeck://sessions/{session}/screenshot");
+    let read = client.request("resources/read", json!({ "uri": uri })).await.result();
+    assert!(read["contents"][0]["blob"].is_string());
+}
+
+#[tokio::test]
+async fn the_ten_resources_can_be_read() {
+    let server = FakeServer::start().await;
+    let client = modern(&server, "ann");
+    let list = client.request("resources/list", json!({})).await.result();
+    let listed = list["resources"].as_array().unwrap().clone();
+    assert_eq!(listed.len(), 10);
+    for resource in listed {
+        let uri = json!({ "uri": resource["uri"] });
+        let read = client.request("resources/read", uri).await.result();
+        assert!(!read["contents"][0]["text"].as_str().unwrap().is_empty());
+    }
+    let missing = client.request("resources/read", json!({ "uri": "helmdeck://nothing" })).await;
+    assert_eq!(missing.error()["code"], -32602);
+}
+
+/// The rules that vendors publish for the schemas of tools.
+fn check_schema(name: &str, schema: &Value, top: bool) {
+    let object = schema.as_object().unwrap_or_else(|| panic!("{name}: {schema}"));
+    for key in object.keys() {
+        let known = [
+            "type",
+            "description",
+            "properties",
+            "required",
+            "items",
+            "enum",
+            "default",
+            "format",
+            "additionalProperties",
+            "anyOf",
+            "minimum",
+            "maximum",
+            "minLength",
+            "maxLength",
+            "minItems",
+            "maxItems",
+            "pattern",
+            "exclusiveMinimum",
+        ];
+        assert!(known.contains(&key.as_str()), "{name}: {key}");
+    }
+    if top {
+        assert_eq!(object["type"], "object", "{name}");
+        assert!(!object.contains_key("anyOf"), "{name}");
+    }
+    assert!(object.get("type").is_none_or(Value::is_string), "{name}: {schema}");
+    if object.get("type") == Some(&json!("array")) {
+        assert!(object.contains_key("items"), "{name}: an array without items");
+    }
+    let values = object.get("enum").and_then(Value::as_array).cloned().unwrap_or_default();
+    assert!(values.iter().all(Value::is_string) || values.is_empty(), "{name}: {schema}");
+    let properties = object.get("properties").and_then(Value::as_object);
+    for required in object.get("required").and_then(Value::as_array).into_iter().flatten() {
+        let known = properties.is_some_and(|it| it.contains_key(required.as_str().unwrap()));
+        assert!(known, "{name}: {required} is required and unknown");
+    }
+    for (field, inner) in properties.into_iter().flatten() {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        assert!(field.len() <= 64 && field.chars().all(plain), "{name}: {field}");
+        check_schema(&format!("{name}.{field}"), inner, false);
+    }
+    for key in ["items", "additionalProperties"] {
+        if let Some(inner) = object.get(key).filter(|inner| inner.is_object()) {
+            check_schema(&format!("{name}.{key}"), inner, false);
+        }
+    }
+    for variant in object.get("anyOf").and_then(Value::as_array).into_iter().flatten() {
+        check_schema(&format!("{name}|"), variant, false);
+    }
+}
+
+#[tokio::test]
+async fn every_schema_is_accepted_by_openai_gemini_anthropic_and_vs_code() {
+    let server = FakeServer::start().await;
+    for profile in ["all", "core", "browser", "desktop", "code"] {
+        let client = McpClient::modern(server.address, server.token("root", "admin"));
+        for tool in client.at(&format!("/mcp?profile={profile}")).tools().await {
+            let name = tool["name"].as_str().unwrap();
+            let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+            // Clients put a prefix before the name, and vendors allow 64 characters in all.
+            assert!(name.len() <= 40 && name.chars().all(plain), "{name}");
+            assert!(tool["description"].as_str().unwrap().len() <= 1024, "{name}: description");
+            check_schema(name, &tool["inputSchema"], true);
+            if let Some(output) = tool.get("outputSchema") {
+                assert_eq!(output["type"], "object", "{name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,26 @@
+/** What a token can be allowed, in words. */
+export const permissions = [
+  { scope: "sessions:read", text: "See sessions", hint: "Their list, state, history and logs" },
+  { scope: "sessions:write", text: "Create and end sessions", hint: "" },
+  { scope: "sessions:act", text: "Act in sessions", hint: "See the screen; use mouse, keyboard, browser, files and commands" },
+  { scope: "metrics:read", text: "Read metrics", hint: "For Prometheus" },
+] as const;
+
+/** What an agent needs. */
+export const usual: readonly string[] = ["sessions:read", "sessions:write", "sessions:act"];
+
+const ofSessions = permissions.filter(({ scope }) => scope.startsWith("sessions:"));
+
+/** What these scopes allow, each in a few words; a scope that is not known here stays as it is. */
+export function inWords(scopes: string[]): string[] {
+  if (scopes.includes("admin") || scopes.includes("*")) return ["Everything, for all owners"];
+  const has = (scope: string) => scopes.includes(scope) || scopes.includes(`${scope.split(":")[0]}:*`);
+  const allOfSessions = ofSessions.every(({ scope }) => has(scope));
+  const known = permissions.filter(({ scope }) => has(scope) && !(allOfSessions && scope.startsWith("sessions:")));
+  const others = scopes.filter((scope) => !isKnown(scope));
+  return [...(allOfSessions ? ["Create, see and use sessions"] : []), ...known.map(({ text }) => text), ...others];
+}
+
+function isKnown(scope: string): boolean {
+  return permissions.some((each) => each.scope === scope || `${each.scope.split(":")[0]}:*` === scope);
+}

@@ -1,0 +1,49 @@
+import type { ReactNode } from "react";
+import { client } from "../api/client";
+import { useIdentity } from "../identity";
+import { Link } from "../router";
+import { Brand } from "./Brand";
+import { IconButton } from "./IconButton";
+import { ThemeButton } from "./ThemeButton";
+
+const pages = [
+  { page: "wall", to: "", text: "Sessions" },
+  { page: "connect", to: "connect", text: "Connect" },
+  { page: "tokens", to: "tokens", text: "Tokens" },
+  { page: "settings", to: "settings", text: "Settings" },
+] as const;
+
+interface AppBarProps {
+  current: (typeof pages)[number]["page"];
+  onLogOut: () => void;
+  /** What this page offers: a count, a button. */
+  children?: ReactNode;
+}
+
+/** The bar of every page but a session's own: the way to the others. */
+export function AppBar({ current, onLogOut, children }: AppBarProps) {
+  const { subject } = useIdentity();
+  const logOut = () => void client.logOut().then(onLogOut, onLogOut);
+  return (
+    <header className="bar app-bar">
+      {current === "wall" ? (
+        <h1>
+          <Brand />
+        </h1>
+      ) : (
+        <Brand />
+      )}
+      <nav aria-label="Pages">
+        {pages.map(({ page, to, text }) => (
+          <Link key={page} to={to} aria-current={page === current ? "page" : undefined}>
+            {text}
+          </Link>
+        ))}
+      </nav>
+      {children ?? <span className="room" />}
+      <ThemeButton />
+      <span className="muted wide-only">{subject}</span>
+      <IconButton icon="leave" label={`Log out ${subject}`} className="quiet" onClick={logOut} />
+    </header>
+  );
+}
