@@ -3,6 +3,7 @@
 mod actions;
 mod bombs;
 mod egress;
+mod mcp;
 mod memory;
 mod peers;
 mod starts;
@@ -16,12 +17,13 @@ use std::{
 use helmdeck_testkit::Server;
 
 const USAGE: &str = "\
-Usage: cargo xtask bench [actions|starts|bombs|egress|all]
+Usage: cargo xtask bench [actions|starts|bombs|egress|mcp|all]
 
   actions   Click, move, scroll, type, screenshot, zoom over HTTP, against xdotool and scrot
   starts    Cold start of sessions in both modes, and the memory of server and guest
   bombs     A session's clicks while its neighbour forks, allocates and writes without end
   egress    What the proxy adds to a request, and its throughput
+  mcp       Listings, calls and clients of MCP, against @playwright/mcp and chrome-devtools-mcp
   all       Everything (default)
 
 Needs xdotool, scrot and imagemagick; builds the release binary first.";
@@ -29,7 +31,7 @@ Needs xdotool, scrot and imagemagick; builds the release binary first.";
 /// Runs the benchmark that `args` names.
 pub fn run(args: Vec<OsString>) -> ExitCode {
     let which = args.first().and_then(|arg| arg.to_str()).unwrap_or("all").to_owned();
-    if !matches!(which.as_str(), "actions" | "starts" | "bombs" | "egress" | "all") {
+    if !matches!(which.as_str(), "actions" | "starts" | "bombs" | "egress" | "mcp" | "all") {
         println!("{USAGE}");
         return if which == "--help" { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
@@ -58,6 +60,9 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
         }
         if wanted("egress") {
             egress::run(&server).await;
+        }
+        if wanted("mcp") {
+            mcp::run(&server).await;
         }
         if wanted("bombs") {
             bombs::run(&server).await;

@@ -10,6 +10,9 @@ use xtask::tidy;
 mod bench;
 mod clients;
 mod fresh;
+mod mcp_clients;
+mod mcp_conformance;
+mod mcp_packages;
 mod soak;
 
 const USAGE: &str = "\
@@ -19,6 +22,8 @@ Usage: cargo xtask COMMAND
   bench ...    Measure actions on a real display (bench --help says more)
   soak ...     Create and end many sessions, and see that nothing grows
   clients      Generate clients from docs/openapi.json, and drive a server with them
+  mcp-clients  Connect unmodified MCP clients to a server (mcp-clients --help says more)
+  mcp-conformance  Run the official MCP conformance suite
   fresh ...    Run make up and make test on a new minimal Debian (fresh --help says more)
   ci           Run everything that CI runs";
 
@@ -31,6 +36,8 @@ fn main() -> ExitCode {
         Some("bench") => bench::run(rest),
         Some("soak") => soak::run(rest),
         Some("clients") => clients::run(&root(), &rest),
+        Some("mcp-clients") => mcp_clients::run(&root(), &rest),
+        Some("mcp-conformance") => mcp_conformance::run(&root(), &rest),
         Some("fresh") => fresh::run(&root(), rest),
         Some("ci") if rest.is_empty() => ci(),
         Some("help" | "--help" | "-h") => {

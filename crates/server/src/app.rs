@@ -82,6 +82,9 @@ pub async fn run(
     let listener = listen(config.addr).await?;
     let addr = listener.local_addr().unwrap_or(config.addr);
     let app = App::build(config, addr, store.clone(), runtime, clock.clone()).await?;
+    if let Some(fixtures) = &instance.mcp_fixtures {
+        let _ = app.mcp.fixtures.set(fixtures.clone());
+    }
     app.sessions.adopt().await?;
     // The last step that can fail, because a generated password must be announced.
     let new_admin = admin::ensure(store, config).await?;

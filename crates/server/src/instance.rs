@@ -1,11 +1,11 @@
 //! This server's claim on its data directory.
 
-use std::{fs::DirBuilder, io, os::unix::fs::DirBuilderExt, path::Path};
+use std::{fs::DirBuilder, io, os::unix::fs::DirBuilderExt, path::Path, sync::Arc};
 
 use helmdeck_sessions::Clock;
 use helmdeck_store::Store;
 
-use crate::{Config, ServerError, lock::Lock};
+use crate::{Config, McpFixtures, ServerError, lock::Lock};
 
 /// A locked data directory with its open store.
 #[derive(Debug)]
@@ -13,6 +13,7 @@ pub struct Instance {
     pub(crate) config: Config,
     pub(crate) store: Store,
     pub(crate) clock: Clock,
+    pub(crate) mcp_fixtures: Option<Arc<dyn McpFixtures>>,
     id: String,
     _lock: Lock,
 }
@@ -29,12 +30,17 @@ impl Instance {
         }
         let store = Store::open(&config.data_dir).await?;
         let id = store.instance_id().await?;
-        Ok(Self { config, store, clock: Clock::default(), id, _lock: lock })
+        Ok(Self { config, store, clock: Clock::default(), mcp_fixtures: None, id, _lock: lock })
     }
 
     /// The same with another clock for limits and leases of sessions.
     pub fn with_clock(self, clock: Clock) -> Self {
         Self { clock, ..self }
+    }
+
+    /// The same with further MCP tools, prompts and resources, for tests of the protocol.
+    pub fn with_mcp_fixtures(self, fixtures: Arc<dyn McpFixtures>) -> Self {
+        Self { mcp_fixtures: Some(fixtures), ..self }
     }
 
     /// Identifies this installation on the machine. Survives restarts.

@@ -62,6 +62,7 @@ pub use config::{Change, Config};
 pub use error::ServerError;
 pub use helmdeck_sessions::{Clock, ClockControl, Scope};
 pub use instance::Instance;
+pub use mcp::Fixtures as McpFixtures;
 pub use mcp_clients::{McpClients, SeenClient};
 pub use operation::{Access, Operation};
 pub use table::{operations, tools};

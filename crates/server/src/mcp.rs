@@ -11,6 +11,8 @@ mod catalogue;
 mod client;
 mod current_session;
 mod door;
+mod fixtures;
+mod formats;
 mod http;
 mod instructions;
 mod long_text;
@@ -26,9 +28,10 @@ mod session_store;
 mod sse;
 mod subscriptions;
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 pub use self::http::{challenge, metadata, serve};
+pub use fixtures::Fixtures;
 pub use sse::{open as open_sse, post as post_sse};
 
 /// What the MCP door keeps while the server runs.
@@ -39,4 +42,6 @@ pub struct Mcp {
     texts: long_text::Texts,
     creating: current_session::Creating,
     sse: sse::Connections,
+    /// Only tests set it.
+    pub fixtures: OnceLock<Arc<dyn Fixtures>>,
 }

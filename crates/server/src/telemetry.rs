@@ -8,7 +8,9 @@ use crate::{Config, ServerError, config::LogFormat};
 
 /// Starts logging. Call once, before anything else.
 pub fn init(config: &Config) -> Result<(), ServerError> {
-    let filter = EnvFilter::try_new(&config.log).map_err(|e| ServerError::Log(Box::new(e)))?;
+    // rmcp calls it an error when a client hangs up.
+    let filter = format!("rmcp=off,{}", config.log);
+    let filter = EnvFilter::try_new(filter).map_err(|e| ServerError::Log(Box::new(e)))?;
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr);
     // A failure to log on a full disk would otherwise panic.
     let lines = lines.log_internal_errors(false);

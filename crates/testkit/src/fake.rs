@@ -10,6 +10,7 @@ mod cdp;
 mod exec;
 mod files;
 mod guest;
+mod mcp;
 mod picture;
 mod rfb;
 mod router;

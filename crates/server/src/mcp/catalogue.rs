@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::{
     builtin,
     client::Client,
+    formats::remove_sizes,
     portable_schema::{brief, portable},
 };
 use crate::{
@@ -197,7 +198,8 @@ fn session_argument() -> Value {
 
 /// What a success looks like. Answers that are no object stand in `result`.
 fn output_schema(tool: &Tool) -> Option<Map<String, Value>> {
-    let schema = tool.output_schema()?;
+    let mut schema = tool.output_schema()?;
+    remove_sizes(&mut schema);
     let mut object = match schema {
         Value::Object(object) if object.get("type") == Some(&json!("object")) => object,
         other => {

@@ -9,11 +9,13 @@ use rmcp::{
         CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse,
         Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
         ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
-        ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams,
-        SubscriptionFilter, Tool as McpTool, UnsubscribeRequestParams,
+        ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig,
+        SetLevelRequestMethod, SubscribeRequestParams, SubscriptionFilter, Tool as McpTool,
+        UnsubscribeRequestParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
+use serde_json::Map;
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -21,6 +23,7 @@ use super::{
     call,
     catalogue::Catalogue,
     client::Client,
+    fixtures::Fixtures,
     instructions::INSTRUCTIONS,
     prompts, resources,
     subscriptions::{self, Change},
@@ -64,11 +67,16 @@ impl Door {
         }
         Ok(client)
     }
+
+    /// What a test has added.
+    fn fixtures(&self) -> Option<&dyn Fixtures> {
+        self.app.mcp.fixtures.get().map(Arc::as_ref)
+    }
 }
 
 impl ServerHandler for Door {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder()
+        let mut capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_tool_list_changed()
             .enable_resources()
@@ -76,6 +84,7 @@ impl ServerHandler for Door {
             .enable_resources_subscribe()
             .enable_prompts()
             .build();
+        capabilities.logging = self.fixtures().map(|_| Map::new());
         let me = Implementation::new("helmdeck", env!("CARGO_PKG_VERSION"))
             .with_title("helmdeck")
             .with_description("A browser and a Linux desktop for agents, which people can watch.");
@@ -87,7 +96,9 @@ impl ServerHandler for Door {
     }
 
     fn get_tool(&self, name: &str) -> Option<McpTool> {
-        Catalogue::of(&self.app).find(name).map(|entry| entry.whole().clone())
+        let added = self.fixtures().map(Fixtures::tools).unwrap_or_default();
+        let added = added.into_iter().find(|tool| tool.name == name);
+        added.or_else(|| Catalogue::of(&self.app).find(name).map(|entry| entry.whole().clone()))
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
@@ -111,7 +122,9 @@ impl ServerHandler for Door {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let client = self.client(&context)?;
-        Ok(ListToolsResult::with_all_items(Catalogue::of(&self.app).listed(&client)))
+        let mut tools = Catalogue::of(&self.app).listed(&client);
+        tools.extend(self.fixtures().into_iter().flat_map(Fixtures::tools));
+        Ok(ListToolsResult::with_all_items(tools))
     }
 
     async fn call_tool(
@@ -120,6 +133,11 @@ impl ServerHandler for Door {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let client = self.client(&context)?;
+        if let Some(fixtures) = self.fixtures()
+            && let Some(answer) = fixtures.call_tool(&request, &context).await
+        {
+            return answer;
+        }
         let args = request.arguments.unwrap_or_default();
         Ok(call::call(&client, &request.name, args, &context).await?.into())
     }
@@ -129,7 +147,9 @@ impl ServerHandler for Door {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Ok(ListPromptsResult::with_all_items(prompts::list()))
+        let mut prompts = prompts::list();
+        prompts.extend(self.fixtures().into_iter().flat_map(Fixtures::prompts));
+        Ok(ListPromptsResult::with_all_items(prompts))
     }
 
     async fn get_prompt(
@@ -137,7 +157,10 @@ impl ServerHandler for Door {
         request: GetPromptRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        Ok(prompts::get(&request.name, request.arguments.as_ref())?.into())
+        match self.fixtures().and_then(|fixtures| fixtures.get_prompt(&request)) {
+            Some(answer) => answer,
+            None => Ok(prompts::get(&request.name, request.arguments.as_ref())?.into()),
+        }
     }
 
     async fn list_resources(
@@ -146,7 +169,9 @@ impl ServerHandler for Door {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let client = self.client(&context)?;
-        Ok(ListResourcesResult::with_all_items(resources::list(&client).await))
+        let mut resources = resources::list(&client).await;
+        resources.extend(self.fixtures().into_iter().flat_map(Fixtures::resources));
+        Ok(ListResourcesResult::with_all_items(resources))
     }
 
     async fn list_resource_templates(
@@ -154,7 +179,9 @@ impl ServerHandler for Door {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+        let mut templates = resources::templates();
+        templates.extend(self.fixtures().into_iter().flat_map(Fixtures::templates));
+        Ok(ListResourceTemplatesResult::with_all_items(templates))
     }
 
     async fn read_resource(
@@ -163,7 +190,10 @@ impl ServerHandler for Door {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let client = self.client(&context)?;
-        Ok(resources::read(&client, &request.uri).await?.into())
+        match self.fixtures().and_then(|fixtures| fixtures.read_resource(&request.uri)) {
+            Some(content) => Ok(ReadResourceResult::new(vec![content]).into()),
+            None => Ok(resources::read(&client, &request.uri).await?.into()),
+        }
     }
 
     async fn subscribe(
@@ -172,6 +202,9 @@ impl ServerHandler for Door {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let client = self.client(&context)?;
+        if self.fixtures().is_some_and(|it| it.read_resource(&request.uri).is_some()) {
+            return Ok(());
+        }
         // Also answers whether the client may read it.
         resources::readable(&client, &request.uri)?;
         let mut followed = self.followed.lock();
@@ -193,6 +226,16 @@ impl ServerHandler for Door {
     ) -> Result<(), ErrorData> {
         self.followed.lock().screens.remove(&request.uri);
         Ok(())
+    }
+
+    #[expect(deprecated, reason = "protocol versions with sessions have it")]
+    async fn set_level(
+        &self,
+        _: rmcp::model::SetLevelRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let logs = self.fixtures().is_some();
+        logs.then_some(()).ok_or_else(ErrorData::method_not_found::<SetLevelRequestMethod>)
     }
 
     fn accepted_subscription_filter(

@@ -1,6 +1,6 @@
 //! `fake-server`: a server with fake guests on the loopback, for programs that test the API. It
 //! prints its address and an admin token, separated by a tab, and runs until it is killed or its
-//! standard input ends.
+//! standard input ends. With `--mcp-fixtures`, it has the tools that the MCP conformance suite calls.
 
 use std::io::{Read, Write};
 
@@ -9,7 +9,10 @@ use serde_json::json;
 
 #[tokio::main]
 async fn main() {
-    let server = FakeServer::start().await;
+    let server = match std::env::args().nth(1).as_deref() {
+        Some("--mcp-fixtures") => FakeServer::start_for_conformance().await,
+        _ => FakeServer::start().await,
+    };
     let token = server.person_token("admin", "admin");
     let admin = server.bearer(token.clone());
     let desktop = json!({ "mode": "desktop", "geometry": "800x600", "idle_timeout_s": 0 });

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use helmdeck_runtime::Runtime;
 use helmdeck_server::{
-    Clock, ClockControl, Config, Instance, Shutdown, Started,
+    Clock, ClockControl, Config, Instance, McpFixtures, Shutdown, Started,
     admin::NewAdmin,
     token::{Claims, Grant, Signer},
 };
@@ -15,7 +15,7 @@ use tokio::{
     task::{JoinHandle, spawn_blocking},
 };
 
-use super::runtime::FakeRuntime;
+use super::{mcp::ConformanceFixtures, runtime::FakeRuntime};
 use crate::{Client, connected::Listens};
 
 /// Signs the tokens of these servers.
@@ -42,6 +42,7 @@ pub struct FakeServer {
     dir: TempDir,
     env: Vec<(String, String)>,
     backend: Arc<dyn Runtime>,
+    mcp_fixtures: Option<Arc<dyn McpFixtures>>,
 }
 
 /// The tasks of a server. They have their own tokio runtime, so that they can be killed together.
@@ -60,18 +61,26 @@ impl FakeServer {
     /// Starts a server with these settings.
     pub async fn start_with(env: &[(&str, &str)]) -> Self {
         let runtime = FakeRuntime::new();
-        Self::start_on(env, runtime.clone(), Arc::new(runtime)).await
+        Self::start_on(env, runtime.clone(), Arc::new(runtime), None).await
+    }
+
+    /// Starts a server with the tools that the MCP conformance suite calls.
+    pub async fn start_for_conformance() -> Self {
+        let runtime = FakeRuntime::new();
+        let fixtures = Arc::new(ConformanceFixtures);
+        Self::start_on(&[], runtime.clone(), Arc::new(runtime), Some(fixtures)).await
     }
 
     /// Starts a server on a given runtime.
     pub async fn start_with_runtime(env: &[(&str, &str)], runtime: Arc<dyn Runtime>) -> Self {
-        Self::start_on(env, FakeRuntime::new(), runtime).await
+        Self::start_on(env, FakeRuntime::new(), runtime, None).await
     }
 
     async fn start_on(
         env: &[(&str, &str)],
         runtime: FakeRuntime,
         backend: Arc<dyn Runtime>,
+        mcp_fixtures: Option<Arc<dyn McpFixtures>>,
     ) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let ours = [
@@ -83,7 +92,8 @@ impl FakeServer {
         let env: Vec<_> = env.collect();
         let config = Config::load(None, env.iter().cloned()).unwrap();
         let (clock, control) = Clock::controlled();
-        let (running, started) = run(config.clone(), backend.clone(), clock).await;
+        let (running, started) =
+            run(config.clone(), backend.clone(), clock, mcp_fixtures.clone()).await;
         Self {
             address: started.addr,
             new_admin: started.new_admin,
@@ -95,6 +105,7 @@ impl FakeServer {
             dir,
             env,
             backend,
+            mcp_fixtures,
         }
     }
 
@@ -103,7 +114,8 @@ impl FakeServer {
         assert!(self.running.is_none(), "it was ended before");
         let config = Config::load(None, self.env.iter().cloned()).unwrap();
         let (clock, control) = Clock::controlled();
-        let (running, started) = run(config, self.backend.clone(), clock).await;
+        let fixtures = self.mcp_fixtures.clone();
+        let (running, started) = run(config, self.backend.clone(), clock, fixtures).await;
         (self.address, self.clock, self.running) = (started.addr, control, Some(running));
     }
 
@@ -209,13 +221,21 @@ impl Drop for FakeServer {
     }
 }
 
-async fn run(config: Config, runtime: Arc<dyn Runtime>, clock: Clock) -> (Running, Started) {
+async fn run(
+    config: Config,
+    runtime: Arc<dyn Runtime>,
+    clock: Clock,
+    mcp_fixtures: Option<Arc<dyn McpFixtures>>,
+) -> (Running, Started) {
     let tasks =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let (stop, asked) = oneshot::channel();
     let (started, starting) = oneshot::channel();
     let stopped = tasks.spawn(async move {
-        let instance = Instance::open(config).await.unwrap().with_clock(clock);
+        let mut instance = Instance::open(config).await.unwrap().with_clock(clock);
+        if let Some(fixtures) = mcp_fixtures {
+            instance = instance.with_mcp_fixtures(fixtures);
+        }
         let shutdown = async { asked.await.unwrap_or(Shutdown::EndSessions) };
         let announce = |it| drop(started.send(it));
         helmdeck_server::run(instance, runtime, announce, shutdown).await.unwrap();
