@@ -27,6 +27,8 @@ build() {
     say "Building helmdeck. The first build takes about ten minutes on two cores."
   fi
   cargo build --release --package helmdeck
+  # The name under which MCP clients can start `helmdeck mcp`.
+  ln -sf helmdeck "${bin}-mcp"
 }
 
 up() {

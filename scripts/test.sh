@@ -33,6 +33,15 @@ dependencies() {
   fi
 }
 
+# The commands of clients build for systems without sandboxes, so they must not need the crates of servers.
+client() {
+  local servers
+  servers=$(cargo tree --package helmdeck --no-default-features --edges normal --prefix none |
+    grep -E '^helmdeck-(display|guest|runtime|server|sessions|spawn|store) ' || true)
+  [[ -z $servers ]] || die "The commands of clients depend on crates of servers: $servers"
+  cargo clippy --package helmdeck --no-default-features -- -D warnings
+}
+
 begin_steps "make test"
 ask_step "packages" packages
 need_rust
@@ -42,6 +51,7 @@ step "web page: types and unit tests" scripts/web.sh check
 step "format" cargo fmt --check
 step "dependencies" dependencies
 step "clippy" cargo clippy --workspace --all-targets -- -D warnings
+step "client commands alone" client
 step "tests" cargo nextest run --workspace
 HELMDECK_BIN=$(realpath "${CARGO_TARGET_DIR:-target}/debug/helmdeck") step "the page in a browser" scripts/web.sh e2e
 if [[ $EUID -eq 0 ]]; then

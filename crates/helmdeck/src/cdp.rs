@@ -11,15 +11,10 @@ mod transfers;
 
 use std::{error::Error, net::Ipv4Addr, sync::Arc};
 
-use helmdeck_server::Config;
 use secrecy::SecretString;
-use tokio::{
-    net::TcpListener,
-    signal::unix::{SignalKind, signal},
-    sync::watch,
-};
+use tokio::{net::TcpListener, sync::watch};
 
-use crate::remote::Remote;
+use crate::{local::Config, remote::Remote, stop_signal::stop_signal};
 use files::Files;
 use port::Port;
 
@@ -51,8 +46,7 @@ pub fn run(config: &Config, args: Args) -> Result<(), Box<dyn Error>> {
 }
 
 async fn serve(server: Arc<Remote>, args: Args) -> Result<(), Box<dyn Error>> {
-    let (mut interrupt, mut terminate) =
-        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let stop = stop_signal()?;
     let files = Files::new(server.clone(), &args.session)?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port)).await?;
     let number = listener.local_addr()?.port();
@@ -69,7 +63,6 @@ async fn serve(server: Arc<Remote>, args: Args) -> Result<(), Box<dyn Error>> {
         ended = is_over.wait_for(Option::is_some) => {
             Err(ended.ok().and_then(|why| why.clone()).unwrap_or_default().into())
         }
-        _ = interrupt.recv() => Ok(()),
-        _ = terminate.recv() => Ok(()),
+        () = stop => Ok(()),
     }
 }

@@ -9,17 +9,19 @@ use std::{error::Error, sync::Arc, time::Duration};
 
 use futures_util::StreamExt;
 use helmdeck_egress::dial_loopback;
-use helmdeck_server::Config;
 use helmdeck_wire::forward::{ForwardNews, ForwardRule};
 use secrecy::SecretString;
 use tokio::{
-    signal::unix::{SignalKind, signal},
     task::JoinSet,
     time::{sleep, timeout},
 };
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::remote::{NoSocket, Remote, Socket};
+use crate::{
+    local::Config,
+    remote::{NoSocket, Remote, Socket},
+    stop_signal::stop_signal,
+};
 
 /// A server that is silent for this long is gone: it sends a ping every few seconds.
 const SILENCE: Duration = Duration::from_secs(20);
@@ -69,12 +71,10 @@ pub fn run(config: &Config, args: Args) -> Result<(), Box<dyn Error>> {
     let forwarding = Forwarding { server, rule: args.port, session: args.session, path };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let (mut interrupt, mut terminate) =
-            (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        let stop = stop_signal()?;
         tokio::select! {
             done = forwarding.keep() => done,
-            _ = interrupt.recv() => Ok(()),
-            _ = terminate.recv() => Ok(()),
+            () = stop => Ok(()),
         }
     })
 }

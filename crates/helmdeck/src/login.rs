@@ -3,20 +3,18 @@
 use std::{
     error::Error,
     fs,
-    io::{IsTerminal, Read, Write, stderr, stdin},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    io::{self, IsTerminal, Read, Stdin, Write, stderr, stdin},
     path::PathBuf,
 };
 
 use bytes::Bytes;
-use helmdeck_server::Config;
 use http::Method;
-use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
+    local::Config,
     remote::Remote,
     rest::{DEADLINE, ask},
 };
@@ -70,7 +68,7 @@ pub fn run(config: &Config, args: &Args) -> Result<(), Box<dyn Error>> {
 /// Deletes the stored login.
 pub fn forget() -> Result<(), Box<dyn Error>> {
     match fs::remove_file(path()?) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
         _ => Ok(()),
     }
 }
@@ -82,7 +80,7 @@ pub fn remembered() -> Result<Option<Remembered>, Box<dyn Error>> {
         Ok(text) => Ok(Some(serde_json::from_slice(&text).map_err(|error| {
             format!("{}: {error}; log in again: helmdeck login URL", path.display())
         })?)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(format!("{}: {error}", path.display()).into()),
     }
 }
@@ -101,11 +99,10 @@ fn remember(url: &str, token: &str) -> Result<(), Box<dyn Error>> {
     }
     let path = path()?;
     if let Some(dir) = path.parent() {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+        private_dir().create(dir)?;
     }
     let new = path.with_extension("new");
-    let mut file =
-        fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+    let mut file = private_file().open(&new)?;
     file.write_all(&serde_json::to_vec(&Written { url, token })?)?;
     file.sync_all()?;
     fs::rename(&new, &path)?;
@@ -115,9 +112,32 @@ fn remember(url: &str, token: &str) -> Result<(), Box<dyn Error>> {
 fn path() -> Result<PathBuf, Box<dyn Error>> {
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
-    let dir =
-        absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")));
-    Ok(dir.ok_or("HOME is not set: the login cannot be stored")?.join("helmdeck/login.json"))
+    let dir = if cfg!(windows) {
+        absolute("APPDATA").ok_or("APPDATA is not set: the login cannot be stored")?
+    } else {
+        absolute("XDG_CONFIG_HOME")
+            .or_else(|| absolute("HOME").map(|home| home.join(".config")))
+            .ok_or("HOME is not set: the login cannot be stored")?
+    };
+    Ok(dir.join("helmdeck").join("login.json"))
+}
+
+/// Creates directories that only this user can enter. On Windows, the user's folder is private.
+fn private_dir() -> fs::DirBuilder {
+    let mut dir = fs::DirBuilder::new();
+    dir.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut dir, 0o700);
+    dir
+}
+
+/// Creates or replaces files that only this user can read.
+fn private_file() -> fs::OpenOptions {
+    let mut file = fs::OpenOptions::new();
+    file.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut file, 0o600);
+    file
 }
 
 fn ask_password(username: &str, url: &str) -> Result<SecretString, Box<dyn Error>> {
@@ -125,17 +145,34 @@ fn ask_password(username: &str, url: &str) -> Result<SecretString, Box<dyn Error
     if !terminal.is_terminal() {
         return Ok(read_line(terminal)?.into());
     }
-    write!(stderr(), "Password of {username} at {url}: ")?;
-    let before = tcgetattr(&terminal)?;
+    let note = if cfg!(unix) { "" } else { " (visible as you type)" };
+    write!(stderr(), "Password of {username} at {url}{note}: ")?;
+    let line = read_hidden(&terminal)?;
+    Ok(line.trim_end_matches(['\r', '\n']).into())
+}
+
+/// Reads a line without showing it.
+#[cfg(unix)]
+fn read_hidden(terminal: &Stdin) -> io::Result<String> {
+    use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+    let before = tcgetattr(terminal)?;
     let mut silent = before.clone();
     silent.local_modes.remove(LocalModes::ECHO);
-    tcsetattr(&terminal, OptionalActions::Flush, &silent)?;
+    tcsetattr(terminal, OptionalActions::Flush, &silent)?;
     let mut line = String::new();
     let read = terminal.read_line(&mut line);
-    tcsetattr(&terminal, OptionalActions::Flush, &before)?;
+    tcsetattr(terminal, OptionalActions::Flush, &before)?;
     writeln!(stderr())?;
     read?;
-    Ok(line.trim_end_matches(['\r', '\n']).into())
+    Ok(line)
+}
+
+/// Reads a line, which the terminal shows.
+#[cfg(not(unix))]
+fn read_hidden(terminal: &Stdin) -> io::Result<String> {
+    let mut line = String::new();
+    terminal.read_line(&mut line)?;
+    Ok(line)
 }
 
 fn read_line(mut input: impl Read) -> Result<String, Box<dyn Error>> {

@@ -1,21 +1,36 @@
 //! The `helmdeck` program: one file per command.
+//!
+//! Commands of clients build for every system. Those of `server_command` need Linux and the feature
+//! `server`.
 
+#[cfg(feature = "server")]
 mod admin;
+#[cfg(feature = "server")]
 mod attach;
 mod cdp;
+#[cfg(feature = "server")]
 mod config;
 mod connect;
+#[cfg(feature = "server")]
 mod doctor;
+#[cfg(feature = "server")]
 mod egress;
 mod forward;
+mod local;
 mod login;
+mod mcp;
 mod remote;
 mod rest;
+#[cfg(feature = "server")]
 mod serve;
 mod server_args;
+#[cfg(feature = "server")]
+mod server_command;
 mod session;
 mod skill;
+mod stop_signal;
 mod table;
+#[cfg(feature = "server")]
 mod token;
 mod tools;
 mod vnc;
@@ -23,47 +38,48 @@ mod vnc;
 use std::{
     error::Error,
     ffi::OsString,
-    io::{Write, stderr, stdout},
-    path::PathBuf,
+    io::stdout,
+    path::{Path, PathBuf},
     process::ExitCode,
 };
 
 use clap::{CommandFactory, Parser, Subcommand};
-use helmdeck_server::Config;
 use helmdeck_wire::error::with_causes;
-
-/// Exit code of shells for a program that cannot be started.
-const NOT_STARTED: u8 = 127;
 
 /// The computer for AI agents that people can watch.
 #[derive(Parser)]
 #[command(version, about, arg_required_else_help = true)]
 struct Cli {
     /// Settings file. Defaults to HELMDECK_CONFIG, then to helmdeck.toml in the data directory.
+    #[cfg(feature = "server")]
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
     #[command(subcommand)]
     command: Command,
 }
 
+impl Cli {
+    fn settings_file(&self) -> Option<PathBuf> {
+        #[cfg(feature = "server")]
+        return self.config.clone();
+        #[cfg(not(feature = "server"))]
+        None
+    }
+}
+
 #[derive(Subcommand)]
 enum Command {
-    /// Run the server in the foreground; Ctrl-C stops it and its sessions.
-    Serve,
-    /// Check that this machine meets the requirements of sessions, and show how to fix problems.
-    Doctor,
-    /// Show the settings in effect, and where each one comes from.
-    Config(config::Args),
-    /// Print a token for a client.
-    Token(token::Args),
+    #[cfg(feature = "server")]
+    #[command(flatten)]
+    Server(server_command::ServerCommand),
+    /// Serve the tools to an MCP client that starts this program: MCP over standard input and
+    /// output.
+    Mcp(mcp::Args),
     /// Serve a session's desktop to one VNC program, on a local port.
     Vnc(vnc::Args),
     /// Serve a session's browser on a local port, as if it ran here, with local downloads and
     /// uploads.
     Cdp(cdp::Args),
-    /// Attach a running display or browser to a server as a session. Ctrl-C ends the session and
-    /// leaves both unchanged.
-    Attach(attach::Args),
     /// Open a local port inside a session: http://localhost:PORT there reaches the server that runs
     /// here. Ctrl-C ends it.
     Forward(forward::Args),
@@ -88,45 +104,10 @@ enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
-    /// Manage the admin account.
-    #[command(subcommand)]
-    Admin(admin::Action),
-    /// Test what sessions may reach on the network.
-    #[command(subcommand)]
-    Egress(egress::Action),
-    /// Run inside a sandbox; started by the server.
-    #[command(hide = true)]
-    Guest {
-        #[arg(long)]
-        listen_fd: i32,
-    },
-    /// Stand in for a browser inside the nested sandbox; started by the agent's programs.
-    #[command(hide = true, disable_help_flag = true)]
-    Browser {
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        line: Vec<OsString>,
-    },
-    /// Open pages in the session's browser; started by the agent's programs.
-    #[command(hide = true, disable_help_flag = true)]
-    OpenPage {
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        line: Vec<OsString>,
-    },
-    /// Run inside a nested sandbox; started by the guest.
-    #[command(hide = true)]
-    Nest {
-        /// Name in the process list.
-        #[arg(long)]
-        name: String,
-        #[arg(long)]
-        control_fd: i32,
-        #[arg(long)]
-        oom_score: u32,
-    },
 }
 
 fn main() -> ExitCode {
-    match run(Cli::parse()) {
+    match run(Cli::parse_from(command_line(std::env::args_os()))) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("helmdeck: {}", with_causes(&*error));
@@ -135,35 +116,26 @@ fn main() -> ExitCode {
     }
 }
 
+/// The arguments. A program called `helmdeck-mcp` is `helmdeck mcp`.
+fn command_line(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut args: Vec<_> = args.into_iter().collect();
+    let program =
+        args.first().map(|name| Path::new(name).file_stem() == Some("helmdeck-mcp".as_ref()));
+    if program == Some(true) {
+        args.insert(1, "mcp".into());
+    }
+    args
+}
+
 fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
-    let read = || Config::load(cli.config.as_deref(), environment());
-    let load = || {
-        read().inspect(|config| {
-            for warning in &config.warnings {
-                // Write errors are ignored.
-                let _ = writeln!(stderr(), "helmdeck: {warning}");
-            }
-        })
-    };
+    let file = cli.settings_file();
+    let load = || local::load(file.as_deref());
     match cli.command {
-        Command::Serve => {
-            // Before any descriptor is opened.
-            helmdeck_spawn::close_inherited(None)?;
-            // Before there are threads, so that all of them inherit it.
-            helmdeck_spawn::be_prompt();
-            helmdeck_spawn::raise_descriptors();
-            // The log contains the warnings.
-            serve::run(read()?)?;
-        }
-        Command::Doctor => {
-            let config = load()?;
-            return Ok(doctor::run(config.addr, &config.data_dir, &config.run_dir));
-        }
-        Command::Config(args) => config::run(&load()?, &args)?,
-        Command::Token(args) => token::run(&load()?, &args)?,
+        #[cfg(feature = "server")]
+        Command::Server(command) => return server_command::run(command, file.as_deref()),
+        Command::Mcp(args) => mcp::run(&load()?, &args)?,
         Command::Vnc(args) => vnc::run(&load()?, &args)?,
         Command::Cdp(args) => cdp::run(&load()?, args)?,
-        Command::Attach(args) => attach::run(&load()?, args)?,
         Command::Forward(args) => forward::run(&load()?, args)?,
         Command::Session(action) => return session::run(&load()?, action),
         Command::Tools(args) => tools::list(&load()?, &args)?,
@@ -175,29 +147,23 @@ fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
         Command::Completion { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "helmdeck", &mut stdout());
         }
-        Command::Admin(action) => admin::run(&load()?, &action)?,
-        Command::Egress(action) => return egress::run(&load()?, action),
-        Command::Browser { line } => {
-            return Ok(not_started(&helmdeck_guest::run_wrapper(line)));
-        }
-        Command::OpenPage { line } => {
-            return Ok(not_started(&helmdeck_guest::open_page(line)));
-        }
-        Command::Guest { listen_fd } => helmdeck_guest::run(listen_fd)?,
-        Command::Nest { control_fd, oom_score, .. } => {
-            helmdeck_guest::run_nest(control_fd, oom_score)?;
-        }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn not_started(error: &std::io::Error) -> ExitCode {
-    eprintln!("helmdeck: the browser cannot be started: {error}");
-    ExitCode::from(NOT_STARTED)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// The environment, without values that are not UTF-8. No setting needs those.
-fn environment() -> impl Iterator<Item = (String, String)> {
-    std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+    #[test]
+    fn a_program_called_helmdeck_mcp_is_the_command_mcp() {
+        let line = |args: &[&str]| {
+            let line = command_line(args.iter().map(OsString::from));
+            line.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>()
+        };
+        let name = "/usr/local/bin/helmdeck-mcp";
+        assert_eq!(line(&[name, "--profile", "core"]), [name, "mcp", "--profile", "core"]);
+        assert_eq!(line(&["helmdeck-mcp.exe"]), ["helmdeck-mcp.exe", "mcp"]);
+        assert_eq!(line(&["helmdeck", "serve"]), ["helmdeck", "serve"]);
+    }
 }

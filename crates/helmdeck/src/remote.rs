@@ -1,27 +1,29 @@
-//! WebSocket connections to a server.
+//! Connections to a server.
 
 use std::{error::Error, fmt, time::Duration};
 
-use helmdeck_server::{
-    Config,
-    token::{Grant, Signer},
-};
 use helmdeck_wire::ErrorBody;
 use http::{HeaderValue, Request, header::AUTHORIZATION};
 use secrecy::{ExposeSecret, SecretString};
+use socket2::{SockRef, TcpKeepalive};
 use tokio::{net::TcpStream, time::timeout};
 use tokio_tungstenite::{
-    MaybeTlsStream, WebSocketStream, connect_async_with_config,
+    WebSocketStream, client_async_with_config,
     tungstenite::{Error as WsError, client::IntoClientRequest, protocol::WebSocketConfig},
 };
 
+use crate::local::{self, Bearer, Config, Mint};
+
 /// Deadline to connect.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(20);
-/// Lifetime of our own tokens, each for one connection.
-const TOKEN_LIFE: Duration = Duration::from_secs(24 * 3600);
+/// A connection is probed when it was silent for this long: a server whose machine is gone sends
+/// nothing.
+const PROBE_AFTER: Duration = Duration::from_secs(30);
+/// Pause between probes.
+const PROBE_EVERY: Duration = Duration::from_secs(10);
 
 /// An open WebSocket.
-pub type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+pub type Socket = WebSocketStream<TcpStream>;
 
 /// A server and the credentials for it.
 pub struct Remote {
@@ -33,10 +35,7 @@ pub struct Remote {
 enum Right {
     Given(SecretString),
     /// Tokens are created with this machine's secret.
-    Own {
-        signer: Box<Signer>,
-        subject: String,
-    },
+    Own(Mint),
 }
 
 /// Why a connection failed.
@@ -66,16 +65,23 @@ impl Remote {
         url: Option<&str>,
         token: Option<&SecretString>,
     ) -> Result<Self, Box<dyn Error>> {
-        let base = url.map_or_else(|| format!("http://{}", config.addr), str::to_owned);
+        Self::new_for(config, url, token, Bearer::Person)
+    }
+
+    /// The same. Our own tokens are for this bearer.
+    pub fn new_for(
+        config: &Config,
+        url: Option<&str>,
+        token: Option<&SecretString>,
+        bearer: Bearer,
+    ) -> Result<Self, Box<dyn Error>> {
+        let base = url.map_or_else(|| local::url(config), |url| Ok(url.to_owned()))?;
         let Some(place) = base.trim_end_matches('/').strip_prefix("http://") else {
             return Err(format!("{base}: expected an address that starts with http://").into());
         };
         let right = match token {
             Some(token) => Right::Given(token.clone()),
-            None => {
-                let subject = config.admin_username.clone();
-                Right::Own { signer: Signer::load(config)?.into(), subject }
-            }
+            None => Right::Own(Mint::open(config, bearer)?),
         };
         Ok(Self { place: place.to_owned(), right })
     }
@@ -92,21 +98,29 @@ impl Remote {
         let mut request = request.map_err(|e| failed(&e))?;
         let bearer = match &self.right {
             Right::Given(token) => format!("Bearer {}", token.expose_secret()),
-            Right::Own { signer, subject } => {
-                let scopes = ["admin".to_owned()];
-                // A user who can read the server's secret counts as a person.
-                let (human, label) = (true, Some("helmdeck"));
-                let grant = Grant { subject, label, human, scopes: &scopes, ttl: TOKEN_LIFE };
-                let minted = signer.mint(&grant).map_err(|e| failed(&e))?;
-                format!("Bearer {}", minted.0)
-            }
+            Right::Own(mint) => format!("Bearer {}", mint.token().map_err(|e| failed(&*e))?),
         };
         let bearer = HeaderValue::try_from(bearer).map_err(|e| failed(&e))?;
         request.headers_mut().insert(AUTHORIZATION, bearer);
         Ok(request)
     }
 
-    /// Connects.
+    /// Connects to its port.
+    pub async fn dial(&self) -> Result<TcpStream, NoSocket> {
+        let place = self.place.split('/').next().unwrap_or_default();
+        let address = if has_port(place) { place.to_owned() } else { format!("{place}:80") };
+        let late = |_| NoSocket::Unreachable(format!("{} does not answer", self.url()));
+        let dialled = timeout(CONNECT_DEADLINE, TcpStream::connect(address)).await.map_err(late)?;
+        let failed = |error| NoSocket::Unreachable(format!("{}: {error}", self.url()));
+        let stream = dialled.map_err(failed)?;
+        // A click is a small packet that must not be delayed.
+        let _ = stream.set_nodelay(true);
+        let probes = TcpKeepalive::new().with_time(PROBE_AFTER).with_interval(PROBE_EVERY);
+        let _ = SockRef::from(&stream).set_tcp_keepalive(&probes);
+        Ok(stream)
+    }
+
+    /// Opens a WebSocket.
     pub async fn connect(&self, request: Request<()>) -> Result<Socket, NoSocket> {
         self.connect_with(request, None).await
     }
@@ -128,11 +142,10 @@ impl Remote {
         request: Request<()>,
         config: Option<WebSocketConfig>,
     ) -> Result<Socket, NoSocket> {
-        let place = &self.place;
-        // A click is a small packet that must not be delayed.
-        let connecting = connect_async_with_config(request, config, true);
-        let opened = timeout(CONNECT_DEADLINE, connecting).await;
-        let late = |_| NoSocket::Unreachable(format!("http://{place} does not answer"));
+        let stream = self.dial().await?;
+        let opening = client_async_with_config(request, stream, config);
+        let opened = timeout(CONNECT_DEADLINE, opening).await;
+        let late = |_| NoSocket::Unreachable(format!("{} does not answer", self.url()));
         match opened.map_err(late)? {
             Ok((socket, _)) => Ok(socket),
             Err(WsError::Http(response)) => {
@@ -143,7 +156,11 @@ impl Remote {
                 };
                 Err(NoSocket::Refused(response.status().as_u16(), why))
             }
-            Err(other) => Err(NoSocket::Unreachable(format!("http://{place}: {other}"))),
+            Err(other) => Err(NoSocket::Unreachable(format!("{}: {other}", self.url()))),
         }
     }
+}
+
+fn has_port(place: &str) -> bool {
+    place.rsplit_once(':').is_some_and(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()))
 }

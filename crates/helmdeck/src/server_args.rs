@@ -2,10 +2,13 @@
 
 use std::error::Error;
 
-use helmdeck_server::Config;
 use secrecy::SecretString;
 
-use crate::{login, remote::Remote};
+use crate::{
+    local::{Bearer, Config},
+    login,
+    remote::Remote,
+};
 
 /// Options that select the server.
 #[derive(clap::Args)]
@@ -22,6 +25,11 @@ pub struct ServerArgs {
 impl ServerArgs {
     /// The server and its credentials.
     pub fn remote(&self, config: &Config) -> Result<Remote, Box<dyn Error>> {
+        self.remote_for(config, Bearer::Person)
+    }
+
+    /// The same. A token that is created here is for this bearer.
+    pub fn remote_for(&self, config: &Config, bearer: Bearer) -> Result<Remote, Box<dyn Error>> {
         let (mut url, mut token) = (self.url.clone(), self.token.clone());
         if let Some(known) = login::remembered()? {
             let same = url.as_ref().is_none_or(|url| login::same_server(url, &known.url));
@@ -30,6 +38,6 @@ impl ServerArgs {
                 url = Some(known.url);
             }
         }
-        Remote::new(config, url.as_deref(), token.as_ref())
+        Remote::new_for(config, url.as_deref(), token.as_ref(), bearer)
     }
 }

@@ -6,11 +6,11 @@ use std::{
     process::{Command, ExitCode, Stdio},
 };
 
-use helmdeck_server::Config;
 use serde_json::{Map, Value, json};
 
 use crate::{
     forward,
+    local::Config,
     server_args::ServerArgs,
     table::Table,
     tools::{call_tool, print_json, typed},
@@ -209,7 +209,14 @@ fn open(config: &Config, args: &OneArgs) -> Result<(), Box<dyn Error>> {
     call_tool(&server, "session.show", one(&args.session))?;
     let url = format!("{}/sessions/{}", server.url(), args.session);
     println!("{url}");
-    let opened = Command::new("xdg-open")
+    let opener = if cfg!(target_os = "macos") {
+        "open"
+    } else if cfg!(windows) {
+        "explorer"
+    } else {
+        "xdg-open"
+    };
+    let opened = Command::new(opener)
         .arg(&url)
         .stdin(Stdio::null())
         .stdout(Stdio::null())

@@ -10,12 +10,12 @@ use std::{
 
 use bytes::Bytes;
 use helmdeck_schema::Schema;
-use helmdeck_server::Config;
 use http::Method;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::{
+    local::Config,
     remote::Remote,
     rest::{Answer, DEADLINE, ask},
     server_args::ServerArgs,

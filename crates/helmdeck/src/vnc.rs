@@ -3,7 +3,6 @@
 use std::{error::Error, net::Ipv4Addr, time::Duration};
 
 use futures_util::{SinkExt, StreamExt};
-use helmdeck_server::Config;
 use helmdeck_wire::ticket::Role;
 use secrecy::SecretString;
 use tokio::{
@@ -13,7 +12,7 @@ use tokio::{
 };
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::remote::Remote;
+use crate::{local::Config, remote::Remote};
 
 /// How long the port waits for a program.
 const WAIT: Duration = Duration::from_secs(300);

@@ -22,15 +22,14 @@ use hyper_util::rt::TokioIo;
 use tokio::{
     fs::{self, File, OpenOptions},
     io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
     time::timeout,
 };
 
 use super::transfers::{Arrived, Upload};
 use crate::remote::Remote;
 
-/// Deadline to connect. The response starts after an upload is complete.
-const CONNECT_DEADLINE: Duration = Duration::from_secs(20);
+/// Deadline to read a refusal. The response starts after an upload is complete.
+const REFUSAL_DEADLINE: Duration = Duration::from_secs(20);
 /// Maximum pause during a transfer.
 const STALL_DEADLINE: Duration = Duration::from_secs(60);
 /// Maximum time for a whole file.
@@ -162,9 +161,7 @@ impl Files {
     ) -> Result<Response<Incoming>, Failure> {
         let authorized = self.server.request(path)?;
         let authority = authorized.uri().authority().ok_or("an address without a host")?;
-        let port = authority.port_u16().unwrap_or(80);
-        let connecting = TcpStream::connect((authority.host(), port));
-        let stream = timeout(CONNECT_DEADLINE, connecting).await??;
+        let stream = self.server.dial().await?;
         let (mut sender, connection) =
             hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
         // Ends with the response.
@@ -182,7 +179,7 @@ impl Files {
             return Ok(response);
         }
         let status = response.status();
-        let answer = timeout(CONNECT_DEADLINE, response.into_body().collect()).await??.to_bytes();
+        let answer = timeout(REFUSAL_DEADLINE, response.into_body().collect()).await??.to_bytes();
         let why = serde_json::from_slice::<helmdeck_wire::ErrorBody>(&answer);
         Err(why.map_or_else(|_| format!("status {status}"), |body| body.message).into())
     }

@@ -40,6 +40,7 @@ mod lifetimes;
 mod limits;
 mod live;
 mod make_up;
+mod mcp;
 mod network;
 mod outdated;
 mod packages;

@@ -1,0 +1,123 @@
+//! The server of this machine, which commands use if no other server is named.
+//!
+//! Without the feature `server`, this machine has none, and commands need an address and a token.
+
+#[cfg(feature = "server")]
+pub use here::*;
+#[cfg(not(feature = "server"))]
+pub use nowhere::*;
+
+/// In whose name a token is created.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(feature = "server"), expect(dead_code, reason = "tokens are created by servers"))]
+pub enum Bearer {
+    /// The person who runs the command, with all scopes.
+    Person,
+    /// An agent of that person.
+    Agent,
+}
+
+#[cfg(feature = "server")]
+mod here {
+    use std::{
+        error::Error,
+        io::{Write, stderr},
+        path::Path,
+        time::Duration,
+    };
+
+    pub use helmdeck_server::Config;
+    use helmdeck_server::token::{Grant, Signer};
+
+    use super::Bearer;
+
+    /// Lifetime of a token, which is for one connection.
+    const TOKEN_LIFE: Duration = Duration::from_secs(24 * 3600);
+
+    /// Reads its settings from a file, or the default one, and the environment.
+    pub fn read(file: Option<&Path>) -> Result<Config, Box<dyn Error>> {
+        Ok(Config::load(file, environment())?)
+    }
+
+    /// The same, and prints warnings about them.
+    pub fn load(file: Option<&Path>) -> Result<Config, Box<dyn Error>> {
+        let config = read(file)?;
+        for warning in &config.warnings {
+            // Write errors are ignored.
+            let _ = writeln!(stderr(), "helmdeck: {warning}");
+        }
+        Ok(config)
+    }
+
+    /// The environment, without values that are not UTF-8. No setting needs those.
+    fn environment() -> impl Iterator<Item = (String, String)> {
+        std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+    }
+
+    /// Its address.
+    pub fn url(config: &Config) -> Result<String, Box<dyn Error>> {
+        Ok(format!("http://{}", config.addr))
+    }
+
+    /// Creates tokens with this machine's secret.
+    pub struct Mint {
+        signer: Box<Signer>,
+        subject: String,
+        bearer: Bearer,
+    }
+
+    impl Mint {
+        /// Reads the secret.
+        pub fn open(config: &Config, bearer: Bearer) -> Result<Self, Box<dyn Error>> {
+            let subject = config.admin_username.clone();
+            Ok(Self { signer: Signer::load(config)?.into(), subject, bearer })
+        }
+
+        /// A new token.
+        pub fn token(&self) -> Result<String, Box<dyn Error>> {
+            // A user who can read the server's secret counts as a person.
+            let human = self.bearer == Bearer::Person;
+            let (scope, label) =
+                if human { ("admin", "helmdeck") } else { ("sessions:*", "helmdeck mcp") };
+            let (subject, label, scopes) = (&self.subject, Some(label), &[scope.to_owned()]);
+            let grant = Grant { subject, label, human, scopes, ttl: TOKEN_LIFE };
+            Ok(self.signer.mint(&grant)?.0)
+        }
+    }
+}
+
+#[cfg(not(feature = "server"))]
+mod nowhere {
+    use std::{error::Error, path::Path};
+
+    use super::Bearer;
+
+    /// No settings.
+    pub struct Config;
+
+    /// Succeeds.
+    pub fn load(_: Option<&Path>) -> Result<Config, Box<dyn Error>> {
+        Ok(Config)
+    }
+
+    /// No address.
+    pub fn url(_: &Config) -> Result<String, Box<dyn Error>> {
+        Err("no server is named: log in with `helmdeck login URL`, or set HELMDECK_URL".into())
+    }
+
+    /// No secret.
+    pub enum Mint {}
+
+    impl Mint {
+        /// Fails.
+        pub fn open(_: &Config, _: Bearer) -> Result<Self, Box<dyn Error>> {
+            Err("no token: log in with `helmdeck login URL`, or set HELMDECK_TOKEN".into())
+        }
+
+        /// Is never called.
+        pub fn token(&self) -> Result<String, Box<dyn Error>> {
+            match *self {}
+        }
+    }
+}
