@@ -31,10 +31,11 @@ use crate::{
     origin::Origins,
     revocation::Revocations,
     router::router,
-    serve::serve,
+    serve::{Serving, serve},
     settings::Settings,
     table::operations,
     ticket::InUse,
+    tls::{Advice, Tls},
     token::{Signer, TokenError},
     vnc_ports,
 };
@@ -47,6 +48,10 @@ const GOODBYE: Duration = Duration::from_secs(2);
 pub struct Started {
     /// Where it listens, with the real port.
     pub addr: SocketAddr,
+    /// `http` or `https`.
+    pub scheme: &'static str,
+    /// What to know about TLS.
+    pub advice: Option<Advice>,
     /// The admin account, if this start made it. Its password is shown now or never.
     pub new_admin: Option<NewAdmin>,
 }
@@ -77,8 +82,16 @@ pub async fn run(
     let new_admin = admin::ensure(store, config).await?;
     let tidy = housekeeping::run(app.metrics.clone(), store.clone(), Kept::new(&config.action_log));
     let _tidy = AbortOnDropHandle::new(tokio::spawn(tidy));
-    tracing::info!(%addr, version = env!("CARGO_PKG_VERSION"), "Server listens on http://{addr}");
-    announce(Started { addr, new_admin });
+    let scheme = config.scheme();
+    let version = env!("CARGO_PKG_VERSION");
+    tracing::info!(%addr, version, "Server listens on {scheme}://{addr}");
+    let advice = Advice::of(config);
+    match &advice {
+        Some(advice) if advice.is_warning() => tracing::warn!("{advice}"),
+        Some(advice) => tracing::info!("{advice}"),
+        None => {}
+    }
+    announce(Started { addr, scheme, advice, new_admin });
 
     let drain = Duration::from_secs(config.drain_seconds);
     let shutdown = async {
@@ -91,7 +104,7 @@ pub async fn run(
     let published = vnc_ports::run(app.clone(), routes.clone(), config.max_sessions);
     let _published =
         config.live.publish_vnc_ports.then(|| AbortOnDropHandle::new(tokio::spawn(published)));
-    let sessions = serve(listener, routes, app.connections.clone(), drain, shutdown).await;
+    let sessions = serve(listener, Serving::new(&app, routes), drain, shutdown).await;
     app.live.close();
     let _ = tokio::time::timeout(GOODBYE, app.live.wait()).await;
     if sessions == Shutdown::EndSessions {
@@ -126,6 +139,8 @@ pub struct Parts {
     pub(crate) max_body_bytes: usize,
     /// Where it listens.
     pub(crate) addr: SocketAddr,
+    /// What encrypts connections, if they are encrypted here.
+    pub(crate) tls: Option<Tls>,
     /// Under which address others know it, if that was configured.
     pub(crate) public_base: Option<Uri>,
     /// Who may show the live view in a frame.
@@ -183,6 +198,7 @@ impl App {
             extensions,
             clock,
         };
+        let tls = Tls::start(config)?;
         let journal = Journal::open(store.clone()).await?;
         let parts = Parts {
             sessions: Sessions::new(runtime.clone(), store.clone(), journal, session_limits),
@@ -203,6 +219,7 @@ impl App {
             origins: Origins::new(
                 config.live.vnc_public_base.as_ref(),
                 config.live.allowed_origins.clone(),
+                tls.is_some(),
             ),
             // Browsers do not tell ports apart, and there may be two servers on a machine.
             cookie_name: format!("helmdeck-{}", addr.port()),
@@ -210,7 +227,9 @@ impl App {
             connections: ConnectionLimits::new(
                 getrlimit(Resource::Nofile).current,
                 TrustedProxies::new(config.trusted_proxies.clone()),
+                tls.is_some(),
             ),
+            tls,
             event_ids: EventIds::new().map_err(TokenError::Random)?,
             published: Mutex::default(),
             live: TaskTracker::new(),

@@ -46,6 +46,7 @@ mod table;
 pub mod telemetry;
 mod terminal;
 mod ticket;
+pub mod tls;
 pub mod token;
 mod tool;
 mod vnc_ports;

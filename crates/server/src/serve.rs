@@ -31,8 +31,14 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tower::ServiceExt;
 
-use crate::connection_limits::{Connection, ConnectionLimits};
+use crate::{
+    App,
+    connection_limits::{Connection, ConnectionLimits},
+    tls::{Opened, Tls, plain},
+};
 
+/// How long a client may take to shake hands, if connections are encrypted.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a client may take to send its first request's head.
 const FIRST_HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a client may take for a later one, and stay silent between requests.
@@ -55,22 +61,52 @@ struct Stop {
     now: CancellationToken,
 }
 
+/// What answers on a port.
+pub struct Serving {
+    router: Router,
+    limits: ConnectionLimits,
+    encryption: Option<Encryption>,
+}
+
+/// What encrypts the connections of a port, and who answers those that are not encrypted.
+#[derive(Clone)]
+struct Encryption {
+    tls: Tls,
+    plain: Router,
+}
+
+impl Serving {
+    /// These routes, by the limits and with the certificate of the server.
+    pub fn new(app: &App, router: Router) -> Self {
+        let encryption = app.tls.clone().map(|tls| Encryption { tls, plain: plain::router() });
+        Self { router, limits: app.connections.clone(), encryption }
+    }
+}
+
 /// Serves until `shutdown`, then lets running requests end for as long as `drain`. Returns what
 /// `shutdown` returned.
 pub async fn serve<T>(
     listener: TcpListener,
-    router: Router,
-    limits: ConnectionLimits,
+    serving: Serving,
     drain: Duration,
     shutdown: impl Future<Output = T>,
 ) -> T {
+    let Serving { router, limits, encryption } = serving;
     let (connections, stop) = (TaskTracker::new(), Stop::default());
     let mut shutdown = pin!(shutdown);
     let asked = loop {
         tokio::select! {
             asked = &mut shutdown => break asked,
             (stream, accepted) = accept(&listener, &limits) => {
-                connections.spawn(connection(stream, accepted, router.clone(), stop.clone()));
+                let (router, stop) = (router.clone(), stop.clone());
+                let encryption = encryption.clone();
+                connections.spawn(async move {
+                    prepare(&stream);
+                    match encryption {
+                        None => connection(Box::new(stream), accepted, router, stop).await,
+                        Some(encryption) => encrypted(stream, accepted, router, encryption, stop).await,
+                    }
+                });
             }
         }
     };
@@ -115,11 +151,42 @@ async fn accept(listener: &TcpListener, limits: &ConnectionLimits) -> (TcpStream
     }
 }
 
-async fn connection(stream: TcpStream, accepted: Accepted, router: Router, stop: Stop) {
+fn prepare(stream: &TcpStream) {
     // A click is a small packet that must not wait for another.
     let _ = stream.set_nodelay(true);
     // What a client that vanished was sent is given up soon, not after the system's quarter hour.
-    let _ = rustix::net::sockopt::set_tcp_user_timeout(&stream, SILENCE_MS);
+    let _ = rustix::net::sockopt::set_tcp_user_timeout(stream, SILENCE_MS);
+}
+
+/// Shakes hands first. Until then the connection waits for a request like any other, and gives way.
+async fn encrypted(
+    stream: TcpStream,
+    accepted: Accepted,
+    router: Router,
+    encryption: Encryption,
+    stop: Stop,
+) {
+    let Encryption { tls, plain } = encryption;
+    let opened = tokio::select! {
+        opened = timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)) => opened,
+        () = accepted.place.gives_way() => return,
+        () = stop.soon.cancelled() => return,
+    };
+    match opened {
+        Ok(Ok(Opened::Encrypted(stream))) => {
+            // Its first request is on the way only now.
+            accepted.place.rests();
+            connection(stream, accepted, router, stop).await;
+        }
+        Ok(Ok(Opened::Plain(stream))) => {
+            connection(Box::new(stream), accepted, plain, stop).await;
+        }
+        Ok(Err(error)) => tracing::debug!(%error, "A TLS handshake failed"),
+        Err(_) => tracing::debug!("A TLS handshake took too long"),
+    }
+}
+
+async fn connection(stream: Box<dyn Stream>, accepted: Accepted, router: Router, stop: Stop) {
     let Accepted { peer, place, limits } = accepted;
     let begun = CancellationToken::new();
     let answer = service_fn(|request: Request<Incoming>| {
@@ -175,9 +242,14 @@ async fn answer(
     Ok(response.map(|body| Body::new(Answer { body, place })))
 }
 
+/// A connection's bytes, encrypted or not.
+trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+
 /// A connection's bytes, also after it became a WebSocket: its place is taken until it closes.
 struct Counted {
-    stream: TcpStream,
+    stream: Box<dyn Stream>,
     _place: Arc<Connection>,
 }
 

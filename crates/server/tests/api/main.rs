@@ -44,4 +44,5 @@ mod profiles;
 mod refusals;
 mod sessions;
 mod settings;
+mod tls;
 mod tokens;

@@ -16,7 +16,7 @@ use tokio::{
 };
 
 use super::runtime::FakeRuntime;
-use crate::{Client, connected::Listens};
+use crate::{Client, Trusted, connected::Listens};
 
 /// Signs the tokens of these servers.
 pub const SECRET: &str = "a secret of tests, long enough for HS256";
@@ -165,12 +165,12 @@ impl FakeServer {
 
     /// A caller with this token.
     pub fn bearer(&self, token: String) -> Client {
-        Client::new(self.address, Some(token))
+        Client::new(self.address, Some(token)).trusting(self.trusted())
     }
 
     /// A caller without a token.
     pub fn stranger(&self) -> Client {
-        Client::new(self.address, None)
+        Client::new(self.address, None).trusting(self.trusted())
     }
 
     /// A token that is listed, and its id.
@@ -200,6 +200,10 @@ impl FakeServer {
 impl Listens for FakeServer {
     fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    fn trusted(&self) -> Option<Trusted> {
+        self.config.certificate_in_use().map(|file| Trusted::file(&file))
     }
 }
 
