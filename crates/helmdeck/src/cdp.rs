@@ -12,14 +12,13 @@ mod transfers;
 use std::{error::Error, net::Ipv4Addr, sync::Arc};
 
 use helmdeck_server::Config;
-use secrecy::SecretString;
 use tokio::{
     net::TcpListener,
     signal::unix::{SignalKind, signal},
     sync::watch,
 };
 
-use crate::remote::Remote;
+use crate::{remote::Remote, server_args::ServerArgs};
 use files::Files;
 use port::Port;
 
@@ -31,17 +30,13 @@ pub struct Args {
     /// The port on 127.0.0.1; 0 for any that is free.
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     port: u16,
-    /// The server; else the one of these settings.
-    #[arg(long, value_name = "URL", env = "HELMDECK_URL")]
-    url: Option<String>,
-    /// A token for the server; else one is made with this machine's secret.
-    #[arg(long, value_name = "TOKEN", env = "HELMDECK_TOKEN", hide_env_values = true)]
-    token: Option<SecretString>,
+    #[command(flatten)]
+    server: ServerArgs,
 }
 
 /// Serves clients until somebody stops it or the session is over.
 pub fn run(config: &Config, args: Args) -> Result<(), Box<dyn Error>> {
-    let server = Arc::new(Remote::new(config, args.url.as_deref(), args.token.as_ref())?);
+    let server = Arc::new(args.server.remote(config)?);
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let done = runtime.block_on(serve(server, args));

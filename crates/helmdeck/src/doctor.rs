@@ -5,9 +5,9 @@
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
-use std::net::SocketAddr;
-use std::path::Path;
 use std::process::ExitCode;
+
+use helmdeck_server::Config;
 
 mod attempt;
 mod fonts;
@@ -15,6 +15,7 @@ mod limits;
 mod namespaces;
 mod places;
 mod programs;
+mod tls;
 
 /// Whether a requirement is met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,12 +55,13 @@ impl Finding {
 
 /// Checks everything for a server with these settings and prints it. Fails if anything that
 /// sessions cannot do without is missing.
-pub fn run(addr: SocketAddr, data_dir: &Path, run_dir: &Path) -> ExitCode {
+pub fn run(config: &Config) -> ExitCode {
     let mut findings = programs::check();
     findings.extend(namespaces::check());
     findings.extend(fonts::check());
     findings.push(limits::check());
-    findings.extend(places::check(addr, data_dir, run_dir));
+    findings.extend(places::check(config.addr, &config.data_dir, &config.run_dir));
+    findings.push(tls::check(config));
 
     let colour = if io::stdout().is_terminal() { Colour::Yes } else { Colour::No };
     // A reader that went away, such as `head`, is no fault of the machine.

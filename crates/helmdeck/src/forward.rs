@@ -11,7 +11,6 @@ use futures_util::StreamExt;
 use helmdeck_egress::dial_loopback;
 use helmdeck_server::Config;
 use helmdeck_wire::forward::{ForwardNews, ForwardRule};
-use secrecy::SecretString;
 use tokio::{
     signal::unix::{SignalKind, signal},
     task::JoinSet,
@@ -19,7 +18,10 @@ use tokio::{
 };
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::remote::{NoSocket, Remote, Socket};
+use crate::{
+    remote::{NoSocket, Remote, Socket},
+    server_args::ServerArgs,
+};
 
 /// A server that says nothing for this long is gone: it sends a ping every few seconds.
 const SILENCE: Duration = Duration::from_secs(20);
@@ -37,12 +39,8 @@ pub struct Args {
     session: String,
     /// The port here: 5173, or 3000:5173 to open it as port 3000 inside.
     port: ForwardRule,
-    /// The server; else the one of these settings.
-    #[arg(long, value_name = "URL", env = "HELMDECK_URL")]
-    url: Option<String>,
-    /// A token for the server; else one is made with this machine's secret.
-    #[arg(long, value_name = "TOKEN", env = "HELMDECK_TOKEN", hide_env_values = true)]
-    token: Option<SecretString>,
+    #[command(flatten)]
+    server: ServerArgs,
 }
 
 /// Why a time with a server ended.
@@ -63,7 +61,7 @@ struct Forwarding {
 
 /// Forwards until somebody stops it or the session is over.
 pub fn run(config: &Config, args: Args) -> Result<(), Box<dyn Error>> {
-    let server = Arc::new(Remote::new(config, args.url.as_deref(), args.token.as_ref())?);
+    let server = Arc::new(args.server.remote(config)?);
     let ForwardRule { port, .. } = args.port;
     let path = format!("/api/v1/sessions/{}/forwards/{port}/client", args.session);
     let forwarding = Forwarding { server, rule: args.port, session: args.session, path };

@@ -47,7 +47,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Run the server in the foreground; Ctrl-C ends it with its sessions.
-    Serve,
+    Serve(serve::Args),
     /// Check that this machine has what sessions need, and say how to get what is missing.
     Doctor,
     /// Show the settings in effect, and where each comes from.
@@ -129,9 +129,8 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
-    let read = || Config::load(cli.config.as_deref(), environment());
     let load = || {
-        read().inspect(|config| {
+        Config::load(cli.config.as_deref(), environment()).inspect(|config| {
             for warning in &config.warnings {
                 // That nobody reads it is no reason to stop.
                 let _ = writeln!(stderr(), "helmdeck: {warning}");
@@ -139,18 +138,19 @@ fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
         })
     };
     match cli.command {
-        Command::Serve => {
+        Command::Serve(args) => {
             // Before anything is opened.
             helmdeck_spawn::close_inherited(None)?;
             // Before there are threads, so that all of them have it.
             helmdeck_spawn::be_prompt();
             helmdeck_spawn::raise_descriptors();
+            let variables = environment().chain(args.environment()?);
             // Its log has the warnings.
-            serve::run(read()?)?;
+            serve::run(Config::load(cli.config.as_deref(), variables)?)?;
         }
         Command::Doctor => {
             let config = load()?;
-            return Ok(doctor::run(config.addr, &config.data_dir, &config.run_dir));
+            return Ok(doctor::run(&config));
         }
         Command::Config(args) => config::run(&load()?, &args)?,
         Command::Token(args) => token::run(&load()?, &args)?,

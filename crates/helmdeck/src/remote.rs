@@ -1,32 +1,52 @@
-//! WebSockets to a server, this machine's or another, for the commands that need one.
+//! Connections to a server, this machine's or another, for the commands that need one.
 
-use std::{error::Error, fmt, time::Duration};
+mod trust;
+
+use std::{error::Error, fmt, path::Path, time::Duration};
 
 use helmdeck_server::{
     Config,
     token::{Grant, Signer},
 };
 use helmdeck_wire::ErrorBody;
-use http::{HeaderValue, Request, header::AUTHORIZATION};
+use http::{
+    HeaderValue, Request, Uri,
+    header::AUTHORIZATION,
+    uri::{Authority, Scheme},
+};
 use secrecy::{ExposeSecret, SecretString};
-use tokio::{net::TcpStream, time::timeout};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
+    time::timeout,
+};
 use tokio_tungstenite::{
-    MaybeTlsStream, WebSocketStream, connect_async_with_config,
+    WebSocketStream, client_async_with_config,
     tungstenite::{Error as WsError, client::IntoClientRequest, protocol::WebSocketConfig},
 };
+
+use trust::Trust;
 
 /// The server is near, or not there.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(20);
 /// A token of our own is for one connection; this is how long that may last.
 const TOKEN_LIFE: Duration = Duration::from_secs(24 * 3600);
 
+/// Bytes to and from a server, encrypted or not.
+pub trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
+
 /// An open WebSocket.
-pub type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+pub type Socket = WebSocketStream<Box<dyn Duplex>>;
 
 /// A server and the right to call it.
 pub struct Remote {
-    /// Host, port and what a proxy in front may want.
-    place: String,
+    authority: Authority,
+    /// What a proxy in front may want.
+    prefix: String,
+    /// Which certificates are good, if it speaks TLS.
+    trust: Option<Trust>,
     right: Right,
 }
 
@@ -61,14 +81,26 @@ impl Error for NoSocket {}
 
 impl Remote {
     /// The server at `url`, else the one of these settings; with `token`, else one of our own.
+    /// `ca_file` has certificates to trust besides those of the system.
     pub fn new(
         config: &Config,
         url: Option<&str>,
         token: Option<&SecretString>,
+        ca_file: Option<&Path>,
     ) -> Result<Self, Box<dyn Error>> {
-        let base = url.map_or_else(|| format!("http://{}", config.addr), str::to_owned);
-        let Some(place) = base.trim_end_matches('/').strip_prefix("http://") else {
-            return Err(format!("{base}: expected an address that begins with http://").into());
+        let (authority, prefix, trust) = match url {
+            Some(url) => {
+                let (scheme, authority, prefix) = parse(url).ok_or_else(|| {
+                    format!("{url}: expected an address that begins with http:// or https://")
+                })?;
+                let secure = scheme == Scheme::HTTPS;
+                (authority, prefix, secure.then(|| Trust::system(ca_file)).transpose()?)
+            }
+            None => {
+                let certificate = config.certificate_in_use();
+                let trust = certificate.map(|file| Trust::exactly(&file)).transpose()?;
+                (config.addr.to_string().parse()?, String::new(), trust)
+            }
         };
         let right = match token {
             Some(token) => Right::Given(token.clone()),
@@ -77,19 +109,21 @@ impl Remote {
                 Right::Own { signer: Signer::load(config)?.into(), subject }
             }
         };
-        Ok(Self { place: place.to_owned(), right })
+        Ok(Self { authority, prefix, trust, right })
     }
 
     /// Its address.
     pub fn url(&self) -> String {
-        format!("http://{}", self.place)
+        let scheme = if self.trust.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}{}", self.authority, self.prefix)
     }
 
     /// What asks for a WebSocket at this path.
     pub fn request(&self, path: &str) -> Result<Request<()>, NoSocket> {
         let failed = |error: &dyn Error| NoSocket::Unreachable(error.to_string());
-        let request = format!("ws://{}{path}", self.place).into_client_request();
-        let mut request = request.map_err(|e| failed(&e))?;
+        let scheme = if self.trust.is_some() { "wss" } else { "ws" };
+        let request = format!("{scheme}://{}{}{path}", self.authority, self.prefix);
+        let mut request = request.into_client_request().map_err(|e| failed(&e))?;
         let bearer = match &self.right {
             Right::Given(token) => format!("Bearer {}", token.expose_secret()),
             Right::Own { signer, subject } => {
@@ -104,6 +138,27 @@ impl Remote {
         let bearer = HeaderValue::try_from(bearer).map_err(|e| failed(&e))?;
         request.headers_mut().insert(AUTHORIZATION, bearer);
         Ok(request)
+    }
+
+    /// Connects to its port, and shakes hands if it speaks TLS.
+    pub async fn dial(&self) -> Result<Box<dyn Duplex>, NoSocket> {
+        let url = self.url();
+        let host = self.authority.host().trim_matches(['[', ']']);
+        let standard = if self.trust.is_some() { 443 } else { 80 };
+        let port = self.authority.port_u16().unwrap_or(standard);
+        let dialling = async {
+            let stream = TcpStream::connect((host, port)).await;
+            let stream = stream.map_err(|error| format!("{url}: {error}"))?;
+            // A click is a small packet that must not wait for another.
+            let _ = stream.set_nodelay(true);
+            match &self.trust {
+                None => Ok(Box::new(stream) as Box<dyn Duplex>),
+                Some(trust) => trust.shake_hands(host, stream, &url).await,
+            }
+        };
+        let late = |_| NoSocket::Unreachable(format!("{url} does not answer"));
+        let dialled = timeout(CONNECT_DEADLINE, dialling).await.map_err(late)?;
+        dialled.map_err(NoSocket::Unreachable)
     }
 
     /// Connects.
@@ -128,11 +183,10 @@ impl Remote {
         request: Request<()>,
         config: Option<WebSocketConfig>,
     ) -> Result<Socket, NoSocket> {
-        let place = &self.place;
-        // A click is a small packet that must not wait for another.
-        let connecting = connect_async_with_config(request, config, true);
-        let opened = timeout(CONNECT_DEADLINE, connecting).await;
-        let late = |_| NoSocket::Unreachable(format!("http://{place} does not answer"));
+        let stream = self.dial().await?;
+        let opening = client_async_with_config(request, stream, config);
+        let opened = timeout(CONNECT_DEADLINE, opening).await;
+        let late = |_| NoSocket::Unreachable(format!("{} does not answer", self.url()));
         match opened.map_err(late)? {
             Ok((socket, _)) => Ok(socket),
             Err(WsError::Http(response)) => {
@@ -143,7 +197,33 @@ impl Remote {
                 };
                 Err(NoSocket::Refused(response.status().as_u16(), why))
             }
-            Err(other) => Err(NoSocket::Unreachable(format!("http://{place}: {other}"))),
+            Err(other) => Err(NoSocket::Unreachable(format!("{}: {other}", self.url()))),
+        }
+    }
+}
+
+/// Scheme, host with port, and prefix of an address.
+fn parse(url: &str) -> Option<(Scheme, Authority, String)> {
+    let uri: Uri = url.parse().ok()?;
+    let prefix = uri.path().trim_end_matches('/').to_owned();
+    let parts = uri.into_parts();
+    let scheme = parts.scheme.filter(|it| *it == Scheme::HTTP || *it == Scheme::HTTPS)?;
+    Some((scheme, parts.authority?, prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_a_scheme_and_may_have_a_port_and_a_prefix() {
+        let parsed =
+            |url| parse(url).map(|(scheme, place, prefix)| format!("{scheme} {place} {prefix}"));
+        assert_eq!(parsed("http://localhost:3000").unwrap(), "http localhost:3000 ");
+        assert_eq!(parsed("https://a.example/p/").unwrap(), "https a.example /p");
+        assert_eq!(parsed("HTTPS://[::1]:3000/").unwrap(), "https [::1]:3000 ");
+        for bad in ["localhost:3000", "ftp://a", "a.example", "", "/x", "wss://a"] {
+            assert_eq!(parsed(bad), None, "{bad}");
         }
     }
 }

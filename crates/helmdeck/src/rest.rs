@@ -8,7 +8,7 @@ use http::{HeaderMap, Method, Request, StatusCode, header};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper_util::rt::TokioIo;
 use serde::{Serialize, de::DeserializeOwned};
-use tokio::{net::TcpStream, time::timeout};
+use tokio::time::timeout;
 
 use crate::remote::{NoSocket, Remote};
 
@@ -16,6 +16,8 @@ use crate::remote::{NoSocket, Remote};
 pub const DEADLINE: Duration = Duration::from_secs(30);
 /// The largest answer: a picture or a document.
 const MAX_ANSWER: usize = 256 << 20;
+/// The largest answer that is a remark for people.
+const MAX_REMARK: usize = 1000;
 
 /// A successful answer.
 pub struct Answer {
@@ -67,25 +69,28 @@ pub async fn ask(
     if let Some(bearer) = authorized.headers().get(header::AUTHORIZATION) {
         request.headers_mut().insert(header::AUTHORIZATION, bearer.clone());
     }
-    let late = |_| NoSocket::Unreachable(format!("http://{place} does not answer"));
-    let (status, answer) = timeout(deadline, send(&place, request)).await.map_err(late)??;
+    let late = |_| NoSocket::Unreachable(format!("{} does not answer", server.url()));
+    let (status, answer) = timeout(deadline, send(server, request)).await.map_err(late)??;
     if status.is_success() {
         return Ok(answer);
     }
     let why = match serde_json::from_slice::<ErrorBody>(&answer.body) {
         Ok(body) => format!("{} ({})", body.message, body.error),
+        // Not the API: another server, a proxy, or a port that speaks HTTPS.
+        Err(_) if answer.media_type() == "text/plain" && answer.body.len() < MAX_REMARK => {
+            String::from_utf8_lossy(&answer.body).trim().to_owned()
+        }
         Err(_) => format!("status {status}"),
     };
     Err(NoSocket::Refused(status.as_u16(), why))
 }
 
 async fn send(
-    place: &str,
+    server: &Remote,
     request: Request<Full<Bytes>>,
 ) -> Result<(StatusCode, Answer), NoSocket> {
-    let failed = |error: &dyn Error| NoSocket::Unreachable(format!("http://{place}: {error}"));
-    let address = if has_port(place) { place.to_owned() } else { format!("{place}:80") };
-    let stream = TcpStream::connect(&address).await.map_err(|e| failed(&e))?;
+    let failed = |error: &dyn Error| NoSocket::Unreachable(format!("{}: {error}", server.url()));
+    let stream = server.dial().await?;
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
         .await
         .map_err(|e| failed(&e))?;
@@ -94,8 +99,4 @@ async fn send(
     let (head, body) = sender.send_request(request).await.map_err(|e| failed(&e))?.into_parts();
     let body = Limited::new(body, MAX_ANSWER).collect().await.map_err(|e| failed(&*e))?;
     Ok((head.status, Answer { headers: head.headers, body: body.to_bytes() }))
-}
-
-fn has_port(place: &str) -> bool {
-    place.rsplit_once(':').is_some_and(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()))
 }

@@ -5,7 +5,6 @@ use std::{error::Error, net::Ipv4Addr, time::Duration};
 use futures_util::{SinkExt, StreamExt};
 use helmdeck_server::Config;
 use helmdeck_wire::ticket::Role;
-use secrecy::SecretString;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -13,7 +12,7 @@ use tokio::{
 };
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::remote::Remote;
+use crate::{remote::Remote, server_args::ServerArgs};
 
 /// How long the port waits for its one program.
 const WAIT: Duration = Duration::from_secs(300);
@@ -30,17 +29,13 @@ pub struct Args {
     /// The port on 127.0.0.1; 0 for any that is free.
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     port: u16,
-    /// The server; else the one of these settings.
-    #[arg(long, value_name = "URL", env = "HELMDECK_URL")]
-    url: Option<String>,
-    /// A token for the server; else one is made with this machine's secret.
-    #[arg(long, value_name = "TOKEN", env = "HELMDECK_TOKEN", hide_env_values = true)]
-    token: Option<SecretString>,
+    #[command(flatten)]
+    server: ServerArgs,
 }
 
 /// Serves one VNC program, and returns when it is done.
 pub fn run(config: &Config, args: &Args) -> Result<(), Box<dyn Error>> {
-    let server = Remote::new(config, args.url.as_deref(), args.token.as_ref())?;
+    let server = args.server.remote(config)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(serve(&server, args))
 }

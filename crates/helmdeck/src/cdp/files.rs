@@ -22,15 +22,14 @@ use hyper_util::rt::TokioIo;
 use tokio::{
     fs::{self, File, OpenOptions},
     io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
     time::timeout,
 };
 
 use super::transfers::{Arrived, Upload};
 use crate::remote::Remote;
 
-/// A connection is made at once; the answer begins when the file was taken.
-const CONNECT_DEADLINE: Duration = Duration::from_secs(20);
+/// What a refusal says comes at once; the answer begins when the file was taken.
+const REFUSAL_DEADLINE: Duration = Duration::from_secs(20);
 /// Of a file, something comes or goes all the time.
 const STALL_DEADLINE: Duration = Duration::from_secs(60);
 /// The longest that a whole file may take.
@@ -162,16 +161,15 @@ impl Files {
     ) -> Result<Response<Incoming>, Failure> {
         let authorized = self.server.request(path)?;
         let authority = authorized.uri().authority().ok_or("an address without a host")?;
-        let port = authority.port_u16().unwrap_or(80);
-        let connecting = TcpStream::connect((authority.host(), port));
-        let stream = timeout(CONNECT_DEADLINE, connecting).await??;
+        let target = authorized.uri().path_and_query().map_or(path, |target| target.as_str());
+        let stream = self.server.dial().await?;
         let (mut sender, connection) =
             hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
         // Ends with the answer.
         tokio::spawn(connection);
         let mut request = Request::builder()
             .method(method)
-            .uri(path)
+            .uri(target)
             .header(header::HOST, authority.as_str())
             .body(body)?;
         if let Some(bearer) = authorized.headers().get(header::AUTHORIZATION) {
@@ -182,7 +180,7 @@ impl Files {
             return Ok(response);
         }
         let status = response.status();
-        let answer = timeout(CONNECT_DEADLINE, response.into_body().collect()).await??.to_bytes();
+        let answer = timeout(REFUSAL_DEADLINE, response.into_body().collect()).await??.to_bytes();
         let why = serde_json::from_slice::<helmdeck_wire::ErrorBody>(&answer);
         Err(why.map_or_else(|_| format!("status {status}"), |body| body.message).into())
     }
