@@ -140,7 +140,7 @@ impl Remote {
         Ok(request)
     }
 
-    /// Connects to its port, and shakes hands if it speaks TLS.
+    /// Connects to its port, with a TLS handshake if it speaks TLS.
     pub async fn dial(&self) -> Result<Box<dyn Duplex>, NoSocket> {
         let url = self.url();
         let host = self.authority.host().trim_matches(['[', ']']);
@@ -153,7 +153,7 @@ impl Remote {
             let _ = stream.set_nodelay(true);
             match &self.trust {
                 None => Ok(Box::new(stream) as Box<dyn Duplex>),
-                Some(trust) => trust.shake_hands(host, stream, &url).await,
+                Some(trust) => trust.handshake(host, stream, &url).await,
             }
         };
         let late = |_| NoSocket::Unreachable(format!("{url} does not answer"));

@@ -37,7 +37,7 @@ use crate::{
     tls::{Opened, Tls, plain},
 };
 
-/// How long a client may take to shake hands, if connections are encrypted.
+/// How long a client may take for the TLS handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a client may take to send its first request's head.
 const FIRST_HEAD_TIMEOUT: Duration = Duration::from_secs(10);
@@ -61,7 +61,8 @@ struct Stop {
     now: CancellationToken,
 }
 
-/// What answers on a port.
+/// What answers on a port. Cheap to clone.
+#[derive(Clone)]
 pub struct Serving {
     router: Router,
     limits: ConnectionLimits,
@@ -91,22 +92,13 @@ pub async fn serve<T>(
     drain: Duration,
     shutdown: impl Future<Output = T>,
 ) -> T {
-    let Serving { router, limits, encryption } = serving;
     let (connections, stop) = (TaskTracker::new(), Stop::default());
     let mut shutdown = pin!(shutdown);
     let asked = loop {
         tokio::select! {
             asked = &mut shutdown => break asked,
-            (stream, accepted) = accept(&listener, &limits) => {
-                let (router, stop) = (router.clone(), stop.clone());
-                let encryption = encryption.clone();
-                connections.spawn(async move {
-                    prepare(&stream);
-                    match encryption {
-                        None => connection(Box::new(stream), accepted, router, stop).await,
-                        Some(encryption) => encrypted(stream, accepted, router, encryption, stop).await,
-                    }
-                });
+            (stream, accepted) = accept(&listener, &serving.limits) => {
+                connections.spawn(open(stream, accepted, serving.clone(), stop.clone()));
             }
         }
     };
@@ -151,22 +143,17 @@ async fn accept(listener: &TcpListener, limits: &ConnectionLimits) -> (TcpStream
     }
 }
 
-fn prepare(stream: &TcpStream) {
+/// Serves a connection, after the TLS handshake if there is one. Until that is done, the connection
+/// counts as one that waits for a request.
+async fn open(stream: TcpStream, accepted: Accepted, serving: Serving, stop: Stop) {
     // A click is a small packet that must not wait for another.
     let _ = stream.set_nodelay(true);
     // What a client that vanished was sent is given up soon, not after the system's quarter hour.
-    let _ = rustix::net::sockopt::set_tcp_user_timeout(stream, SILENCE_MS);
-}
-
-/// Shakes hands first. Until then the connection waits for a request like any other, and gives way.
-async fn encrypted(
-    stream: TcpStream,
-    accepted: Accepted,
-    router: Router,
-    encryption: Encryption,
-    stop: Stop,
-) {
-    let Encryption { tls, plain } = encryption;
+    let _ = rustix::net::sockopt::set_tcp_user_timeout(&stream, SILENCE_MS);
+    let Serving { router, encryption, .. } = serving;
+    let Some(Encryption { tls, plain }) = encryption else {
+        return connection(Box::new(stream), accepted, router, stop).await;
+    };
     let opened = tokio::select! {
         opened = timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)) => opened,
         () = accepted.place.gives_way() => return,

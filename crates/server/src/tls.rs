@@ -154,7 +154,7 @@ impl Tls {
         Ok(Some(Self { shared: Arc::new(Shared { files, current }) }))
     }
 
-    /// Shakes hands with a client. The caller sets the deadline.
+    /// The handshake with a client. The caller sets the deadline.
     pub async fn accept(&self, stream: TcpStream) -> io::Result<Opened> {
         let mut first = [0];
         match stream.peek(&mut first).await? {

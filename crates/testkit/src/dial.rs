@@ -38,7 +38,7 @@ impl Trusted {
     }
 
     /// Encrypts a connection to the server of this name.
-    pub async fn shake_hands(
+    pub async fn handshake(
         &self,
         name: &str,
         stream: TcpStream,
@@ -56,7 +56,7 @@ pub(crate) async fn dial(address: SocketAddr, trusted: Option<&Trusted>) -> Box<
         None => Box::new(stream),
         Some(trusted) => {
             let name = address.ip().to_string();
-            Box::new(trusted.shake_hands(&name, stream).await.expect("a trusted certificate"))
+            Box::new(trusted.handshake(&name, stream).await.expect("a trusted certificate"))
         }
     }
 }

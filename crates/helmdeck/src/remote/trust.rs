@@ -61,8 +61,8 @@ impl Trust {
         let verifier = Verifier { good, provider: provider.clone() };
         let mut config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
-            // The only way to a verifier that says what to do; it accepts less than the standard one,
-            // but for listed certificates that may also sign others.
+            // A verifier of our own, for its error messages and for listed certificates. It rests on
+            // the standard one.
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(verifier))
             .with_no_client_auth();
@@ -72,7 +72,7 @@ impl Trust {
     }
 
     /// Encrypts a connection to the server at `url`.
-    pub async fn shake_hands(
+    pub async fn handshake(
         &self,
         host: &str,
         stream: TcpStream,
@@ -226,11 +226,17 @@ impl Refused {
             (CertificateError::NotValidForNameContext { presented, .. }, _) => format!(
                 "the certificate of {url} is for other names: {}. Use one of them, or set \
                  HELMDECK_VNC_PUBLIC_BASE={url} for the server and restart it",
-                presented.join(", ")
+                presented.iter().map(|name| plain(name)).collect::<Vec<_>>().join(", ")
             ),
             (why, _) => format!("the certificate of {url} is refused: {why}"),
         }
     }
+}
+
+/// A name without its kind, which rustls writes around it: `DnsName("a.example")`.
+fn plain(name: &str) -> &str {
+    let inside = name.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
+    inside.unwrap_or(name).trim_matches('"')
 }
 
 #[cfg(test)]
@@ -243,14 +249,15 @@ mod tests {
             let refused = Refused { why, fingerprint: "AB:CD".to_owned() };
             refused.advice("https://a.example:3000", file.map(Path::new))
         };
+        let names = || ["DnsName(\"localhost\")", "IpAddress(127.0.0.1)"].map(str::to_owned).into();
         let unknown = advice(CertificateError::UnknownIssuer, None);
         assert!(unknown.contains("AB:CD") && unknown.contains("--ca-file FILE"), "{unknown}");
         let other = advice(CertificateError::BadSignature, Some("/tmp/ca.pem"));
         assert!(other.contains("not the one in /tmp/ca.pem"), "{other}");
-        let (expected, presented) = ("a.example".try_into().unwrap(), vec!["localhost".to_owned()]);
+        let (expected, presented) = ("a.example".try_into().unwrap(), names());
         let why = CertificateError::NotValidForNameContext { expected, presented };
         let named = advice(why, None);
-        assert!(named.contains("localhost"), "{named}");
+        assert!(named.contains("other names: localhost, 127.0.0.1. Use"), "{named}");
         assert!(named.contains("HELMDECK_VNC_PUBLIC_BASE=https://a.example:3000"), "{named}");
     }
 }

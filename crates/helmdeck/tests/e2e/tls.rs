@@ -28,7 +28,7 @@ fn a_self_signed_server_is_used_by_those_who_trust_it_and_refused_by_others() {
     let ca_file = cert.to_str().unwrap();
     let listed = run(&["session", "list", "--ca-file", ca_file]);
     assert!(listed.success && listed.stdout.contains("No sessions"), "{listed:?}");
-    for websocket in [["vnc", "nope"].as_slice(), &["forward", "nope", "9"], &["cdp", "nope"]] {
+    for websocket in [["vnc", "nope"].as_slice(), &["forward", "nope", "9999"], &["cdp", "nope"]] {
         let refused = run(&[websocket, &["--ca-file", ca_file]].concat());
         assert!(refused.stderr.contains("session nope does not exist"), "{refused:?}");
     }

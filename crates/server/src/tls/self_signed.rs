@@ -89,7 +89,7 @@ fn make(files: &Files, mut names: Vec<String>) -> Result<(), TlsError> {
     (about.not_before, about.not_after) = (now - BEFORE, now + LIFE);
     about.distinguished_name = DistinguishedName::new();
     about.distinguished_name.push(DnType::CommonName, "helmdeck");
-    // Who trusts it trusts this server, and nothing that it might sign.
+    // A client that trusts it trusts this server, and no other certificate.
     about.is_ca = IsCa::ExplicitNoCa;
     about.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
     let key = KeyPair::generate().map_err(TlsError::NotMade)?;
@@ -112,7 +112,7 @@ fn pem(what: &str, der: &[u8]) -> String {
     text + &format!("-----END {what}-----\n")
 }
 
-/// Writes a file for its owner's eyes. It is never half written.
+/// Writes a file that only its owner can read, whole or not at all.
 fn put(path: &Path, content: &str) -> Result<(), TlsError> {
     let draft = path.with_extension("new");
     let written = || -> io::Result<()> {
