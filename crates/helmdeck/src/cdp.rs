@@ -13,9 +13,7 @@ use std::{error::Error, net::Ipv4Addr, sync::Arc};
 
 use tokio::{net::TcpListener, sync::watch};
 
-use crate::{
-    local::Config, remote::Remote, server_args::ServerArgs, stop_signal::stop_signal,
-};
+use crate::{local::Config, remote::Remote, server_args::ServerArgs, stop_signal::stop_signal};
 use files::Files;
 use port::Port;
 

@@ -124,6 +124,11 @@ impl Remote {
         format!("{scheme}://{}{}", self.authority, self.prefix)
     }
 
+    /// The file with certificates to trust, if one was given or it is this machine's server.
+    pub fn ca_file(&self) -> Option<&Path> {
+        self.trust.as_ref()?.ca_file()
+    }
+
     /// The request for a WebSocket at this path.
     pub fn request(&self, path: &str) -> Result<Request<()>, NoSocket> {
         let failed = |error: &dyn Error| NoSocket::Unreachable(error.to_string());

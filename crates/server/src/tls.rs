@@ -5,21 +5,16 @@ pub(crate) mod plain;
 pub(crate) mod self_signed;
 
 use std::{
-    fmt::Write,
     fs, io,
     os::unix::fs::MetadataExt,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::Arc,
     time::{Duration, Instant},
 };
 
+use helmdeck_tls::{FileError, certificates, private_key, provider};
 use parking_lot::Mutex;
-use ring::digest::{SHA256, digest};
-use rustls::{
-    ServerConfig,
-    crypto::CryptoProvider,
-    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
-};
+use rustls::ServerConfig;
 use tokio::net::TcpStream;
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
@@ -37,23 +32,9 @@ const PROTOCOL: &[u8] = b"http/1.1";
 /// Why the server cannot speak TLS.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// A file cannot be read or written.
-    #[error("{path} cannot be used")]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        #[source]
-        source: io::Error,
-    },
-    /// A file holds something else.
-    #[error("{path} holds no {what} in PEM format")]
-    NotPem {
-        /// The file.
-        path: PathBuf,
-        /// What should be in it.
-        what: &'static str,
-    },
+    /// A file cannot be used.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// Certificate and key do not go together, or are of a kind that is not supported.
     #[error("the certificate {cert} cannot be used with the key {key}")]
     Unusable {
@@ -99,8 +80,7 @@ impl Files {
     /// Reads certificate and key, and checks that they go together.
     pub fn load(&self) -> Result<ServerConfig, TlsError> {
         let chain = certificates(&self.cert)?;
-        let key = PrivateKeyDer::from_pem_slice(&read(&self.key)?)
-            .map_err(|_| TlsError::NotPem { path: self.key.clone(), what: "private key" })?;
+        let key = private_key(&self.key)?;
         let unusable = |source| {
             let Self { cert, key } = self.clone();
             TlsError::Unusable { cert, key, source }
@@ -194,38 +174,10 @@ impl Tls {
     }
 }
 
-/// The cryptography of connections.
-pub fn provider() -> Arc<CryptoProvider> {
-    Arc::new(rustls::crypto::ring::default_provider())
-}
-
-/// The certificates in a PEM file, of which there is at least one.
-pub fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
-    let text = read(path)?;
-    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
-    let found = found.ok().filter(|found| !found.is_empty());
-    found.ok_or_else(|| TlsError::NotPem { path: path.to_owned(), what: "certificate" })
-}
-
-/// The SHA-256 fingerprint of a certificate, as browsers and `openssl x509 -fingerprint` write it.
-pub fn fingerprint(certificate: &CertificateDer<'_>) -> String {
-    let mut text = String::new();
-    for byte in digest(&SHA256, certificate).as_ref() {
-        let colon = if text.is_empty() { "" } else { ":" };
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{colon}{byte:02X}");
-    }
-    text
-}
-
 /// Checks that the certificate of these settings, if they name one, can be used.
 pub fn check(config: &Config) -> Result<(), TlsError> {
     match Files::of(config) {
         Some(files) if !config.tls.self_signed => files.load().map(drop),
         _ => Ok(()),
     }
-}
-
-fn read(path: &Path) -> Result<Vec<u8>, TlsError> {
-    fs::read(path).map_err(|source| TlsError::File { path: path.to_owned(), source })
 }

@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use helmdeck_server::tls::{certificates, fingerprint, provider};
+use helmdeck_tls::{certificates, fingerprint, provider};
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, Error as TlsError, OtherError,
     RootCertStore, SignatureScheme,
@@ -61,7 +61,7 @@ impl Trust {
         let verifier = Verifier { good, provider: provider.clone() };
         let mut config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
-            // A verifier of our own, for its error messages and for listed certificates. It rests on
+            // A custom verifier, for its error messages and for listed certificates. It is based on
             // the standard one.
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(verifier))
@@ -69,6 +69,11 @@ impl Trust {
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         let ca_file = ca_file.map(Path::to_owned);
         Ok(Self { connector: TlsConnector::from(Arc::new(config)), ca_file })
+    }
+
+    /// The file with certificates to trust, if there is one.
+    pub fn ca_file(&self) -> Option<&Path> {
+        self.ca_file.as_deref()
     }
 
     /// Encrypts a connection to the server at `url`.

@@ -2,7 +2,9 @@
 
 use std::{fmt, net::SocketAddr, path::PathBuf};
 
-use super::{certificates, fingerprint, self_signed};
+use helmdeck_tls::{certificates, fingerprint};
+
+use super::self_signed;
 use crate::Config;
 
 /// Something to tell the operator.

@@ -10,6 +10,7 @@ use std::{
 };
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use helmdeck_tls::{FileError, certificates, provider};
 use rcgen::{CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair};
 use rustls::{
     RootCertStore,
@@ -18,7 +19,7 @@ use rustls::{
 };
 use time::OffsetDateTime;
 
-use super::{Files, TlsError, certificates, provider};
+use super::{Files, TlsError};
 use crate::Config;
 
 /// How long it is valid. Apple's systems refuse more than 825 days.
@@ -96,7 +97,7 @@ fn make(files: &Files, mut names: Vec<String>) -> Result<(), TlsError> {
     let certificate = about.self_signed(&key).map_err(TlsError::NotMade)?;
     if let Some(dir) = files.key.parent() {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(dir);
-        made.map_err(|source| TlsError::File { path: dir.to_owned(), source })?;
+        made.map_err(|source| FileError::io(dir, source))?;
     }
     put(&files.key, &pem("PRIVATE KEY", key.serialized_der()))?;
     put(&files.cert, &pem("CERTIFICATE", certificate.der()))
@@ -122,7 +123,7 @@ fn put(path: &Path, content: &str) -> Result<(), TlsError> {
         file.sync_all()?;
         fs::rename(&draft, path)
     };
-    written().map_err(|source| TlsError::File { path: path.to_owned(), source })
+    written().map_err(|source| FileError::io(path, source).into())
 }
 
 #[cfg(test)]

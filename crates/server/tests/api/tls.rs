@@ -3,10 +3,10 @@
 use std::{fs, net::SocketAddr, path::Path, time::Duration};
 
 use bytes::Bytes;
-use helmdeck_server::tls::{certificates, fingerprint};
 use helmdeck_testkit::{
     Client, Desk, Listener, Listens, Trusted, Watcher, eventually, fake::FakeServer,
 };
+use helmdeck_tls::{certificates, fingerprint};
 use http::Method;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
