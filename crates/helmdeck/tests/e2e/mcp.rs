@@ -377,3 +377,19 @@ async fn a_refused_token_and_a_wrong_line_are_answered_with_what_to_do() {
     assert_eq!(wrong["error"]["code"], -32700, "{wrong}");
     assert!(client.close().await.success());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_self_signed_server_is_used_with_its_certificate_and_refused_without() {
+    let server = FakeServer::start_with(&[("HELMDECK_TLS_SELF_SIGNED", "true")]).await;
+    let (url, token) = (format!("https://{}", server.address), server.token("agent", "sessions:*"));
+    let cert = server.config.certificate_in_use().unwrap();
+    let args = ["mcp", "--ca-file", cert.to_str().unwrap()];
+    let mut client = Client::start(Era::Sessions, &binary(), &args, &url, &token);
+    let answer = client.greet().await;
+    assert_eq!(answer["result"]["serverInfo"]["name"], "helmdeck", "{answer}");
+    assert!(client.close().await.success());
+
+    let mut client = Client::start(Era::Sessions, &binary(), &["mcp"], &url, &token);
+    client.request("tools/list", json!({}));
+    client.until_logged("is not trusted by this machine").await;
+}

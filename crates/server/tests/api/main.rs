@@ -46,4 +46,5 @@ mod profiles;
 mod refusals;
 mod sessions;
 mod settings;
+mod tls;
 mod tokens;
