@@ -44,6 +44,10 @@ pub struct Exec {
     pub cwd: Option<String>,
     /// Variables that are added to the session's own. They are never logged.
     #[serde(default)]
+    #[schemars(extend(
+        "propertyNames" = { "pattern": "^[A-Za-z_][A-Za-z0-9_]*$", "x-expected": "names of variables" },
+        "additionalProperties" = { "type": "string", "pattern": "^[^\\x00]*$", "x-expected": "text without NUL" },
+    ))]
     pub env: BTreeMap<String, String>,
     /// Text for its standard input; none if not given.
     #[serde(default)]
