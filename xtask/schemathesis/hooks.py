@@ -5,6 +5,7 @@ HELMDECK_SESSION is the id of a running desktop session; HELMDECK_TOKEN, the tok
 """
 
 import os
+import re
 
 import requests
 import schemathesis
@@ -33,14 +34,29 @@ BEYOND_SCHEMA = [
     ("browser_pdf", "invalid_input", "pages", "a range of pages ends where it begins, or later"),
     ("browser_upload", "invalid_input", "files", "a path leads to a file of the home"),
     ("call_tool", None, None, "the body is the input of the tool; each tool is also tried by its own path"),
+    (None, "invalid_geometry", "geometry", "a screen has a least and a greatest size"),
+    (None, "invalid_input", "cpu_limit", "a session has at most the cores of the machine"),
     (None, "invalid_input", "env", "variables have a size together, and some mean what a field says, too"),
+    (None, "invalid_input", "extensions", "extensions are those that the caller has added"),
+    (None, "invalid_input", "forward", "ports are at most 65535, and inside a session not those of others"),
     (None, "invalid_input", "locale", "languages are those that the machine knows"),
     (None, "invalid_input", "memory_limit", "a size is written in several units, and is enough for a browser"),
+    (None, "invalid_input", "proxy.server", "a proxy has a host and a port"),
     (None, "invalid_input", "start_url", "an address is text without spaces inside"),
     (None, "invalid_input", "timezone", "time zones are those that the machine knows"),
     (None, "invalid_path", None, "a path leads to a file of the home"),
     (None, "invalid_selector", None, "selectors have a syntax of their own"),
 ]
+
+
+# Values that this machine knows, and what a schema says of them.
+KNOWN = {"cpu_limit": 1.0, "geometry": "800x600", "locale": "de-DE", "timezone": "Europe/Paris"}
+VALID = {
+    "cpu_limit": lambda cores: 0.01 <= cores <= 1024,
+    "geometry": re.compile("^[0-9]+x[0-9]+$").match,
+    "locale": re.compile("^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$").match,
+    "timezone": re.compile("^[A-Za-z0-9+_-]+(/[A-Za-z0-9+_-]+)*$").match,
+}
 
 
 @schemathesis.hook
@@ -67,6 +83,17 @@ def before_load_schema(context, raw_schema):
     del create["spec"], create["wallclock_timeout_s"]
 
 
+@schemathesis.hook
+def map_body(context, body):
+    """Text and numbers that a schema allows become some that this machine knows, so that more requests pass."""
+    if isinstance(body, dict):
+        for name, known in KNOWN.items():
+            given = body.get(name)
+            if isinstance(given, type(known)) and not isinstance(given, bool) and VALID[name](given):
+                body[name] = known
+    return body
+
+
 def is_ticket(parameter):
     return parameter["name"] == "ticket" and parameter["in"] == "query"
 
@@ -87,13 +114,16 @@ def before_call(context, case, kwargs):
 def after_call(context, case, response):
     """Sessions that a request made are ended, so that none is refused for their number."""
     if operation_id(case) == "create_session" and response.status_code < 300:
-        url = f"{case.operation.base_url}/api/v1/sessions/{response.json()['id']}"
-        requests.delete(url, headers=TOKEN, timeout=DEADLINE_S)
+        url = f"{sessions(case)}/{response.json()['id']}"
+        requests.delete(url, headers=TOKEN, timeout=DEADLINE_S).raise_for_status()
 
 
 def create(case):
-    url = f"{case.operation.base_url}/api/v1/sessions"
-    return requests.post(url, headers=TOKEN, json={}, timeout=DEADLINE_S).json()["id"]
+    return requests.post(sessions(case), headers=TOKEN, json={}, timeout=DEADLINE_S).json()["id"]
+
+
+def sessions(case):
+    return case.operation.base_url.rstrip("/") + "/api/v1/sessions"
 
 
 @schemathesis.check

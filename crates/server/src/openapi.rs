@@ -277,8 +277,7 @@ fn success(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
         && tool.flags().iter().any(|flag| flag.name == "stream")
         && let Some(content) = success.get_mut("content").and_then(Value::as_object_mut)
     {
-        let events = json!({ "schema": { "type": "string" } });
-        content.insert("text/event-stream".to_owned(), events);
+        content.insert("text/event-stream".to_owned(), json!({}));
     }
     success
 }

@@ -40,7 +40,8 @@ pub struct Exec {
     pub command: CommandLine,
     /// The directory to run in, an absolute path; `/workspace` if not given.
     #[serde(default)]
-    #[schemars(length(min = 1, max = 4096))]
+    #[schemars(length(min = 1, max = 4096), regex(pattern = r"^/[^\x00]*$"))]
+    #[schemars(extend("x-expected" = "an absolute path, such as /workspace"))]
     pub cwd: Option<String>,
     /// Variables that are added to the session's own. They are never logged.
     #[serde(default)]

@@ -87,11 +87,13 @@ pub struct SessionSpec {
     /// The clock's place inside the session, for example `Europe/Paris`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 64), regex(pattern = "^[A-Za-z0-9+_-]+(/[A-Za-z0-9+_-]+)*$"))]
+    #[schemars(example = "Europe/Paris")]
     #[schemars(extend("x-expected" = "a time zone such as Europe/Paris"))]
     pub timezone: Option<String>,
     /// The language inside the session, for example `de-DE`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 32), regex(pattern = "^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$"))]
+    #[schemars(example = "de-DE")]
     #[schemars(extend("x-expected" = "a language such as de-DE"))]
     pub locale: Option<String>,
     /// Where the browser tells pages that it is.
