@@ -31,23 +31,28 @@ after(async () => {
 const clipboard = () => person.page.evaluate(() => navigator.clipboard.readText());
 const focused = () => person.page.evaluate(() => document.activeElement?.textContent);
 
-/** What a client sends first, over MCP. */
-async function initialize(bearer, name, version) {
-  const answer = await fetch(`${server.url}/mcp`, {
-    method: "POST",
-    headers: {
-      authorization: `Bearer ${bearer}`,
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-    },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "initialize",
-      params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name, version } },
-    }),
-  });
-  assert.equal(answer.status, 200, await answer.text());
+/** What an MCP client does first: it introduces itself and lists the tools. */
+async function connect(bearer, name, version) {
+  const headers = {
+    authorization: `Bearer ${bearer}`,
+    "content-type": "application/json",
+    accept: "application/json, text/event-stream",
+  };
+  const send = async (message) => {
+    const body = JSON.stringify({ jsonrpc: "2.0", ...message });
+    const answer = await fetch(`${server.url}/mcp`, { method: "POST", headers, body });
+    const text = await answer.text();
+    assert.ok(answer.ok, `${message.method}: ${answer.status} ${text}`);
+    return { answer, text };
+  };
+  const protocolVersion = "2025-06-18";
+  const params = { protocolVersion, capabilities: {}, clientInfo: { name, version } };
+  const { answer } = await send({ id: 1, method: "initialize", params });
+  headers["mcp-protocol-version"] = protocolVersion;
+  const session = answer.headers.get("mcp-session-id");
+  if (session) headers["mcp-session-id"] = session;
+  await send({ method: "notifications/initialized" });
+  assert.match((await send({ id: 2, method: "tools/list" })).text, /"tools"/);
 }
 
 step("the empty wall leads to the agents, and the keyboard chooses one", async () => {
@@ -98,7 +103,7 @@ step("the steps have a placeholder until a token is created, which is shown once
 
 step("the page shows the agent when it connects", async () => {
   const { page } = person;
-  await initialize(token, "claude-code", "2.1.0");
+  await connect(token, "claude-code", "2.1.0");
   await page.getByRole("status").getByText("Connected: claude-code 2.1.0").waitFor();
   await page.getByRole("link", { name: "All agents" }).click();
   await page.getByRole("link", { name: /Claude Code.*Connected just now/ }).waitFor();
@@ -132,7 +137,7 @@ step("the list of tokens names the agent that uses each, and updates when one co
   const row = page.getByRole("row", { name: /Claude on the laptop/ });
   await row.getByText("Create, see and use sessions").waitFor();
   await row.getByText("claude-code 2.1.0").waitFor();
-  await initialize(token, "mcp-inspector", "0.9.1");
+  await connect(token, "mcp-inspector", "0.9.1");
   await row.getByText("mcp-inspector 0.9.1").waitFor();
   await page.getByRole("table", { name: "Tokens of people" }).waitFor();
 });
