@@ -55,9 +55,7 @@ async fn every_row_answers_a_valid_request_as_documented() {
         let media = answer.headers.get(CONTENT_TYPE).and_then(|media| media.to_str().ok());
         let media = media.unwrap_or_default();
         let is_right = match NEEDS_MORE.iter().find(|(id, ..)| *id == row.id) {
-            Some((_, status, code)) => {
-                answer.status == *status && answer.json()["error"] == *code
-            }
+            Some((_, status, code)) => answer.status == *status && answer.json()["error"] == *code,
             None => {
                 let documented = match &row.reply {
                     Reply::Json(_) => media == "application/json",

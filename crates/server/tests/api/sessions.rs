@@ -92,7 +92,7 @@ async fn a_bad_create_body_is_refused_by_name() {
         (r#"{"timeout_seconds": 31536001}"#, "invalid_input", "1 to 31536000"),
         (r#"{"label": "a\nb"}"#, "invalid_input", "200 printable characters"),
         (r#"{"env": {"A": 1}}"#, "invalid_input", "env.A"),
-        (r#"{"env": {"a-b": "c"}}"#, "invalid_input", "env is \"a-b\": expected names of variables"),
+        (r#"{"env": {"a-b": "c"}}"#, "invalid_input", "expected names of variables"),
         (r#"{"env": {"A": "\u0000"}}"#, "invalid_input", "text without NUL"),
         (r#"{"extensions": ["a", "a"]}"#, "invalid_input", "each item once"),
     ] {
