@@ -34,6 +34,8 @@ BEYOND_SCHEMA = [
     ("browser_pdf", "invalid_input", "pages", "a range of pages ends where it begins, or later"),
     ("browser_upload", "invalid_input", "files", "a path leads to a file of the home"),
     ("call_tool", None, None, "the body is the input of the tool; each tool is also tried by its own path"),
+    ("exec", "invalid_input", "command", "a command is more than spaces, and holds no NUL"),
+    ("exec", "invalid_input", "stream", "a command in the background has no stream"),
     (None, "invalid_geometry", "geometry", "a screen has a least and a greatest size"),
     (None, "invalid_input", "cpu_limit", "a session has at most the cores of the machine"),
     (None, "invalid_input", "env", "variables have a size together, and some mean what a field says, too"),
