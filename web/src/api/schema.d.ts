@@ -2840,7 +2840,10 @@ export interface components {
              * @default
              */
             label?: string;
-            /** @description Language of the session, for example `de-DE`. */
+            /**
+             * @description Language of the session, for example `de-DE`.
+             * @example de-DE
+             */
             locale?: string | null;
             /**
              * Format: uint64
@@ -2872,7 +2875,10 @@ export interface components {
              * @description Seconds from creation to the end of the session; no limit by default.
              */
             timeout_seconds?: number | null;
-            /** @description Time zone of the session, for example `Europe/Paris`. */
+            /**
+             * @description Time zone of the session, for example `Europe/Paris`.
+             * @example Europe/Paris
+             */
             timezone?: string | null;
             /** @description Alias of `timeout_seconds`. */
             wallclock_timeout_s?: number | null;
@@ -4888,7 +4894,10 @@ export interface components {
              * @default
              */
             label?: string;
-            /** @description Language of the session, for example `de-DE`. */
+            /**
+             * @description Language of the session, for example `de-DE`.
+             * @example de-DE
+             */
             locale?: string | null;
             /**
              * Format: uint64
@@ -4919,7 +4928,10 @@ export interface components {
              * @description Seconds from creation to the end of the session; no limit by default.
              */
             timeout_seconds?: number | null;
-            /** @description Time zone of the session, for example `Europe/Paris`. */
+            /**
+             * @description Time zone of the session, for example `Europe/Paris`.
+             * @example Europe/Paris
+             */
             timezone?: string | null;
         };
         /** @description The settings in effect. They apply to new sessions only. */
@@ -6365,6 +6377,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Its id, such as `claude-code`. */
                 client: string;
             };
             cookie?: never;
@@ -6389,6 +6402,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The client's id, such as `claude-code`. */
                 client: string;
             };
             cookie?: never;
@@ -7102,7 +7116,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                name: string;
+                /** @description Its name. */
+                name: components["schemas"]["ExtensionName"];
             };
             cookie?: never;
         };
@@ -7131,7 +7146,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                name: string;
+                /** @description Its name. */
+                name: components["schemas"]["ExtensionName"];
             };
             cookie?: never;
         };
@@ -7241,7 +7257,8 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                name: string;
+                /** @description Its name. */
+                name: components["schemas"]["ProfileName"];
             };
             cookie?: never;
         };
@@ -7322,6 +7339,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Which session. */
                 id: string;
             };
             cookie?: never;
@@ -7346,6 +7364,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Which session. */
                 id: string;
             };
             cookie?: never;
@@ -7373,6 +7392,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Which session. */
                 id: string;
             };
             cookie?: never;
@@ -7582,6 +7602,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Which session. */
                 id: string;
             };
             cookie?: never;
@@ -7606,6 +7627,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Which session. */
                 id: string;
             };
             cookie?: never;
@@ -7634,6 +7656,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Which session. */
                 id: string;
             };
             cookie?: never;
@@ -7662,6 +7685,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Which session. */
                 id: string;
             };
             cookie?: never;
@@ -7686,6 +7710,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Which session. */
                 id: string;
             };
             cookie?: never;
@@ -7713,6 +7738,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Which session. */
                 id: string;
             };
             cookie?: never;
@@ -7730,6 +7756,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExecState"];
+                    "text/event-stream": unknown;
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -7746,7 +7773,9 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Which session. */
                 id: string;
+                /** @description Id of the command, as returned when it was started. */
                 exec_id: string;
             };
             cookie?: never;
@@ -7760,6 +7789,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExecState"];
+                    "text/event-stream": unknown;
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -7771,7 +7801,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Which session. */
                 id: string;
+                /** @description Id of the command, as returned when it was started. */
                 exec_id: string;
             };
             cookie?: never;
@@ -7797,6 +7829,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Which session. */
                 id: string;
             };
             cookie?: never;
@@ -7821,7 +7854,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Which session. */
                 id: string;
+                /** @description Path relative to the home. */
                 path: string;
             };
             cookie?: never;
@@ -7849,7 +7884,9 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Which session. */
                 id: string;
+                /** @description Path relative to the home. */
                 path: string;
             };
             cookie?: never;
@@ -7879,6 +7916,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Which session. */
                 id: string;
             };
             cookie?: never;
@@ -7903,6 +7941,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Which session. */
                 id: string;
             };
             cookie?: never;
@@ -7931,8 +7970,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Which session. */
                 id: string;
-                port: string;
+                /** @description Port inside the session. */
+                port: number;
             };
             cookie?: never;
         };
@@ -8004,6 +8045,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Which session. */
                 id: string;
             };
             cookie?: never;
@@ -8028,6 +8070,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Which session. */
                 id: string;
             };
             cookie?: never;
@@ -8055,6 +8098,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Which session. */
                 id: string;
             };
             cookie?: never;
@@ -8079,6 +8123,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Which session. */
                 id: string;
             };
             cookie?: never;
@@ -8106,6 +8151,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Which session. */
                 id: string;
             };
             cookie?: never;
@@ -8159,6 +8205,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Which session. */
                 id: string;
             };
             cookie?: never;
@@ -8187,7 +8234,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Which session. */
                 id: string;
+                /** @description Id of the ticket, as returned when it was created. */
                 ticket: string;
             };
             cookie?: never;
@@ -8360,6 +8409,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the token, as listed. */
                 id: string;
             };
             cookie?: never;
@@ -8415,7 +8465,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": {
                     [key: string]: unknown;
