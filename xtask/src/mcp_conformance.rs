@@ -52,7 +52,6 @@ const REVISIONS: [(&str, &[&str]); 2] = [
             "ping",
             "tools-list",
             "server-sse-multiple-streams",
-            "server-sse-polling",
             "resources-list",
             "prompts-list",
             "dns-rebinding-protection",
@@ -113,7 +112,8 @@ impl Suite {
 
     fn against_fixtures(mut self, root: &Path) -> io::Result<Self> {
         let mut build = Command::new("cargo");
-        build.args(["build", "--package", "helmdeck-testkit", "--features", "fake"]);
+        // With the features of the whole workspace, so that what the tests have built is used.
+        build.args(["build", "--workspace", "--features", "helmdeck-testkit/fake"]);
         succeed(build.args(["--bin", "fake-server"]).current_dir(root))?;
         let target =
             std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
