@@ -9,7 +9,6 @@ pub use nowhere::*;
 
 /// In whose name a token is created.
 #[derive(Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(not(feature = "server"), expect(dead_code, reason = "tokens are created by servers"))]
 pub enum Bearer {
     /// The person who runs the command, with all scopes.
     Person,
