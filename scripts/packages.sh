@@ -46,6 +46,7 @@ test    xclip                      a foreign clipboard owner
 test    imagemagick                reference for zoom
 test    git                        goes through the proxy of a session
 test    python3-pip                a package manager inside a session
+test    python3-venv               installs schemathesis outside the system
 test    tigervnc-viewer            a third-party viewer
 test    x11-utils                  sets an accessibility bus on a display
 test    mousepad                   a GTK program to type into

@@ -32,7 +32,7 @@ build() {
 }
 
 up() {
-  local pid token changes why
+  local pid token changes why advice
   if [[ -z ${HELMDECK_BIN:-} ]]; then scripts/packages.sh install runtime; fi
   build
   read_config
@@ -57,11 +57,20 @@ up() {
   else
     start
   fi
+  ready || true # It knows whether the server speaks TLS.
   token=$("$bin" token --sub "$("$bin" config --get admin_username)" --scopes admin)
   say ""
   say "helmdeck: $(url)"
   say "login:    $("$bin" config --get admin_username)   (reset a lost password: $bin admin reset-password)"
   say "log:      $log   (show: make logs; stop: make down)"
+  advice=$("$bin" config --advice)
+  if [[ $advice == WARNING* ]]; then
+    say ""
+    say "$bold$red$advice$plain"
+  elif [[ -n $advice ]]; then
+    say ""
+    say "$advice"
+  fi
   say ""
   say "To call the API from a shell, paste:"
   say "export JWT=$token"
@@ -199,10 +208,19 @@ url() {
   local host
   host=$(reachable_host)
   [[ $host == 127.0.0.1 || $host == '[::1]' ]] && host=localhost
-  printf 'http://%s:%s' "$host" "${addr##*:}"
+  printf '%s://%s:%s' "$scheme" "$host" "${addr##*:}"
 }
 
-ready() { curl --noproxy '*' -fsS -m 2 -o /dev/null "http://$(reachable_host):${addr##*:}/readyz" 2>/dev/null; }
+# Whether the server is ready; sets the scheme that it speaks. The certificate is not checked: nothing is sent
+# but this request, and the name in it need not be this machine's.
+ready() {
+  for scheme in https http; do
+    if curl --insecure --noproxy '*' -fsS -m 2 -o /dev/null "$scheme://$(reachable_host):${addr##*:}/readyz" 2>/dev/null; then
+      return 0
+    fi
+  done
+  return 1
+}
 
 # Whether a program listens on the address.
 answers() {

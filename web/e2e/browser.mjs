@@ -23,8 +23,9 @@ export function openBrowser() {
 export class Person {
   /** Errors on the page, except those that `forgive` expects. */
   complaints = [];
-  // Only the tests read the picture back, not the page.
-  #forgiven = [/willReadFrequently/];
+  // Only the tests read the picture back, not the page. noVNC complains about data that arrives while it
+  // disconnects.
+  #forgiven = [/willReadFrequently/, /Got data while in an invalid state/];
 
   static async arrive(browser, server, options = {}) {
     const person = new Person();

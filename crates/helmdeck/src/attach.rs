@@ -17,7 +17,6 @@ use helmdeck_wire::{
     session::EndReason,
 };
 use http::Uri;
-use secrecy::SecretString;
 use tokio::{
     signal::unix::{SignalKind, signal},
     time::{sleep, timeout},
@@ -27,7 +26,10 @@ use tokio_tungstenite::tungstenite::{
     protocol::{CloseFrame, frame::coding::CloseCode},
 };
 
-use crate::remote::{NoSocket, Remote, Socket};
+use crate::{
+    remote::{NoSocket, Remote, Socket},
+    server_args::ServerArgs,
+};
 use streams::Streams;
 
 /// A server that is silent for this long is gone: it sends a ping every few seconds.
@@ -51,12 +53,8 @@ pub struct Args {
     /// A name for people.
     #[arg(long, value_name = "TEXT", default_value = "")]
     label: String,
-    /// Address of the server. Defaults to the one in the settings.
-    #[arg(long, value_name = "URL", env = "HELMDECK_URL")]
-    url: Option<String>,
-    /// Token for the server. By default, one is created with this machine's secret.
-    #[arg(long, value_name = "TOKEN", env = "HELMDECK_TOKEN", hide_env_values = true)]
-    token: Option<SecretString>,
+    #[command(flatten)]
+    server: ServerArgs,
 }
 
 /// How a connection to the server ended.
@@ -81,7 +79,7 @@ enum Done {
 
 /// Serves until the session ends or the program is stopped.
 pub fn run(config: &Config, args: Args) -> Result<(), Box<dyn Error>> {
-    let server = Arc::new(Remote::new(config, args.url.as_deref(), args.token.as_ref())?);
+    let server = Arc::new(args.server.remote(config)?);
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let done = runtime.block_on(serve(server, args));

@@ -11,10 +11,9 @@ mod transfers;
 
 use std::{error::Error, net::Ipv4Addr, sync::Arc};
 
-use secrecy::SecretString;
 use tokio::{net::TcpListener, sync::watch};
 
-use crate::{local::Config, remote::Remote, stop_signal::stop_signal};
+use crate::{local::Config, remote::Remote, server_args::ServerArgs, stop_signal::stop_signal};
 use files::Files;
 use port::Port;
 
@@ -26,17 +25,13 @@ pub struct Args {
     /// Port on 127.0.0.1; 0 for any free port.
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     port: u16,
-    /// Address of the server. Defaults to the one in the settings.
-    #[arg(long, value_name = "URL", env = "HELMDECK_URL")]
-    url: Option<String>,
-    /// Token for the server. By default, one is created with this machine's secret.
-    #[arg(long, value_name = "TOKEN", env = "HELMDECK_TOKEN", hide_env_values = true)]
-    token: Option<SecretString>,
+    #[command(flatten)]
+    server: ServerArgs,
 }
 
 /// Serves clients until the program is stopped or the session ends.
 pub fn run(config: &Config, args: Args) -> Result<(), Box<dyn Error>> {
-    let server = Arc::new(Remote::new(config, args.url.as_deref(), args.token.as_ref())?);
+    let server = Arc::new(args.server.remote(config)?);
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let done = runtime.block_on(serve(server, args));

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use helmdeck_server::Config;
+use helmdeck_server::{Config, tls::Advice};
 
 /// What to show.
 #[derive(clap::Args)]
@@ -13,6 +13,9 @@ pub struct Args {
     /// Print settings that differ from those of the running server, one per line.
     #[arg(long, conflicts_with = "get")]
     changes: bool,
+    /// Print what to know about TLS with these settings, if there is anything.
+    #[arg(long, conflicts_with_all = ["get", "changes"])]
+    advice: bool,
 }
 
 /// Prints the settings, with masked secrets.
@@ -23,6 +26,12 @@ pub fn run(config: &Config, args: &Args) -> Result<(), Box<dyn Error>> {
             .map_err(|error| format!("the settings of the running server are unknown: {error}"))?;
         for change in changes {
             println!("{change}");
+        }
+        return Ok(());
+    }
+    if args.advice {
+        if let Some(advice) = Advice::of(config) {
+            println!("{advice}");
         }
         return Ok(());
     }

@@ -7,11 +7,10 @@ mod paths;
 mod toml;
 mod yaml;
 
-use std::{error::Error, time::Duration};
+use std::{error::Error, path::Path, time::Duration};
 
 use bytes::Bytes;
 use clap::builder::PossibleValuesParser;
-use helmdeck_server::Config;
 use helmdeck_wire::connect::{
     CLIENTS, ConnectGuide, ConnectList, ConnectRequest, KnownClient, Place, Setup, Step,
     TOKEN_PLACEHOLDER, ToolProfile, Transport,
@@ -19,11 +18,12 @@ use helmdeck_wire::connect::{
 use http::Method;
 
 use crate::{
+    local::Config,
     remote::Remote,
     rest::{DEADLINE, ask, post},
     server_args::ServerArgs,
     table::Table,
-    token,
+    token_options,
     tools::block_on,
 };
 
@@ -45,10 +45,10 @@ pub struct Args {
     #[arg(long)]
     stdio: bool,
     /// Label of the token [default: the client's name].
-    #[arg(long, value_name = "TEXT", value_parser = token::label)]
+    #[arg(long, value_name = "TEXT", value_parser = token_options::label)]
     label: Option<String>,
     /// Lifetime of the token: 12h, 7d [default: 30d].
-    #[arg(long, value_name = "TIME", value_parser = token::duration)]
+    #[arg(long, value_name = "TIME", value_parser = token_options::duration)]
     ttl: Option<Duration>,
     #[command(flatten)]
     server: ServerArgs,
@@ -94,8 +94,12 @@ fn connect(server: &Remote, client: &KnownClient, args: &Args) -> Result<(), Box
     let transport = if args.stdio { Transport::Stdio } else { client.transport };
     let profile = args.profile.unwrap_or(client.profile);
     let (address, program) = (reachable(&server.url()), this_program());
+    // Clients run elsewhere.
+    let ca_file = server.ca_file().map(std::path::absolute).transpose()?;
+    let ca_file = ca_file.as_deref().and_then(Path::to_str);
     // Clients may not have this program on their PATH.
-    let setup = |token| Setup { server: &address, profile, transport, token, program: &program };
+    let setup =
+        |token| Setup { server: &address, ca_file, profile, transport, token, program: &program };
     let prints = args.print || matches!(client.place, Place::Unknown);
     if !prints {
         // Before a token is created.
@@ -130,6 +134,11 @@ fn connect(server: &Remote, client: &KnownClient, args: &Args) -> Result<(), Box
             println!("Teach it: helmdeck skill install {}", client.id);
         }
         println!("Undo it: {}", client.guide(&setup(TOKEN_PLACEHOLDER)).undo);
+    }
+    if let Some(file) = ca_file.filter(|_| transport == Transport::Http) {
+        eprintln!(
+            "If the client does not trust the server's certificate, {file}, connect it with --stdio."
+        );
     }
     let until = made.expires_at.map_or_else(String::new, |at| format!(" is valid until {at}"));
     let label = made.label.unwrap_or_default();

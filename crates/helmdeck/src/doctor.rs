@@ -6,9 +6,9 @@
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
-use std::net::SocketAddr;
-use std::path::Path;
 use std::process::ExitCode;
+
+use helmdeck_server::Config;
 
 mod attempt;
 mod fonts;
@@ -16,6 +16,7 @@ mod limits;
 mod namespaces;
 mod places;
 mod programs;
+mod tls;
 
 /// Result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,12 +56,13 @@ impl Finding {
 
 /// Checks everything for a server with these settings and prints the results. Fails if a hard
 /// requirement is missing.
-pub fn run(addr: SocketAddr, data_dir: &Path, run_dir: &Path) -> ExitCode {
+pub fn run(config: &Config) -> ExitCode {
     let mut findings = programs::check();
     findings.extend(namespaces::check());
     findings.extend(fonts::check());
     findings.push(limits::check());
-    findings.extend(places::check(addr, data_dir, run_dir));
+    findings.extend(places::check(config.addr, &config.data_dir, &config.run_dir));
+    findings.push(tls::check(config));
 
     let colour = if io::stdout().is_terminal() { Colour::Yes } else { Colour::No };
     // A closed pipe, such as `head`, is not an error.

@@ -8,12 +8,8 @@ use helmdeck_wire::{
     SessionId,
     egress::{EgressTested, TestEgress},
 };
-use secrecy::SecretString;
 
-use crate::{
-    remote::{NoSocket, Remote},
-    rest,
-};
+use crate::{remote::NoSocket, rest, server_args::ServerArgs};
 
 /// What to test.
 #[derive(clap::Subcommand)]
@@ -26,23 +22,19 @@ pub enum Action {
         /// A session whose proxy is taken into account.
         #[arg(long, value_name = "ID")]
         session: Option<String>,
-        /// Address of the server. Defaults to the one in the settings.
-        #[arg(long, value_name = "URL", env = "HELMDECK_URL")]
-        url: Option<String>,
-        /// Token for the server. By default, one is created with this machine's secret.
-        #[arg(long, value_name = "TOKEN", env = "HELMDECK_TOKEN", hide_env_values = true)]
-        token: Option<SecretString>,
+        #[command(flatten)]
+        server: ServerArgs,
     },
 }
 
 /// Prints the explanation. Succeeds if a connection would be attempted.
 pub fn run(config: &Config, action: Action) -> Result<ExitCode, Box<dyn Error>> {
-    let Action::Test { target, session, url, token } = action;
+    let Action::Test { target, session, server } = action;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let named = url.is_some() || session.is_some();
+    let named = server.is_named() || session.is_some();
     let asked = TestEgress { url: target.clone(), session_id: session.map(SessionId::new) };
     let asking = async {
-        let server = Remote::new(config, url.as_deref(), token.as_ref());
+        let server = server.remote(config);
         let server = server.map_err(|error| NoSocket::Unreachable(error.to_string()))?;
         rest::post::<EgressTested>(&server, "/api/v1/egress/test", &asked).await
     };

@@ -10,7 +10,6 @@ use std::{error::Error, sync::Arc, time::Duration};
 use futures_util::StreamExt;
 use helmdeck_egress::dial_loopback;
 use helmdeck_wire::forward::{ForwardNews, ForwardRule};
-use secrecy::SecretString;
 use tokio::{
     task::JoinSet,
     time::{sleep, timeout},
@@ -20,6 +19,7 @@ use tokio_tungstenite::tungstenite::Message;
 use crate::{
     local::Config,
     remote::{NoSocket, Remote, Socket},
+    server_args::ServerArgs,
     stop_signal::stop_signal,
 };
 
@@ -39,12 +39,8 @@ pub struct Args {
     session: String,
     /// Local port: 5173, or 3000:5173 to open it as port 3000 inside.
     port: ForwardRule,
-    /// Address of the server. Defaults to the one in the settings.
-    #[arg(long, value_name = "URL", env = "HELMDECK_URL")]
-    url: Option<String>,
-    /// Token for the server. By default, one is created with this machine's secret.
-    #[arg(long, value_name = "TOKEN", env = "HELMDECK_TOKEN", hide_env_values = true)]
-    token: Option<SecretString>,
+    #[command(flatten)]
+    server: ServerArgs,
 }
 
 /// Why a connection to the server ended.
@@ -65,7 +61,7 @@ struct Forwarding {
 
 /// Forwards until the program is stopped or the session ends.
 pub fn run(config: &Config, args: Args) -> Result<(), Box<dyn Error>> {
-    let server = Arc::new(Remote::new(config, args.url.as_deref(), args.token.as_ref())?);
+    let server = Arc::new(args.server.remote(config)?);
     let ForwardRule { port, .. } = args.port;
     let path = format!("/api/v1/sessions/{}/forwards/{port}/client", args.session);
     let forwarding = Forwarding { server, rule: args.port, session: args.session, path };

@@ -22,7 +22,8 @@ mod here {
     use std::{
         error::Error,
         io::{Write, stderr},
-        path::Path,
+        net::SocketAddr,
+        path::{Path, PathBuf},
         time::Duration,
     };
 
@@ -34,14 +35,18 @@ mod here {
     /// Lifetime of a token, which is for one connection.
     const TOKEN_LIFE: Duration = Duration::from_secs(24 * 3600);
 
-    /// Reads its settings from a file, or the default one, and the environment.
-    pub fn read(file: Option<&Path>) -> Result<Config, Box<dyn Error>> {
-        Ok(Config::load(file, environment())?)
+    /// Reads its settings from a file, or the default one, and the environment. `options` override
+    /// variables.
+    pub fn read(
+        file: Option<&Path>,
+        options: Vec<(String, String)>,
+    ) -> Result<Config, Box<dyn Error>> {
+        Ok(Config::load(file, environment().chain(options))?)
     }
 
     /// The same, and prints warnings about them.
     pub fn load(file: Option<&Path>) -> Result<Config, Box<dyn Error>> {
-        let config = read(file)?;
+        let config = read(file, Vec::new())?;
         for warning in &config.warnings {
             // Write errors are ignored.
             let _ = writeln!(stderr(), "helmdeck: {warning}");
@@ -55,9 +60,9 @@ mod here {
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
     }
 
-    /// Its address.
-    pub fn url(config: &Config) -> Result<String, Box<dyn Error>> {
-        Ok(format!("http://{}", config.addr))
+    /// Its address, and the file with its certificate if it speaks TLS.
+    pub fn address(config: &Config) -> Result<(SocketAddr, Option<PathBuf>), Box<dyn Error>> {
+        Ok((config.addr, config.certificate_in_use()))
     }
 
     /// Creates tokens with this machine's secret.
@@ -89,7 +94,11 @@ mod here {
 
 #[cfg(not(feature = "server"))]
 mod nowhere {
-    use std::{error::Error, path::Path};
+    use std::{
+        error::Error,
+        net::SocketAddr,
+        path::{Path, PathBuf},
+    };
 
     use super::Bearer;
 
@@ -102,7 +111,7 @@ mod nowhere {
     }
 
     /// No address.
-    pub fn url(_: &Config) -> Result<String, Box<dyn Error>> {
+    pub fn address(_: &Config) -> Result<(SocketAddr, Option<PathBuf>), Box<dyn Error>> {
         Err("no server is named: log in with `helmdeck login URL`, or set HELMDECK_URL".into())
     }
 

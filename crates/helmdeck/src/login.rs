@@ -4,7 +4,7 @@ use std::{
     error::Error,
     fs,
     io::{self, IsTerminal, Read, Stdin, Write, stderr, stdin},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use bytes::Bytes;
@@ -31,6 +31,9 @@ pub struct Args {
     /// The user name.
     #[arg(long, default_value = "admin")]
     username: String,
+    /// A PEM file with certificates to trust, such as a self-signed server's own. It is remembered.
+    #[arg(long, value_name = "FILE", env = "HELMDECK_CA_FILE")]
+    ca_file: Option<PathBuf>,
 }
 
 /// A server and its token.
@@ -38,28 +41,35 @@ pub struct Args {
 pub struct Remembered {
     pub url: String,
     pub token: SecretString,
+    /// Certificates to trust.
+    #[serde(default)]
+    pub ca_file: Option<PathBuf>,
 }
 
 /// Logs in and stores the login.
 pub fn run(config: &Config, args: &Args) -> Result<(), Box<dyn Error>> {
     let url = args.url.trim_end_matches('/');
+    // Later commands run elsewhere.
+    let ca_file = args.ca_file.as_deref().map(std::path::absolute).transpose()?;
+    let ca_file = ca_file.as_deref();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let token = if args.token_stdin {
         read_line(stdin())?
     } else {
         let password = ask_password(&args.username, url)?;
         let body = json!({ "username": args.username, "password": password.expose_secret() });
-        let nobody = Remote::new(config, Some(url), Some(&SecretString::from("none")))?;
+        let nobody = Remote::new(config, Some(url), Some(&SecretString::from("none")), ca_file)?;
         let body = Bytes::from(body.to_string());
         let login = ask(&nobody, Method::POST, "/api/v1/auth/login", body, DEADLINE);
         let answer = runtime.block_on(login)?;
         let answer: serde_json::Value = serde_json::from_slice(&answer.body)?;
         answer.get("token").and_then(|token| token.as_str()).unwrap_or_default().to_owned()
     };
-    let server = Remote::new(config, Some(url), Some(&SecretString::from(token.clone())))?;
+    let secret = SecretString::from(token.clone());
+    let server = Remote::new(config, Some(url), Some(&secret), ca_file)?;
     let me = ask(&server, Method::GET, "/api/v1/auth/me", Bytes::new(), DEADLINE);
     let me: serde_json::Value = serde_json::from_slice(&runtime.block_on(me)?.body)?;
-    remember(url, &token)?;
+    remember(url, &token, ca_file)?;
     let text = |name: &str| me.get(name).and_then(|it| it.as_str()).unwrap_or_default().to_owned();
     println!("Logged in to {url} as {} until {}.", text("subject"), text("expires_at"));
     Ok(())
@@ -91,11 +101,13 @@ pub fn same_server(one: &str, other: &str) -> bool {
 }
 
 /// Stores the login, readable by this user only.
-fn remember(url: &str, token: &str) -> Result<(), Box<dyn Error>> {
+fn remember(url: &str, token: &str, ca_file: Option<&Path>) -> Result<(), Box<dyn Error>> {
     #[derive(Serialize)]
     struct Written<'a> {
         url: &'a str,
         token: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        ca_file: Option<&'a Path>,
     }
     let path = path()?;
     if let Some(dir) = path.parent() {
@@ -103,7 +115,7 @@ fn remember(url: &str, token: &str) -> Result<(), Box<dyn Error>> {
     }
     let new = path.with_extension("new");
     let mut file = private_file().open(&new)?;
-    file.write_all(&serde_json::to_vec(&Written { url, token })?)?;
+    file.write_all(&serde_json::to_vec(&Written { url, token, ca_file })?)?;
     file.sync_all()?;
     fs::rename(&new, &path)?;
     Ok(())

@@ -32,6 +32,7 @@ mod stop_signal;
 mod table;
 #[cfg(feature = "server")]
 mod token;
+mod token_options;
 mod tools;
 mod vnc;
 

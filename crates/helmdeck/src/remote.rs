@@ -1,18 +1,29 @@
 //! Connections to a server.
 
-use std::{error::Error, fmt, time::Duration};
+mod trust;
+
+use std::{error::Error, fmt, path::Path, time::Duration};
 
 use helmdeck_wire::ErrorBody;
-use http::{HeaderValue, Request, header::AUTHORIZATION};
+use http::{
+    HeaderValue, Request, Uri,
+    header::AUTHORIZATION,
+    uri::{Authority, Scheme},
+};
 use secrecy::{ExposeSecret, SecretString};
 use socket2::{SockRef, TcpKeepalive};
-use tokio::{net::TcpStream, time::timeout};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
+    time::timeout,
+};
 use tokio_tungstenite::{
     WebSocketStream, client_async_with_config,
     tungstenite::{Error as WsError, client::IntoClientRequest, protocol::WebSocketConfig},
 };
 
 use crate::local::{self, Bearer, Config, Mint};
+use trust::Trust;
 
 /// Deadline to connect.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(20);
@@ -22,13 +33,21 @@ const PROBE_AFTER: Duration = Duration::from_secs(30);
 /// Pause between probes.
 const PROBE_EVERY: Duration = Duration::from_secs(10);
 
+/// Bytes to and from a server, encrypted or not.
+pub trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
+
 /// An open WebSocket.
-pub type Socket = WebSocketStream<TcpStream>;
+pub type Socket = WebSocketStream<Box<dyn Duplex>>;
 
 /// A server and the credentials for it.
 pub struct Remote {
-    /// Host, port, and path prefix of a proxy.
-    place: String,
+    authority: Authority,
+    /// Path prefix of a proxy.
+    prefix: String,
+    /// Certificates to accept, if it speaks TLS.
+    trust: Option<Trust>,
     right: Right,
 }
 
@@ -59,13 +78,15 @@ impl fmt::Display for NoSocket {
 impl Error for NoSocket {}
 
 impl Remote {
-    /// The server at `url`, else the one in the settings; with `token`, else our own.
+    /// The server at `url`, else the one in the settings; with `token`, else our own. `ca_file` has
+    /// certificates to trust besides those of the system.
     pub fn new(
         config: &Config,
         url: Option<&str>,
         token: Option<&SecretString>,
+        ca_file: Option<&Path>,
     ) -> Result<Self, Box<dyn Error>> {
-        Self::new_for(config, url, token, Bearer::Person)
+        Self::new_for(config, url, token, ca_file, Bearer::Person)
     }
 
     /// The same. Our own tokens are for this bearer.
@@ -73,29 +94,47 @@ impl Remote {
         config: &Config,
         url: Option<&str>,
         token: Option<&SecretString>,
+        ca_file: Option<&Path>,
         bearer: Bearer,
     ) -> Result<Self, Box<dyn Error>> {
-        let base = url.map_or_else(|| local::url(config), |url| Ok(url.to_owned()))?;
-        let Some(place) = base.trim_end_matches('/').strip_prefix("http://") else {
-            return Err(format!("{base}: expected an address that starts with http://").into());
+        let (authority, prefix, trust) = match url {
+            Some(url) => {
+                let (scheme, authority, prefix) = parse(url).ok_or_else(|| {
+                    format!("{url}: expected an address that starts with http:// or https://")
+                })?;
+                let secure = scheme == Scheme::HTTPS;
+                (authority, prefix, secure.then(|| Trust::system(ca_file)).transpose()?)
+            }
+            None => {
+                let (address, certificate) = local::address(config)?;
+                let trust = certificate.map(|file| Trust::exactly(&file)).transpose()?;
+                (address.to_string().parse()?, String::new(), trust)
+            }
         };
         let right = match token {
             Some(token) => Right::Given(token.clone()),
             None => Right::Own(Mint::open(config, bearer)?),
         };
-        Ok(Self { place: place.to_owned(), right })
+        Ok(Self { authority, prefix, trust, right })
     }
 
     /// Its address.
     pub fn url(&self) -> String {
-        format!("http://{}", self.place)
+        let scheme = if self.trust.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}{}", self.authority, self.prefix)
+    }
+
+    /// The file with certificates to trust, if one was given or it is this machine's server.
+    pub fn ca_file(&self) -> Option<&Path> {
+        self.trust.as_ref()?.ca_file()
     }
 
     /// The request for a WebSocket at this path.
     pub fn request(&self, path: &str) -> Result<Request<()>, NoSocket> {
         let failed = |error: &dyn Error| NoSocket::Unreachable(error.to_string());
-        let request = format!("ws://{}{path}", self.place).into_client_request();
-        let mut request = request.map_err(|e| failed(&e))?;
+        let scheme = if self.trust.is_some() { "wss" } else { "ws" };
+        let request = format!("{scheme}://{}{}{path}", self.authority, self.prefix);
+        let mut request = request.into_client_request().map_err(|e| failed(&e))?;
         let bearer = match &self.right {
             Right::Given(token) => format!("Bearer {}", token.expose_secret()),
             Right::Own(mint) => format!("Bearer {}", mint.token().map_err(|e| failed(&*e))?),
@@ -105,19 +144,27 @@ impl Remote {
         Ok(request)
     }
 
-    /// Connects to its port.
-    pub async fn dial(&self) -> Result<TcpStream, NoSocket> {
-        let place = self.place.split('/').next().unwrap_or_default();
-        let address = if has_port(place) { place.to_owned() } else { format!("{place}:80") };
-        let late = |_| NoSocket::Unreachable(format!("{} does not answer", self.url()));
-        let dialled = timeout(CONNECT_DEADLINE, TcpStream::connect(address)).await.map_err(late)?;
-        let failed = |error| NoSocket::Unreachable(format!("{}: {error}", self.url()));
-        let stream = dialled.map_err(failed)?;
-        // A click is a small packet that must not be delayed.
-        let _ = stream.set_nodelay(true);
-        let probes = TcpKeepalive::new().with_time(PROBE_AFTER).with_interval(PROBE_EVERY);
-        let _ = SockRef::from(&stream).set_tcp_keepalive(&probes);
-        Ok(stream)
+    /// Connects to its port, with a TLS handshake if it speaks TLS.
+    pub async fn dial(&self) -> Result<Box<dyn Duplex>, NoSocket> {
+        let url = self.url();
+        let host = self.authority.host().trim_matches(['[', ']']);
+        let standard = if self.trust.is_some() { 443 } else { 80 };
+        let port = self.authority.port_u16().unwrap_or(standard);
+        let dialling = async {
+            let stream = TcpStream::connect((host, port)).await;
+            let stream = stream.map_err(|error| format!("{url}: {error}"))?;
+            // A click is a small packet that must not be delayed.
+            let _ = stream.set_nodelay(true);
+            let probes = TcpKeepalive::new().with_time(PROBE_AFTER).with_interval(PROBE_EVERY);
+            let _ = SockRef::from(&stream).set_tcp_keepalive(&probes);
+            match &self.trust {
+                None => Ok(Box::new(stream) as Box<dyn Duplex>),
+                Some(trust) => trust.handshake(host, stream, &url).await,
+            }
+        };
+        let late = |_| NoSocket::Unreachable(format!("{url} does not answer"));
+        let dialled = timeout(CONNECT_DEADLINE, dialling).await.map_err(late)?;
+        dialled.map_err(NoSocket::Unreachable)
     }
 
     /// Opens a WebSocket.
@@ -161,6 +208,28 @@ impl Remote {
     }
 }
 
-fn has_port(place: &str) -> bool {
-    place.rsplit_once(':').is_some_and(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()))
+/// Scheme, host with port, and prefix of an address.
+fn parse(url: &str) -> Option<(Scheme, Authority, String)> {
+    let uri: Uri = url.parse().ok()?;
+    let prefix = uri.path().trim_end_matches('/').to_owned();
+    let parts = uri.into_parts();
+    let scheme = parts.scheme.filter(|it| *it == Scheme::HTTP || *it == Scheme::HTTPS)?;
+    Some((scheme, parts.authority?, prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_a_scheme_and_may_have_a_port_and_a_prefix() {
+        let parsed =
+            |url| parse(url).map(|(scheme, place, prefix)| format!("{scheme} {place} {prefix}"));
+        assert_eq!(parsed("http://localhost:3000").unwrap(), "http localhost:3000 ");
+        assert_eq!(parsed("https://a.example/p/").unwrap(), "https a.example /p");
+        assert_eq!(parsed("HTTPS://[::1]:3000/").unwrap(), "https [::1]:3000 ");
+        for bad in ["localhost:3000", "ftp://a", "a.example", "", "/x", "wss://a"] {
+            assert_eq!(parsed(bad), None, "{bad}");
+        }
+    }
 }

@@ -16,6 +16,8 @@ use crate::remote::{NoSocket, Remote};
 pub const DEADLINE: Duration = Duration::from_secs(30);
 /// Maximum size of a response, such as a picture or a document.
 const MAX_ANSWER: usize = 256 << 20;
+/// The largest answer that is a remark for people.
+const MAX_REMARK: usize = 1000;
 
 /// A successful response.
 pub struct Answer {
@@ -61,6 +63,10 @@ pub async fn ask(
     }
     let why = match serde_json::from_slice::<ErrorBody>(&answer.body) {
         Ok(body) => format!("{} ({})", body.message, body.error),
+        // Not the API: another server, a proxy, or a port that speaks HTTPS.
+        Err(_) if answer.media_type() == "text/plain" && answer.body.len() < MAX_REMARK => {
+            String::from_utf8_lossy(&answer.body).trim().to_owned()
+        }
         Err(_) => format!("status {status}"),
     };
     Err(NoSocket::Refused(status.as_u16(), why))

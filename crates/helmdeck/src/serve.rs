@@ -2,7 +2,8 @@
 
 use std::{
     error::Error,
-    io::{IsTerminal, Write, stderr},
+    io::{self, IsTerminal, Write, stderr},
+    path::PathBuf,
     sync::Arc,
 };
 
@@ -10,6 +11,40 @@ use helmdeck_runtime::LocalRuntime;
 use helmdeck_server::{Config, Instance, Shutdown, Started, telemetry};
 use secrecy::ExposeSecret;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// How connections are encrypted. Other settings come from the environment or a file.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Speak HTTPS with the certificate and its chain in this PEM file; HELMDECK_TLS_CERT.
+    #[arg(long, value_name = "FILE", requires = "tls_key", conflicts_with = "tls_self_signed")]
+    tls_cert: Option<PathBuf>,
+    /// The private key of that certificate, in a PEM file; HELMDECK_TLS_KEY.
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Speak HTTPS with a self-signed certificate, which is generated on the first start;
+    /// HELMDECK_TLS_SELF_SIGNED=true.
+    #[arg(long)]
+    tls_self_signed: bool,
+}
+
+impl Args {
+    /// The variables that say the same.
+    pub fn environment(&self) -> io::Result<Vec<(String, String)>> {
+        let mut variables = Vec::new();
+        for (name, file) in
+            [("HELMDECK_TLS_CERT", &self.tls_cert), ("HELMDECK_TLS_KEY", &self.tls_key)]
+        {
+            if let Some(file) = file {
+                let file = std::path::absolute(file)?.to_string_lossy().into_owned();
+                variables.push((name.to_owned(), file));
+            }
+        }
+        if self.tls_self_signed {
+            variables.push(("HELMDECK_TLS_SELF_SIGNED".to_owned(), "true".to_owned()));
+        }
+        Ok(variables)
+    }
+}
 
 /// Serves until SIGINT, which ends the sessions, or SIGTERM, which keeps them.
 pub fn run(config: Config) -> Result<(), Box<dyn Error>> {
@@ -32,7 +67,11 @@ pub fn run(config: Config) -> Result<(), Box<dyn Error>> {
 fn announce(started: Started) {
     let at_terminal = stderr().is_terminal();
     if at_terminal {
-        say(&format!("helmdeck listens on http://{}", started.addr));
+        say(&format!("helmdeck listens on {}://{}", started.scheme, started.addr));
+    }
+    // Elsewhere the log has it.
+    if let Some(advice) = started.advice.filter(|_| at_terminal) {
+        say(&advice.to_string());
     }
     match started.new_admin {
         Some(admin) if at_terminal => {

@@ -1,6 +1,6 @@
 //! Selects the server of a command: options, variables, or the login of `helmdeck login`.
 
-use std::error::Error;
+use std::{error::Error, path::PathBuf};
 
 use secrecy::SecretString;
 
@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Options that select the server.
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 pub struct ServerArgs {
     /// Address of the server. Defaults to the one of `helmdeck login`, then to this machine's.
     #[arg(long, value_name = "URL", env = "HELMDECK_URL")]
@@ -20,6 +20,10 @@ pub struct ServerArgs {
     /// this machine's secret.
     #[arg(long, value_name = "TOKEN", env = "HELMDECK_TOKEN", hide_env_values = true)]
     token: Option<SecretString>,
+    /// A PEM file with certificates to trust, for a server whose certificate this machine does not
+    /// trust; else the one of `helmdeck login`.
+    #[arg(long, value_name = "FILE", env = "HELMDECK_CA_FILE")]
+    ca_file: Option<PathBuf>,
 }
 
 impl ServerArgs {
@@ -30,14 +34,21 @@ impl ServerArgs {
 
     /// The same. A token that is created here is for this bearer.
     pub fn remote_for(&self, config: &Config, bearer: Bearer) -> Result<Remote, Box<dyn Error>> {
-        let (mut url, mut token) = (self.url.clone(), self.token.clone());
+        let Self { mut url, mut token, mut ca_file } = self.clone();
         if let Some(known) = login::remembered()? {
             let same = url.as_ref().is_none_or(|url| login::same_server(url, &known.url));
             if same && token.is_none() {
                 token = Some(known.token);
                 url = Some(known.url);
+                ca_file = ca_file.or(known.ca_file);
             }
         }
-        Remote::new_for(config, url.as_deref(), token.as_ref(), bearer)
+        Remote::new_for(config, url.as_deref(), token.as_ref(), ca_file.as_deref(), bearer)
+    }
+
+    /// Whether a server was named.
+    #[cfg(feature = "server")]
+    pub fn is_named(&self) -> bool {
+        self.url.is_some()
     }
 }

@@ -13,7 +13,7 @@ const NOT_STARTED: u8 = 127;
 #[derive(Subcommand)]
 pub enum ServerCommand {
     /// Run the server in the foreground; Ctrl-C stops it and its sessions.
-    Serve,
+    Serve(serve::Args),
     /// Check that this machine meets the requirements of sessions, and show how to fix problems.
     Doctor,
     /// Show the settings in effect, and where each one comes from.
@@ -64,19 +64,16 @@ pub enum ServerCommand {
 pub fn run(command: ServerCommand, file: Option<&Path>) -> Result<ExitCode, Box<dyn Error>> {
     let load = || crate::local::load(file);
     match command {
-        ServerCommand::Serve => {
+        ServerCommand::Serve(args) => {
             // Before any descriptor is opened.
             helmdeck_spawn::close_inherited(None)?;
             // Before there are threads, so that all of them inherit it.
             helmdeck_spawn::be_prompt();
             helmdeck_spawn::raise_descriptors();
             // The log contains the warnings.
-            serve::run(crate::local::read(file)?)?;
+            serve::run(crate::local::read(file, args.environment()?)?)?;
         }
-        ServerCommand::Doctor => {
-            let config = load()?;
-            return Ok(doctor::run(config.addr, &config.data_dir, &config.run_dir));
-        }
+        ServerCommand::Doctor => return Ok(doctor::run(&load()?)),
         ServerCommand::Config(args) => config::run(&load()?, &args)?,
         ServerCommand::Token(args) => token::run(&load()?, &args)?,
         ServerCommand::Admin(action) => admin::run(&load()?, &action)?,

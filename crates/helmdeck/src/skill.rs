@@ -3,12 +3,12 @@
 use std::{error::Error, fs};
 
 use bytes::Bytes;
-use helmdeck_server::Config;
 use helmdeck_wire::connect::KnownClient;
 use http::Method;
 
 use crate::{
     connect::{client_ids, resolve},
+    local::Config,
     rest::{DEADLINE, ask},
     server_args::ServerArgs,
     tools::block_on,

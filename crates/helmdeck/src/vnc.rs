@@ -4,7 +4,6 @@ use std::{error::Error, net::Ipv4Addr, time::Duration};
 
 use futures_util::{SinkExt, StreamExt};
 use helmdeck_wire::ticket::Role;
-use secrecy::SecretString;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -12,7 +11,7 @@ use tokio::{
 };
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::{local::Config, remote::Remote};
+use crate::{local::Config, remote::Remote, server_args::ServerArgs};
 
 /// How long the port waits for a program.
 const WAIT: Duration = Duration::from_secs(300);
@@ -29,17 +28,13 @@ pub struct Args {
     /// Port on 127.0.0.1; 0 for any free port.
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     port: u16,
-    /// Address of the server. Defaults to the one in the settings.
-    #[arg(long, value_name = "URL", env = "HELMDECK_URL")]
-    url: Option<String>,
-    /// Token for the server. By default, one is created with this machine's secret.
-    #[arg(long, value_name = "TOKEN", env = "HELMDECK_TOKEN", hide_env_values = true)]
-    token: Option<SecretString>,
+    #[command(flatten)]
+    server: ServerArgs,
 }
 
 /// Serves one VNC program, and returns when it disconnects.
 pub fn run(config: &Config, args: &Args) -> Result<(), Box<dyn Error>> {
-    let server = Remote::new(config, args.url.as_deref(), args.token.as_ref())?;
+    let server = args.server.remote(config)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(serve(&server, args))
 }

@@ -39,11 +39,12 @@ use crate::{
     origin::Origins,
     revocation::Revocations,
     router::router,
-    serve::serve,
+    serve::{Serving, serve},
     settings::Settings,
     skill,
     table::operations,
     ticket::InUse,
+    tls::{Advice, Tls},
     token::{Signer, TokenError},
     token_use::TokenUse,
     vnc_ports,
@@ -57,6 +58,10 @@ const GOODBYE: Duration = Duration::from_secs(2);
 pub struct Started {
     /// Where it listens, with the actual port.
     pub addr: SocketAddr,
+    /// `http` or `https`.
+    pub scheme: &'static str,
+    /// What to know about TLS.
+    pub advice: Option<Advice>,
     /// The admin account, if this start created it. Its password is shown only now.
     pub new_admin: Option<NewAdmin>,
 }
@@ -90,8 +95,16 @@ pub async fn run(
     let new_admin = admin::ensure(store, config).await?;
     let tidy = housekeeping::run(app.clone(), Kept::new(&config.action_log));
     let _tidy = AbortOnDropHandle::new(tokio::spawn(tidy));
-    tracing::info!(%addr, version = env!("CARGO_PKG_VERSION"), "Server listens on http://{addr}");
-    announce(Started { addr, new_admin });
+    let scheme = config.scheme();
+    let version = env!("CARGO_PKG_VERSION");
+    tracing::info!(%addr, version, "Server listens on {scheme}://{addr}");
+    let advice = Advice::of(config);
+    match &advice {
+        Some(advice) if advice.is_warning() => tracing::warn!("{advice}"),
+        Some(advice) => tracing::info!("{advice}"),
+        None => {}
+    }
+    announce(Started { addr, scheme, advice, new_admin });
 
     let drain = Duration::from_secs(config.drain_seconds);
     let shutdown = async {
@@ -104,7 +117,7 @@ pub async fn run(
     let published = vnc_ports::run(app.clone(), routes.clone(), config.max_sessions);
     let _published =
         config.live.publish_vnc_ports.then(|| AbortOnDropHandle::new(tokio::spawn(published)));
-    let sessions = serve(listener, routes, app.connections.clone(), drain, shutdown).await;
+    let sessions = serve(listener, Serving::new(&app, routes), drain, shutdown).await;
     app.live.close();
     let _ = tokio::time::timeout(GOODBYE, app.live.wait()).await;
     if sessions == Shutdown::EndSessions {
@@ -142,6 +155,8 @@ pub struct Parts {
     pub(crate) max_body_bytes: usize,
     /// Where it listens.
     pub(crate) addr: SocketAddr,
+    /// Encrypts connections, if TLS is on.
+    pub(crate) tls: Option<Tls>,
     /// Public address of the server, if configured.
     pub(crate) public_base: Option<Uri>,
     /// Sites that may embed the live view.
@@ -203,6 +218,7 @@ impl App {
             extensions,
             clock,
         };
+        let tls = Tls::start(config)?;
         let journal = Journal::open(store.clone()).await?;
         let sessions = Sessions::new(runtime.clone(), store.clone(), journal, session_limits);
         let tools: Vec<_> = operations.iter().filter_map(|it| it.tool().cloned()).collect();
@@ -228,6 +244,7 @@ impl App {
             origins: Origins::new(
                 config.live.vnc_public_base.as_ref(),
                 config.live.allowed_origins.clone(),
+                tls.is_some(),
             ),
             // Cookies ignore ports, and there may be several servers on a machine.
             cookie_name: format!("helmdeck-{}", addr.port()),
@@ -235,7 +252,9 @@ impl App {
             connections: ConnectionLimits::new(
                 getrlimit(Resource::Nofile).current,
                 TrustedProxies::new(config.trusted_proxies.clone()),
+                tls.is_some(),
             ),
+            tls,
             event_ids: EventIds::new().map_err(TokenError::Random)?,
             published: Mutex::default(),
             live: TaskTracker::new(),

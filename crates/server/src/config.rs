@@ -11,6 +11,7 @@ mod live;
 mod nearest;
 mod running;
 mod show;
+mod tls;
 
 use std::{net::SocketAddr, ops::RangeInclusive, path::PathBuf, str::FromStr};
 
@@ -24,6 +25,7 @@ pub use layers::{ConfigError, Origin};
 use layers::{Layers, Origins};
 pub use live::Live;
 pub use running::Change;
+pub use tls::TlsSettings;
 
 /// The settings in effect.
 #[derive(Debug, Clone)]
@@ -75,6 +77,8 @@ pub struct Config {
     pub action_log: ActionLog,
     /// Settings of the live view.
     pub live: Live,
+    /// How connections are encrypted.
+    pub tls: TlsSettings,
     /// `HELMDECK_TRUSTED_PROXIES`: addresses and ranges of reverse proxies whose `X-Forwarded-For`
     /// header is trusted (see [behind a proxy](behind-a-proxy.md)). Default: none.
     pub trusted_proxies: Vec<Cidr>,
@@ -182,6 +186,7 @@ impl Config {
             })?,
             action_log: ActionLog::read(&mut layers)?,
             live: Live::read(&mut layers)?,
+            tls: TlsSettings::read(&mut layers)?,
             trusted_proxies: ranges(&mut layers, "trusted_proxies")?,
             max_body_bytes: layers.value(
                 "max_body_bytes",

@@ -53,6 +53,7 @@ pub async fn show(
     let server = address.url("");
     let setup = Setup {
         server: &server,
+        ca_file: None,
         profile: client.profile,
         transport: client.transport,
         token: TOKEN_PLACEHOLDER,
@@ -80,6 +81,7 @@ pub async fn create(
     let server = address.url("");
     let setup = Setup {
         server: &server,
+        ca_file: None,
         profile: request.profile.unwrap_or(client.profile),
         transport: request.transport.unwrap_or(client.transport),
         token: &made.token,

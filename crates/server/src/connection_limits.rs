@@ -30,6 +30,8 @@ const DESCRIPTORS_PER_CONNECTION: usize = 4;
 /// client sends its head with the last packet of the handshake, so this can be short. The shorter
 /// it is, the sooner callers get past a crowd in the system's queue.
 const PATIENCE: Duration = Duration::from_millis(200);
+/// The same with TLS: the head comes after one more round trip, or two with TLS 1.2.
+const PATIENCE_WITH_TLS: Duration = Duration::from_millis(600);
 /// The same for a connection that a caller has used: its next request may be in flight.
 const PATIENCE_WITH_CALLERS: Duration = Duration::from_secs(1);
 /// How often a full server looks for a connection to close.
@@ -77,6 +79,8 @@ pub struct ConnectionLimits {
 struct Shared {
     shares: Shares,
     proxies: TrustedProxies,
+    /// With connections that no caller has used.
+    patience: Duration,
     open: Mutex<Open>,
     freed: Notify,
 }
@@ -97,12 +101,6 @@ struct Entry {
     /// Whether a caller has used it.
     known: bool,
     closes: CancellationToken,
-}
-
-impl Entry {
-    fn patience(&self) -> Duration {
-        if self.known { PATIENCE_WITH_CALLERS } else { PATIENCE }
-    }
 }
 
 /// What a connection is doing.
@@ -130,9 +128,10 @@ pub enum Who<'a> {
 }
 
 impl ConnectionLimits {
-    pub fn new(descriptors: Option<u64>, proxies: TrustedProxies) -> Self {
+    pub fn new(descriptors: Option<u64>, proxies: TrustedProxies, tls: bool) -> Self {
         let (open, freed) = (Mutex::default(), Notify::new());
-        let shared = Shared { shares: Shares::of(descriptors), proxies, open, freed };
+        let patience = if tls { PATIENCE_WITH_TLS } else { PATIENCE };
+        let shared = Shared { shares: Shares::of(descriptors), proxies, patience, open, freed };
         Self { shared: Arc::new(shared) }
     }
 
@@ -166,7 +165,7 @@ impl ConnectionLimits {
             return Admitted::TooMany;
         }
         if open.entries.len() >= self.shared.shares.total
-            && !open.close_waiting(|_| true, Entry::patience, now)
+            && !open.close_waiting(|_| true, |entry| self.patience(entry), now)
         {
             return Admitted::Full;
         }
@@ -176,6 +175,10 @@ impl ConnectionLimits {
         let (client, doing, closed) = (peer, Doing::Waiting, closes.clone());
         open.entries.insert(id, Entry { peer, client, doing, since: now, known: false, closes });
         Admitted::Yes(Connection { limits: self.clone(), id, closed })
+    }
+
+    fn patience(&self, entry: &Entry) -> Duration {
+        if entry.known { PATIENCE_WITH_CALLERS } else { self.shared.patience }
     }
 
     /// Whether many clients may share this address.

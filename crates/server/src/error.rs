@@ -11,7 +11,7 @@ use helmdeck_store::StoreError;
 use helmdeck_wire::{ErrorBody, ErrorCode, session::SessionSpec};
 use http::{HeaderValue, StatusCode, header};
 
-use crate::{input, password::PasswordError, token::TokenError};
+use crate::{input, password::PasswordError, tls::TlsError, token::TokenError};
 
 /// Result of a handler.
 pub type ApiResult<T> = Result<T, ApiError>;
@@ -57,6 +57,9 @@ pub enum ServerError {
     /// Tokens cannot be signed.
     #[error(transparent)]
     Token(#[from] TokenError),
+    /// Connections cannot be encrypted.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// Passwords cannot be hashed.
     #[error(transparent)]
     Password(#[from] PasswordError),

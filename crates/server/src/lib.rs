@@ -51,6 +51,7 @@ mod table;
 pub mod telemetry;
 mod terminal;
 mod ticket;
+pub mod tls;
 pub mod token;
 mod token_use;
 mod tool;

@@ -70,6 +70,8 @@ pub(crate) enum Door {
 pub(crate) struct Route {
     pub handler: MethodRouter<App>,
     pub input: Option<SchemaOf>,
+    /// Whether the body may be missing.
+    pub optional_body: bool,
     pub query: Option<SchemaOf>,
     pub output: Output,
 }
@@ -243,6 +245,7 @@ impl Operation {
             door: Door::Route(Box::new(Route {
                 handler,
                 input: None,
+                optional_body: false,
                 query: None,
                 output: Output::Nothing,
             })),
@@ -290,6 +293,11 @@ impl Operation {
 
     pub(crate) fn takes<T: JsonSchema>(self) -> Self {
         self.route(|route| route.input = Some(|generator| generator.subschema_for::<T>()))
+    }
+
+    /// Declares a body that may be missing.
+    pub(crate) fn may_take<T: JsonSchema>(self) -> Self {
+        self.takes::<T>().route(|route| route.optional_body = true)
     }
 
     /// Declares that it upgrades to a WebSocket.

@@ -16,14 +16,16 @@ pub struct Origins {
     live: Vec<String>,
     /// Whether browsers use https.
     pub secure: bool,
+    /// Whether the server itself speaks TLS.
+    tls: bool,
 }
 
 impl Origins {
     /// `live` are origins as [`origin_of`] writes them.
-    pub fn new(public_base: Option<&Uri>, live: Vec<String>) -> Self {
+    pub fn new(public_base: Option<&Uri>, live: Vec<String>, tls: bool) -> Self {
         let public = public_base.and_then(origin_of);
-        let secure = public_base.and_then(Uri::scheme_str) == Some("https");
-        Self { public, live, secure }
+        let secure = public_base.map_or(tls, |base| base.scheme_str() == Some("https"));
+        Self { public, live, secure, tls }
     }
 
     /// Whether `origin` is a page of this server. Without a configured public address, only the
@@ -34,9 +36,13 @@ impl Origins {
             return true;
         }
         let Ok(origin) = origin.parse::<Uri>() else { return false };
-        let (Some(authority), Some(_)) = (origin.authority(), origin.scheme()) else {
+        let (Some(authority), Some(scheme)) = (origin.authority(), origin.scheme_str()) else {
             return false;
         };
+        // Nothing of ours is on this port without TLS.
+        if self.tls && scheme != "https" {
+            return false;
+        }
         let name = authority.host().trim_start_matches('[').trim_end_matches(']');
         let ours = name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok();
         // The page must come from the host that it connects to, whatever port was forwarded.
@@ -88,7 +94,7 @@ mod tests {
 
     fn allowed(public: Option<&str>, origin: &str, host: &str) -> bool {
         let public = public.map(|text| text.parse::<Uri>().unwrap());
-        let origins = Origins::new(public.as_ref(), Vec::new());
+        let origins = Origins::new(public.as_ref(), Vec::new(), false);
         origins.allow(origin, Some(host))
     }
 
@@ -107,7 +113,7 @@ mod tests {
 
     #[test]
     fn an_allowed_origin_opens_live_views_and_nothing_else() {
-        let origins = Origins::new(None, vec!["https://novnc.example".into()]);
+        let origins = Origins::new(None, vec!["https://novnc.example".into()], false);
         let from = |origin: &str| {
             let headers = [(header::ORIGIN, origin), (header::HOST, "localhost:3000")];
             headers.into_iter().map(|(name, value)| (name, value.parse().unwrap())).collect()
@@ -120,6 +126,14 @@ mod tests {
             check(&origins, &from("https://novnc.example")).is_err(),
             "cookies are not accepted"
         );
+    }
+
+    #[test]
+    fn with_tls_only_https_pages_are_ours_and_cookies_are_secure() {
+        let origins = Origins::new(None, Vec::new(), true);
+        assert!(origins.secure);
+        assert!(origins.allow("https://localhost:3000", Some("localhost:3000")));
+        assert!(!origins.allow("http://localhost:3000", Some("localhost:3000")));
     }
 
     #[test]

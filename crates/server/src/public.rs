@@ -26,7 +26,8 @@ impl Address {
         let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
         let used = host.filter(|host| host.parse::<http::uri::Authority>().is_ok());
         let authority = used.map_or_else(|| app.addr.to_string(), str::to_owned);
-        Self { scheme: "http".to_owned(), authority, prefix: String::new() }
+        let scheme = if app.tls.is_some() { "https" } else { "http" };
+        Self { scheme: scheme.to_owned(), authority, prefix: String::new() }
     }
 
     /// The page that shows a session's desktop, or the browser of a headless session, with a

@@ -31,8 +31,14 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tower::ServiceExt;
 
-use crate::connection_limits::{Connection, ConnectionLimits};
+use crate::{
+    App,
+    connection_limits::{Connection, ConnectionLimits},
+    tls::{Opened, Tls, plain},
+};
 
+/// Deadline for the TLS handshake.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Deadline for the head of a connection's first request.
 const FIRST_HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// Deadline for the head of later requests, and idle time between requests.
@@ -55,12 +61,34 @@ struct Stop {
     now: CancellationToken,
 }
 
+/// What a port serves. Cheap to clone.
+#[derive(Clone)]
+pub struct Serving {
+    router: Router,
+    limits: ConnectionLimits,
+    encryption: Option<Encryption>,
+}
+
+/// Encrypts the connections of a port. `plain` answers those that are not encrypted.
+#[derive(Clone)]
+struct Encryption {
+    tls: Tls,
+    plain: Router,
+}
+
+impl Serving {
+    /// These routes, with the limits and the certificate of the server.
+    pub fn new(app: &App, router: Router) -> Self {
+        let encryption = app.tls.clone().map(|tls| Encryption { tls, plain: plain::router() });
+        Self { router, limits: app.connections.clone(), encryption }
+    }
+}
+
 /// Serves until `shutdown`, then lets running requests finish for up to `drain`. Returns the result
 /// of `shutdown`.
 pub async fn serve<T>(
     listener: TcpListener,
-    router: Router,
-    limits: ConnectionLimits,
+    serving: Serving,
     drain: Duration,
     shutdown: impl Future<Output = T>,
 ) -> T {
@@ -69,8 +97,8 @@ pub async fn serve<T>(
     let asked = loop {
         tokio::select! {
             asked = &mut shutdown => break asked,
-            (stream, accepted) = accept(&listener, &limits) => {
-                connections.spawn(connection(stream, accepted, router.clone(), stop.clone()));
+            (stream, accepted) = accept(&listener, &serving.limits) => {
+                connections.spawn(open(stream, accepted, serving.clone(), stop.clone()));
             }
         }
     };
@@ -115,11 +143,37 @@ async fn accept(listener: &TcpListener, limits: &ConnectionLimits) -> (TcpStream
     }
 }
 
-async fn connection(stream: TcpStream, accepted: Accepted, router: Router, stop: Stop) {
+/// Serves a connection, after the TLS handshake if there is one. Until that is done, the connection
+/// counts as one that waits for a request.
+async fn open(stream: TcpStream, accepted: Accepted, serving: Serving, stop: Stop) {
     // A click is a small packet that must not be delayed.
     let _ = stream.set_nodelay(true);
     // Give up on unreachable clients soon, not after the system's 15 minutes.
     let _ = rustix::net::sockopt::set_tcp_user_timeout(&stream, SILENCE_MS);
+    let Serving { router, encryption, .. } = serving;
+    let Some(Encryption { tls, plain }) = encryption else {
+        return connection(Box::new(stream), accepted, router, stop).await;
+    };
+    let opened = tokio::select! {
+        opened = timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)) => opened,
+        () = accepted.place.gives_way() => return,
+        () = stop.soon.cancelled() => return,
+    };
+    match opened {
+        Ok(Ok(Opened::Encrypted(stream))) => {
+            // Its first request is on the way only now.
+            accepted.place.rests();
+            connection(stream, accepted, router, stop).await;
+        }
+        Ok(Ok(Opened::Plain(stream))) => {
+            connection(Box::new(stream), accepted, plain, stop).await;
+        }
+        Ok(Err(error)) => tracing::debug!(%error, "A TLS handshake failed"),
+        Err(_) => tracing::debug!("A TLS handshake took too long"),
+    }
+}
+
+async fn connection(stream: Box<dyn Stream>, accepted: Accepted, router: Router, stop: Stop) {
     let Accepted { peer, place, limits } = accepted;
     let begun = CancellationToken::new();
     let answer = service_fn(|request: Request<Incoming>| {
@@ -175,9 +229,14 @@ async fn answer(
     Ok(response.map(|body| Body::new(Answer { body, place })))
 }
 
+/// The bytes of a connection, encrypted or not.
+trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+
 /// The bytes of a connection, including an upgraded one. Its slot is taken until it closes.
 struct Counted {
-    stream: TcpStream,
+    stream: Box<dyn Stream>,
     _place: Arc<Connection>,
 }
 

@@ -1,5 +1,7 @@
 //! Signing and verifying tokens.
 
+mod hs256;
+
 use std::{
     fs::{self, OpenOptions},
     io::{ErrorKind as IoErrorKind, Write},
@@ -157,6 +159,7 @@ pub struct Signer {
 impl Signer {
     /// Uses the configured secret, else the one in the data directory, which is created if needed.
     pub fn load(config: &Config) -> Result<Self, TokenError> {
+        hs256::install();
         let secret = match &config.jwt_secret {
             Some(secret) => secret.clone(),
             None => kept_secret(&config.data_dir)?,
@@ -322,6 +325,20 @@ mod tests {
         assert!(!read(&old).unwrap().human);
         let person = signer.mint(&Grant { human: true, ..AGENT }).unwrap().0;
         assert!(signer.verify(&person).unwrap().human);
+    }
+
+    #[test]
+    fn tokens_and_stamps_are_signed_as_every_hs256_implementation_signs_them() {
+        // Made by `openssl dgst -sha256 -hmac`.
+        let token = "eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZ2VudCIsInNjb3BlcyI6WyJzZXNza\
+                     W9uczpyZWFkIl0sImlhdCI6MCwibmJmIjowLCJleHAiOjQxMDI0NDQ4MDAsImp0aSI6ImI2ZDcxZTJ\
+                     lYTg0MDYyNTkiLCJpc3MiOiJoZWxtZGVjayJ9.Tgdy2TZ6RkulOuhY-5ry8jxmRvTKAP8uIW_UB4bE\
+                     NYw";
+        let signer = signer(&"k".repeat(32));
+        let claims = signer.verify(token).unwrap();
+        assert_eq!((claims.sub.as_str(), claims.jti.as_str()), ("agent", "b6d71e2ea8406259"));
+        assert_eq!(signer.sign(&claims).unwrap(), token);
+        assert_eq!(signer.stamp("name").unwrap(), "_XDuzJnJrcxUt_lB");
     }
 
     #[test]

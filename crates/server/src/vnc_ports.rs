@@ -21,7 +21,11 @@ use helmdeck_wire::{
 use tokio::net::TcpListener;
 use tokio_util::sync::DropGuard;
 
-use crate::{App, error::ApiError, serve::serve};
+use crate::{
+    App,
+    error::ApiError,
+    serve::{Serving, serve},
+};
 
 /// First port, as with websockify.
 const FIRST_PORT: u16 = 6080;
@@ -83,8 +87,8 @@ fn publish(app: &App, listener: TcpListener, router: Router, session: SessionId)
     let router = router.layer(from_fn_with_state(session, only_this));
     let ended = app.closing.child_token();
     let guard = ended.clone().drop_guard();
-    let limits = app.connections.clone();
-    tokio::spawn(serve(listener, router, limits, DRAIN, async move { ended.cancelled().await }));
+    let serving = Serving::new(app, router);
+    tokio::spawn(serve(listener, serving, DRAIN, async move { ended.cancelled().await }));
     guard
 }
 

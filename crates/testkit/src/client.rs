@@ -8,12 +8,15 @@ use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
-use tokio::{io::AsyncWriteExt, net::TcpStream, sync::Mutex};
+use tokio::{io::AsyncWriteExt, sync::Mutex};
+
+use crate::dial::{Trusted, dial};
 
 /// A caller that speaks HTTP over one persistent connection.
 pub struct Client {
     address: SocketAddr,
     token: Option<String>,
+    trusted: Option<Trusted>,
     connection: Mutex<Option<SendRequest<Full<Bytes>>>>,
 }
 
@@ -31,7 +34,12 @@ pub struct Answer {
 impl Client {
     /// A caller with or without a token.
     pub fn new(address: SocketAddr, token: Option<String>) -> Self {
-        Self { address, token, connection: Mutex::default() }
+        Self { address, token, trusted: None, connection: Mutex::default() }
+    }
+
+    /// The same for a server that speaks TLS, if certificates to trust are given.
+    pub fn trusting(self, trusted: Option<Trusted>) -> Self {
+        Self { trusted, ..self }
     }
 
     /// `GET path`.
@@ -110,7 +118,7 @@ impl Client {
     /// `POST path` with a JSON body from a client that disconnects after `then`, with or without a
     /// response.
     pub async fn abandon(&self, path: &str, body: &Value, then: impl Future<Output = ()>) {
-        let mut stream = TcpStream::connect(self.address).await.expect("the server listens");
+        let mut stream = dial(self.address, self.trusted.as_ref()).await;
         let (body, token) = (body.to_string(), self.token.clone().unwrap_or_default());
         let request = format!(
             "POST {path} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {token}\r\n\
@@ -128,8 +136,7 @@ impl Client {
         {
             return kept;
         }
-        let stream = TcpStream::connect(self.address).await.expect("the server listens");
-        stream.set_nodelay(true).unwrap();
+        let stream = dial(self.address, self.trusted.as_ref()).await;
         let (sender, connection) = handshake(TokioIo::new(stream)).await.unwrap();
         tokio::spawn(connection);
         sender

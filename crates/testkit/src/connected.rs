@@ -7,10 +7,13 @@ use std::{
 };
 
 use futures_util::StreamExt;
-use tokio::{net::TcpStream, time::timeout};
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, tungstenite};
+use tokio::time::timeout;
+use tokio_tungstenite::{WebSocketStream, tungstenite};
 
-use crate::{Refused, Server, Watcher};
+use crate::{
+    Refused, Server, Watcher,
+    dial::{Duplex, Trusted},
+};
 
 /// How long a client waits on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -19,6 +22,11 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 pub trait Listens {
     /// The address.
     fn address(&self) -> SocketAddr;
+
+    /// The certificates to trust, if it speaks TLS.
+    fn trusted(&self) -> Option<Trusted> {
+        None
+    }
 }
 
 impl Listens for Server {
@@ -29,7 +37,7 @@ impl Listens for Server {
 
 /// An open WebSocket, and its client's state.
 pub struct Connected<T> {
-    pub(crate) socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
+    pub(crate) socket: WebSocketStream<Box<dyn Duplex>>,
     memory: T,
 }
 

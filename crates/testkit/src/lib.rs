@@ -16,6 +16,7 @@ mod connected;
 mod console;
 mod debugger;
 mod desk;
+mod dial;
 #[cfg(feature = "fake")]
 pub mod fake;
 mod footprint;
@@ -38,6 +39,7 @@ pub use connected::Listens;
 pub use console::Console;
 pub use debugger::Debugger;
 pub use desk::Desk;
+pub use dial::{Duplex, Trusted};
 pub use footprint::Footprint;
 pub use host::{Process, is_root};
 pub use installation::{Installation, Outcome, binary};

@@ -5,18 +5,20 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
-    net::TcpStream,
     time::timeout,
 };
 
-use crate::Listens;
+use crate::{
+    Listens,
+    dial::{Duplex, dial},
+};
 
 /// How long a listener waits on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// An open stream of events.
 pub struct Listener {
-    lines: tokio::io::Lines<BufReader<TcpStream>>,
+    lines: tokio::io::Lines<BufReader<Box<dyn Duplex>>>,
 }
 
 /// One event.
@@ -33,7 +35,7 @@ pub struct Heard {
 impl Listener {
     /// Listens with a token, continuing after event `last` if given.
     pub async fn open(server: &impl Listens, token: &str, last: Option<&str>) -> Self {
-        let mut stream = TcpStream::connect(server.address()).await.unwrap();
+        let mut stream = dial(server.address(), server.trusted().as_ref()).await;
         let last = last.map_or(String::new(), |id| format!("last-event-id: {id}\r\n"));
         let head = format!(
             "GET /api/v1/events HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {token}\r\n{last}\r\n",

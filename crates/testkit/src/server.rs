@@ -21,10 +21,17 @@ const START_DEADLINE: Duration = Duration::from_secs(30);
 /// The server ends its sessions first.
 const STOP_DEADLINE: Duration = Duration::from_secs(30);
 
+/// How a server is started.
+#[derive(Default)]
+struct How {
+    options: Vec<String>,
+    env: Vec<(String, String)>,
+}
+
 /// A running server. On drop, it is stopped with its sessions.
 pub struct Server {
     process: Child,
-    env: Vec<(String, String)>,
+    how: How,
     /// Its log file; `None` for our standard error.
     log: Option<PathBuf>,
     /// Its directories.
@@ -54,15 +61,25 @@ impl Server {
         Self::start_as(installation, env, Some(log))
     }
 
+    /// Starts a server with these options of `helmdeck serve`.
+    pub fn start_with_options(options: &[&str]) -> Self {
+        let options = options.iter().map(|option| (*option).to_owned()).collect();
+        Self::start_how(Installation::new(), How { options, ..How::default() }, None)
+    }
+
     fn start_as(installation: Installation, env: &[(&str, &str)], log: Option<PathBuf>) -> Self {
         let env: Vec<_> = env.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
-        let (process, address) = spawn(&installation, &env, log.as_deref());
-        Self { process, env, log, installation, address }
+        Self::start_how(installation, How { env, ..How::default() }, log)
+    }
+
+    fn start_how(installation: Installation, how: How, log: Option<PathBuf>) -> Self {
+        let (process, address) = spawn(&installation, &how, log.as_deref());
+        Self { process, how, log, installation, address }
     }
 
     /// Restarts the server on the same directories after it ended.
     pub fn restart(&mut self) {
-        (self.process, self.address) = spawn(&self.installation, &self.env, self.log.as_deref());
+        (self.process, self.address) = spawn(&self.installation, &self.how, self.log.as_deref());
     }
 
     /// Runs another command of the binary on this server's directories, and returns its output.
@@ -162,16 +179,13 @@ impl Drop for Server {
     }
 }
 
-fn spawn(
-    installation: &Installation,
-    env: &[(String, String)],
-    log: Option<&Path>,
-) -> (Child, SocketAddr) {
-    let mut command = installation.command(["serve"]);
+fn spawn(installation: &Installation, how: &How, log: Option<&Path>) -> (Child, SocketAddr) {
+    let options = how.options.iter().map(String::as_str);
+    let mut command = installation.command(["serve"].into_iter().chain(options));
     // A separate process group: SIGTERM to the test's group would make the server leave its
     // sandboxes to the next one.
     command.process_group(0);
-    command.envs(env.iter().map(|(name, value)| (name, value)));
+    command.envs(how.env.iter().map(|(name, value)| (name, value)));
     let (found, address) = channel();
     let mut process = if let Some(path) = log {
         let file = OpenOptions::new().create(true).append(true).open(path).unwrap();
@@ -223,7 +237,7 @@ fn follow(mut log: File, found: &Sender<SocketAddr>) {
 }
 
 fn listening_address(line: &str) -> Option<SocketAddr> {
-    let (_, rest) = line.split_once("http://")?;
+    let (_, rest) = line.split_once("listens on ")?.1.split_once("://")?;
     let text: String =
         rest.chars().take_while(|c| c.is_ascii_digit() || ".:".contains(*c)).collect();
     text.parse().ok()

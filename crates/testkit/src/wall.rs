@@ -4,20 +4,17 @@ use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
 use serde_json::json;
-use tokio::{
-    net::TcpStream,
-    time::{sleep_until, timeout},
-};
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, tungstenite::Message};
+use tokio::time::{sleep_until, timeout};
+use tokio_tungstenite::{WebSocketStream, tungstenite::Message};
 
-use crate::{Listens, Watcher};
+use crate::{Duplex, Listens, Watcher};
 
 /// How long a viewer waits on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// An open wall.
 pub struct Wall {
-    socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
+    socket: WebSocketStream<Box<dyn Duplex>>,
 }
 
 impl Wall {

@@ -4,20 +4,23 @@ use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
 use http::HeaderValue;
-use tokio::{net::TcpStream, time::timeout};
+use tokio::time::timeout;
 use tokio_tungstenite::{
-    MaybeTlsStream, WebSocketStream, connect_async,
+    WebSocketStream, client_async,
     tungstenite::{Error, Message, client::IntoClientRequest, protocol::CloseFrame},
 };
 
-use crate::Listens;
+use crate::{
+    Listens,
+    dial::{Duplex, dial},
+};
 
 /// How long a viewer waits on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// An open live view.
 pub struct Watcher {
-    socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
+    socket: WebSocketStream<Box<dyn Duplex>>,
     received: Vec<u8>,
     /// The screen's size, as the X server reports it.
     pub size: (u16, u16),
@@ -33,12 +36,13 @@ impl Watcher {
         server: &impl Listens,
         path: &str,
         headers: &[(&'static str, &str)],
-    ) -> Result<WebSocketStream<MaybeTlsStream<TcpStream>>, Refused> {
+    ) -> Result<WebSocketStream<Box<dyn Duplex>>, Refused> {
         let mut request = format!("ws://{}{path}", server.address()).into_client_request().unwrap();
         for (name, value) in headers {
             request.headers_mut().insert(*name, HeaderValue::from_str(value).unwrap());
         }
-        match connect_async(request).await {
+        let stream = dial(server.address(), server.trusted().as_ref()).await;
+        match client_async(request, stream).await {
             Ok((socket, _)) => Ok(socket),
             Err(Error::Http(response)) => {
                 let body = response.body().clone().unwrap_or_default();

@@ -4,7 +4,7 @@ use super::{Crate, Report, Repository};
 
 /// Rows from the bottom up. A crate may use the rows below its own, never its own row.
 const ROWS: [&[&str]; 5] = [
-    &["helmdeck-wire", "helmdeck-spawn", "helmdeck-schema"],
+    &["helmdeck-wire", "helmdeck-spawn", "helmdeck-schema", "helmdeck-tls"],
     &[
         "helmdeck-runtime",
         "helmdeck-store",

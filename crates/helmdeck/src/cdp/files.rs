@@ -161,6 +161,7 @@ impl Files {
     ) -> Result<Response<Incoming>, Failure> {
         let authorized = self.server.request(path)?;
         let authority = authorized.uri().authority().ok_or("an address without a host")?;
+        let target = authorized.uri().path_and_query().map_or(path, |target| target.as_str());
         let stream = self.server.dial().await?;
         let (mut sender, connection) =
             hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
@@ -168,7 +169,7 @@ impl Files {
         tokio::spawn(connection);
         let mut request = Request::builder()
             .method(method)
-            .uri(path)
+            .uri(target)
             .header(header::HOST, authority.as_str())
             .body(body)?;
         if let Some(bearer) = authorized.headers().get(header::AUTHORIZATION) {

@@ -14,7 +14,7 @@ pub fn put(text: &str, keys: &[&str], entry: &Value) -> Result<String, String> {
     }
     let block = Format::Yaml.render(keys, entry);
     let is_section = |line: &&str| line.starts_with(&format!("{section}:"));
-    let Some(at) = lines.iter().position(|line| is_section(line)) else {
+    let Some(at) = lines.iter().position(is_section) else {
         if lines.iter().any(|line| key(line).trim_matches(['"', '\'']) == section) {
             return Err(format!("{section} is written in a way that is not understood"));
         }

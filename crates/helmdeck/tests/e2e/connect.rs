@@ -174,6 +174,25 @@ async fn a_clients_own_program_adds_the_server_and_its_failure_leaves_no_token()
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_program_that_a_client_starts_gets_the_certificate_of_a_self_signed_server() {
+    let server = FakeServer::start_with(&[("HELMDECK_TLS_SELF_SIGNED", "true")]).await;
+    let machine = Machine { url: format!("https://{}", server.address), ..Machine::new(&server) };
+    let cert = server.config.certificate_in_use().unwrap();
+    let cert = cert.to_str().unwrap();
+    let done = machine.helmdeck(&["connect", "cursor", "--stdio", "--ca-file", cert]);
+    assert!(done.status.success(), "{}", said(&done));
+    let written: Value = serde_json::from_str(&machine.read(".cursor/mcp.json")).unwrap();
+    let env = &written["mcpServers"]["helmdeck"]["env"];
+    assert_eq!(
+        (&env["HELMDECK_URL"], &env["HELMDECK_CA_FILE"]),
+        (&json!(machine.url), &json!(cert))
+    );
+
+    let done = machine.helmdeck(&["connect", "cursor", "--ca-file", cert]);
+    assert!(done.status.success() && said(&done).contains("--stdio"), "{}", said(&done));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_skill_is_installed_where_the_client_looks() {
     let server = FakeServer::start().await;
     let machine = Machine::new(&server);

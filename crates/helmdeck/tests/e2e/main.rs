@@ -61,6 +61,7 @@ mod sessions;
 mod soak;
 mod structured;
 mod terminal;
+mod tls;
 mod tools;
 mod typing;
 mod vnc;

@@ -130,7 +130,7 @@ impl Client {
     async fn ask_tool(&mut self, tool: &str, arguments: Value) -> Value {
         let id = self.call(tool, arguments);
         let answer = self.answer(id).await;
-        assert_eq!(answer["result"]["isError"].as_bool().unwrap_or_default(), false, "{answer}");
+        assert_ne!(answer["result"]["isError"], true, "{answer}");
         answer["result"]["structuredContent"].clone()
     }
 
@@ -290,7 +290,7 @@ async fn lists_calls_cancels_and_survives_a_crash(era: Era) {
     server.restart().await;
     assert_eq!(client.answer(listed).await["result"]["tools"].as_array(), Some(&tools));
     let answer = client.answer(clicked).await;
-    assert_eq!(answer["result"]["isError"].as_bool().unwrap_or_default(), false, "{answer}");
+    assert_ne!(answer["result"]["isError"], true, "{answer}");
     assert_eq!(guest.bodies("click").len(), 3, "the client still works in its session");
     assert_eq!(guest.bodies("hold_key").len(), 2);
     let before = client.count(UPDATED);
@@ -376,4 +376,20 @@ async fn a_refused_token_and_a_wrong_line_are_answered_with_what_to_do() {
     let wrong = eventually(SOON, async || client.lines.try_recv().ok()).await.unwrap();
     assert_eq!(wrong["error"]["code"], -32700, "{wrong}");
     assert!(client.close().await.success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_self_signed_server_is_used_with_its_certificate_and_refused_without() {
+    let server = FakeServer::start_with(&[("HELMDECK_TLS_SELF_SIGNED", "true")]).await;
+    let (url, token) = (format!("https://{}", server.address), server.token("agent", "sessions:*"));
+    let cert = server.config.certificate_in_use().unwrap();
+    let args = ["mcp", "--ca-file", cert.to_str().unwrap()];
+    let mut client = Client::start(Era::Sessions, &binary(), &args, &url, &token);
+    let answer = client.greet().await;
+    assert_eq!(answer["result"]["serverInfo"]["name"], "helmdeck", "{answer}");
+    assert!(client.close().await.success());
+
+    let mut client = Client::start(Era::Sessions, &binary(), &["mcp"], &url, &token);
+    client.request("tools/list", json!({}));
+    client.until_logged("is not trusted by this machine").await;
 }

@@ -11,8 +11,9 @@ use super::{defaults, nearest::nearest};
 
 const PREFIX: &str = "HELMDECK_";
 /// Variables that other parts of helmdeck read.
-const READ_ELSEWHERE: [&str; 5] = [
+const READ_ELSEWHERE: [&str; 6] = [
     "HELMDECK_BIN",
+    "HELMDECK_CA_FILE",
     "HELMDECK_CONFIG",
     "HELMDECK_TOKEN",
     "HELMDECK_UPDATE_SNAPSHOTS",
@@ -74,6 +75,9 @@ pub enum ConfigError {
         /// What is allowed.
         allowed: &'static str,
     },
+    /// Settings that do not go together.
+    #[error("{0}")]
+    Conflict(&'static str),
 }
 
 /// Takes values out of the environment and the file, one setting at a time.

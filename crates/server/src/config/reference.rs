@@ -6,8 +6,12 @@ use std::{fmt::Write, fs, path::Path};
 use super::{Config, ConfigError};
 
 /// Files whose doc comments describe settings.
-const SOURCES: [&str; 3] =
-    [include_str!("../config.rs"), include_str!("action_log.rs"), include_str!("live.rs")];
+const SOURCES: [&str; 4] = [
+    include_str!("../config.rs"),
+    include_str!("action_log.rs"),
+    include_str!("live.rs"),
+    include_str!("tls.rs"),
+];
 
 const BEFORE: &str = "\
 # Settings
@@ -37,6 +41,7 @@ These variables are not settings of the server:
 | `HELMDECK_CONFIG` | the settings file to read instead of `helmdeck.toml` in the data directory |
 | `HELMDECK_URL` | the server that commands such as `helmdeck session` and `helmdeck attach` call |
 | `HELMDECK_TOKEN` | the token that these commands send |
+| `HELMDECK_CA_FILE` | a PEM file with certificates that these commands trust besides those of the system |
 | `HELMDECK_BIN` | the binary that the scripts and tests of this repository use instead of building one |
 
 ## Update this page

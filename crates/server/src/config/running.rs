@@ -17,6 +17,7 @@ use std::{
 use secrecy::{ExposeSecret, SecretString};
 
 use super::{Config, Origin};
+use crate::tls::self_signed;
 
 /// Name of the file in the data directory.
 const FILE: &str = "server.settings";
@@ -76,6 +77,21 @@ impl Config {
             }
         };
         Ok(after.iter().filter_map(changed).collect())
+    }
+
+    /// The file with the certificate of the server that runs on this data directory and address, if it
+    /// speaks TLS. `helmdeck serve` may have been given options that other commands do not see.
+    pub fn certificate_in_use(&self) -> Option<PathBuf> {
+        let own = self.kept();
+        let running = fs::read(self.data_dir.join(FILE)).ok();
+        let running = running.and_then(|text| serde_json::from_slice::<Kept>(&text).ok());
+        let kept = running.filter(|kept| kept.get("addr") == own.get("addr")).unwrap_or(own);
+        if kept.get("tls_self_signed").is_some_and(|value| value == "true") {
+            return Some(self_signed::files(&self.data_dir).cert);
+        }
+        let table = format!("cert = {}", kept.get("tls_cert")?).parse::<toml::Table>().ok()?;
+        let path = table.get("cert")?.as_str()?;
+        (!path.is_empty()).then(|| path.into())
     }
 
     fn kept(&self) -> Kept {
@@ -167,6 +183,21 @@ mod tests {
         );
         std::fs::write(dir.path().join("helmdeck.toml"), "idle_timeout_s = 300").unwrap();
         assert_eq!(changes(&load(dir.path(), &[])), [""; 0], "the same value from another place");
+    }
+
+    #[test]
+    fn the_certificate_of_a_server_that_was_started_with_options_is_known() {
+        let dir = tempfile::tempdir().unwrap();
+        let plain = load(dir.path(), &[]);
+        assert_eq!(plain.certificate_in_use(), None);
+        load(dir.path(), &[("HELMDECK_TLS_SELF_SIGNED", "true")]).record().unwrap();
+        let made = dir.path().join("tls/self-signed.pem");
+        assert_eq!(plain.certificate_in_use(), Some(made));
+        let files = [("HELMDECK_TLS_CERT", "/a \"b\".pem"), ("HELMDECK_TLS_KEY", "/k.pem")];
+        load(dir.path(), &files).record().unwrap();
+        assert_eq!(plain.certificate_in_use(), Some("/a \"b\".pem".into()));
+        let elsewhere = load(dir.path(), &[("HELMDECK_ADDR", "127.0.0.1:3001")]);
+        assert_eq!(elsewhere.certificate_in_use(), None);
     }
 
     #[test]

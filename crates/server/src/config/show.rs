@@ -67,6 +67,11 @@ impl Config {
             "embed_ancestors" => text(self.live.embed_ancestors.as_deref().unwrap_or_default()),
             "allowed_origins" => text(&self.live.allowed_origins.join(",")),
             "browser_passthrough" => self.live.browser_passthrough.to_string(),
+            "tls_cert" => {
+                text(&self.tls.cert.as_ref().map_or("".into(), |it| it.to_string_lossy()))
+            }
+            "tls_key" => text(&self.tls.key.as_ref().map_or("".into(), |it| it.to_string_lossy())),
+            "tls_self_signed" => self.tls.self_signed.to_string(),
             "max_body_bytes" => self.max_body_bytes.to_string(),
             "drain_seconds" => self.drain_seconds.to_string(),
             "log" => text(&self.log),

@@ -9,7 +9,7 @@ const STRANGER: &str = "192.0.2.7";
 /// 64 connections in total: 62 busy, 48 anonymous, 16 per caller, 9 per address.
 fn limits() -> ConnectionLimits {
     let proxies = TrustedProxies::new(Cidr::list("10.0.0.0/8").unwrap());
-    ConnectionLimits::new(Some(256), proxies)
+    ConnectionLimits::new(Some(256), proxies, false)
 }
 
 fn connect(limits: &ConnectionLimits, peer: &str, now: Instant) -> Option<Connection> {

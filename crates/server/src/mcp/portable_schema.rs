@@ -10,8 +10,17 @@ const MAX_DEPTH: usize = 8;
 /// The formats of strings that every vendor accepts.
 const FORMATS: [&str; 1] = ["date-time"];
 /// Keywords that are left out: some vendors refuse them, and models do not need them.
-const DROPPED: [&str; 8] =
-    ["$schema", "$defs", "title", "examples", "const", "not", "contentEncoding", "uniqueItems"];
+const DROPPED: [&str; 9] = [
+    "$schema",
+    "$defs",
+    "title",
+    "examples",
+    "const",
+    "not",
+    "contentEncoding",
+    "propertyNames",
+    "uniqueItems",
+];
 
 /// The schema in portable form.
 pub fn portable(schema: &Value) -> Map<String, Value> {

@@ -149,7 +149,7 @@ pub fn tools() -> Vec<Operation> {
                 "Call any tool by name, with its arguments as one JSON object. The reply is \
                  that of the tool's own path; the token needs the tool's scope.",
             )
-            .takes::<AnyObject>()
+            .may_take::<AnyObject>()
             .returns::<AnyObject>(),
     ]
 }

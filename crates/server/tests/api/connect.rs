@@ -135,8 +135,8 @@ async fn clients_are_shown_to_the_owner_of_their_token_and_to_admins_only() {
     };
     let (codex, claude) = (("codex".to_owned(), made), ("claude-code".to_owned(), bobs));
     let ann = server.bearer(server.person_token("ann", "sessions:*"));
-    assert_eq!(connected(&ann).await, [codex.clone()]);
-    assert_eq!(connected(&server.client("bob", "sessions:read")).await, [claude.clone()]);
+    assert_eq!(connected(&ann).await, std::slice::from_ref(&codex));
+    assert_eq!(connected(&server.client("bob", "sessions:read")).await, std::slice::from_ref(&claude));
     assert_eq!(connected(&server.client("eve", "sessions:read")).await, []);
     assert_eq!(connected(&server.admin()).await, [claude, codex.clone()]);
     let shown = ann.get("/api/v1/connect/codex").await.expect(200).json();

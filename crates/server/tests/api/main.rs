@@ -13,6 +13,7 @@
 )]
 
 mod access;
+mod attached;
 mod auth;
 mod behind_proxy;
 mod cancel;
@@ -46,4 +47,5 @@ mod profiles;
 mod refusals;
 mod sessions;
 mod settings;
+mod tls;
 mod tokens;

@@ -6,7 +6,7 @@
 
 use std::io;
 
-use aws_lc_rs::{
+use ring::{
     aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey},
     hkdf::{HKDF_SHA256, Salt},
 };

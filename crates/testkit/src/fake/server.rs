@@ -16,7 +16,7 @@ use tokio::{
 };
 
 use super::{mcp::ConformanceFixtures, runtime::FakeRuntime};
-use crate::{Client, connected::Listens};
+use crate::{Client, Trusted, connected::Listens};
 
 /// Signs the tokens of these servers.
 pub const SECRET: &str = "a secret of tests, long enough for HS256";
@@ -175,12 +175,12 @@ impl FakeServer {
 
     /// A caller with this token.
     pub fn bearer(&self, token: String) -> Client {
-        Client::new(self.address, Some(token))
+        Client::new(self.address, Some(token)).trusting(self.trusted())
     }
 
     /// A caller without a token.
     pub fn stranger(&self) -> Client {
-        Client::new(self.address, None)
+        Client::new(self.address, None).trusting(self.trusted())
     }
 
     /// A listed token, and its id.
@@ -210,6 +210,10 @@ impl FakeServer {
 impl Listens for FakeServer {
     fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    fn trusted(&self) -> Option<Trusted> {
+        self.config.certificate_in_use().map(|file| Trusted::file(&file))
     }
 }
 

@@ -13,6 +13,8 @@ const CALL_TIMEOUT_S: u32 = MAX_TIMEOUT_S + 60;
 pub struct Setup<'a> {
     /// Base URL of the server.
     pub server: &'a str,
+    /// A file with certificates to trust, for clients that start the program.
+    pub ca_file: Option<&'a str>,
     /// The tools to list.
     pub profile: ToolProfile,
     /// How to connect.
@@ -61,8 +63,10 @@ impl Setup<'_> {
         }
     }
 
-    fn env(&self) -> Value {
-        json!({ "HELMDECK_URL": self.server, "HELMDECK_TOKEN": self.token })
+    /// Variables of the program.
+    fn env(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let known = [("HELMDECK_URL", self.server), ("HELMDECK_TOKEN", self.token)];
+        known.into_iter().chain(self.ca_file.map(|file| ("HELMDECK_CA_FILE", file)))
     }
 }
 
@@ -100,7 +104,9 @@ impl KnownClient {
     }
 
     fn stdio_entry(&self, setup: &Setup<'_>) -> Map<String, Value> {
-        let (args, env) = (setup.args(), setup.env());
+        let args = setup.args();
+        let env: Map<_, _> =
+            setup.env().map(|(name, value)| (name.to_owned(), value.into())).collect();
         if self.id == "opencode" {
             let command: Vec<_> = [setup.program].into_iter().chain(args).collect();
             let local = json!({ "type": "local", "command": command, "environment": env });
@@ -137,11 +143,10 @@ impl KnownClient {
                 [own(&scope), own(&[name, &url, "--header", &header])].concat()
             }
             Transport::Stdio => {
-                let url = format!("HELMDECK_URL={}", setup.server);
-                let token = format!("HELMDECK_TOKEN={}", setup.token);
-                let before = ["mcp", "add", "--scope", "user", SERVER_NAME, "--env", &url];
-                let after = ["--env", &token, "--", setup.program];
-                [own(&before), own(&after), own(&setup.args())].concat()
+                let variables = setup.env().map(|(name, value)| format!("{name}={value}"));
+                let env = variables.flat_map(|variable| ["--env".to_owned(), variable]).collect();
+                let before = own(&["mcp", "add", "--scope", "user", SERVER_NAME]);
+                [before, env, own(&["--", setup.program]), own(&setup.args())].concat()
             }
         };
         let remove = own(&["mcp", "remove", "--scope", "user", SERVER_NAME]);
@@ -162,6 +167,7 @@ mod tests {
 
     const SETUP: Setup<'_> = Setup {
         server: "http://localhost:3000",
+        ca_file: None,
         profile: ToolProfile::Core,
         transport: Transport::Http,
         token: "a.b.c",
@@ -179,6 +185,21 @@ mod tests {
             assert!(stdio.contains("\"HELMDECK_TOKEN\":\"a.b.c\""), "{stdio}");
             assert!(!stdio.contains("/mcp"), "{stdio}");
         }
+    }
+
+    #[test]
+    fn a_program_gets_the_certificates_to_trust_and_http_clients_do_not() {
+        for client in &super::super::CLIENTS {
+            let http = Setup { ca_file: Some("/a/ca.pem"), ..SETUP };
+            let stdio = Setup { transport: Transport::Stdio, ..http };
+            let entry = client.entry(&stdio).to_string();
+            assert!(entry.contains("\"HELMDECK_CA_FILE\":\"/a/ca.pem\""), "{entry}");
+            assert!(!client.entry(&http).to_string().contains("ca.pem"), "{}", client.id);
+        }
+        let claude = KnownClient::named("claude-code").unwrap();
+        let stdio = Setup { ca_file: Some("/a/ca.pem"), transport: Transport::Stdio, ..SETUP };
+        let add = claude.command(&stdio).unwrap().add.join(" ");
+        assert!(add.contains("--env HELMDECK_CA_FILE=/a/ca.pem -- helmdeck mcp"), "{add}");
     }
 
     #[test]

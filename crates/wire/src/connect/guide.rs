@@ -143,6 +143,7 @@ mod tests {
     fn setup(client: &KnownClient) -> Setup<'_> {
         Setup {
             server: "http://localhost:3000",
+            ca_file: None,
             profile: client.profile,
             transport: client.transport,
             token: TOKEN_PLACEHOLDER,

@@ -1,6 +1,7 @@
 //! An MCP client as thin as possible, so that the server is measured and not a client.
 
 use helmdeck_testkit::{Answer, Client};
+use http::Method;
 use serde_json::{Value, json};
 
 /// The two generations of the protocol.
@@ -59,7 +60,9 @@ impl Mcp {
         let last = text.lines().filter_map(|line| line.strip_prefix("data: {")).next_back();
         let text = last.map_or(text.clone(), |rest| format!("{{{rest}"));
         let answer: Value = serde_json::from_str(&text).unwrap_or_default();
-        answer.get("result").cloned().unwrap_or_else(|| panic!("{method}: {text}"))
+        let result = answer.get("result").cloned();
+        assert!(result.is_some(), "{method}: {text}");
+        result.unwrap_or_default()
     }
 
     async fn send(&self, method: &str, mut params: Value) -> Answer {
@@ -93,14 +96,7 @@ impl Mcp {
         let headers: Vec<_> = headers.collect();
         let answer = match self.era {
             Era::WithSession => {
-                self.client
-                    .begin(
-                        "GET".parse().expect("a method"),
-                        &self.path,
-                        &headers,
-                        Vec::new().into(),
-                    )
-                    .await
+                self.client.begin(Method::GET, &self.path, &headers, Vec::new().into()).await
             }
             Era::Stateless => {
                 let mut params = json!({ "notifications": { "resourcesListChanged": true } });
@@ -108,9 +104,7 @@ impl Mcp {
                 let body = message(3, "subscriptions/listen", params).to_string();
                 let method = [("mcp-method", "subscriptions/listen")];
                 let headers: Vec<_> = headers.into_iter().chain(method).collect();
-                self.client
-                    .begin("POST".parse().expect("a method"), &self.path, &headers, body.into())
-                    .await
+                self.client.begin(Method::POST, &self.path, &headers, body.into()).await
             }
         };
         answer.expect(200);
@@ -121,7 +115,7 @@ impl Mcp {
         if self.era == Era::WithSession {
             let headers: Vec<_> =
                 self.headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
-            let delete = "DELETE".parse().expect("a method");
+            let delete = Method::DELETE;
             self.client.send(delete, &self.path, &headers, Vec::new().into()).await.expect(204);
         }
     }
@@ -129,7 +123,7 @@ impl Mcp {
     async fn post(&self, body: &Value, more: &[(&str, &str)]) -> Answer {
         let own = self.headers.iter().map(|(name, value)| (*name, value.as_str()));
         let headers: Vec<_> = own.chain(more.iter().copied()).collect();
-        let post = "POST".parse().expect("a method");
+        let post = Method::POST;
         self.client.send(post, &self.path, &headers, body.to_string().into()).await
     }
 }
