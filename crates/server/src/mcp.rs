@@ -31,6 +31,7 @@ mod subscriptions;
 use std::sync::{Arc, OnceLock};
 
 pub use self::http::{challenge, metadata, serve};
+pub use catalogue::{is_offered, mcp_name};
 pub use fixtures::Fixtures;
 pub use sse::{open as open_sse, post as post_sse};
 

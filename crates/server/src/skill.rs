@@ -2,7 +2,10 @@
 
 use std::{fmt::Write, sync::Arc};
 
-use crate::tool::{Nature, Style, Substrate, Surface, Tool};
+use crate::{
+    mcp::{is_offered, mcp_name},
+    tool::{Nature, Style, Substrate, Surface, Tool},
+};
 
 /// Description by which clients decide to load the skill.
 const DESCRIPTION: &str = "Use a sandboxed Chromium browser, a visible Linux desktop and a shell \
@@ -30,8 +33,6 @@ const NOUNS: [(&str, &str); 9] = [
     ("profile", "Browser profiles"),
     ("extension", "Browser extensions"),
 ];
-/// Tools of those nouns that are for people.
-const FOR_PEOPLE: [&str; 1] = ["control.take"];
 
 /// The whole SKILL.md.
 pub fn skill(tools: &[Arc<Tool>]) -> String {
@@ -99,13 +100,7 @@ fn most_common(all: impl Iterator<Item = String>) -> String {
 }
 
 fn is_of(tool: &Tool, noun: &str) -> bool {
-    let own = tool.name.split('.').next();
-    own == Some(noun) && !FOR_PEOPLE.contains(&tool.name.as_str())
-}
-
-/// The name of a tool over MCP.
-fn mcp_name(name: &str) -> String {
-    name.replace('.', "-")
+    is_offered(tool) && tool.name.split('.').next() == Some(noun)
 }
 
 /// The first sentence of a description.
@@ -169,14 +164,11 @@ mod tests {
     }
 
     #[test]
-    fn every_tool_that_an_agents_token_allows_is_in_the_catalogue_unless_it_is_for_people() {
+    fn the_catalogue_lists_every_tool_that_agents_are_offered() {
         let text = skill(&tools());
-        for tool in tools().iter().filter(|tool| tool.scope.as_str().starts_with("sessions:")) {
-            let noun = tool.name.split('.').next().unwrap();
-            let expected = NOUNS.iter().any(|(known, _)| *known == noun)
-                && !FOR_PEOPLE.contains(&tool.name.as_str());
+        for tool in &tools() {
             let listed = text.contains(&format!("- `{}`: ", mcp_name(&tool.name)));
-            assert_eq!(listed, expected, "{}", tool.name);
+            assert_eq!(listed, is_offered(tool), "{}", tool.name);
         }
         assert!(text.starts_with("---\nname: helmdeck\ndescription: "));
         assert!(DESCRIPTION.len() <= 1024 && !DESCRIPTION.contains(": "));

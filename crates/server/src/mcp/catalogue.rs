@@ -113,7 +113,8 @@ impl Catalogue {
     }
 }
 
-fn is_offered(tool: &Tool) -> bool {
+/// Whether a tool is for agents.
+pub fn is_offered(tool: &Tool) -> bool {
     let noun = tool.name.split('.').next().unwrap_or_default();
     NOUNS.contains(&noun) && !FOR_PEOPLE.contains(&tool.name.as_str())
 }

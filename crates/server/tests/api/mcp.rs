@@ -1,6 +1,7 @@
 //! The MCP door, over the wire, with fake guests.
 
 mod client;
+mod connections;
 mod refusals;
 mod streams;
 mod tools;
