@@ -20,7 +20,7 @@ const QUIET: &str = "--headless=new --no-first-run --no-default-browser-check --
     --disable-sync --disable-breakpad --disable-crash-reporter --disable-domain-reliability \
     --no-pings --disable-default-apps --hide-crash-restore-bubble --disable-quic --site-per-process \
     --disable-features=OptimizationHints,OptimizationGuideModelDownloading,\
-NetworkTimeServiceQuerying,MediaRouter,Translate,HttpsUpgrades --window-size=1000,800 --js-flags=--expose-gc";
+NetworkTimeServiceQuerying,MediaRouter,Translate,HttpsUpgrades,WebUIOmniboxPopup,WebUIOmniboxAimPopup --window-size=1000,800 --js-flags=--expose-gc";
 
 pub struct Chromium {
     pub cdp: Cdp,

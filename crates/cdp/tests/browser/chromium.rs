@@ -24,7 +24,7 @@ const QUIET: &str = "--headless=new --no-first-run --no-default-browser-check --
     --disable-sync --disable-breakpad --disable-crash-reporter --disable-domain-reliability \
     --no-pings --disable-default-apps --hide-crash-restore-bubble --disable-quic \
     --disable-features=OptimizationHints,OptimizationGuideModelDownloading,\
-NetworkTimeServiceQuerying,MediaRouter,Translate";
+NetworkTimeServiceQuerying,MediaRouter,Translate,WebUIOmniboxPopup,WebUIOmniboxAimPopup";
 
 pub struct Chromium {
     pub cdp: Cdp,

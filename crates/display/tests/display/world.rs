@@ -93,6 +93,7 @@ impl World {
             "--disable-component-update",
             "--disable-sync",
             "--password-store=basic",
+            "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",
             &data,
             &url,
         ];
