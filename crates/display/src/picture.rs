@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use fast_image_resize::{
-    FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer,
-    images::{Image, ImageRef},
+    FilterType, ResizeAlg, ResizeOptions, Resizer,
+    images::{TypedImage, TypedImageRef},
+    pixels::U8x3,
 };
 use helmdeck_wire::screen::Format;
 
@@ -92,14 +93,17 @@ impl Pixels {
         if (width, height) == (self.width, self.height) {
             return Ok(Cow::Borrowed(self));
         }
-        let from = ImageRef::new(self.width, self.height, &self.rgb, PixelType::U8x3);
+        // For one type of pixel: the code for any of them takes a minute to compile.
+        let from = TypedImageRef::<U8x3>::from_buffer(self.width, self.height, &self.rgb);
         let from = from.map_err(|error| DisplayError::Encode(error.into()))?;
-        let mut to = Image::new(width, height, PixelType::U8x3);
+        let mut rgb = vec![0; width as usize * height as usize * 3];
+        let to = TypedImage::<U8x3>::from_buffer(width, height, &mut rgb);
+        let mut to = to.map_err(|error| DisplayError::Encode(error.into()))?;
         let filter = ResizeAlg::Convolution(FilterType::Lanczos3);
         Resizer::new()
-            .resize(&from, &mut to, &ResizeOptions::new().resize_alg(filter))
+            .resize_typed(&from, &mut to, &ResizeOptions::new().resize_alg(filter))
             .map_err(|error| DisplayError::Encode(error.into()))?;
-        Ok(Cow::Owned(Self { width, height, rgb: to.into_vec() }))
+        Ok(Cow::Owned(Self { width, height, rgb }))
     }
 
     /// A part of the picture; what lies outside is not there.
