@@ -9,7 +9,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use async_trait::async_trait;
@@ -24,7 +24,7 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use tokio::{
     io::{DuplexStream, duplex},
     sync::{Notify, oneshot, watch},
-    time::{Instant, timeout_at},
+    time::timeout_at,
 };
 
 use crate::{Session, SessionError, events::EventKind, lifecycle::Phase, session::Driven};
@@ -132,7 +132,7 @@ impl Attachment {
     pub(crate) fn new(sandbox: SandboxId) -> Self {
         let (offers, offered, over) = (Mutex::default(), Notify::new(), watch::Sender::new(false));
         let brought = AtomicBool::new(false);
-        let allowance = Mutex::new(Allowance::new(Instant::now().into_std()));
+        let allowance = Mutex::new(Allowance::new(Instant::now()));
         let away = Mutex::default();
         let shared = Shared { sandbox, offers, offered, brought, allowance, away, over };
         Self { shared: Arc::new(shared) }
@@ -146,12 +146,12 @@ impl Attachment {
 
     /// Whether its guest may send one more report, of so many bytes.
     pub(crate) fn may_report(&self, bytes: usize) -> bool {
-        self.shared.allowance.lock().report(bytes, Instant::now().into_std())
+        self.shared.allowance.lock().report(bytes, Instant::now())
     }
 
     /// Whether its guest may be there, perhaps again.
     pub(crate) fn may_come(&self) -> bool {
-        self.shared.allowance.lock().come(Instant::now().into_std())
+        self.shared.allowance.lock().come(Instant::now())
     }
 
     /// Its guest is gone, and waited for until then.
@@ -216,7 +216,7 @@ impl Runtime for Attachment {
 
     async fn connect(&self, _: &SandboxId) -> Result<Box<dyn ByteStream>, RuntimeError> {
         let gone = || RuntimeError::Gone("the program that attached it does not answer".into());
-        let deadline = Instant::now() + CONNECT_DEADLINE;
+        let deadline = tokio::time::Instant::now() + CONNECT_DEADLINE;
         loop {
             if *self.shared.over.borrow() {
                 return Err(RuntimeError::Gone("it was detached".into()));
@@ -264,7 +264,7 @@ impl Session {
     pub(crate) fn away(&self) -> Option<String> {
         let away = *self.attachment()?.shared.away.lock();
         let runs = *self.inner.life.lock().phase() == Phase::Running;
-        away.filter(|_| runs).map(|away| away.sentence(Instant::now()))
+        away.filter(|_| runs).map(|away| away.sentence(self.inner.clock.now()))
     }
 
     /// Lets everybody know that the program that attached it is gone, and waited for until then.

@@ -19,8 +19,6 @@ use tempfile::TempDir;
 use tokio_tungstenite::tungstenite::Message;
 
 const SOON: Duration = Duration::from_secs(30);
-/// The program that attached a session may be gone for half a minute.
-const GRACE: Duration = Duration::from_secs(75);
 const RETURN: u32 = 0xff0d;
 /// The colour behind the terminal's text, as the picture has it: blue, green, red.
 const BACKGROUND: [u8; 3] = [0x60, 0x40, 0x20];
@@ -136,9 +134,9 @@ async fn session(client: &Client, id: &str) -> Value {
 }
 
 /// Waits until the session is like that.
-async fn becomes(client: &Client, id: &str, patience: Duration, field: &str, value: &str) {
+async fn becomes(client: &Client, id: &str, field: &str, value: &str) {
     let look = async || (session(client, id).await[field] == value).then_some(());
-    if eventually(patience, look).await.is_none() {
+    if eventually(SOON, look).await.is_none() {
         panic!("{field} is not {value}: {:#}", session(client, id).await);
     }
 }
@@ -240,14 +238,13 @@ async fn a_display_of_somebodys_own_is_watched_driven_and_left_as_it_was() {
     let number = desktop.name.trim_start_matches(':').to_owned();
     let (mut second, other, said) = attach(&server, private.path(), &["--display", &number]);
     assert_eq!(entries(private.path()), 1);
-    becomes(&client, &id, GRACE, "end_reason", "guest_lost").await;
 
     // Interrupted, it leaves nothing but what it found.
     second.signal(Signal::INT);
     assert!(second.ended().await);
     let goodbye = said.hears("The session is ended").await;
     assert_eq!(goodbye, format!("The session is ended; display {} is as it was", desktop.name));
-    becomes(&client, &other, SOON, "end_reason", "requested").await;
+    becomes(&client, &other, "end_reason", "requested").await;
     assert_eq!(session(&client, &other).await["status"], "terminated");
     assert_eq!((entries(private.path()), scrapers(&desktop.name).len()), (0, 0));
     assert!(desktop.x.is_alive() && desktop.terminal.is_alive());
@@ -255,7 +252,7 @@ async fn a_display_of_somebodys_own_is_watched_driven_and_left_as_it_was() {
     // A display that ends takes its session along.
     let (mut third, last, _) = attach(&server, private.path(), &["--display", &desktop.name]);
     desktop.x.signal(Signal::KILL);
-    becomes(&client, &last, SOON, "end_reason", "display_lost").await;
+    becomes(&client, &last, "end_reason", "display_lost").await;
     assert!(!third.ended().await);
 }
 
@@ -322,7 +319,7 @@ async fn a_browser_of_somebodys_own_answers_the_api_goes_and_comes_back() {
 
     attached.signal(Signal::INT);
     assert!(attached.ended().await);
-    becomes(&client, &id, SOON, "end_reason", "requested").await;
+    becomes(&client, &id, "end_reason", "requested").await;
     assert!(chromium.is_alive());
     assert_eq!(entries(private.path()), 0);
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use helmdeck_wire::session::EndReason;
-use tokio::time::{Instant as Moment, sleep, timeout_at};
+use tokio::time::sleep;
 
 use super::{Adopted, Started, adopt, begin_life, fail, failure, heard, over, stop};
 use crate::{Attachment, Session, session::Failure};
@@ -32,32 +32,36 @@ pub(crate) async fn drive_attached(session: Session, attachment: Attachment) {
 
 /// Listens to the guest, and again whenever it comes back in time.
 async fn attend(session: &Session, attachment: &Attachment) -> (EndReason, Failure) {
-    let mut deadline = Moment::now() + GRACE;
+    let clock = &session.inner.clock;
+    let mut deadline = clock.now() + GRACE;
     loop {
-        let adopted = timeout_at(deadline, adopt(session, attachment)).await;
+        let adopted = tokio::select! {
+            adopted = adopt(session, attachment) => Some(adopted),
+            () = clock.sleep_until(deadline) => None,
+        };
         let failed = match adopted {
-            Ok(Ok(Adopted::Current(Started { mut reports, .. }))) if attachment.may_come() => {
+            Some(Ok(Adopted::Current(Started { mut reports, .. }))) if attachment.may_come() => {
                 attachment.wait_no_more();
                 begin_life(session);
                 if let Some((end, reason, log_tail)) = heard(session, &mut reports).await {
                     return (end, Failure { stage: None, reason, log_tail });
                 }
-                deadline = Moment::now() + GRACE;
+                deadline = clock.now() + GRACE;
                 session.lost_its_guest(attachment, deadline);
                 None
             }
-            Ok(Ok(Adopted::Outdated)) => {
+            Some(Ok(Adopted::Outdated)) => {
                 let reason = "`helmdeck attach` is of another version than the server".to_owned();
                 return (EndReason::StartFailed, failure(Stage::Sandbox, reason));
             }
-            Ok(Err(failed)) => Some(failed),
-            Ok(Ok(Adopted::Current(_))) | Err(_) => None,
+            Some(Err(failed)) => Some(failed),
+            Some(Ok(Adopted::Current(_))) | None => None,
         };
         if attachment.reported_too_much() {
             let failure = Failure { stage: None, reason: TOO_MUCH.into(), log_tail: String::new() };
             return (EndReason::GuestLost, failure);
         }
-        if Moment::now() >= deadline {
+        if clock.now() >= deadline {
             let reason = format!("`helmdeck attach` is gone for {} s", GRACE.as_secs());
             let reason =
                 failed.map_or(reason.clone(), |failed| format!("{reason}: {}", failed.reason));
