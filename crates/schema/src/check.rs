@@ -158,6 +158,12 @@ impl<'a> Place<'a> {
                 self.inside(name, schema).check(schema, value)?;
             }
         }
+        if let Some(schema) = keywords.get("propertyNames") {
+            let place = Self { notes: self.notes.read(schema), ..self.clone() };
+            for name in object.keys() {
+                place.check(schema, &Value::String(name.clone()))?;
+            }
+        }
         let mut required = list(keywords, "required").filter_map(Value::as_str);
         if let Some(name) = required.find(|name| !object.contains_key(*name)) {
             let schema = properties.and_then(|it| it.get(name)).unwrap_or(&Value::Null);

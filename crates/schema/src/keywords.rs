@@ -65,7 +65,9 @@ fn schema(
                     schema(root, value, &format!("{inside}/{name}"), patterns)?;
                 }
             }
-            "items" | "additionalProperties" => schema(root, value, &inside, patterns)?,
+            "items" | "additionalProperties" | "propertyNames" => {
+                schema(root, value, &inside, patterns)?
+            }
             "anyOf" | "oneOf" | "allOf" | "prefixItems" => {
                 for (index, value) in value.as_array().into_iter().flatten().enumerate() {
                     schema(root, value, &format!("{inside}/{index}"), patterns)?;

@@ -27,7 +27,8 @@ fn schema() -> Schema {
             ] },
             "seconds": { "type": "number", "exclusiveMinimum": 0 },
             "big": { "type": "integer", "minimum": 0, "maximum": u64::MAX },
-            "env": { "type": "object", "additionalProperties": { "type": "string" } },
+            "env": { "type": "object", "additionalProperties": { "type": "string" },
+                     "propertyNames": { "pattern": "^[A-Z]+$", "x-expected": "capital letters" } },
         },
         "$defs": {
             "Px": { "type": "number", "minimum": 0, "maximum": 65535 },
@@ -131,6 +132,7 @@ fn a_violation_names_the_field_the_value_what_is_expected_and_the_code() {
         (with("big", json!(-1)), "big is -1: expected a whole number, 0 or more", ""),
         (with("big", json!(0.5)), "big is 0.5: expected a whole number, 0 or more", ""),
         (with("env", json!({ "A": 1 })), "env.A is 1: expected a string", ""),
+        (with("env", json!({ "a": "b" })), "env is \"a\": expected capital letters", ""),
         (json!([]), "the body is an array: expected an object", ""),
     ] {
         assert_eq!(refused(&value), (message.to_owned(), code.to_owned()), "{value}");

@@ -102,7 +102,7 @@ fn describe(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
         "security": security,
         "parameters": parameters(operation, generator),
         "responses": {
-            operation.status.as_str(): success(output(operation), generator),
+            operation.status.as_str(): success(operation, generator),
             "4XX": { "$ref": "#/components/responses/Error" },
             "5XX": { "$ref": "#/components/responses/Error" },
         },
@@ -143,7 +143,7 @@ fn output(operation: &Operation) -> Output {
 
 fn request_body(operation: &Operation, generator: &mut SchemaGenerator) -> Option<Value> {
     let (schema, required) = match &operation.door {
-        Door::Route(route) => (inline(route.input?, generator), true),
+        Door::Route(route) => (inline(route.input?, generator), !route.optional_body),
         Door::Tool(tool, _) if tool.takes_bytes => return Some(bytes(Media::FILE)),
         Door::Tool(tool, binding) => {
             (body_schema(tool, binding, generator)?, !binding.optional_body)
@@ -182,16 +182,14 @@ fn body_schema(tool: &Tool, binding: &Binding, generator: &mut SchemaGenerator) 
 }
 
 fn parameters(operation: &Operation, generator: &mut SchemaGenerator) -> Vec<Value> {
-    let names = operation.path.split('{').skip(1).filter_map(|rest| rest.split('}').next());
-    let names = names.map(|name| name.trim_start_matches('*'));
-    let in_path = names.map(|name| {
-        json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } })
-    });
-    let in_query = match &operation.door {
-        Door::Route(route) => match route.query {
-            Some(query) => query_parameters(inline(query, generator).to_value(), |_| true),
-            None => Vec::new(),
-        },
+    match &operation.door {
+        Door::Route(route) => {
+            let names = operation.path.split('{').skip(1).filter_map(|rest| rest.split('}').next());
+            let names = names.map(|name| name.trim_start_matches('*'));
+            let in_path = names.map(|name| path_parameter(name, json!({ "type": "string" })));
+            let query = route.query.map(|query| inline(query, generator).to_value());
+            in_path.chain(query_parameters(query.unwrap_or_default(), |_| true)).collect()
+        }
         Door::Tool(tool, binding) => {
             let mut schema = (tool.component.schema)(generator);
             if tool.of_session {
@@ -206,10 +204,27 @@ fn parameters(operation: &Operation, generator: &mut SchemaGenerator) -> Vec<Val
                 add_property(&mut schema, flag.name, flag.schema());
             }
             ForClients.transform(&mut schema);
-            query_parameters(schema.to_value(), |name| binding.is_in_query(tool, name))
+            let schema = schema.to_value();
+            let fields = binding.path_fields(tool.of_session).into_iter();
+            let in_path = fields.map(|(name, field)| {
+                let schema = schema.get("properties").and_then(|fields| fields.get(field));
+                path_parameter(name, schema.cloned().unwrap_or_else(|| json!({ "type": "string" })))
+            });
+            let in_path: Vec<_> = in_path.collect();
+            let in_query = query_parameters(schema, |name| binding.is_in_query(tool, name));
+            in_path.into_iter().chain(in_query).collect()
         }
-    };
-    in_path.chain(in_query).collect()
+    }
+}
+
+/// One parameter of a path.
+fn path_parameter(name: &str, mut schema: Value) -> Value {
+    let doc = schema.as_object_mut().and_then(|schema| schema.remove("description"));
+    let mut parameter = json!({ "name": name, "in": "path", "required": true, "schema": schema });
+    if let (Some(parameter), Some(doc)) = (parameter.as_object_mut(), doc) {
+        parameter.insert("description".to_owned(), doc);
+    }
+    parameter
 }
 
 /// A schema with all that it refers to, for readers of one tool.
@@ -256,7 +271,19 @@ fn inline(schema: SchemaOf, generator: &mut SchemaGenerator) -> Schema {
     schema
 }
 
-fn success(output: Output, generator: &mut SchemaGenerator) -> Value {
+fn success(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
+    let mut success = whole(output(operation), generator);
+    if let Door::Tool(tool, _) = &operation.door
+        && tool.flags().iter().any(|flag| flag.name == "stream")
+        && let Some(content) = success.get_mut("content").and_then(Value::as_object_mut)
+    {
+        content.insert("text/event-stream".to_owned(), json!({}));
+    }
+    success
+}
+
+/// A success that is answered at once.
+fn whole(output: Output, generator: &mut SchemaGenerator) -> Value {
     match output {
         Output::Json(schema) => {
             let schema = inline(schema, generator);

@@ -69,6 +69,8 @@ pub(crate) enum Door {
 pub(crate) struct Route {
     pub handler: MethodRouter<App>,
     pub input: Option<SchemaOf>,
+    /// Whether there may be no body.
+    pub optional_body: bool,
     pub query: Option<SchemaOf>,
     pub output: Output,
 }
@@ -242,6 +244,7 @@ impl Operation {
             door: Door::Route(Box::new(Route {
                 handler,
                 input: None,
+                optional_body: false,
                 query: None,
                 output: Output::Nothing,
             })),
@@ -289,6 +292,11 @@ impl Operation {
 
     pub(crate) fn takes<T: JsonSchema>(self) -> Self {
         self.route(|route| route.input = Some(|generator| generator.subschema_for::<T>()))
+    }
+
+    /// Takes such a body, or none.
+    pub(crate) fn may_take<T: JsonSchema>(self) -> Self {
+        self.takes::<T>().route(|route| route.optional_body = true)
     }
 
     /// Answers with an upgrade to a WebSocket.

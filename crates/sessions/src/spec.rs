@@ -8,7 +8,7 @@ use helmdeck_wire::{
     extension::ExtensionName,
     guest::{Alone, Begin},
     proxy::Proxy,
-    session::{Mode, SessionSpec},
+    session::{A_YEAR_S, Mode, SessionSpec},
     size::{Bytes, Geometry},
 };
 
@@ -26,8 +26,6 @@ const MAX_ENV_BYTES: usize = 64 << 10;
 const MAX_URL: usize = 4000;
 /// A headless browser's window: what a viewer sees of it by default is of this size, too.
 const HEADLESS: Geometry = Geometry { width: 1280, height: 800 };
-/// A year: longer is a mistake, and would overflow clocks.
-const MAX_SECONDS: u64 = 365 * 24 * 3600;
 
 /// Fills in the defaults and refuses what makes no sense.
 pub fn complete(mut spec: SessionSpec, default_idle_s: u64) -> Result<SessionSpec, SessionError> {
@@ -54,12 +52,12 @@ pub fn complete(mut spec: SessionSpec, default_idle_s: u64) -> Result<SessionSpe
         return Err(invalid("cpu_limit", format!("{cores} is not between 0.01 and 1024 cores")));
     }
     if let Some(seconds) = spec.timeout_seconds
-        && !(1..=MAX_SECONDS).contains(&seconds)
+        && !(1..=A_YEAR_S).contains(&seconds)
     {
         let reason = format!("{seconds} is not between 1 second and a year");
         return Err(invalid("timeout_seconds", reason));
     }
-    if spec.idle_timeout_s.is_some_and(|seconds| seconds > MAX_SECONDS) {
+    if spec.idle_timeout_s.is_some_and(|seconds| seconds > A_YEAR_S) {
         return Err(invalid("idle_timeout_s", "longer than a year; 0 means never".into()));
     }
     start_url(spec.start_url.as_deref())?;

@@ -40,10 +40,15 @@ pub struct Exec {
     pub command: CommandLine,
     /// The directory to run in, an absolute path; `/workspace` if not given.
     #[serde(default)]
-    #[schemars(length(min = 1, max = 4096))]
+    #[schemars(length(min = 1, max = 4096), regex(pattern = r"^/[^\x00]*$"))]
+    #[schemars(extend("x-expected" = "an absolute path, such as /workspace"))]
     pub cwd: Option<String>,
     /// Variables that are added to the session's own. They are never logged.
     #[serde(default)]
+    #[schemars(extend(
+        "propertyNames" = { "pattern": "^[A-Za-z_][A-Za-z0-9_]*$", "x-expected": "names of variables" },
+        "additionalProperties" = { "type": "string", "pattern": "^[^\\x00]*$", "x-expected": "text without NUL" },
+    ))]
     pub env: BTreeMap<String, String>,
     /// Text for its standard input; none if not given.
     #[serde(default)]

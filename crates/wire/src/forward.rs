@@ -98,7 +98,7 @@ impl JsonSchema for ForwardRule {
             "type": "string",
             "description": "A port to forward: `5173`, `localhost:5173`, or `3000:localhost:8080` \
                 to open port 8080 outside as port 3000 inside. Ports inside are 1024 or higher.",
-            "pattern": r"^(([0-9]{1,5}:)?(localhost|127\.0\.0\.1|\[::1\]):|[0-9]{1,5}:)?[0-9]{1,5}$",
+            "pattern": r"^(([1-9][0-9]{0,4}:)?(localhost|127\.0\.0\.1|\[::1\]):|[1-9][0-9]{0,4}:)?[1-9][0-9]{0,4}$",
             "examples": ["localhost:5173"],
             "x-expected": "a port such as 5173, localhost:5173 or 3000:localhost:8080",
         })

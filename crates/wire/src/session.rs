@@ -21,6 +21,11 @@ use crate::{
     window::BrowserWindow,
 };
 
+/// The longest limit, in seconds: longer is a mistake, and would overflow clocks.
+pub const A_YEAR_S: u64 = 365 * 24 * 3600;
+/// Text without control characters.
+const PRINTABLE: &str = r"^[^\x00-\x1f\x7f-\x9f]*$";
+
 /// Whether a session has a screen that people can watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -39,10 +44,12 @@ pub enum Mode {
 #[serde(deny_unknown_fields, default)]
 pub struct SessionSpec {
     /// A name for people.
-    #[schemars(length(max = 200))]
+    #[schemars(length(max = 200), regex(pattern = PRINTABLE))]
+    #[schemars(extend("x-expected" = "at most 200 printable characters"))]
     pub label: String,
     /// The container image, where the runtime uses one. Recorded otherwise.
-    #[schemars(length(max = 500))]
+    #[schemars(length(max = 500), regex(pattern = PRINTABLE))]
+    #[schemars(extend("x-expected" = "at most 500 printable characters"))]
     pub image: String,
     /// Headless if neither this nor `env.HELMDECK_MODE` is given.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,21 +76,24 @@ pub struct SessionSpec {
     pub cpu_limit: Option<f64>,
     /// Seconds from creation to the end, whatever happens; no limit if not given.
     #[serde(alias = "wallclock_timeout_s", skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = A_YEAR_S))]
     pub timeout_seconds: Option<u64>,
     /// Seconds without a call after which the session ends; 300 if not given, 0 for never.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = A_YEAR_S))]
     pub idle_timeout_s: Option<u64>,
     /// The session ends after this many actions; 0 for no limit.
     pub max_tasks: u64,
     /// The clock's place inside the session, for example `Europe/Paris`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 64), regex(pattern = "^[A-Za-z0-9+_-]+(/[A-Za-z0-9+_-]+)*$"))]
+    #[schemars(example = "Europe/Paris")]
     #[schemars(extend("x-expected" = "a time zone such as Europe/Paris"))]
     pub timezone: Option<String>,
     /// The language inside the session, for example `de-DE`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 32), regex(pattern = "^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$"))]
+    #[schemars(example = "de-DE")]
     #[schemars(extend("x-expected" = "a language such as de-DE"))]
     pub locale: Option<String>,
     /// Where the browser tells pages that it is.
@@ -98,7 +108,7 @@ pub struct SessionSpec {
     pub profile: Option<ProfileName>,
     /// The names of extensions of the caller's that the browser has from its start on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 20))]
+    #[schemars(length(max = 20), extend("uniqueItems" = true))]
     pub extensions: Vec<ExtensionName>,
     /// The proxy that all connections of the session leave by; directly if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,6 +137,10 @@ pub struct SessionSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cdp_stream: Option<Pictures>,
     /// Environment of the agent's programs. Replies show the values of `HELMDECK_*` only.
+    #[schemars(extend(
+        "propertyNames" = { "pattern": "^[A-Za-z_][A-Za-z0-9_]*$", "x-expected": "names of variables" },
+        "additionalProperties" = { "type": "string", "pattern": "^[^\\x00]*$", "x-expected": "text without NUL" },
+    ))]
     pub env: BTreeMap<String, String>,
 }
 

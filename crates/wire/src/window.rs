@@ -71,7 +71,7 @@ pub struct BrowserWindow {
 pub struct WindowId(
     #[schemars(
         with = "String",
-        regex(pattern = "^[0-9]{1,10}$"),
+        regex(pattern = "^[0-9]{1,9}$"),
         extend("x-expected" = "the decimal id that /windows lists")
     )]
     pub u32,

@@ -20,8 +20,10 @@ pub async fn test_egress(call: Call, asked: TestEgress) -> ApiResult<EgressTeste
     };
     let resolver = SystemResolver::default();
     let explained = explain(&asked.url, &app.egress_policy, via.as_ref(), &resolver).await;
-    let explained = explained
-        .map_err(|error| ApiError::new(ErrorCode::InvalidInput, format!("url: {error}")))?;
+    let explained = explained.map_err(|error| {
+        let message = format!("url: {error}");
+        ApiError::new(ErrorCode::InvalidInput, message).of_field("url", Vec::new())
+    })?;
     let judged = |judged: &Judged| JudgedAddress {
         address: judged.address.to_string(),
         allowed: judged.verdict.is_ok(),

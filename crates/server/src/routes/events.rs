@@ -216,5 +216,13 @@ pub async fn session_actions(call: Call, query: ActionsQuery) -> ApiResult<Actio
     let (id, owner) = (call.session_id()?, call.caller.limited_to());
     call.app.sessions.flush().await;
     let actions = call.app.store.actions(id, owner, before, limit.min(MOST_ACTIONS)).await?;
+    // Nothing was done in it, or there is no such session.
+    if actions.is_empty()
+        && let Err(error) = call.session()
+        && error.code == ErrorCode::NotFound
+        && call.app.store.ended_session(id, owner).await?.is_none()
+    {
+        return Err(error);
+    }
     Ok(ActionList { actions })
 }

@@ -80,7 +80,8 @@ pub async fn exec(call: Call, exec: Exec) -> ApiResult<Outcome> {
     if stream && exec.background {
         let message =
             "stream: a background command answers at once: GET …/exec/{exec_id}?stream=true";
-        return Err(ApiError::new(ErrorCode::InvalidInput, message));
+        let error = ApiError::new(ErrorCode::InvalidInput, message);
+        return Err(error.of_field("stream", Vec::new()));
     }
     let background = exec.background;
     let mut running = session.exec(&call.caller, exec).await?;

@@ -123,5 +123,6 @@ fn missing(path: &str) -> Response {
     if FILES.is_empty() && path.ends_with(".html") {
         return Html(include_str!("without_page.html")).into_response();
     }
-    StatusCode::NOT_FOUND.into_response()
+    let message = format!("the page has no file {path}");
+    ApiError::new(ErrorCode::NotFound, message).into_response()
 }

@@ -2,7 +2,7 @@
 
 use helmdeck_wire::{
     ErrorCode,
-    session::{Session, SessionList, SessionSpec},
+    session::{A_YEAR_S, Session, SessionList, SessionSpec},
 };
 use http::{HeaderValue, header};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -101,6 +101,7 @@ pub fn create_schema(generator: &mut SchemaGenerator) -> Schema {
     let alias = json!({
         "type": ["integer", "null"],
         "minimum": 1,
+        "maximum": A_YEAR_S,
         "description": "Another name of `timeout_seconds`.",
     });
     add_property(&mut schema, "wallclock_timeout_s", alias);

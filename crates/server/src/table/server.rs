@@ -133,7 +133,7 @@ pub fn tools() -> Vec<Operation> {
                 "Call any tool by its name, with its arguments as one JSON object. The answer is \
                  that of the tool's own path; the token needs the tool's scope.",
             )
-            .takes::<AnyObject>()
+            .may_take::<AnyObject>()
             .returns::<AnyObject>(),
     ]
 }

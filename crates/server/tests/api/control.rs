@@ -179,7 +179,7 @@ async fn who_drives_and_what_was_done_is_written_down_without_what_was_typed() {
     desk.end().await;
     assert_eq!(client.get(&path).await.json()["actions"].as_array().unwrap().len(), 5);
     let other = server.client("other", "sessions:*");
-    assert_eq!(other.get(&path).await.json()["actions"], json!([]));
+    other.get(&path).await.expect_error(404, "not_found");
     let two = client.get(&format!("{path}?limit=2&before={}", actions[3]["seq"])).await.json();
     assert_eq!(two["actions"], json!([actions[1], actions[2]]));
 }
@@ -228,4 +228,16 @@ async fn control_of_one_who_is_gone_comes_back_by_itself() {
         (clicked.status == 200).then_some(())
     };
     eventually(SOON, back).await.expect("control is back");
+}
+
+#[tokio::test]
+async fn what_was_done_in_a_session_that_never_existed_is_not_found() {
+    let server = FakeServer::start().await;
+    let client = server.admin();
+    client.get("/api/v1/sessions/sess-none/actions").await.expect_error(404, "not_found");
+    let desk = Desk::desktop(&client).await;
+    let path = format!("/api/v1/sessions/{}/actions", desk.id);
+    assert_eq!(client.get(&path).await.expect(200).json()["actions"], json!([]));
+    desk.end().await;
+    assert_eq!(client.get(&path).await.expect(200).json()["actions"], json!([]));
 }

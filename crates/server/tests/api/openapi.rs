@@ -124,6 +124,29 @@ async fn bodies_of_bytes_are_binary_and_query_parameters_are_never_null() {
 }
 
 #[tokio::test]
+async fn parameters_of_a_path_have_the_schemas_of_their_fields() {
+    let server = TestServer::start().await;
+    let document = server.get("/api/v1/openapi.json", "").await.json();
+    let schema = |path: &str, name: &str| {
+        let parameters = document["paths"][path]["delete"]["parameters"].as_array().unwrap();
+        parameters.iter().find(|parameter| parameter["name"] == name).unwrap()["schema"].clone()
+    };
+    let port = schema("/api/v1/sessions/{id}/forwards/{port}", "port");
+    assert_eq!((&port["type"], &port["maximum"]), (&json!("integer"), &json!(65535)));
+    let extension = schema("/api/v1/extensions/{name}", "name");
+    assert_eq!(extension["$ref"], "#/components/schemas/ExtensionName");
+}
+
+#[tokio::test]
+async fn an_answer_that_can_be_streamed_is_documented_as_events_too() {
+    let server = TestServer::start().await;
+    let document = server.get("/api/v1/openapi.json", "").await.json();
+    let exec = &document["paths"]["/api/v1/sessions/{id}/exec"]["post"]["responses"]["200"];
+    let types: Vec<_> = exec["content"].as_object().unwrap().keys().collect();
+    assert_eq!(types, ["application/json", "text/event-stream"]);
+}
+
+#[tokio::test]
 async fn every_tool_says_on_which_surface_it_runs() {
     let server = TestServer::start().await;
     let document = server.get("/api/v1/openapi.json", "").await.json();

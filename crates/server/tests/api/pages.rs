@@ -18,8 +18,7 @@ async fn pages_may_load_nothing_from_elsewhere_and_nobody_may_frame_them() {
         }
         assert!(!page.text().contains("http://") && !page.text().contains("https://"), "{path}");
     }
-    let missing = server.get("/assets/no-such-file.js", "").await;
-    assert_eq!(missing.status.as_u16(), 404);
+    server.get("/assets/no-such-file.js", "").await.assert_error(404, "not_found");
 }
 
 #[tokio::test]

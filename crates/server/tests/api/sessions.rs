@@ -86,10 +86,19 @@ async fn a_bad_create_body_is_refused_by_name() {
         (r#"{"mode": "window"}"#, "invalid_input", "headless or desktop"),
         (r#"{"geometry": "9x9"}"#, "invalid_geometry", "320x200"),
         (r#"{"memory_limit": "lots"}"#, "invalid_input", "512m"),
-        (r#"{"timeout_seconds": 0}"#, "invalid_input", "1 or more"),
-        (r#"{"wallclock_timeout_s": 0}"#, "invalid_input", "1 or more"),
+        (r#"{"timeout_seconds": 0}"#, "invalid_input", "1 to 31536000"),
+        (r#"{"wallclock_timeout_s": 0}"#, "invalid_input", "1 to 31536000"),
         (r#"{"cpu_limit": -1}"#, "invalid_input", "0.01 to 1024"),
+        (r#"{"timeout_seconds": 31536001}"#, "invalid_input", "1 to 31536000"),
+        (r#"{"label": "a\nb"}"#, "invalid_input", "200 printable characters"),
         (r#"{"env": {"A": 1}}"#, "invalid_input", "env.A"),
+        (
+            r#"{"env": {"a-b": "c"}}"#,
+            "invalid_input",
+            "env is \"a-b\": expected names of variables",
+        ),
+        (r#"{"env": {"A": "\u0000"}}"#, "invalid_input", "text without NUL"),
+        (r#"{"extensions": ["a", "a"]}"#, "invalid_input", "each item once"),
     ] {
         let message = server.post(SESSIONS, &token, body).await.assert_error(400, code);
         assert!(message.contains(part), "{body}: {message}");

@@ -85,7 +85,9 @@ impl Paper {
 pub struct PageRanges(
     #[schemars(
         length(min = 1, max = 200),
-        regex(pattern = "^ *[0-9]+ *(- *[0-9]+ *)?(, *[0-9]+ *(- *[0-9]+ *)?)*$"),
+        regex(
+            pattern = "^ *0*[1-9][0-9]{0,8} *(- *0*[1-9][0-9]{0,8} *)?(, *0*[1-9][0-9]{0,8} *(- *0*[1-9][0-9]{0,8} *)?)*$"
+        ),
         extend("x-expected" = "pages from 1 on, such as 1-3, 5")
     )]
     String,

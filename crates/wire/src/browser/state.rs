@@ -200,8 +200,8 @@ pub struct StorageItem {
 #[serde(transparent)]
 pub struct Origin(
     #[schemars(
-        length(min = 8, max = 300),
-        regex(pattern = "^https?://[A-Za-z0-9._\\[\\]-][A-Za-z0-9._:\\[\\]-]*$"),
+        length(min = 8, max = 263),
+        regex(pattern = "^https?://[A-Za-z0-9._\\[\\]-][A-Za-z0-9._:\\[\\]-]{0,254}$"),
         extend("x-expected" = "http or https, host and port alone: https://example.com")
     )]
     String,
@@ -218,7 +218,7 @@ impl Origin {
 
     fn new(text: String) -> Option<Self> {
         let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"))?;
-        (is_host(host) && !host.starts_with(':') && text.len() <= 300).then_some(Self(text))
+        (is_host(host) && !host.starts_with(':')).then_some(Self(text))
     }
 
     /// As it was given.
