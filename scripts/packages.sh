@@ -46,6 +46,7 @@ test    xclip                      a foreign clipboard owner
 test    imagemagick                what zoom is compared with
 test    git                        goes through the proxy of a session
 test    python3-pip                a package manager inside a session
+test    python3-venv               where schemathesis is installed, apart from the system
 test    tigervnc-viewer            a viewer that is not ours
 test    x11-utils                  names an accessibility bus on a display
 test    mousepad                   a GTK program to type into

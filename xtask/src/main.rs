@@ -10,6 +10,7 @@ use xtask::tidy;
 mod bench;
 mod clients;
 mod fresh;
+mod schemathesis;
 mod soak;
 
 const USAGE: &str = "\
@@ -19,6 +20,7 @@ Usage: cargo xtask COMMAND
   bench ...    Measure actions on a real display (bench --help says more)
   soak ...     Create and end many sessions, and see that nothing grows
   clients      Generate clients from docs/openapi.json, and drive a server with them
+  schemathesis Try the API with generated requests (schemathesis --help says more)
   fresh ...    Run make up and make test on a new minimal Debian (fresh --help says more)
   ci           Run everything that CI runs";
 
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
         Some("bench") => bench::run(rest),
         Some("soak") => soak::run(rest),
         Some("clients") => clients::run(&root(), &rest),
+        Some("schemathesis") => schemathesis::run(&root(), &rest),
         Some("fresh") => fresh::run(&root(), rest),
         Some("ci") if rest.is_empty() => ci(),
         Some("help" | "--help" | "-h") => {

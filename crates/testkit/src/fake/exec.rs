@@ -1,18 +1,25 @@
 //! Commands of a fake guest: each ends at once, with its words as its output.
 
+use std::io;
+
 use axum::{Json, extract::Query};
+use helmdeck_link::exec::{Message, Piece, send};
 use helmdeck_wire::{
     ErrorBody, ErrorCode,
-    exec::{Exec, ExecList, ExecState},
+    exec::{Exec, ExecId, ExecList, ExecState},
     guest::OneExec,
 };
 use http::StatusCode;
 use serde_json::{Value, json};
+use tokio::io::AsyncWrite;
 
 /// The id of every command.
 const ID: &str = "exec-fake";
+/// What every command writes.
+const OUTPUT: &str = "done\n";
 
-type Refusal = (StatusCode, Json<ErrorBody>);
+/// A refusal, as guests send it.
+pub type Refusal = (StatusCode, Json<ErrorBody>);
 
 /// Starts a command, which has ended when this is answered.
 pub async fn start(Json(_): Json<Exec>) -> Json<Value> {
@@ -26,29 +33,41 @@ pub async fn list() -> Json<ExecList> {
 
 /// How the command ended.
 pub async fn show(Query(one): Query<OneExec>) -> Result<Json<ExecState>, Refusal> {
-    known(&one)?;
-    Ok(Json(ExecState {
-        exec_id: one.id,
+    known(&one.id)?;
+    Ok(Json(ended(one.id)))
+}
+
+/// What the command wrote, and how it ended.
+pub async fn output(to: &mut (impl AsyncWrite + Unpin), id: ExecId) -> io::Result<()> {
+    let written = Piece { left_out: 0, bytes: OUTPUT.into() };
+    send(to, Message::Stdout(written)).await?;
+    send(to, Message::Ended(ExecState { stdout: None, stderr: None, ..ended(id) })).await
+}
+
+fn ended(exec_id: ExecId) -> ExecState {
+    ExecState {
+        exec_id,
         running: false,
         exit_code: Some(0),
         signal: None,
-        stdout: Some("done\n".to_owned()),
+        stdout: Some(OUTPUT.to_owned()),
         stderr: Some(String::new()),
         stdout_truncated: false,
         stderr_truncated: false,
         duration_ms: 1,
         timed_out: false,
         error: None,
-    }))
+    }
 }
 
 /// Kills what has ended.
 pub async fn kill(Json(one): Json<OneExec>) -> Result<(), Refusal> {
-    known(&one)
+    known(&one.id)
 }
 
-fn known(one: &OneExec) -> Result<(), Refusal> {
-    if one.id.as_str() == ID {
+/// Refuses other commands.
+pub fn known(id: &ExecId) -> Result<(), Refusal> {
+    if id.as_str() == ID {
         return Ok(());
     }
     let message = "there is no such command, or it ended too long ago";

@@ -57,6 +57,7 @@ pub(super) struct Inside {
     pub actions: u64,
     pub log: String,
     pub last_words: String,
+    remembers: bool,
     start: Start,
     refusals: HashMap<String, ErrorBody>,
     answers: HashMap<String, Value>,
@@ -113,6 +114,7 @@ impl FakeGuest {
             actions: 0,
             log: "    0.000 guest: a fake one\n".to_owned(),
             last_words: "the guest hung up".to_owned(),
+            remembers: true,
             start,
             refusals: HashMap::new(),
             answers: HashMap::new(),
@@ -186,6 +188,11 @@ impl FakeGuest {
     /// From now on, actions of this name are answered so.
     pub fn answer(&self, action: &str, answer: Value) {
         self.shared.state.lock().answers.insert(action.to_owned(), answer);
+    }
+
+    /// From now on, it does not remember what it was asked.
+    pub fn forget_calls(&self) {
+        self.shared.state.lock().remembers = false;
     }
 
     /// From now on, it says that it speaks this version of the link.
@@ -267,7 +274,10 @@ impl FakeGuest {
     /// Notes a call, for as long as the returned guard lives.
     pub(super) fn note(&self, call: &str, body: Value, hands: &str) -> Noted {
         let (call, hands) = (call.to_owned(), hands.to_owned());
-        let mut index = 0;
+        let mut index = usize::MAX;
+        if !self.shared.state.lock().remembers {
+            return Noted { guest: self.clone(), index, state: State::Cancelled };
+        }
         self.shared.asked.send_modify(|all| {
             index = all.len();
             all.push(Asked { call, body, hands, state: State::UnderWay });

@@ -16,7 +16,7 @@ use helmdeck_wire::{
     byte_range::Part,
     cast::CastView,
     file::{FileList, FileStored},
-    guest::{Begin, Frames, Hello, OneFile},
+    guest::{Begin, ExecOutput, Frames, Hello, OneFile},
     private::PrivateEnded,
     screen::{Format, header},
     session::Mode,
@@ -68,6 +68,7 @@ pub fn router(guest: FakeGuest) -> Router {
         .route(route::EXECS, get(exec::list).post(exec::start))
         .route(route::EXEC, get(exec::show))
         .route(route::KILL_EXEC, post(exec::kill))
+        .route(route::EXEC_OUTPUT, get(exec_output))
         .route(route::TUNNEL, get(tunnel))
         .route(route::RFB, get(view))
         .route(route::FRAMES, get(frames))
@@ -277,6 +278,17 @@ async fn tunnel(State(guest): State<FakeGuest>, request: Request) -> Response {
         response.headers_mut().insert(route::FORWARDED_PORT, port.into());
     }
     response
+}
+
+async fn exec_output(
+    State(guest): State<FakeGuest>,
+    Query(wanted): Query<ExecOutput>,
+    request: Request,
+) -> Result<Response, exec::Refusal> {
+    exec::known(&wanted.id)?;
+    Ok(upgrade(&guest, request, route::EXEC_PROTOCOL, async move |mut server| {
+        exec::output(&mut server, wanted.id).await
+    }))
 }
 
 async fn view(State(guest): State<FakeGuest>, request: Request) -> Answer {

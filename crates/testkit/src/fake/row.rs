@@ -131,7 +131,7 @@ fn of(document: &Value, path: &str, method: &str, row: &Value) -> Row {
     let reply = match media.map(|media| media.keys().cloned().collect::<Vec<_>>()) {
         None if status == 101 => Reply::Upgrade,
         None => Reply::Nothing,
-        Some(types) if types == ["application/json"] => {
+        Some(types) if types.iter().any(|it| it == "application/json") => {
             Reply::Json(sample(document, &content["application/json"]["schema"]))
         }
         Some(types) => Reply::Bytes(types),
