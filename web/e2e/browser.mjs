@@ -23,8 +23,9 @@ export function openBrowser() {
 export class Person {
   /** What went wrong on the page, other than what `forgive` expects. */
   complaints = [];
-  // Reading the picture back is what the tests do, not the page.
-  #forgiven = [/willReadFrequently/];
+  // Reading the picture back is what the tests do, not the page. And noVNC complains of what arrives while it
+  // hangs up.
+  #forgiven = [/willReadFrequently/, /Got data while in an invalid state/];
 
   static async arrive(browser, server, options = {}) {
     const person = new Person();

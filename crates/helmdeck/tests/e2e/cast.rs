@@ -15,12 +15,15 @@ const SOON: Duration = Duration::from_secs(20);
 /// Far longer than input takes.
 const A_WHILE: Duration = Duration::from_secs(1);
 
+/// A touch is not made a click: the browser would press and release the mouse some time later, in the
+/// middle of what a viewer's mouse does.
 const PAGE: &str = "data:text/html;charset=utf-8,<title>cast</title><body style='margin:0;height:4000px'>
     <input id=i style='position:fixed;left:0;top:0;width:300px;height:40px'>
     <button style='position:fixed;left:0;top:60px;width:300px;height:40px' onclick='answer=confirm(1)'>ask</button>
     <script>answer = null; seen = [];
     for (const type of ['keydown', 'keyup', 'mousedown', 'mouseup', 'dblclick', 'touchstart'])
-        addEventListener(type, e => seen.push(type), true)</script>";
+        addEventListener(type, e => seen.push(type), true);
+    addEventListener('touchstart', e => e.preventDefault(), { passive: false })</script>";
 
 async fn ticket(client: &Client, desk: &Desk<'_>, wanted: Value) -> Value {
     let path = format!("/api/v1/sessions/{}/tickets", desk.id);

@@ -88,7 +88,7 @@ async fn a_debugging_client_can_neither_end_the_browser_nor_hold_a_person_up() {
 
     // Without its last tab, the same browser goes on with a new one. Once would be luck: a browser
     // that is about to end may still open it.
-    for _ in 0..10 {
+    for _ in 0..5 {
         let closed = close_all(&mut client).await;
         let reopened = eventually(SOON, async || {
             let found = client.call(None, "Target.getTargets", json!({})).await;

@@ -15,11 +15,18 @@ use tokio::{
 use crate::client::{SECRET, TestServer};
 
 const PATIENCE: Duration = Duration::from_secs(30);
+/// What the server and its attackers, one process, may open together.
+const DESCRIPTORS: usize = 2000;
+/// What the server gives to connections, and of these to one token.
+const CONNECTIONS: usize = DESCRIPTORS / 4;
+const OF_ONE_TOKEN: usize = CONNECTIONS / 4;
+/// More connections than the server takes.
+const FLOOD: usize = CONNECTIONS + 100;
 
-/// A server in a process that may have as many descriptors as the attacks need.
+/// A server whose limits are small enough to be reached at once.
 async fn server() -> TestServer {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).unwrap();
+    setrlimit(Resource::Nofile, Rlimit { current: Some(DESCRIPTORS as u64), maximum }).unwrap();
     TestServer::start().await
 }
 
@@ -62,13 +69,13 @@ async fn a_single_use_ticket_opens_one_events_feed_however_often_it_is_used() {
     let id = SessionId::new("sess-watched");
     let path = format!("/api/v1/events?session_id={id}&ticket={}", ticket(&id));
     let head = format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n");
-    let (mut open, mut answers) = (Vec::new(), HashMap::<u16, u32>::new());
-    for _ in 0..2080 {
+    let (mut open, mut answers) = (Vec::new(), HashMap::<u16, usize>::new());
+    for _ in 0..FLOOD {
         let mut stream = say(&server, &head).await;
         *answers.entry(status(&mut stream).await).or_default() += 1;
         open.push(stream);
     }
-    assert_eq!(answers, HashMap::from([(200, 1), (409, 2079)]));
+    assert_eq!(answers, HashMap::from([(200, 1), (409, FLOOD - 1)]));
     assert_others_are_served(&server).await;
 }
 
@@ -76,7 +83,7 @@ async fn a_single_use_ticket_opens_one_events_feed_however_often_it_is_used() {
 async fn half_sent_heads_block_nobody() {
     let server = server().await;
     let mut open = Vec::new();
-    for _ in 0..2300 {
+    for _ in 0..FLOOD {
         let head = "GET /api/v1/sessions HTTP/1.1\r\nhost: x\r\n";
         // Those for whom there is no room wait in the system's queue.
         match timeout(Duration::from_secs(2), say(&server, head)).await {
@@ -93,13 +100,13 @@ async fn one_token_has_a_limit_and_others_do_not_feel_it() {
     let token = server.token(&["sessions:act"]);
     let head =
         format!("GET /api/v1/events HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n\r\n");
-    let (mut open, mut answers) = (Vec::new(), HashMap::<u16, u32>::new());
-    for _ in 0..600 {
+    let (mut open, mut answers) = (Vec::new(), HashMap::<u16, usize>::new());
+    for _ in 0..OF_ONE_TOKEN + 88 {
         let mut stream = say(&server, &head).await;
         *answers.entry(status(&mut stream).await).or_default() += 1;
         open.push(stream);
     }
-    assert_eq!(answers, HashMap::from([(200, 512), (429, 88)]));
+    assert_eq!(answers, HashMap::from([(200, OF_ONE_TOKEN), (429, 88)]));
     let refused = server.get("/api/v1/events", &token).await;
     refused.assert_error(429, "too_many_connections");
     assert_eq!(refused.header("retry-after"), "1");
@@ -112,7 +119,7 @@ async fn requests_that_never_send_their_body_leave_room_for_callers() {
     let server = server().await;
     let head = "POST /api/v1/auth/login HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n";
     let mut open = Vec::new();
-    for _ in 0..2300 {
+    for _ in 0..FLOOD {
         match timeout(Duration::from_secs(2), say(&server, head)).await {
             Ok(stream) => open.push(stream),
             Err(_) => break,
