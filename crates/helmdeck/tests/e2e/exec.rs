@@ -129,9 +129,9 @@ async fn a_command_has_words_or_a_line_directory_variables_and_input() {
     let message = refused(nowhere, 400, "invalid_input").await;
     assert!(message.starts_with("cwd: \"/no/where\" cannot be entered"), "{message}");
     let relative = json!({ "command": ["true"], "cwd": "src" });
-    assert!(refused(relative, 400, "invalid_input").await.starts_with("cwd: "));
+    assert!(refused(relative, 400, "invalid_input").await.contains("absolute path"));
     let bad_name = json!({ "command": ["true"], "env": { "A=B": "" } });
-    assert!(refused(bad_name, 400, "invalid_input").await.starts_with("env: "));
+    assert!(refused(bad_name, 400, "invalid_input").await.contains("names of variables"));
     let long = json!({ "command": ["echo", "x".repeat(300_000)] });
     assert!(refused(long, 400, "invalid_input").await.contains("stdin"));
 }
