@@ -24,6 +24,8 @@ Builds the server first, unless HELMDECK_FAKE_SERVER is its path.";
 
 /// Limit of memory after the run, in percent of the memory before it.
 const MEMORY_PERCENT: u64 = 150;
+/// Runs that end after a time send the same requests every time.
+const SEED: u32 = 1;
 /// Generated requests for each operation before the first measurement of memory.
 const WARM_UP: u32 = 3;
 
@@ -137,7 +139,10 @@ impl Tool {
         command.arg("run").arg(format!("{}/api/v1/openapi.json", server.url));
         command.arg(format!("--header=authorization:Bearer {}", server.token));
         command.arg(format!("--max-examples={examples}"));
-        command.args(seconds.map(|seconds| format!("--max-time={}", seconds.max(1))));
+        if let Some(seconds) = seconds {
+            command.arg(format!("--max-time={}", seconds.max(1)));
+            command.arg(format!("--seed={SEED}"));
+        }
         command.args(more).current_dir(&self.folder);
         command.env("SCHEMATHESIS_HOOKS", "hooks").env("PYTHONPATH", &self.settings);
         command.env("PYTHONDONTWRITEBYTECODE", "1");
