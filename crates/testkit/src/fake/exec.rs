@@ -2,8 +2,6 @@
 
 use std::io;
 
-use std::io;
-
 use axum::{Json, extract::Query};
 use helmdeck_link::exec::{Message, Piece, send};
 use helmdeck_wire::{
