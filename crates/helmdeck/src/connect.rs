@@ -68,7 +68,8 @@ pub fn client_ids() -> PossibleValuesParser {
     PossibleValuesParser::new(CLIENTS.iter().map(|client| client.id))
 }
 
-fn profile(name: &str) -> Result<ToolProfile, String> {
+/// Parses a selection of tools.
+pub fn profile(name: &str) -> Result<ToolProfile, String> {
     let known = || ToolProfile::ALL.map(ToolProfile::as_str).join(", ");
     ToolProfile::named(name).ok_or_else(|| format!("expected one of {}", known()))
 }

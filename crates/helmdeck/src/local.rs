@@ -23,16 +23,19 @@ mod here {
         io::{Write, stderr},
         net::SocketAddr,
         path::{Path, PathBuf},
-        time::Duration,
+        time::{Duration, Instant},
     };
 
     pub use helmdeck_server::Config;
     use helmdeck_server::token::{Grant, Signer};
+    use parking_lot::Mutex;
 
     use super::Bearer;
 
-    /// Lifetime of a token, which is for one connection.
+    /// Lifetime of a token. A connection ends with its token.
     const TOKEN_LIFE: Duration = Duration::from_secs(24 * 3600);
+    /// How long a token is used for new connections.
+    const TOKEN_USE: Duration = Duration::from_secs(12 * 3600);
 
     /// Reads its settings from a file, or the default one, and the environment. `options` override
     /// variables.
@@ -69,24 +72,32 @@ mod here {
         signer: Box<Signer>,
         subject: String,
         bearer: Bearer,
+        last: Mutex<Option<(Instant, String)>>,
     }
 
     impl Mint {
         /// Reads the secret.
         pub fn open(config: &Config, bearer: Bearer) -> Result<Self, Box<dyn Error>> {
             let subject = config.admin_username.clone();
-            Ok(Self { signer: Signer::load(config)?.into(), subject, bearer })
+            let signer = Signer::load(config)?.into();
+            Ok(Self { signer, subject, bearer, last: Mutex::default() })
         }
 
-        /// A new token.
+        /// A token for a new connection.
         pub fn token(&self) -> Result<String, Box<dyn Error>> {
+            let mut last = self.last.lock();
+            if let Some((_, token)) = last.as_ref().filter(|(at, _)| at.elapsed() < TOKEN_USE) {
+                return Ok(token.clone());
+            }
             // A user who can read the server's secret counts as a person.
             let human = self.bearer == Bearer::Person;
             let (scope, label) =
                 if human { ("admin", "helmdeck") } else { ("sessions:*", "helmdeck mcp") };
             let (subject, label, scopes) = (&self.subject, Some(label), &[scope.to_owned()]);
             let grant = Grant { subject, label, human, scopes, ttl: TOKEN_LIFE };
-            Ok(self.signer.mint(&grant)?.0)
+            let token = self.signer.mint(&grant)?.0;
+            *last = Some((Instant::now(), token.clone()));
+            Ok(token)
         }
     }
 }

@@ -19,10 +19,11 @@ mod stream;
 
 use std::{error::Error, fmt::Write as _, sync::Arc, time::Duration};
 
-use clap::ValueEnum;
+use helmdeck_wire::connect::ToolProfile;
 use tokio::{task::JoinSet, time::timeout};
 
 use crate::{
+    connect::profile,
     local::{Bearer, Config},
     server_args::ServerArgs,
     stop_signal::stop_signal,
@@ -42,9 +43,9 @@ const MAX_NAME: usize = 64;
 /// Which tools, and in which session.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Tools that the client lists. It can call all of them.
-    #[arg(long, value_name = "PROFILE", value_enum, default_value_t = Profile::All)]
-    profile: Profile,
+    /// The tools that the client lists: all, core, browser, desktop or code. It can call all of them.
+    #[arg(long, value_name = "PROFILE", value_parser = profile, default_value = "all")]
+    profile: ToolProfile,
     /// Name of the session for calls that name none: programs with the same name share it, and find
     /// it again later. By default, each program has its own.
     #[arg(long, value_name = "NAME", value_parser = session_name)]
@@ -53,22 +54,11 @@ pub struct Args {
     server: ServerArgs,
 }
 
-/// A selection of tools.
-#[derive(Clone, Copy, ValueEnum)]
-enum Profile {
-    All,
-    Core,
-    Browser,
-    Desktop,
-    Code,
-}
-
 /// Relays messages until the client closes standard input, or the program is stopped.
 pub fn run(config: &Config, args: &Args) -> Result<(), Box<dyn Error>> {
     let server = args.server.remote_for(config, Bearer::Agent)?;
-    let profile = args.profile.to_possible_value().map(|it| it.get_name().to_owned());
     let session = args.session.clone().map_or_else(random_name, Ok)?;
-    let path = format!("/mcp?profile={}&session={}", profile.unwrap_or_default(), escape(&session));
+    let path = format!("/mcp?profile={}&session={}", args.profile.as_str(), escape(&session));
     let (input, output) = (Input::open(), Output::open());
     let bridge = Arc::new(Bridge::new(server, path, output.lines()));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

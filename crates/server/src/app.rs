@@ -28,7 +28,9 @@ use crate::{
     Config, Instance, Operation, ServerError, Tool,
     admin::{self, NewAdmin},
     client_address::TrustedProxies,
+    config::Live,
     connection_limits::ConnectionLimits,
+    cookie,
     event_ids::EventIds,
     housekeeping::{self, Kept},
     login::Login,
@@ -219,6 +221,9 @@ impl App {
             clock,
         };
         let tls = Tls::start(config)?;
+        let Live { vnc_public_base, allowed_origins, .. } = &config.live;
+        let origins =
+            Origins::new(vnc_public_base.as_ref(), allowed_origins.clone(), tls.is_some());
         let journal = Journal::open(store.clone()).await?;
         let sessions = Sessions::new(runtime.clone(), store.clone(), journal, session_limits);
         let tools: Vec<_> = operations.iter().filter_map(|it| it.tool().cloned()).collect();
@@ -241,13 +246,8 @@ impl App {
             addr,
             public_base: config.live.vnc_public_base.clone(),
             embed_ancestors: config.live.embed_ancestors.clone(),
-            origins: Origins::new(
-                config.live.vnc_public_base.as_ref(),
-                config.live.allowed_origins.clone(),
-                tls.is_some(),
-            ),
-            // Cookies ignore ports, and there may be several servers on a machine.
-            cookie_name: format!("helmdeck-{}", addr.port()),
+            cookie_name: cookie::name(addr.port(), tls.is_some() && origins.secure),
+            origins,
             tickets: InUse::default(),
             connections: ConnectionLimits::new(
                 getrlimit(Resource::Nofile).current,

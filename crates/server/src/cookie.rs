@@ -7,6 +7,14 @@ use time::Duration;
 
 use crate::App;
 
+/// The cookie's name. Cookies ignore ports, and there may be several servers on a machine. Over TLS the name
+/// differs: a page without TLS cannot replace a secure cookie, so logins would fail after TLS is turned off.
+pub fn name(port: u16, tls: bool) -> String {
+    // Browsers accept this prefix only from this host, and only over TLS.
+    let prefix = if tls { "__Host-" } else { "" };
+    format!("{prefix}helmdeck-{port}")
+}
+
 /// The cookie's value.
 pub fn read<'a>(app: &App, headers: &'a HeaderMap) -> Option<&'a str> {
     find(&app.cookie_name, headers)
@@ -50,6 +58,12 @@ mod tests {
         assert_eq!(find("helmdeck-3000", &headers), Some("a.b-c_d="));
         assert_eq!(find("helmdeck-300", &headers), Some("no"));
         assert_eq!(find("HELMDECK-3000", &headers), None);
+    }
+
+    #[test]
+    fn the_cookie_has_another_name_over_tls() {
+        assert_eq!(name(3000, false), "helmdeck-3000");
+        assert_eq!(name(3000, true), "__Host-helmdeck-3000");
     }
 
     #[test]

@@ -67,7 +67,8 @@ async fn a_client_that_trusts_the_certificate_is_served_and_told_https_addresses
     let password = secrecy::ExposeSecret::expose_secret(&admin.password);
     let login = json!({ "username": admin.username, "password": password });
     let answer = server.stranger().post("/api/v1/auth/cookie", &login).await.expect(200);
-    assert!(answer.header("set-cookie").contains("; Secure"), "{}", answer.header("set-cookie"));
+    let cookie = answer.header("set-cookie");
+    assert!(cookie.starts_with("__Host-helmdeck-") && cookie.contains("; Secure;"), "{cookie}");
 }
 
 #[tokio::test]
