@@ -10,6 +10,7 @@ use std::{
 
 use bytes::Bytes;
 use helmdeck_egress::Policy;
+use helmdeck_packs::{Engine, HttpClient, Limits, Services};
 use helmdeck_runtime::Runtime;
 use helmdeck_sessions::{Clock, Journal, Sessions};
 use helmdeck_store::{Extensions, Profiles, SealingKey, Store};
@@ -41,6 +42,7 @@ use crate::{
     origin::Origins,
     revocation::Revocations,
     router::router,
+    routes,
     serve::{Serving, serve},
     settings::Settings,
     skill,
@@ -49,6 +51,7 @@ use crate::{
     tls::{Advice, Tls},
     token::{Signer, TokenError},
     token_use::TokenUse,
+    tool::pack_tool,
     vnc_ports,
 };
 
@@ -93,6 +96,7 @@ pub async fn run(
         let _ = app.mcp.fixtures.set(fixtures.clone());
     }
     app.sessions.adopt().await?;
+    app.packs.recover().await.map_err(ServerError::Jobs)?;
     // The last step that can fail, because a generated password must be announced.
     let new_admin = admin::ensure(store, config).await?;
     let tidy = housekeeping::run(app.clone(), Kept::new(&config.action_log));
@@ -141,6 +145,7 @@ pub struct App {
 /// The parts of an [`App`].
 pub struct Parts {
     pub(crate) sessions: Sessions,
+    pub(crate) packs: Engine,
     pub(crate) store: Store,
     pub(crate) settings: Settings,
     pub(crate) runtime: Arc<dyn Runtime>,
@@ -226,11 +231,19 @@ impl App {
             Origins::new(vnc_public_base.as_ref(), allowed_origins.clone(), tls.is_some());
         let journal = Journal::open(store.clone()).await?;
         let sessions = Sessions::new(runtime.clone(), store.clone(), journal, session_limits);
-        let tools: Vec<_> = operations.iter().filter_map(|it| it.tool().cloned()).collect();
+        let http = HttpClient::new(policy.clone()).map_err(ServerError::HttpClient)?;
+        let services = Services {
+            store: store.clone(),
+            sessions: sessions.clone(),
+            http,
+        };
+        let packs = Engine::new(services, Limits::default());
+        let tools = all_tools(&operations, &packs);
         let parts = Parts {
             token_use: TokenUse::default(),
             mcp_clients: McpClients::load(&store, sessions.events().clone()).await?,
             sessions,
+            packs,
             revoked: Revocations::load(store.clone()).await?,
             settings: Settings::load(store.clone(), config.live.browser_passthrough).await?,
             store,
@@ -294,6 +307,13 @@ impl App {
         let at_path = self.operation_ids.get(path).map(Vec::as_slice).unwrap_or_default();
         at_path.iter().map(|(method, _)| method.as_str()).collect()
     }
+}
+
+/// The tools of the table, and the packs.
+fn all_tools(operations: &[Operation], packs: &Engine) -> Vec<Arc<Tool>> {
+    let table = operations.iter().filter_map(|operation| operation.tool().cloned());
+    let packs = packs.packs().iter().map(|pack| Arc::new(pack_tool(pack)));
+    table.chain(routes::jobs::tools()).chain(packs).collect()
 }
 
 fn operation_ids(operations: Vec<Operation>) -> HashMap<String, Vec<(Method, Arc<str>)>> {

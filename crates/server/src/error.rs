@@ -6,6 +6,7 @@ use axum::{
     Json,
     response::{IntoResponse, Response},
 };
+use helmdeck_packs::PackError;
 use helmdeck_sessions::{Ending, SessionError};
 use helmdeck_store::StoreError;
 use helmdeck_wire::{ErrorBody, ErrorCode, session::SessionSpec};
@@ -66,6 +67,12 @@ pub enum ServerError {
     /// Sandboxes of an earlier server could not be stopped.
     #[error("sandboxes of an earlier server cannot be stopped")]
     CleanUp(#[from] SessionError),
+    /// Jobs of an earlier server could not be read.
+    #[error("jobs of an earlier server cannot be read")]
+    Jobs(#[source] PackError),
+    /// TLS to other servers cannot be set up.
+    #[error("TLS to other servers cannot be set up")]
+    HttpClient(#[source] rustls::Error),
     /// The log could not be set up.
     #[error("the log cannot be set up")]
     Log(#[source] Box<dyn Error + Send + Sync>),
@@ -93,6 +100,10 @@ pub struct ApiError {
     pub field: Option<String>,
     /// Allowed values of that field.
     pub allowed: Vec<String>,
+    /// What an agent should do next.
+    pub hint: Option<String>,
+    /// Whether the same call may succeed later.
+    pub retryable: Option<bool>,
     /// Size of the file, if a range lies outside it.
     pub file_size: Option<u64>,
 }
@@ -109,6 +120,8 @@ impl ApiError {
             ended: None,
             field: None,
             allowed: Vec::new(),
+            hint: None,
+            retryable: None,
             file_size: None,
         }
     }
@@ -120,8 +133,9 @@ impl ApiError {
             field: self.field.clone(),
             allowed: self.allowed.clone(),
             holder: self.holder.clone(),
-            hint: held.then(|| CONTROL_HINT.to_owned()),
-            retry_after: self.retry_after.filter(|_| held),
+            hint: self.hint.clone().or(held.then(|| CONTROL_HINT.to_owned())),
+            retry_after: self.retry_after.filter(|_| held || self.retryable.is_some()),
+            retryable: self.retryable,
             end_reason: self.ended.map(|ending| ending.reason),
             ended_at: self.ended.map(|ending| ending.at),
             ..ErrorBody::new(self.code, self.message.as_str())
@@ -178,6 +192,21 @@ impl From<SessionError> for ApiError {
         };
         let ended = error.ending();
         Self { ended, ..Self::new(code, error.to_string()).because(error) }
+    }
+}
+
+impl From<PackError> for ApiError {
+    fn from(error: PackError) -> Self {
+        let body = error.body().clone();
+        Self {
+            hint: body.hint,
+            retryable: body.retryable,
+            retry_after: body.retry_after,
+            holder: body.holder,
+            field: body.field,
+            allowed: body.allowed,
+            ..Self::new(body.error, body.message)
+        }
     }
 }
 
@@ -248,6 +277,7 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::MissingSelector
         | E::InvalidSelector
         | E::ScriptFailed
+        | E::CredentialInvalid
         | E::InvalidWindowId => StatusCode::BAD_REQUEST,
         E::InvalidCredentials | E::MissingBearer | E::InvalidToken | E::InvalidTicket => {
             StatusCode::UNAUTHORIZED
@@ -260,6 +290,8 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::EgressDenied
         | E::ForwardDenied => StatusCode::FORBIDDEN,
         E::NotFound
+        | E::UnknownPack
+        | E::UnknownJob
         | E::CommandNotFound
         | E::WindowNotFound
         | E::FileNotFound
@@ -275,6 +307,9 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::ProfileInUse
         | E::PortInUse
         | E::FileExists
+        | E::NotReady
+        | E::Cancelled
+        | E::SchemaMismatch
         | E::NotAFile
         | E::ElementNotActionable
         | E::ControlHeld
@@ -284,7 +319,7 @@ pub fn status(code: ErrorCode) -> StatusCode {
         E::SessionEnded => StatusCode::GONE,
         E::RangeNotSatisfiable => StatusCode::RANGE_NOT_SATISFIABLE,
         E::PayloadTooLarge | E::PictureTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-        E::TooManyAttempts | E::TooManyConnections | E::QuotaReached => {
+        E::TooManyAttempts | E::TooManyConnections | E::QuotaReached | E::QuotaExceeded => {
             StatusCode::TOO_MANY_REQUESTS
         }
         E::CreateFailed | E::Internal => StatusCode::INTERNAL_SERVER_ERROR,
@@ -297,11 +332,14 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::HostNotFound
         | E::ConnectionRefused
         | E::PageCrashed
+        | E::HandlerFailed
+        | E::InvalidOutput
+        | E::ArtifactFailed
         | E::BrowserRestarted => StatusCode::BAD_GATEWAY,
-        E::CdpUnavailable | E::CapacityReached | E::Overloaded | E::Unavailable => {
+        E::SessionUnavailable | E::CdpUnavailable | E::CapacityReached | E::Overloaded | E::Unavailable => {
             StatusCode::SERVICE_UNAVAILABLE
         }
         E::Timeout => StatusCode::GATEWAY_TIMEOUT,
-        E::SessionDiskFull => StatusCode::INSUFFICIENT_STORAGE,
+        E::SessionDiskFull | E::ResourceExhausted => StatusCode::INSUFFICIENT_STORAGE,
     }
 }

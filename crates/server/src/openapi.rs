@@ -305,7 +305,7 @@ fn success(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
 /// A response that is not streamed.
 fn whole(output: Output, generator: &mut SchemaGenerator) -> Value {
     match output {
-        Output::Json(schema) => {
+        Output::Json(schema) | Output::Job(schema) => {
             let schema = inline(schema, generator);
             json!({ "description": "Done.", "content": { "application/json": { "schema": schema } } })
         }

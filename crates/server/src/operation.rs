@@ -83,6 +83,8 @@ pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 #[derive(Clone, Copy)]
 pub enum Output {
     Json(SchemaOf),
+    /// A job, with this output.
+    Job(SchemaOf),
     Text(&'static str),
     Bytes(Media),
     Nothing,

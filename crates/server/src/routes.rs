@@ -15,6 +15,7 @@ pub mod extensions;
 pub mod files;
 pub mod forwards;
 pub mod health;
+pub mod jobs;
 pub mod live;
 pub mod metrics;
 pub mod openapi;

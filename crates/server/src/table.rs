@@ -6,6 +6,7 @@ mod exec;
 mod kept;
 mod live;
 mod mcp;
+mod packs;
 mod server;
 mod sessions;
 
@@ -32,6 +33,7 @@ pub fn operations() -> Vec<Operation> {
         live::debugging(),
         server::tools(),
         mcp::operations(),
+        packs::operations(),
         actions::browser(),
         actions::desktop(),
     ]

@@ -4,8 +4,8 @@
 //! the access test, and its command-line verb. `table.rs` lists all tools.
 
 pub mod http;
-mod nature;
 mod outcome;
+pub(crate) mod pack;
 
 use std::{
     future::Future,
@@ -15,6 +15,7 @@ use std::{
 
 use axum::body::Body;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use helmdeck_packs::Pack;
 use helmdeck_schema::Schema;
 use helmdeck_sessions::{Caller, Scope, Session};
 use helmdeck_wire::{ErrorCode, SessionId};
@@ -32,8 +33,9 @@ use crate::{
     token::Claims,
 };
 
-pub use nature::{Effect, Nature, Style, Substrate, Surface};
+pub use helmdeck_wire::nature::{Effect, Nature, Style, Substrate, Surface};
 pub use outcome::{Outcome, Payload};
+pub use pack::pack_tool;
 
 /// A tool of the table.
 pub struct Tool {
@@ -54,8 +56,10 @@ pub struct Tool {
     pub(crate) component: Component,
     /// Whether its content is the body of an HTTP request.
     pub(crate) takes_bytes: bool,
+    /// The pack that it runs, if it is one.
+    pub(crate) pack: Option<Arc<Pack>>,
     flags: Vec<Flag>,
-    root_schema: fn() -> Value,
+    root_schema: RootSchema,
     schema: OnceLock<Arc<Schema>>,
     prepare: Prepare,
     handler: Handler,
@@ -106,6 +110,7 @@ pub struct NoInput {}
 
 /// Normalizes arguments before they are checked.
 pub(crate) type Prepare = fn(Map<String, Value>) -> ApiResult<Map<String, Value>>;
+type RootSchema = Box<dyn Fn() -> Value + Send + Sync>;
 type Answer = Pin<Box<dyn Future<Output = ApiResult<Outcome>> + Send>>;
 type Handler = Box<dyn Fn(Call, &Schema, Value) -> Answer + Send + Sync>;
 
@@ -200,8 +205,9 @@ where
         output: Output::Nothing,
         component,
         takes_bytes: false,
+        pack: None,
         flags: Vec::new(),
-        root_schema: input::root_schema::<I>,
+        root_schema: Box::new(input::root_schema::<I>),
         schema: OnceLock::new(),
         prepare: Ok,
         handler: Box::new(handler),
@@ -291,6 +297,7 @@ impl Tool {
     pub fn output_schema(&self) -> Option<Value> {
         match self.output {
             Output::Json(schema) => Some(crate::openapi::standalone(schema)),
+            Output::Job(schema) => Some(pack::reply_schema(schema)),
             Output::Text(_) | Output::Bytes(_) | Output::Nothing => None,
         }
     }

@@ -30,6 +30,9 @@ pub struct ErrorBody {
     /// Seconds to wait before trying again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u64>,
+    /// Whether the same call may succeed later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retryable: Option<bool>,
     /// Why the session ended, if that is the reason and still known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_reason: Option<EndReason>,
@@ -54,6 +57,7 @@ impl ErrorBody {
             holder: None,
             hint: None,
             retry_after: None,
+            retryable: None,
             end_reason: None,
             ended_at: None,
         }
@@ -191,6 +195,18 @@ error_codes! {
     NotAFile "not_a_file" "The path is a folder where a file is expected, or a file where a folder is expected."
     FileDenied "file_denied" "The file's permissions do not allow access."
     SessionDiskFull "session_disk_full" "The session's disk is full."
+    UnknownPack "unknown_pack" "No pack has this name; the message names the nearest."
+    UnknownJob "unknown_job" "The job does not exist, has been removed, or belongs to another owner."
+    NotReady "not_ready" "The job has no result yet."
+    Cancelled "cancelled" "The job was cancelled."
+    SessionUnavailable "session_unavailable" "A pack could not get a session to work in."
+    HandlerFailed "handler_failed" "The pack, or a program or service that it uses, failed; the message quotes it."
+    InvalidOutput "invalid_output" "A pack or program returned something other than it declares."
+    SchemaMismatch "schema_mismatch" "What the pack works on is not in the expected state, such as a branch that moved."
+    ArtifactFailed "artifact_failed" "An artifact could not be read or written."
+    CredentialInvalid "credential_invalid" "A service rejected the credential."
+    ResourceExhausted "resource_exhausted" "A program ran out of memory or disk."
+    QuotaExceeded "quota_exceeded" "The caller has reached a limit; the message names it."
     Overloaded "overloaded" "The server is overloaded; try again."
     Unavailable "unavailable" "A part of the server is not ready."
     Internal "internal" "An internal error; the log has the details under the request id."

@@ -3,7 +3,7 @@
 use super::{Crate, Report, Repository};
 
 /// Rows from the bottom up. A crate may use the rows below its own, never its own row.
-const ROWS: [&[&str]; 5] = [
+const ROWS: [&[&str]; 6] = [
     &["helmdeck-wire", "helmdeck-spawn", "helmdeck-schema", "helmdeck-tls"],
     &[
         "helmdeck-runtime",
@@ -15,6 +15,7 @@ const ROWS: [&[&str]; 5] = [
         "helmdeck-cdp",
     ],
     &["helmdeck-sessions", "helmdeck-browser"],
+    &["helmdeck-packs"],
     &["helmdeck-server", "helmdeck-guest"],
     &["helmdeck"],
 ];

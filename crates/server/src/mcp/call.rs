@@ -1,6 +1,9 @@
 //! Calling a tool for an MCP client.
 
-use helmdeck_wire::{ErrorCode, SessionId};
+use helmdeck_wire::{
+    ErrorCode, SessionId,
+    job::{Job, JobState},
+};
 use rmcp::{ErrorData, RoleServer, model::CallToolResult, service::RequestContext};
 use serde_json::{Map, Value, json};
 
@@ -17,6 +20,8 @@ use crate::{
     tool::{Effect, Outcome, Payload, Tool, lacks},
 };
 
+/// Names the task of a reply, so that clients can ask for its result.
+const RELATED_TASK: &str = "modelcontextprotocol.io/related-task";
 /// The widest picture that vendors pass to models unscaled.
 const MAX_WIDTH: u32 = 1568;
 
@@ -61,6 +66,9 @@ async fn answer(
     if !client.caller.may(tool.scope) {
         return Err(lacks(tool.scope));
     }
+    if tool.pack.is_some() {
+        return pack_answer(client, tool, args).await;
+    }
     let (mut args, named) = arguments::split(args);
     let session = match (tool.of_session, named) {
         (true, Some(session)) => Some(session),
@@ -76,6 +84,28 @@ async fn answer(
     let session = created.or(session);
     follow(client, &tool.name, session.as_ref()).await?;
     reply::success(client, session.as_ref(), uri, outcome).await
+}
+
+/// Runs a pack. It names its session itself.
+async fn pack_answer(
+    client: &Client,
+    tool: &Tool,
+    mut args: Map<String, Value>,
+) -> ApiResult<CallToolResult> {
+    // Models send `null` or an empty text for what they leave out.
+    args.retain(|_, value| !value.is_null() && value != "");
+    let outcome = tool.call(client.call(), args).await?;
+    let job = match &outcome.payload {
+        Payload::Json(bytes) => serde_json::from_slice::<Job>(bytes).ok(),
+        _ => None,
+    };
+    let session = job.as_ref().and_then(|job| job.session_id.clone());
+    let mut result = reply::success(client, session.as_ref(), None, outcome).await?;
+    if let Some(job) = job.filter(|job| job.state == JobState::Working) {
+        let task = json!({ "taskId": job.job_id.task_id() });
+        result.meta.get_or_insert_default().0.insert(RELATED_TASK.to_owned(), task);
+    }
+    Ok(result)
 }
 
 /// Calls a tool; pictures come in a size that model vendors accept, unless the caller chose one.

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// The nouns whose tools agents need. Tokens, settings and the sign-in of people are not among them.
-const NOUNS: [&str; 9] = [
+const NOUNS: [&str; 11] = [
     "browser",
     "control",
     "desktop",
@@ -25,6 +25,8 @@ const NOUNS: [&str; 9] = [
     "extension",
     "file",
     "forward",
+    "job",
+    "pack",
     "profile",
     "session",
 ];
@@ -37,7 +39,7 @@ pub const SESSION_ARGUMENT: &str = "_session_id";
 /// The arguments of `session-create` that short listings show.
 const BRIEF_SESSION: [&str; 5] = ["forward", "label", "mode", "profile", "start_url"];
 /// Streams of events mean nothing to MCP clients, which get progress instead.
-const HIDDEN_ARGUMENTS: [&str; 1] = ["stream"];
+const HIDDEN_ARGUMENTS: [&str; 2] = ["stream", "idempotency_key"];
 
 /// Every tool of the MCP door, in the order it is listed.
 pub struct Catalogue {
@@ -116,7 +118,7 @@ impl Catalogue {
 /// Whether a tool is for agents.
 pub fn is_offered(tool: &Tool) -> bool {
     let noun = tool.name.split('.').next().unwrap_or_default();
-    NOUNS.contains(&noun) && !FOR_PEOPLE.contains(&tool.name.as_str())
+    (NOUNS.contains(&noun) || tool.pack.is_some()) && !FOR_PEOPLE.contains(&tool.name.as_str())
 }
 
 impl Entry {

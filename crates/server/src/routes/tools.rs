@@ -105,12 +105,17 @@ pub async fn call(
     Path(name): Path<String>,
     request: Request,
 ) -> ApiResult<Response> {
+    call_named(app, &name, request).await
+}
+
+/// Calls a tool with the body of a request.
+pub async fn call_named(app: App, name: &str, request: Request) -> ApiResult<Response> {
     let (parts, body) = request.into_parts();
     let caller = parts.extensions.get::<Caller>().cloned();
     let claims = parts.extensions.get::<Claims>().cloned();
     let unknown = || ApiError::internal("the request has no caller");
     let (caller, claims) = caller.zip(claims).ok_or_else(unknown)?;
-    let tool = app.tool(&name).ok_or_else(|| {
+    let tool = app.tool(name).ok_or_else(|| {
         let message =
             format!("the tool {name:?} does not exist: GET /api/v1/tools lists all tools");
         ApiError::new(ErrorCode::NotFound, message)

@@ -1,7 +1,8 @@
 //! Properties of a tool call: what it changes, and where people can see it.
 
-use helmdeck_wire::session::Mode;
 use serde::Serialize;
+
+use crate::session::Mode;
 
 /// What a call changes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]

@@ -1,0 +1,101 @@
+//! What a pack works with.
+
+use std::sync::Arc;
+
+use helmdeck_sessions::{Caller, Session};
+use helmdeck_wire::{
+    Action, ErrorCode,
+    exec::{CommandLine, Exec, ExecState},
+    job::JobId,
+};
+use parking_lot::Mutex;
+use serde::de::DeserializeOwned;
+
+use crate::{HttpClient, PackError, PackResult, engine::Progress};
+
+/// What a pack works with. Cancelling a job drops its pack, and with it everything under way.
+pub struct Context {
+    /// Who called it.
+    pub caller: Caller,
+    /// The job.
+    pub job: JobId,
+    /// Requests to web servers, which the egress policy allows.
+    pub http: HttpClient,
+    pub(crate) session: Option<Session>,
+    pub(crate) progress: Arc<Mutex<Progress>>,
+}
+
+impl Context {
+    /// The session that it works in.
+    pub fn session(&self) -> PackResult<&Session> {
+        let missing = || PackError::new(ErrorCode::Internal, "the pack has no session");
+        self.session.as_ref().ok_or_else(missing)
+    }
+
+    /// Reports how much is done, from 0 to 1, and what comes next.
+    pub fn progress(&self, fraction: f64, message: impl Into<String>) {
+        self.progress.lock().set(fraction, message.into());
+    }
+
+    /// Performs an action in the session.
+    pub async fn act<A: Action>(&self, action: &A) -> PackResult<A::Reply>
+    where
+        A::Reply: DeserializeOwned,
+    {
+        Ok(self.session()?.call(&self.caller, action).await?)
+    }
+
+    /// Runs a program in the session, in this directory. Succeeds whatever its exit code is.
+    pub async fn exec(&self, exec: Exec) -> PackResult<ExecState> {
+        let name = exec.command.name().to_owned();
+        let timeout_s = exec.timeout_s;
+        let mut running = self.session()?.exec(&self.caller, exec).await?;
+        let state = running.ended().await?;
+        if state.timed_out {
+            let message = format!("{name} did not end within {timeout_s} s and was killed");
+            return Err(PackError::new(ErrorCode::Timeout, message));
+        }
+        if let Some(error) = state.error {
+            let body = helmdeck_wire::ErrorBody { error: ErrorCode::ResourceExhausted, ..error };
+            return Err(body.into());
+        }
+        Ok(state)
+    }
+
+    /// Runs a program in the session and returns its standard output. Fails if it fails.
+    pub async fn output(&self, exec: Exec) -> PackResult<String> {
+        let name = exec.command.name().to_owned();
+        let state = self.exec(exec).await?;
+        match state.exit_code {
+            Some(0) => Ok(state.stdout.unwrap_or_default()),
+            _ => Err(failed(&name, &state)),
+        }
+    }
+}
+
+/// The error for a failed program.
+pub(crate) fn failed(name: &str, state: &ExecState) -> PackError {
+    let status = match (state.exit_code, &state.signal) {
+        (Some(code), _) => format!("exit {code}"),
+        (None, Some(signal)) => signal.clone(),
+        (None, None) => "no exit code".to_owned(),
+    };
+    let quote = match state.stderr.as_deref().map(str::trim) {
+        Some(stderr) if !stderr.is_empty() => stderr,
+        _ => state.stdout.as_deref().unwrap_or_default(),
+    };
+    PackError::program(name, &status, quote)
+}
+
+/// A program with arguments.
+pub(crate) fn command<'a>(words: impl IntoIterator<Item = &'a str>) -> Exec {
+    Exec {
+        command: CommandLine::Program(words.into_iter().map(str::to_owned).collect()),
+        cwd: None,
+        env: Default::default(),
+        stdin: None,
+        timeout_s: helmdeck_wire::exec::DEFAULT_TIMEOUT_S,
+        max_output_bytes: helmdeck_wire::exec::MAX_OUTPUT_BYTES,
+        background: false,
+    }
+}

@@ -1,0 +1,283 @@
+//! Runs packs as jobs.
+//!
+//! Every call is a row of the store before it begins and after it ends. Jobs of one caller begin in
+//! order; callers take turns. A job whose server was killed begins again if it never began or is
+//! resumable, and fails with a reason otherwise.
+
+mod queue;
+mod recovery;
+mod run;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Weak},
+    time::Duration,
+};
+
+use helmdeck_sessions::{Caller, Sessions};
+use helmdeck_store::{JobFilter, Store, StoredJob};
+use helmdeck_wire::{
+    ErrorCode, SessionId,
+    job::{Job, JobId, JobList, JobState},
+};
+use parking_lot::Mutex;
+use serde_json::Value;
+use time::OffsetDateTime;
+use tokio::{
+    sync::{broadcast, watch},
+    time::timeout,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{HttpClient, Pack, PackError, PackResult, packs, session_use::NamedSession};
+use queue::Queue;
+pub use run::Progress;
+
+/// How long results are kept.
+pub const RETENTION: Duration = Duration::from_secs(24 * 3600);
+/// How many changes a slow listener may miss before it has to list jobs again.
+const EVENTS: usize = 256;
+
+/// Limits of the engine.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// How many jobs run at a time.
+    pub running: usize,
+    /// How many jobs of one caller run at a time.
+    pub running_per_caller: usize,
+    /// How many jobs of one caller wait for their turn.
+    pub waiting_per_caller: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { running: 16, running_per_caller: 8, waiting_per_caller: 2000 }
+    }
+}
+
+/// What jobs work with.
+pub struct Services {
+    /// The store.
+    pub store: Store,
+    /// All sessions.
+    pub sessions: Sessions,
+    /// Requests to web servers.
+    pub http: HttpClient,
+}
+
+/// Options of a call besides the pack's input.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The session to work in.
+    pub session: NamedSession,
+    /// The caller's key for this call: a second call with it returns the same job.
+    pub idempotency_key: Option<String>,
+}
+
+/// Runs packs as jobs. Cheap to clone.
+#[derive(Clone)]
+pub struct Engine {
+    shared: Arc<Shared>,
+}
+
+pub(crate) struct Shared {
+    packs: Vec<Arc<Pack>>,
+    services: Services,
+    queue: Mutex<Queue>,
+    starts: Mutex<run::Starts>,
+    live: Mutex<HashMap<JobId, Live>>,
+    events: broadcast::Sender<(String, Job)>,
+}
+
+/// A job that waits or runs.
+struct Live {
+    owner: String,
+    cancel: CancellationToken,
+    /// The job as of its last change.
+    latest: watch::Sender<Job>,
+    progress: Arc<Mutex<Progress>>,
+}
+
+/// The key of the session options in a stored input.
+const SESSION_FIELDS: [&str; 2] = ["_session_id", "workspace"];
+
+impl Engine {
+    /// An engine with all packs. [`Engine::recover`] must be called once before anything else.
+    pub fn new(services: Services, limits: Limits) -> Self {
+        let packs = packs::all().into_iter().map(Arc::new).collect();
+        let shared = Shared {
+            packs,
+            services,
+            queue: Mutex::new(Queue::new(limits)),
+            starts: Mutex::default(),
+            live: Mutex::default(),
+            events: broadcast::Sender::new(EVENTS),
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Every pack, by name.
+    pub fn packs(&self) -> &[Arc<Pack>] {
+        &self.shared.packs
+    }
+
+    /// The pack with this name.
+    pub fn pack(&self, name: &str) -> Option<&Arc<Pack>> {
+        self.shared.packs.iter().find(|pack| pack.name == name)
+    }
+
+    /// Changes of jobs, with their owners.
+    pub fn events(&self) -> broadcast::Receiver<(String, Job)> {
+        self.shared.events.subscribe()
+    }
+
+    /// Starts a job. `input` matches the pack's schema.
+    pub async fn submit(
+        &self,
+        caller: &Caller,
+        pack: &Arc<Pack>,
+        mut input: Value,
+        options: Options,
+    ) -> PackResult<Job> {
+        let now = OffsetDateTime::now_utc();
+        if let Value::Object(fields) = &mut input {
+            let Options { session: NamedSession { id, workspace }, .. } = &options;
+            let values = [id.as_ref().map(SessionId::as_str), workspace.as_deref()];
+            for (field, value) in SESSION_FIELDS.iter().zip(values) {
+                if let Some(value) = value {
+                    fields.insert((*field).to_owned(), value.into());
+                }
+            }
+        }
+        let job = StoredJob {
+            id: new_id()?,
+            owner: caller.subject.clone(),
+            caller: recovery::write_caller(caller),
+            pack: pack.name.clone(),
+            version: pack.version,
+            input,
+            state: JobState::Working,
+            progress: 0,
+            message: Some("waiting for its turn".to_owned()),
+            output: None,
+            artifacts: Vec::new(),
+            error: None,
+            session_id: None,
+            own_session_id: None,
+            idempotency_key: options.idempotency_key,
+            created_at: now,
+            started_at: None,
+            ended_at: None,
+        };
+        self.shared.queue.lock().check(&job.owner)?;
+        if let Some(earlier) = self.shared.services.store.add_job(&job).await? {
+            if earlier.pack != job.pack || earlier.input != job.input {
+                let message = "idempotency_key: used before for another call; choose another";
+                return Err(PackError::invalid("idempotency_key", message));
+            }
+            return self.job(caller, &earlier.id).await;
+        }
+        let view = job.view(now);
+        self.enqueue(job, caller.clone(), pack.clone());
+        Ok(view)
+    }
+
+    /// Waits until a job has ended, or for this time, and returns it.
+    pub async fn wait(&self, caller: &Caller, id: &JobId, budget: Duration) -> PackResult<Job> {
+        let latest = self.shared.live.lock().get(id).map(|live| live.latest.subscribe());
+        if let Some(mut latest) = latest {
+            let ended = latest.wait_for(|job| job.state != JobState::Working);
+            // A dropped sender means that it has ended.
+            let _ = timeout(budget, ended).await;
+        }
+        self.job(caller, id).await
+    }
+
+    /// A job of the caller.
+    pub async fn job(&self, caller: &Caller, id: &JobId) -> PackResult<Job> {
+        let stored = self.shared.services.store.job(id).await?;
+        let stored = stored.filter(|job| caller.owns(&job.owner)).ok_or_else(|| {
+            let message = format!(
+                "job {id} does not exist: results are kept for 24 hours; job.list shows yours"
+            );
+            PackError::new(ErrorCode::UnknownJob, message)
+        })?;
+        Ok(self.current(&stored))
+    }
+
+    /// Jobs of the caller, newest first.
+    pub async fn jobs(&self, caller: &Caller, filter: JobFilter) -> PackResult<JobList> {
+        let limit = filter.limit;
+        let owner = caller.limited_to().map(str::to_owned);
+        let filter = JobFilter { owner, limit: limit + 1, ..filter };
+        let mut stored = self.shared.services.store.jobs(&filter).await?;
+        let more = stored.len() > limit as usize;
+        stored.truncate(limit as usize);
+        let last = stored.last().map(|job| job.id.as_str().to_owned());
+        let jobs: Vec<_> = stored.iter().map(|job| self.current(job)).collect();
+        Ok(JobList { count: jobs.len(), jobs, next_cursor: last.filter(|_| more) })
+    }
+
+    /// Cancels a job and waits until nothing of it runs. Has no effect on one that has ended.
+    pub async fn cancel(&self, caller: &Caller, id: &JobId) -> PackResult<Job> {
+        self.job(caller, id).await?;
+        if let Some(live) = self.shared.live.lock().get(id) {
+            live.cancel.cancel();
+        }
+        self.wait(caller, id, run::CLEAN_UP).await
+    }
+
+    /// Cancels a job without waiting.
+    pub fn abandon(&self, id: &JobId) {
+        if let Some(live) = self.shared.live.lock().get(id) {
+            live.cancel.cancel();
+        }
+    }
+
+    /// The input of a job, to run it again.
+    pub async fn input(&self, caller: &Caller, id: &JobId) -> PackResult<(String, Value)> {
+        self.job(caller, id).await?;
+        let stored = self.shared.services.store.job(id).await?;
+        let gone = || PackError::new(ErrorCode::UnknownJob, format!("job {id} does not exist"));
+        let stored = stored.ok_or_else(gone)?;
+        Ok((stored.pack, stored.input))
+    }
+
+    /// Deletes results that are older than 24 hours.
+    pub async fn forget(&self) -> PackResult<()> {
+        Ok(self.shared.services.store.forget_jobs(OffsetDateTime::now_utc() - RETENTION).await?)
+    }
+
+    /// Waits for a change of a job that waits or runs.
+    pub async fn changed(&self, id: &JobId) {
+        let latest = self.shared.live.lock().get(id).map(|live| live.latest.subscribe());
+        if let Some(mut latest) = latest {
+            // A dropped sender is a change: the job has ended.
+            let _ = latest.changed().await;
+        }
+    }
+
+    /// How many jobs wait or run.
+    pub fn working(&self) -> usize {
+        self.shared.live.lock().len()
+    }
+
+    /// A stored job with its latest progress.
+    fn current(&self, stored: &StoredJob) -> Job {
+        let mut job = stored.view(OffsetDateTime::now_utc());
+        if let Some(live) = self.shared.live.lock().get(&stored.id) {
+            live.progress.lock().write(&mut job);
+        }
+        job
+    }
+
+    fn downgrade(&self) -> Weak<Shared> {
+        Arc::downgrade(&self.shared)
+    }
+}
+
+fn new_id() -> PackResult<JobId> {
+    let mut bytes = [0; 12];
+    getrandom::fill(&mut bytes).map_err(|error| PackError::internal(&error))?;
+    Ok(JobId::from_random(bytes))
+}

@@ -1,0 +1,86 @@
+//! Jobs that an earlier server left behind.
+
+use helmdeck_sessions::{Caller, Sessions};
+use helmdeck_store::{JobFilter, StoredJob};
+use helmdeck_wire::{ErrorCode, job::JobState};
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+use tracing::{info, warn};
+
+use super::Engine;
+use crate::{PackError, PackResult};
+
+/// A caller as it is stored with a job.
+#[derive(Serialize, Deserialize)]
+struct StoredCaller {
+    subject: String,
+    scopes: Vec<String>,
+    token: String,
+    kind: helmdeck_wire::history::ActorKind,
+    label: Option<String>,
+}
+
+/// The caller as JSON.
+pub fn write_caller(caller: &Caller) -> String {
+    let Caller { subject, scopes, token, kind, label } = caller.clone();
+    let stored = StoredCaller { subject, scopes, token, kind, label };
+    // Types of ours are always valid JSON.
+    serde_json::to_string(&stored).unwrap_or_default()
+}
+
+fn read_caller(text: &str) -> Option<Caller> {
+    let StoredCaller { subject, scopes, token, kind, label } = serde_json::from_str(text).ok()?;
+    Some(Caller { subject, scopes, token, kind, label })
+}
+
+impl Engine {
+    /// Begins jobs again that an earlier server accepted and did not begin, or that may run twice.
+    /// Ends the others with a reason. Sessions that belonged to them end.
+    pub async fn recover(&self) -> PackResult<()> {
+        let store = &self.shared.services.store;
+        let filter =
+            JobFilter { state: Some(JobState::Working), limit: u32::MAX, ..Default::default() };
+        let mut left = store.jobs(&filter).await?;
+        left.reverse();
+        for job in left {
+            self.recover_one(job).await?;
+        }
+        Ok(())
+    }
+
+    async fn recover_one(&self, mut job: StoredJob) -> PackResult<()> {
+        let caller = read_caller(&job.caller);
+        if let (Some(id), Some(caller)) = (job.own_session_id.take(), &caller) {
+            end_session(&self.shared.services.sessions, caller, &id).await;
+        }
+        let pack = self.pack(&job.pack).filter(|pack| pack.version == job.version).cloned();
+        match (pack, caller) {
+            (Some(pack), Some(caller)) if job.started_at.is_none() || pack.resumable => {
+                info!(job.id = job.id.as_str(), pack = job.pack, "Resuming job");
+                job.started_at = None;
+                self.enqueue(job, caller, pack);
+            }
+            (Some(_), _) => self.interrupted(job, "the server stopped while it ran").await?,
+            (None, _) => self.interrupted(job, "this server does not have its pack").await?,
+        }
+        Ok(())
+    }
+
+    async fn interrupted(&self, mut job: StoredJob, why: &str) -> PackResult<()> {
+        info!(job.id = job.id.as_str(), pack = job.pack, why, "Job was interrupted");
+        let message = format!("{why}; it may have done part of its work");
+        let error = PackError::new(ErrorCode::HandlerFailed, message)
+            .hint("look at what it changed before you call it again");
+        job.state = JobState::Failed;
+        job.error = Some(error.body().clone());
+        job.ended_at = Some(OffsetDateTime::now_utc());
+        Ok(self.shared.services.store.save_job(&job).await?)
+    }
+}
+
+/// Ends the session of a job. It may be gone already.
+pub async fn end_session(sessions: &Sessions, caller: &Caller, id: &helmdeck_wire::SessionId) {
+    if let Err(error) = sessions.end(caller, id).await {
+        warn!(session.id = id.as_str(), %error, "Failed to end the session of a job");
+    }
+}

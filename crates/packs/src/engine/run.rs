@@ -1,0 +1,258 @@
+//! One job, from its turn to its end.
+
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+
+use futures_util::FutureExt;
+use helmdeck_sessions::Caller;
+use helmdeck_store::StoredJob;
+use helmdeck_wire::{
+    ErrorCode, SessionId,
+    job::{Job, JobArtifact, JobId, JobState},
+};
+use parking_lot::Mutex;
+use serde_json::Value;
+use time::OffsetDateTime;
+use tokio::{sync::watch, time::timeout};
+use tokio_util::sync::CancellationToken;
+use tracing::{error, info};
+
+use super::{Engine, Live, SESSION_FIELDS, Shared, recovery::end_session};
+use crate::{
+    Context, Pack, PackError, PackResult,
+    session_use::{NamedSession, SessionUse, obtain},
+};
+
+/// How long a cancelled job may take to end its programs and its session.
+pub const CLEAN_UP: Duration = Duration::from_secs(30);
+/// Longest message of progress.
+const MAX_MESSAGE: usize = 500;
+
+/// How far a job is.
+#[derive(Default)]
+pub struct Progress {
+    percent: u8,
+    message: Option<String>,
+    artifacts: Vec<JobArtifact>,
+    latest: Option<watch::Sender<Job>>,
+}
+
+impl Progress {
+    /// Sets the done part, from 0 to 1, and what comes next. Progress never goes back.
+    pub fn set(&mut self, fraction: f64, message: String) {
+        let percent = (fraction.clamp(0.0, 1.0) * 100.0) as u8;
+        self.percent = self.percent.max(percent.min(99));
+        self.message = Some(message.chars().take(MAX_MESSAGE).collect());
+        if let Some(latest) = &self.latest {
+            latest.send_modify(|job| {
+                job.progress = self.percent;
+                job.message.clone_from(&self.message);
+            });
+        }
+    }
+
+    /// Writes it into a job that works.
+    pub fn write(&self, job: &mut Job) {
+        if job.state == JobState::Working && self.message.is_some() {
+            job.progress = self.percent;
+            job.message.clone_from(&self.message);
+        }
+    }
+}
+
+/// A job and what it needs to run.
+pub struct Turn {
+    job: StoredJob,
+    caller: Caller,
+    pack: Arc<Pack>,
+    cancel: CancellationToken,
+    progress: Arc<Mutex<Progress>>,
+}
+
+impl Engine {
+    /// Lets a stored job wait for its turn.
+    pub(super) fn enqueue(&self, job: StoredJob, caller: Caller, pack: Arc<Pack>) {
+        let latest = watch::Sender::new(job.view(OffsetDateTime::now_utc()));
+        let progress = Progress { latest: Some(latest.clone()), ..Progress::default() };
+        let progress = Arc::new(Mutex::new(progress));
+        let cancel = CancellationToken::new();
+        let live = Live {
+            owner: job.owner.clone(),
+            cancel: cancel.clone(),
+            latest,
+            progress: progress.clone(),
+        };
+        let (owner, id) = (job.owner.clone(), job.id.clone());
+        self.shared.live.lock().insert(id.clone(), live);
+        let (begin, turn) = tokio::sync::oneshot::channel();
+        {
+            let mut queue = self.shared.queue.lock();
+            queue.add(&owner, id.clone());
+            self.shared.starts.lock().insert(id, begin);
+        }
+        let turn_of = Turn { job, caller, pack, cancel, progress };
+        tokio::spawn(follow(self.downgrade(), turn_of, turn));
+        self.shared.pump();
+    }
+}
+
+impl Shared {
+    /// Begins the jobs whose turn has come.
+    pub(super) fn pump(&self) {
+        loop {
+            let next = self.queue.lock().next();
+            let Some(id) = next else { return };
+            let begin = self.starts.lock().remove(&id);
+            if let Some(begin) = begin {
+                // The receiver is gone if the job was cancelled; it then leaves by itself.
+                let _ = begin.send(());
+            }
+        }
+    }
+
+    fn publish(&self, owner: &str, job: &Job) {
+        if let Some(live) = self.live.lock().get(&job.job_id) {
+            live.latest.send_replace(job.clone());
+        }
+        let _ = self.events.send((owner.to_owned(), job.clone()));
+    }
+}
+
+/// Waits for the job's turn, runs it and records its end.
+async fn follow(
+    shared: std::sync::Weak<Shared>,
+    mut turn: Turn,
+    begin: tokio::sync::oneshot::Receiver<()>,
+) {
+    let began = tokio::select! {
+        began = begin => began.is_ok(),
+        () = turn.cancel.cancelled() => false,
+    };
+    let Some(shared) = shared.upgrade() else { return };
+    let (owner, id) = (turn.job.owner.clone(), turn.job.id.clone());
+    let outcome = if began {
+        let outcome = run(&shared, &mut turn).await;
+        shared.queue.lock().ended(&owner);
+        outcome
+    } else {
+        shared.starts.lock().remove(&id);
+        // Its turn may have come at the same moment.
+        let mut queue = shared.queue.lock();
+        if !queue.remove(&owner, &id) {
+            queue.ended(&owner);
+        }
+        Err(cancelled())
+    };
+    finish(&shared, turn, outcome).await;
+    shared.pump();
+}
+
+/// Runs a job: gets its session, runs the pack, and ends a session that was only for it.
+async fn run(shared: &Arc<Shared>, turn: &mut Turn) -> PackResult<Value> {
+    let Turn { job, caller, pack, cancel, progress } = turn;
+    job.started_at = Some(OffsetDateTime::now_utc());
+    job.message = None;
+    // Before it does anything, so that it never runs twice.
+    shared.services.store.save_job(job).await?;
+    shared.publish(&job.owner, &job.view(OffsetDateTime::now_utc()));
+    let (input, named) = split(job.input.clone());
+    let limit = Duration::from_secs(u64::from(pack.timeout_s));
+    let mut used = None;
+    let work = async {
+        if pack.needs.session != crate::SessionNeed::None {
+            progress.lock().set(0.0, "getting a session".to_owned());
+        }
+        let services = &shared.services;
+        used = obtain(&services.sessions, &services.store, caller, pack, &named).await?;
+        if let Some(SessionUse { session, ends }) = &used {
+            job.session_id = Some(session.id().clone());
+            job.own_session_id = ends.then(|| session.id().clone());
+            services.store.save_job(job).await?;
+        }
+        let context = Context {
+            caller: caller.clone(),
+            job: job.id.clone(),
+            http: services.http.clone(),
+            session: used.as_ref().map(|used| used.session.clone()),
+            progress: progress.clone(),
+        };
+        let pack_run = AssertUnwindSafe(pack.run(context, input)).catch_unwind();
+        pack_run.await.unwrap_or_else(|_| {
+            error!(job.id = job.id.as_str(), pack = pack.name, "Pack panicked");
+            Err(PackError::new(ErrorCode::Internal, "the pack failed unexpectedly"))
+        })
+    };
+    let outcome = tokio::select! {
+        done = timeout(limit, work) => done.unwrap_or_else(|_| Err(too_slow(limit))),
+        () = cancel.cancelled() => Err(cancelled()),
+    };
+    if let Some(SessionUse { session, ends: true }) = used {
+        end_session(&shared.services.sessions, caller, session.id()).await;
+        job.session_id = None;
+        job.own_session_id = None;
+    }
+    outcome
+}
+
+/// Records the end of a job.
+async fn finish(shared: &Arc<Shared>, turn: Turn, outcome: PackResult<Value>) {
+    let Turn { mut job, progress, .. } = turn;
+    job.ended_at = Some(OffsetDateTime::now_utc());
+    {
+        let mut progress = progress.lock();
+        job.progress = progress.percent;
+        job.message = progress.message.take();
+        job.artifacts = std::mem::take(&mut progress.artifacts);
+    }
+    match outcome {
+        Ok(output) => {
+            job.state = JobState::Completed;
+            job.progress = 100;
+            job.output = Some(output);
+        }
+        Err(error) => {
+            let cancelled = error.code() == ErrorCode::Cancelled;
+            job.state = if cancelled { JobState::Cancelled } else { JobState::Failed };
+            job.error = Some(error.body().clone());
+        }
+    }
+    let view = job.view(OffsetDateTime::now_utc());
+    info!(
+        job.id = job.id.as_str(),
+        pack = job.pack,
+        state = job.state.as_str(),
+        error = job.error.as_ref().map(|error| error.error.as_str()),
+        duration_ms = view.duration_ms,
+        "Job ended"
+    );
+    if let Err(error) = shared.services.store.save_job(&job).await {
+        // The next start of the server records it as interrupted.
+        error!(job.id = job.id.as_str(), %error, "Failed to save the result of a job");
+    }
+    shared.publish(&job.owner, &view);
+    shared.live.lock().remove(&job.id);
+}
+
+/// Separates the session from the pack's own input.
+fn split(mut input: Value) -> (Value, NamedSession) {
+    let mut named = NamedSession::default();
+    if let Value::Object(fields) = &mut input {
+        let [id, workspace] = SESSION_FIELDS.map(|field| match fields.remove(field) {
+            Some(Value::String(text)) if !text.is_empty() => Some(text),
+            _ => None,
+        });
+        named = NamedSession { id: id.map(SessionId::new), workspace };
+    }
+    (input, named)
+}
+
+fn cancelled() -> PackError {
+    PackError::new(ErrorCode::Cancelled, "the job was cancelled")
+}
+
+fn too_slow(limit: Duration) -> PackError {
+    let message = format!("the pack did not end within {} s", limit.as_secs());
+    PackError::new(ErrorCode::Timeout, message)
+}
+
+/// Starts of waiting jobs.
+pub type Starts = std::collections::HashMap<JobId, tokio::sync::oneshot::Sender<()>>;

@@ -1,0 +1,151 @@
+//! Errors of packs.
+
+use helmdeck_sessions::SessionError;
+use helmdeck_store::StoreError;
+use helmdeck_wire::{ErrorBody, ErrorCode, error::with_causes};
+
+/// Result of a pack.
+pub type PackResult<T> = Result<T, PackError>;
+
+/// How much of a failed program's output an error quotes.
+const MAX_QUOTE: usize = 4096;
+
+/// Why a pack failed.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{}", .body.message)]
+pub struct PackError {
+    body: Box<ErrorBody>,
+}
+
+impl PackError {
+    /// An error with a code and a message.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        let retryable = Some(is_retryable(code));
+        Self { body: Box::new(ErrorBody { retryable, ..ErrorBody::new(code, message) }) }
+    }
+
+    /// An invalid value of a field.
+    pub fn invalid(field: &str, message: impl Into<String>) -> Self {
+        let mut error = Self::new(ErrorCode::InvalidInput, message);
+        error.body.field = Some(field.to_owned());
+        error
+    }
+
+    /// A failure of the pack, or of something that it uses.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::new(ErrorCode::HandlerFailed, message)
+    }
+
+    /// A failed program, with what it wrote.
+    pub fn program(name: &str, status: &str, output: &str) -> Self {
+        let output = output.trim();
+        let start = output.len().saturating_sub(MAX_QUOTE);
+        let start = (start..=output.len()).find(|at| output.is_char_boundary(*at)).unwrap_or(0);
+        let quote = output.get(start..).unwrap_or_default();
+        let cut = if start > 0 { "… " } else { "" };
+        Self::failed(format!("{name} failed ({status}): {cut}{quote}"))
+    }
+
+    /// Adds what the caller should do next.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.body.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds how long to wait before trying again.
+    pub fn retry_after_s(mut self, seconds: u64) -> Self {
+        self.body.retry_after = Some(seconds);
+        self
+    }
+
+    /// The code.
+    pub fn code(&self) -> ErrorCode {
+        self.body.error
+    }
+
+    /// The error as clients see it.
+    pub fn body(&self) -> &ErrorBody {
+        &self.body
+    }
+}
+
+/// Whether the same call may succeed later.
+fn is_retryable(code: ErrorCode) -> bool {
+    matches!(
+        code,
+        ErrorCode::SessionUnavailable
+            | ErrorCode::ArtifactFailed
+            | ErrorCode::Timeout
+            | ErrorCode::ResourceExhausted
+            | ErrorCode::ControlHeld
+            | ErrorCode::NotReady
+            | ErrorCode::Overloaded
+            | ErrorCode::BrowserRestarted
+    )
+}
+
+impl From<ErrorBody> for PackError {
+    fn from(body: ErrorBody) -> Self {
+        let retryable = body.retryable.or(Some(is_retryable(body.error)));
+        Self { body: Box::new(ErrorBody { retryable, ..body }) }
+    }
+}
+
+impl From<SessionError> for PackError {
+    fn from(error: SessionError) -> Self {
+        let message = error.to_string();
+        match error.public_code() {
+            ErrorCode::NotFound
+            | ErrorCode::SessionStarting
+            | ErrorCode::SessionEnded
+            | ErrorCode::SessionOutdated
+            | ErrorCode::CreateFailed
+            | ErrorCode::GuestLost => Self::new(ErrorCode::SessionUnavailable, message),
+            ErrorCode::OutOfMemory => Self::new(ErrorCode::ResourceExhausted, message),
+            ErrorCode::QuotaReached | ErrorCode::CapacityReached => {
+                Self::new(ErrorCode::QuotaExceeded, message)
+            }
+            ErrorCode::Internal => Self::internal(&error),
+            code => match error {
+                SessionError::Refused(body) => body.into(),
+                _ => Self::new(code, message),
+            },
+        }
+    }
+}
+
+impl From<StoreError> for PackError {
+    fn from(error: StoreError) -> Self {
+        Self::internal(&error)
+    }
+}
+
+impl PackError {
+    /// An internal error. The log has the cause.
+    pub fn internal(error: &dyn std::error::Error) -> Self {
+        tracing::error!(error = with_causes(error), "A pack failed unexpectedly");
+        Self::new(ErrorCode::Internal, "internal server error")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_program_is_quoted_by_the_end_of_its_output() {
+        let error = PackError::program("git", "exit 128", "fatal: not a repository\n");
+        assert_eq!(error.to_string(), "git failed (exit 128): fatal: not a repository");
+        assert_eq!(error.code(), ErrorCode::HandlerFailed);
+        let long = "é".repeat(4000) + "end";
+        let message = PackError::program("x", "exit 1", &long).to_string();
+        assert!(message.len() < 4200 && message.ends_with("end"), "{}", message.len());
+    }
+
+    #[test]
+    fn an_error_says_whether_to_try_again() {
+        let retryable = |code| PackError::new(code, "x").body().retryable;
+        assert_eq!(retryable(ErrorCode::SessionUnavailable), Some(true));
+        assert_eq!(retryable(ErrorCode::InvalidInput), Some(false));
+    }
+}

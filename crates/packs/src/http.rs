@@ -1,0 +1,348 @@
+//! Requests of packs to web servers. Every connection passes the egress policy.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::{Bytes, BytesMut};
+use helmdeck_egress::{EgressError, Gate, Policy, Scheme, Target};
+use helmdeck_tls::provider;
+use helmdeck_wire::{ErrorCode, error::with_causes};
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri, header};
+use http_body_util::{BodyExt, Full};
+use hyper::{body::Incoming, client::conn::http1};
+use hyper_util::rt::TokioIo;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    time::timeout,
+};
+use tokio_rustls::{
+    TlsConnector,
+    rustls::{ClientConfig, Error as TlsError, RootCertStore, pki_types::ServerName},
+};
+
+use crate::{PackError, PackResult};
+
+/// How long a server may take for its TLS handshake.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+/// How many redirects a request follows.
+const MAX_REDIRECTS: usize = 10;
+/// How a server sees us.
+const USER_AGENT: &str = concat!("helmdeck/", env!("CARGO_PKG_VERSION"));
+
+/// Makes requests to web servers. Cheap to clone.
+#[derive(Clone)]
+pub struct HttpClient {
+    gate: Gate,
+    tls: TlsConnector,
+}
+
+/// A request.
+#[derive(Debug, Clone)]
+pub struct HttpRequest {
+    /// Method.
+    pub method: Method,
+    /// Address.
+    pub url: String,
+    /// Headers.
+    pub headers: HeaderMap,
+    /// Body.
+    pub body: Bytes,
+    /// Maximum size of the response. The rest is left out.
+    pub max_bytes: usize,
+    /// How long the whole request may take.
+    pub timeout: Duration,
+}
+
+/// A response.
+#[derive(Debug)]
+pub struct HttpResponse {
+    /// Status.
+    pub status: StatusCode,
+    /// Headers.
+    pub headers: HeaderMap,
+    /// Body, up to the limit.
+    pub body: Bytes,
+    /// Whether the body is longer.
+    pub truncated: bool,
+    /// Where it came from, after redirects.
+    pub url: String,
+}
+
+trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
+
+impl HttpRequest {
+    /// A request for a document, with limits for one that fits in memory.
+    pub fn get(url: &str) -> Self {
+        Self {
+            method: Method::GET,
+            url: url.to_owned(),
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+            max_bytes: 16 << 20,
+            timeout: Duration::from_secs(30),
+        }
+    }
+}
+
+impl HttpClient {
+    /// A client for this policy, which trusts the certificates of the system.
+    pub fn new(policy: Policy) -> Result<Self, TlsError> {
+        let mut roots = RootCertStore::empty();
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        let mut config = ClientConfig::builder_with_provider(provider())
+            .with_safe_default_protocol_versions()?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(Self { gate: Gate::new(policy), tls: TlsConnector::from(Arc::new(config)) })
+    }
+
+    /// Sends a request and follows redirects. `finish` completes each request after its connection is
+    /// allowed and open; it gets the host.
+    pub async fn send(
+        &self,
+        request: HttpRequest,
+        finish: impl AsyncFn(&str, HttpRequest) -> PackResult<HttpRequest>,
+    ) -> PackResult<HttpResponse> {
+        let limit = request.timeout;
+        let sending = self.follow(request, finish);
+        timeout(limit, sending).await.unwrap_or_else(|_| {
+            let message = format!("no complete answer within {} s", limit.as_secs());
+            Err(PackError::new(ErrorCode::Timeout, message))
+        })
+    }
+
+    async fn follow(
+        &self,
+        mut request: HttpRequest,
+        finish: impl AsyncFn(&str, HttpRequest) -> PackResult<HttpRequest>,
+    ) -> PackResult<HttpResponse> {
+        for _ in 0..=MAX_REDIRECTS {
+            let response = self.once(request.clone(), &finish).await?;
+            let Some(next) = redirect(&request, &response) else { return Ok(response) };
+            request = next;
+        }
+        Err(PackError::failed(format!("more than {MAX_REDIRECTS} redirects")))
+    }
+
+    async fn once(
+        &self,
+        request: HttpRequest,
+        finish: &impl AsyncFn(&str, HttpRequest) -> PackResult<HttpRequest>,
+    ) -> PackResult<HttpResponse> {
+        let (secure, authority) = authority(&request.url)?;
+        let (authority, shown) = (authority.to_owned(), request.url.clone());
+        let port = if secure { 443 } else { 80 };
+        let target = Target::parse(&authority, Some(port))
+            .map_err(|error| PackError::invalid("url", error.to_string()))?;
+        let dialled = self.gate.open(&target, Scheme::Direct).await;
+        let stream = dialled.map_err(|error| refused(&target, &error))?.stream;
+        let host = target.host.to_string();
+        let stream: Box<dyn Duplex> =
+            if secure { self.encrypt(&host, stream).await? } else { Box::new(stream) };
+        let request = finish(&host, request).await?;
+        let response = exchange(stream, &authority, &request).await?;
+        let (head, body) = response.into_parts();
+        let (body, truncated) = read(body, request.max_bytes).await?;
+        // As the caller wrote it: the finished one may contain secrets.
+        Ok(HttpResponse { status: head.status, headers: head.headers, body, truncated, url: shown })
+    }
+
+    async fn encrypt(
+        &self,
+        host: &str,
+        stream: tokio::net::TcpStream,
+    ) -> PackResult<Box<dyn Duplex>> {
+        let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned());
+        let name = name.map_err(|_| PackError::invalid("url", format!("{host} is not a host")))?;
+        let handshake = timeout(HANDSHAKE, self.tls.connect(name, stream)).await;
+        match handshake {
+            Ok(Ok(stream)) => Ok(Box::new(stream)),
+            Ok(Err(error)) => Err(PackError::failed(format!("TLS with {host} failed: {error}"))),
+            Err(_) => Err(PackError::failed(format!("TLS with {host} took too long"))),
+        }
+    }
+}
+
+/// Sends one request over a connection.
+async fn exchange(
+    stream: Box<dyn Duplex>,
+    authority: &str,
+    request: &HttpRequest,
+) -> PackResult<hyper::Response<Incoming>> {
+    let broken = |error: hyper::Error| PackError::failed(with_causes(&error));
+    let (mut sender, connection) =
+        http1::handshake::<_, Full<Bytes>>(TokioIo::new(stream)).await.map_err(broken)?;
+    tokio::spawn(connection);
+    let path = path(&request.url);
+    let uri: Uri = path
+        .parse()
+        .map_err(|_| PackError::invalid("url", format!("{path:?} is not a valid path")))?;
+    let mut message = Request::new(Full::new(request.body.clone()));
+    *message.method_mut() = request.method.clone();
+    *message.uri_mut() = uri;
+    *message.headers_mut() = request.headers.clone();
+    let headers = message.headers_mut();
+    let host = HeaderValue::try_from(authority.rsplit('@').next().unwrap_or_default());
+    headers.insert(header::HOST, host.map_err(|_| PackError::invalid("url", "bad host"))?);
+    headers.entry(header::USER_AGENT).or_insert(HeaderValue::from_static(USER_AGENT));
+    headers.entry(header::ACCEPT).or_insert(HeaderValue::from_static("*/*"));
+    sender.send_request(message).await.map_err(broken)
+}
+
+/// Reads a body up to a limit.
+async fn read(mut body: Incoming, max_bytes: usize) -> PackResult<(Bytes, bool)> {
+    let mut bytes = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| PackError::failed(with_causes(&error)))?;
+        let Ok(data) = frame.into_data() else { continue };
+        let room = max_bytes - bytes.len();
+        if data.len() > room {
+            bytes.extend_from_slice(data.get(..room).unwrap_or_default());
+            return Ok((bytes.freeze(), true));
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok((bytes.freeze(), false))
+}
+
+/// The next request, if the response is a redirect.
+fn redirect(request: &HttpRequest, response: &HttpResponse) -> Option<HttpRequest> {
+    let keeps_method = match response.status.as_u16() {
+        301..=303 => matches!(request.method, Method::GET | Method::HEAD),
+        307 | 308 => true,
+        _ => return None,
+    };
+    let location = response.headers.get(header::LOCATION)?.to_str().ok()?;
+    let url = join(&request.url, location)?;
+    let mut next = HttpRequest { url, ..request.clone() };
+    if !keeps_method {
+        next.method = Method::GET;
+        next.body = Bytes::new();
+        next.headers.remove(header::CONTENT_TYPE);
+    }
+    if authority(&next.url).ok() != authority(&request.url).ok() {
+        // Credentials are for the host that the caller named.
+        for name in [header::AUTHORIZATION, header::COOKIE, header::PROXY_AUTHORIZATION] {
+            next.headers.remove(name);
+        }
+    }
+    Some(next)
+}
+
+/// An address relative to another.
+fn join(base: &str, location: &str) -> Option<String> {
+    if location.starts_with("http://") || location.starts_with("https://") {
+        return Some(location.to_owned());
+    }
+    let (scheme, rest) = base.split_once("://")?;
+    if let Some(rest) = location.strip_prefix("//") {
+        return Some(format!("{scheme}://{rest}"));
+    }
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at_checked(end)?;
+    if location.starts_with('/') {
+        return Some(format!("{scheme}://{authority}{location}"));
+    }
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    Some(format!("{scheme}://{authority}{folder}/{location}"))
+}
+
+/// Whether an address is encrypted, and its host with port.
+fn authority(url: &str) -> PackResult<(bool, &str)> {
+    let lower = url.get(..8.min(url.len())).unwrap_or_default().to_ascii_lowercase();
+    let secure = lower.starts_with("https://");
+    if !secure && !lower.starts_with("http://") {
+        let message = format!("url: {url:?} does not start with http:// or https://");
+        return Err(PackError::invalid("url", message));
+    }
+    let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    if authority.contains('@') {
+        let message = "url: it contains credentials; use a header with ${vault:NAME} instead";
+        return Err(PackError::invalid("url", message));
+    }
+    Ok((secure, authority))
+}
+
+/// The path and query of an address.
+fn path(url: &str) -> String {
+    let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+    let rest = rest.split('#').next().unwrap_or_default();
+    match rest.find(['/', '?']) {
+        Some(at) if rest.get(at..).is_some_and(|it| it.starts_with('?')) => {
+            format!("/{}", rest.get(at..).unwrap_or_default())
+        }
+        Some(at) => rest.get(at..).unwrap_or("/").to_owned(),
+        None => "/".to_owned(),
+    }
+}
+
+fn refused(target: &Target, error: &EgressError) -> PackError {
+    match error {
+        EgressError::Denied { .. } => {
+            let message = format!("egress denied: {target}: {error}");
+            let hint = "an admin can allow an address range with HELMDECK_EGRESS_ALLOWLIST";
+            PackError::new(ErrorCode::EgressDenied, message).hint(hint)
+        }
+        EgressError::BadTarget { .. } => PackError::invalid("url", error.to_string()),
+        _ => PackError::failed(format!("{target}: {}", with_causes(error))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_split_into_host_and_path() {
+        for (url, host, rest) in [
+            ("http://a.example", "a.example", "/"),
+            ("HTTPS://a.example:8443/x/y?q=1#z", "a.example:8443", "/x/y?q=1"),
+            ("http://a.example?q=1", "a.example", "/?q=1"),
+        ] {
+            assert_eq!(authority(url).unwrap().1, host, "{url}");
+            assert_eq!(path(url), rest, "{url}");
+        }
+        for bad in ["ftp://a", "file:///etc/passwd", "http://me:secret@a/", "a.example", ""] {
+            assert_eq!(authority(bad).unwrap_err().code(), ErrorCode::InvalidInput, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_redirect_may_be_relative() {
+        let base = "http://a.example/x/y?q=1";
+        for (location, url) in [
+            ("https://b.example/", "https://b.example/"),
+            ("//b.example/", "http://b.example/"),
+            ("/z", "http://a.example/z"),
+            ("z", "http://a.example/x/z"),
+        ] {
+            assert_eq!(join(base, location).as_deref(), Some(url));
+        }
+    }
+
+    #[test]
+    fn a_redirect_to_another_host_loses_credentials_and_a_post_becomes_a_get() {
+        let mut request = HttpRequest::get("http://a.example/x");
+        request.method = Method::POST;
+        request.body = Bytes::from_static(b"secret");
+        request.headers.insert(header::AUTHORIZATION, HeaderValue::from_static("Bearer t"));
+        let response = |status: u16, location| HttpResponse {
+            status: StatusCode::from_u16(status).unwrap(),
+            headers: HeaderMap::from_iter([(header::LOCATION, HeaderValue::from_static(location))]),
+            body: Bytes::new(),
+            truncated: false,
+            url: String::new(),
+        };
+        let next = redirect(&request, &response(302, "http://b.example/")).unwrap();
+        assert_eq!((next.method, next.body.len()), (Method::GET, 0));
+        assert!(!next.headers.contains_key(header::AUTHORIZATION));
+        let next = redirect(&request, &response(307, "/y")).unwrap();
+        assert_eq!((next.method, next.body.len()), (Method::POST, 6));
+        assert!(next.headers.contains_key(header::AUTHORIZATION));
+        assert!(redirect(&request, &response(200, "/y")).is_none());
+    }
+}

@@ -1,0 +1,199 @@
+//! `repo.fetch`: clones a repository into a session.
+
+use helmdeck_wire::{
+    exec::{CommandLine, Exec, WORKSPACE},
+    nature::Nature,
+    session::Mode,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Context, Pack, PackError, PackResult, Routing, SessionNeed,
+    context::{command, failed},
+    repo_overview::{Overview, overview},
+    repository::git_environment,
+};
+
+/// Clone a repository into a session.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "RepoFetch")]
+struct Input {
+    /// Address of the repository: `https://…`, `http://…`, `ssh://…` or `git@host:path`.
+    #[schemars(length(min = 1, max = 2000), regex(pattern = r"^(https?://|ssh://|[A-Za-z0-9_.-]+@[A-Za-z0-9.-]+:)[^\s\x00]+$"))]
+    #[schemars(extend("x-expected" = "an address such as https://example.com/owner/repo.git"))]
+    url: String,
+    /// A branch, tag or commit; the default branch if absent.
+    #[serde(default, rename = "ref")]
+    #[schemars(length(min = 1, max = 200), regex(pattern = r"^[A-Za-z0-9._/][A-Za-z0-9._/-]*$"))]
+    #[schemars(extend("x-expected" = "a branch, tag or commit id"))]
+    reference: Option<String>,
+    /// How many commits of history; 0 for all of them.
+    #[serde(default = "depth")]
+    #[schemars(range(max = 1_000_000))]
+    depth: u32,
+}
+
+fn depth() -> u32 {
+    1
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "RepoFetchOutput")]
+struct Output {
+    /// The address.
+    url: String,
+    /// The branch that is checked out; the commit id if it is none.
+    #[serde(rename = "ref")]
+    reference: String,
+    /// The commit that is checked out.
+    commit: String,
+    /// Where the clone is. Pass it to `fs.*`, `git.*`, `cmd.run`, `repo.map` and `repo.push`.
+    clone_path: String,
+    /// The session that has the clone. Pass it as `_session_id`.
+    session_id: String,
+    #[serde(flatten)]
+    overview: Overview,
+}
+
+/// The pack.
+pub fn pack() -> Pack {
+    Pack::new("repo.fetch", run)
+        .doc(
+            "Clone a git repository into a session, and describe it: files, README, entry points, \
+             documentation. The session stays for 5 minutes after the last call. Pass `session_id` as \
+             `_session_id`, and `clone_path`, to `fs.*`, `git.*`, `cmd.run`, `repo.map` and `repo.push`.",
+        )
+        .nature(Nature { open_world: true, ..Nature::default().in_sandbox() })
+        .session(SessionNeed::Keeps(Mode::Headless))
+        .programs(&["git"])
+        .timeout_s(1800)
+        .routing(Routing {
+            accepts: &["url"],
+            produces: &["clone_path", "session"],
+            intent_keywords: &["clone", "repository", "repo", "github", "checkout", "code"],
+            typical_use: "The first call for work on a repository.",
+            limitations: &["One clone for each call; the clone is gone with its session."],
+        })
+}
+
+async fn run(context: Context, input: Input) -> PackResult<Output> {
+    let session = context.session()?.id().to_string();
+    let clone_path = free_path(&context, &input.url).await?;
+    context.progress(0.1, format!("cloning {}", shown(&input.url)));
+    clone(&context, &input, &clone_path).await?;
+    context.progress(0.8, "reading the clone");
+    let in_clone = |words: &[&str]| Exec {
+        cwd: Some(clone_path.clone()),
+        env: git_environment(),
+        ..command(words.iter().copied())
+    };
+    let commit = context.output(in_clone(&["git", "rev-parse", "HEAD"])).await?.trim().to_owned();
+    let branch = context.output(in_clone(&["git", "branch", "--show-current"])).await?;
+    let reference = match branch.trim() {
+        "" => commit.clone(),
+        branch => branch.to_owned(),
+    };
+    let overview = overview(&context, &clone_path).await?;
+    let (url, session_id) = (input.url, session);
+    Ok(Output { url, reference, commit, clone_path, session_id, overview })
+}
+
+/// A folder for the clone that does not exist yet, named after the repository.
+async fn free_path(context: &Context, url: &str) -> PackResult<String> {
+    let script = "n=\"$1\"; i=1; while ! mkdir \"$n\" 2>/dev/null; do \
+                  [ -e \"$n\" ] || exit 1; i=$((i+1)); n=\"$1-$i\"; done; printf %s \"$n\"";
+    let name = format!("{WORKSPACE}/{}", name(url));
+    context.output(command(["bash", "-c", script, "repo.fetch", &name])).await
+}
+
+/// The last part of an address, as a folder name.
+fn name(url: &str) -> String {
+    let last = url.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let name: String = last.trim_end_matches(".git").chars().filter(|c| plain(*c)).collect();
+    match name.trim_start_matches(['.', '-']) {
+        "" => "repo".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+async fn clone(context: &Context, input: &Input, path: &str) -> PackResult<()> {
+    // A commit id can be fetched but not cloned.
+    let script = "set -e; url=\"$1\"; ref=\"$2\"; depth=\"$3\"; d=; [ \"$depth\" = 0 ] || d=\"--depth=$depth\"; \
+         if [ -z \"$ref\" ]; then exec git clone --quiet $d -- \"$url\" .; fi; \
+         if git clone --quiet $d --branch \"$ref\" -- \"$url\" . 2>/tmp/.clone-error; then exit 0; fi; \
+         grep -q 'Remote branch .* not found' /tmp/.clone-error || { cat /tmp/.clone-error >&2; exit 128; }; \
+         git init --quiet .; git remote add origin \"$url\"; \
+         git fetch --quiet $d origin \"$ref\"; git checkout --quiet FETCH_HEAD";
+    let depth = input.depth.to_string();
+    let reference = input.reference.as_deref().unwrap_or_default();
+    let words = ["bash", "-c", script, "repo.fetch", &input.url, reference, &depth];
+    let exec = Exec {
+        command: CommandLine::Program(words.map(str::to_owned).into()),
+        cwd: Some(path.to_owned()),
+        env: git_environment(),
+        timeout_s: 1700,
+        max_output_bytes: 64 << 10,
+        ..command([])
+    };
+    let state = context.exec(exec).await?;
+    if state.exit_code == Some(0) {
+        return Ok(());
+    }
+    let _ = context.exec(command(["rm", "-rf", "--", path])).await;
+    Err(explain(&input.url, failed("git clone", &state), state.stderr.as_deref().unwrap_or_default()))
+}
+
+/// Says what to do about a failed clone.
+fn explain(url: &str, error: PackError, stderr: &str) -> PackError {
+    let has = |text: &str| stderr.contains(text);
+    if has("could not read Username") || has("Authentication failed") || has(" 401") || has(" 403") {
+        let message = format!("{} needs a credential: {error}", shown(url));
+        return PackError::new(helmdeck_wire::ErrorCode::CredentialInvalid, message)
+            .hint("store one in the vault for this host, and grant it to this caller");
+    }
+    if has("not found") || has("does not exist") || has("Couldn't find remote ref") {
+        let message = format!("{} or its ref does not exist, or is private: {error}", shown(url));
+        return PackError::invalid("url", message);
+    }
+    error
+}
+
+/// The address without credentials.
+fn shown(url: &str) -> String {
+    match url.split_once("://") {
+        Some((scheme, rest)) => {
+            let end = rest.find('/').unwrap_or(rest.len());
+            let (authority, path) = rest.split_at_checked(end).unwrap_or((rest, ""));
+            let host = authority.rsplit('@').next().unwrap_or(authority);
+            format!("{scheme}://{host}{path}")
+        }
+        None => url.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clone_is_named_after_its_repository() {
+        for (url, expected) in [
+            ("https://example.com/a/app.git", "app"),
+            ("git@example.com:a/app", "app"),
+            ("https://example.com/a/app/", "app"),
+            ("https://example.com/..", "repo"),
+            ("https://example.com/$(id)", "id"),
+        ] {
+            assert_eq!(name(url), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn credentials_in_an_address_are_not_shown() {
+        assert_eq!(shown("https://me:secret@example.com/a"), "https://example.com/a");
+        assert_eq!(shown("https://example.com/a"), "https://example.com/a");
+    }
+}

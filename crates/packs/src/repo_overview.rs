@@ -1,0 +1,196 @@
+//! What a clone contains: files, README, entry points, documentation.
+
+use helmdeck_wire::exec::Exec;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{Context, PackResult, context::command, repository::git_environment};
+
+/// How many files are listed.
+const MAX_TREE: usize = 300;
+/// How much of the README is quoted.
+const MAX_README: usize = 4096;
+
+/// Files that say how a project is built or described, and what they are.
+const ENTRYPOINTS: [(&str, &str); 16] = [
+    ("Makefile", "build"),
+    ("go.mod", "go"),
+    ("package.json", "node"),
+    ("pyproject.toml", "python"),
+    ("setup.py", "python"),
+    ("Cargo.toml", "rust"),
+    ("pom.xml", "java"),
+    ("build.gradle", "gradle"),
+    ("CMakeLists.txt", "cmake"),
+    ("devfile.yaml", "devfile"),
+    ("Dockerfile", "container"),
+    ("docker-compose.yml", "compose"),
+    ("docker-compose.yaml", "compose"),
+    ("CLAUDE.md", "agent-doc"),
+    ("AGENTS.md", "agent-doc"),
+    ("CONTRIBUTING.md", "contributing"),
+];
+const DOC_FOLDERS: [&str; 9] =
+    ["docs", "doc", "content", "site", "book", "guide", "tutorials", "blog-posts", "examples"];
+const DOC_ENDINGS: [&str; 5] = [".md", ".mdx", ".rst", ".adoc", ".txt"];
+const CODE_ENDINGS: [&str; 24] = [
+    ".rs", ".go", ".py", ".js", ".jsx", ".ts", ".tsx", ".java", ".kt", ".c", ".h", ".cc", ".cpp",
+    ".hpp", ".cs", ".rb", ".php", ".swift", ".scala", ".sh", ".lua", ".ex", ".hs", ".sql",
+];
+
+/// What a clone contains.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Overview {
+    /// How many files.
+    files: usize,
+    /// The first 300 files, those near the root first.
+    tree: Vec<String>,
+    /// How many files there are in all.
+    tree_total: usize,
+    /// Whether `tree` is not complete.
+    tree_truncated: bool,
+    /// The README; null if there is none.
+    readme: Option<Readme>,
+    /// Files that say how it is built or described.
+    entrypoints: Vec<Entrypoint>,
+    /// Patterns for `fs.list` that find documentation.
+    doc_hints: Vec<String>,
+    /// What kind of repository it is.
+    signals: Signals,
+}
+
+/// The beginning of a README.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Readme {
+    /// The file.
+    path: String,
+    /// Its first 4 KiB.
+    content: String,
+    /// Whether it is longer.
+    truncated: bool,
+}
+
+/// A file that says how a project is built or described.
+#[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
+struct Entrypoint {
+    /// The file.
+    path: String,
+    /// What it is, such as `rust` or `container`.
+    kind: String,
+}
+
+/// What kind of repository it is.
+#[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
+struct Signals {
+    /// Whether it has a README.
+    has_readme: bool,
+    /// Whether it has a folder for documentation.
+    has_docs_dir: bool,
+    /// Whether it has source code.
+    has_code: bool,
+    /// How many documents.
+    doc_file_count: usize,
+    /// How many source files.
+    code_file_count: usize,
+    /// Whether it has almost nothing.
+    sparse: bool,
+}
+
+/// Describes a clone.
+pub async fn overview(context: &Context, clone_path: &str) -> PackResult<Overview> {
+    let run = |words: &[&str]| Exec {
+        cwd: Some(clone_path.to_owned()),
+        env: git_environment(),
+        ..command(words.iter().copied())
+    };
+    let listed = context.output(run(&["git", "ls-files", "-z"])).await?;
+    let mut files: Vec<&str> = listed.split('\0').filter(|name| !name.is_empty()).collect();
+    files.sort_by_key(|name| (name.matches('/').count(), name.to_owned()));
+    let path = files.iter().find(|name| is_readme(name)).copied();
+    let readme = match path {
+        Some(path) => {
+            let inner = format!("./{path}");
+            let text = context.output(run(&["head", "-c", "4100", "--", &inner])).await?;
+            let truncated = text.len() > MAX_README;
+            let content = text.chars().scan(0, |size, c| {
+                *size += c.len_utf8();
+                (*size <= MAX_README).then_some(c)
+            });
+            Some(Readme { path: path.to_owned(), content: content.collect(), truncated })
+        }
+        None => None,
+    };
+    Ok(describe(&files, readme))
+}
+
+/// Describes a list of files, those near the root first.
+fn describe(files: &[&str], readme: Option<Readme>) -> Overview {
+    let ends = |name: &str, endings: &[&str]| endings.iter().any(|end| name.ends_with(end));
+    let folder = |name: &str| name.split_once('/').map(|(folder, _)| folder.to_ascii_lowercase());
+    let doc_folders: Vec<_> = DOC_FOLDERS
+        .iter()
+        .filter(|doc| files.iter().any(|name| folder(name).as_deref() == Some(**doc)))
+        .collect();
+    let doc_file_count = files.iter().filter(|name| ends(name, &DOC_ENDINGS)).count();
+    let code_file_count = files.iter().filter(|name| ends(name, &CODE_ENDINGS)).count();
+    let entrypoints = files.iter().filter(|name| name.matches('/').count() <= 1).filter_map(|path| {
+        let name = path.rsplit('/').next()?;
+        let (_, kind) = ENTRYPOINTS.iter().find(|(known, _)| *known == name)?;
+        Some(Entrypoint { path: (*path).to_owned(), kind: (*kind).to_owned() })
+    });
+    let mut doc_hints: Vec<_> = doc_folders.iter().map(|folder| format!("{folder}/**/*.md")).collect();
+    if doc_hints.is_empty() && doc_file_count > 0 {
+        doc_hints.push("**/*.md".to_owned());
+    }
+    Overview {
+        files: files.len(),
+        tree: files.iter().take(MAX_TREE).map(|name| (*name).to_owned()).collect(),
+        tree_total: files.len(),
+        tree_truncated: files.len() > MAX_TREE,
+        signals: Signals {
+            has_readme: readme.is_some(),
+            has_docs_dir: !doc_folders.is_empty(),
+            has_code: code_file_count > 0,
+            doc_file_count,
+            code_file_count,
+            sparse: doc_file_count + code_file_count < 3,
+        },
+        readme,
+        entrypoints: entrypoints.collect(),
+        doc_hints,
+    }
+}
+
+fn is_readme(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    lower == "readme" || lower.starts_with("readme.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repository_is_described_by_its_files() {
+        let files = ["Cargo.toml", "README.md", "docs/a.md", "src/main.rs", "web/package.json"];
+        let overview = describe(&files, None);
+        let kinds: Vec<_> = overview.entrypoints.iter().map(|it| it.kind.as_str()).collect();
+        assert_eq!(kinds, ["rust", "node"]);
+        assert_eq!(overview.doc_hints, ["docs/**/*.md"]);
+        let signals = &overview.signals;
+        assert_eq!((signals.doc_file_count, signals.code_file_count), (2, 1));
+        assert!(signals.has_docs_dir && signals.has_code && !signals.sparse && !signals.has_readme);
+    }
+
+    #[test]
+    fn an_empty_repository_is_sparse_and_long_lists_are_cut() {
+        let overview = describe(&[], None);
+        assert!(overview.signals.sparse && overview.readme.is_none() && overview.doc_hints.is_empty());
+        let many: Vec<_> = (0..400).map(|number| format!("f{number}.md")).collect();
+        let many: Vec<_> = many.iter().map(String::as_str).collect();
+        let overview = describe(&many, None);
+        assert_eq!((overview.tree.len(), overview.tree_total), (300, 400));
+        assert!(overview.tree_truncated);
+        assert_eq!(overview.doc_hints, ["**/*.md"]);
+    }
+}

@@ -1,0 +1,98 @@
+//! The session of a job: the one its caller names, or a new one.
+
+use helmdeck_sessions::{Caller, Session, Sessions};
+use helmdeck_store::Store;
+use helmdeck_wire::{
+    ErrorCode, SessionId,
+    session::{Mode, SessionSpec},
+};
+
+use crate::{Pack, PackError, PackResult, pack::SessionNeed};
+
+/// How long a session stays after the last call, in seconds.
+const IDLE_S: u64 = 300;
+
+/// How the caller names a session.
+#[derive(Debug, Clone, Default)]
+pub struct NamedSession {
+    /// `_session_id`.
+    pub id: Option<SessionId>,
+    /// `workspace`.
+    pub workspace: Option<String>,
+}
+
+/// The session of a job.
+pub struct SessionUse {
+    /// The session.
+    pub session: Session,
+    /// Whether it ends with the job.
+    pub ends: bool,
+}
+
+/// Finds or creates the session that a pack needs.
+pub async fn obtain(
+    sessions: &Sessions,
+    store: &Store,
+    caller: &Caller,
+    pack: &Pack,
+    named: &NamedSession,
+) -> PackResult<Option<SessionUse>> {
+    let (mode, ends) = match pack.needs.session {
+        SessionNeed::None => return Ok(None),
+        SessionNeed::OneShot(mode) => (mode, named.workspace.is_none()),
+        SessionNeed::Keeps(mode) => (mode, false),
+        SessionNeed::Existing => {
+            let found = find(sessions, store, caller, named).await?;
+            let session = found.ok_or_else(|| nothing_named(pack))?;
+            return Ok(Some(SessionUse { session, ends: false }));
+        }
+    };
+    if let Some(session) = find(sessions, store, caller, named).await? {
+        if mode == Mode::Desktop {
+            session.ensure_desktop()?;
+        }
+        return Ok(Some(SessionUse { session, ends: false }));
+    }
+    let spec = SessionSpec {
+        mode: Some(mode),
+        label: Some(named.workspace.clone().unwrap_or_else(|| pack.name.clone())),
+        idle_timeout_s: Some(IDLE_S),
+        ..SessionSpec::default()
+    };
+    let session = sessions.create(caller, spec, true).await?;
+    if let Some(name) = &named.workspace {
+        store.set_workspace(&caller.subject, name, session.id()).await?;
+    }
+    Ok(Some(SessionUse { session, ends }))
+}
+
+/// The named session. A workspace whose session has ended is none.
+async fn find(
+    sessions: &Sessions,
+    store: &Store,
+    caller: &Caller,
+    named: &NamedSession,
+) -> PackResult<Option<Session>> {
+    if let Some(id) = &named.id {
+        let session = sessions.get(caller, id)?;
+        if !session.is_alive() {
+            let message = format!("session {id} has ended: call repo.fetch again for a new one");
+            return Err(PackError::new(ErrorCode::SessionUnavailable, message));
+        }
+        return Ok(Some(session));
+    }
+    let Some(name) = &named.workspace else { return Ok(None) };
+    let Some(id) = store.workspace(&caller.subject, name).await? else { return Ok(None) };
+    Ok(sessions.get(caller, &id).ok().filter(Session::is_alive))
+}
+
+fn nothing_named(pack: &Pack) -> PackError {
+    let message = format!(
+        "{} works in an existing session, and the call names none: pass `_session_id` from the reply \
+         of repo.fetch or session.create, or the same `workspace` name",
+        pack.name
+    );
+    let mut error = PackError::invalid("_session_id", message);
+    error = error.hint("without it, each call would start in an empty session");
+    error
+}

@@ -1,0 +1,188 @@
+//! Packs as tools.
+
+use std::{sync::Arc, time::Duration};
+
+use helmdeck_packs::{Engine, NamedSession, Options, Pack, SessionNeed};
+use helmdeck_sessions::Scope;
+use helmdeck_wire::{
+    ErrorBody, SessionId,
+    job::{Job, JobId, JobState},
+};
+use http::StatusCode;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+use super::{Answer, Call, Component, Outcome, Tool, title};
+use crate::{
+    error::{ApiError, ApiResult},
+    openapi::{ForClients, standalone},
+    operation::{Output, SchemaOf},
+};
+
+/// How long a call waits for its job before it returns a handle.
+pub const WAIT_S: u64 = 45;
+
+/// The tool that runs a pack.
+pub fn pack_tool(pack: &Arc<Pack>) -> Tool {
+    let (of_schema, of_handler) = (pack.clone(), pack.clone());
+    let handler =
+        move |call, _: &_, value| -> Answer { Box::pin(run(call, of_handler.clone(), value)) };
+    Tool {
+        name: pack.name.clone(),
+        title: title(&pack.name),
+        doc: pack.doc.clone(),
+        scope: Scope::SESSIONS_ACT,
+        nature: pack.nature,
+        of_session: false,
+        output: Output::Job(pack.output),
+        component: Component {
+            reference: pack.input.reference,
+            schema: pack.input.schema,
+            name: pack.input.name,
+        },
+        takes_bytes: false,
+        pack: Some(pack.clone()),
+        flags: Vec::new(),
+        root_schema: Box::new(move || input_schema(&of_schema)),
+        schema: Default::default(),
+        prepare: Ok,
+        handler: Box::new(handler),
+    }
+}
+
+/// The pack's own input, and options that every pack has.
+fn input_schema(pack: &Pack) -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.transforms.push(Box::new(ForClients));
+    });
+    let mut root = (pack.input.root)(settings.into_generator()).to_value();
+    if let Some(Value::Object(fields)) =
+        root.as_object_mut().map(|object| object.entry("properties").or_insert(json!({})))
+    {
+        if pack.needs.session != SessionNeed::None {
+            fields.insert("_session_id".to_owned(), session_option(pack));
+            let doc = "Name of a workspace: calls with the same name share a session.";
+            let name = json!({
+                "type": "string", "minLength": 1, "maxLength": 64,
+                "pattern": "^[A-Za-z0-9._-]+$", "description": doc,
+                "x-expected": "letters, digits, dots, underscores and hyphens",
+            });
+            fields.insert("workspace".to_owned(), name);
+        }
+        let doc = "Seconds to wait for the result before a handle is returned.";
+        fields.insert(
+            "wait_s".to_owned(),
+            json!({ "type": "integer", "minimum": 0, "maximum": WAIT_S, "description": doc }),
+        );
+        let doc = "A second call with the same key returns the first one's job.";
+        fields.insert(
+            "idempotency_key".to_owned(),
+            json!({ "type": "string", "minLength": 1, "maxLength": 200, "description": doc }),
+        );
+    }
+    root
+}
+
+fn session_option(pack: &Pack) -> Value {
+    let doc = match pack.needs.session {
+        SessionNeed::Existing => {
+            "The session to work in, as `repo.fetch` or `session.create` returned it."
+        }
+        _ => "A session to work in; a new one by default.",
+    };
+    json!({ "type": "string", "minLength": 1, "maxLength": 200, "description": doc })
+}
+
+/// The schema of a reply: a job with the pack's output.
+pub(super) fn reply_schema(output: SchemaOf) -> Value {
+    let output = standalone(output);
+    json!({
+        "type": "object",
+        "properties": {
+            "state": { "enum": ["working", "completed"], "description":
+                "`working` means that it goes on: pack.result returns the output later." },
+            "job_id": { "type": "string" },
+            "output": output,
+            "artifacts": { "type": "array", "items": { "type": "object" } },
+            "_session_id": { "type": "string" },
+        },
+        "required": ["state", "job_id"],
+    })
+}
+
+/// Runs a pack: waits for its job for a while, and returns a handle if it takes longer.
+async fn run(call: Call, pack: Arc<Pack>, mut input: Value) -> ApiResult<Outcome> {
+    let (options, wait) = match &mut input {
+        Value::Object(fields) => options(fields),
+        _ => (Options::default(), None),
+    };
+    let wait = wait.unwrap_or(if pack.returns_handle { 0 } else { WAIT_S });
+    let keep = options.idempotency_key.is_some();
+    start(&call, &pack, input, options, wait, keep).await
+}
+
+/// Starts a job and waits for it. Unless `keep` is set, a caller that disconnects cancels it.
+pub async fn start(
+    call: &Call,
+    pack: &Arc<Pack>,
+    input: Value,
+    options: Options,
+    wait_s: u64,
+    keep: bool,
+) -> ApiResult<Outcome> {
+    let engine = &call.app.packs;
+    let job = engine.submit(&call.caller, pack, input, options).await?;
+    let mut abandoned = Abandoned { engine: engine.clone(), id: Some(job.job_id.clone()) };
+    if keep || wait_s == 0 {
+        abandoned.id = None;
+    }
+    let wait = Duration::from_secs(wait_s);
+    let job = match wait_s {
+        0 => engine.job(&call.caller, &job.job_id).await,
+        _ => engine.wait(&call.caller, &job.job_id, wait).await,
+    };
+    abandoned.id = None;
+    reply(job?)
+}
+
+/// A job as a reply: an error if it has failed, a handle if it still works.
+pub fn reply(job: Job) -> ApiResult<Outcome> {
+    if let Some(error) = job.error {
+        return Err(failure(error));
+    }
+    let mut outcome = Outcome::json(&job)?;
+    if job.state == JobState::Working {
+        outcome.status = Some(StatusCode::ACCEPTED);
+    }
+    Ok(outcome)
+}
+
+fn failure(error: ErrorBody) -> ApiError {
+    helmdeck_packs::PackError::from(error).into()
+}
+
+/// Takes the options out of a call's arguments.
+fn options(fields: &mut Map<String, Value>) -> (Options, Option<u64>) {
+    let mut text = |field: &str| match fields.remove(field) {
+        Some(Value::String(text)) => Some(text),
+        _ => None,
+    };
+    let id = text("_session_id").map(SessionId::new);
+    let (workspace, idempotency_key) = (text("workspace"), text("idempotency_key"));
+    let wait = fields.remove("wait_s").and_then(|value| value.as_u64());
+    (Options { session: NamedSession { id, workspace }, idempotency_key }, wait)
+}
+
+/// Cancels a job whose caller disconnected before it got a handle.
+struct Abandoned {
+    engine: Engine,
+    id: Option<JobId>,
+}
+
+impl Drop for Abandoned {
+    fn drop(&mut self) {
+        if let Some(id) = &self.id {
+            self.engine.abandon(id);
+        }
+    }
+}

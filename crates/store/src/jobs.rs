@@ -1,0 +1,338 @@
+//! Jobs: calls of packs and their results.
+
+use helmdeck_wire::{
+    ErrorBody, SessionId,
+    job::{Job, JobArtifact, JobId, JobState},
+};
+use serde_json::Value;
+use sqlx::{QueryBuilder, Row, sqlite::SqliteRow};
+use time::OffsetDateTime;
+
+use crate::{Store, StoreError, moment};
+
+/// A job as it is stored.
+#[derive(Debug, Clone)]
+pub struct StoredJob {
+    /// Its id.
+    pub id: JobId,
+    /// Subject of the caller.
+    pub owner: String,
+    /// The caller, as JSON.
+    pub caller: String,
+    /// The pack.
+    pub pack: String,
+    /// The pack's version.
+    pub version: u32,
+    /// The checked input.
+    pub input: Value,
+    /// Its state.
+    pub state: JobState,
+    /// Progress in percent.
+    pub progress: u8,
+    /// What it does now, or did last.
+    pub message: Option<String>,
+    /// The pack's output.
+    pub output: Option<Value>,
+    /// Files that it created.
+    pub artifacts: Vec<JobArtifact>,
+    /// Why it failed.
+    pub error: Option<ErrorBody>,
+    /// The session that it works in.
+    pub session_id: Option<SessionId>,
+    /// A session that ends with it.
+    pub own_session_id: Option<SessionId>,
+    /// The caller's key for this call.
+    pub idempotency_key: Option<String>,
+    /// When it was submitted.
+    pub created_at: OffsetDateTime,
+    /// When it began.
+    pub started_at: Option<OffsetDateTime>,
+    /// When it ended.
+    pub ended_at: Option<OffsetDateTime>,
+}
+
+/// Which jobs to list.
+#[derive(Debug, Clone, Default)]
+pub struct JobFilter {
+    /// Jobs of this owner only.
+    pub owner: Option<String>,
+    /// Jobs in this state only.
+    pub state: Option<JobState>,
+    /// Jobs of this pack only.
+    pub pack: Option<String>,
+    /// Jobs older than this one.
+    pub before: Option<JobId>,
+    /// How many at most.
+    pub limit: u32,
+}
+
+impl StoredJob {
+    /// The job as clients see it, at this time.
+    pub fn view(&self, now: OffsetDateTime) -> Job {
+        let ran = self.started_at.map(|from| self.ended_at.unwrap_or(now) - from);
+        let duration_ms = ran.map_or(0, |ran| ran.whole_milliseconds().max(0));
+        Job {
+            job_id: self.id.clone(),
+            pack: self.pack.clone(),
+            version: format!("v{}", self.version),
+            state: self.state,
+            progress: self.progress,
+            message: self.message.clone(),
+            output: self.output.clone(),
+            artifacts: self.artifacts.clone(),
+            error: self.error.clone(),
+            duration_ms: u64::try_from(duration_ms).unwrap_or(u64::MAX),
+            session_id: self.session_id.clone(),
+            next_session_id: self.session_id.clone(),
+            created_at: self.created_at,
+            started_at: self.started_at,
+            ended_at: self.ended_at,
+        }
+    }
+}
+
+impl Store {
+    /// Adds a job. Returns the existing one if the owner has used its idempotency key before.
+    pub async fn add_job(&self, job: &StoredJob) -> Result<Option<StoredJob>, StoreError> {
+        let added = sqlx::query(
+            "INSERT INTO job (id, owner, caller, pack, version, input, state, progress,
+                              idempotency_key, created_at)
+             VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?) ON CONFLICT DO NOTHING",
+        )
+        .bind(job.id.as_str())
+        .bind(&job.owner)
+        .bind(&job.caller)
+        .bind(&job.pack)
+        .bind(job.version)
+        .bind(job.input.to_string())
+        .bind(job.state.as_str())
+        .bind(&job.idempotency_key)
+        .bind(moment::write("created_at", job.created_at)?)
+        .execute(&self.pool)
+        .await?;
+        if added.rows_affected() > 0 {
+            return Ok(None);
+        }
+        let row = sqlx::query("SELECT * FROM job WHERE owner = ? AND idempotency_key = ?")
+            .bind(&job.owner)
+            .bind(&job.idempotency_key)
+            .fetch_optional(&self.pool)
+            .await?;
+        row.map(|row| read(&row)).transpose()
+    }
+
+    /// Saves everything about a job that changes.
+    pub async fn save_job(&self, job: &StoredJob) -> Result<(), StoreError> {
+        let at = |field, at: Option<OffsetDateTime>| at.map(|at| moment::write(field, at));
+        sqlx::query(
+            "UPDATE job SET state = ?, progress = ?, message = ?, output = ?, artifacts = ?,
+                 error = ?, session_id = ?, own_session_id = ?, started_at = ?, ended_at = ?
+             WHERE id = ?",
+        )
+        .bind(job.state.as_str())
+        .bind(job.progress)
+        .bind(&job.message)
+        .bind(job.output.as_ref().map(Value::to_string))
+        .bind(json(&job.artifacts))
+        .bind(job.error.as_ref().map(json))
+        .bind(job.session_id.as_ref().map(SessionId::as_str))
+        .bind(job.own_session_id.as_ref().map(SessionId::as_str))
+        .bind(at("started_at", job.started_at).transpose()?)
+        .bind(at("ended_at", job.ended_at).transpose()?)
+        .bind(job.id.as_str())
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+
+    /// A job.
+    pub async fn job(&self, id: &JobId) -> Result<Option<StoredJob>, StoreError> {
+        let row = sqlx::query("SELECT * FROM job WHERE id = ?")
+            .bind(id.as_str())
+            .fetch_optional(&self.pool)
+            .await?;
+        row.map(|row| read(&row)).transpose()
+    }
+
+    /// Jobs, newest first.
+    pub async fn jobs(&self, filter: &JobFilter) -> Result<Vec<StoredJob>, StoreError> {
+        let mut query = QueryBuilder::new("SELECT * FROM job WHERE 1");
+        if let Some(owner) = &filter.owner {
+            query.push(" AND owner = ").push_bind(owner);
+        }
+        if let Some(state) = filter.state {
+            query.push(" AND state = ").push_bind(state.as_str());
+        }
+        if let Some(pack) = &filter.pack {
+            query.push(" AND pack = ").push_bind(pack);
+        }
+        if let Some(before) = &filter.before {
+            query.push(" AND (created_at, id) < (SELECT created_at, id FROM job WHERE id = ");
+            query.push_bind(before.as_str()).push(")");
+        }
+        query.push(" ORDER BY created_at DESC, id DESC LIMIT ").push_bind(filter.limit);
+        let rows = query.build().fetch_all(&self.pool).await?;
+        rows.iter().map(read).collect()
+    }
+
+    /// Deletes jobs that ended before this time.
+    pub async fn forget_jobs(&self, before: OffsetDateTime) -> Result<(), StoreError> {
+        sqlx::query("DELETE FROM job WHERE ended_at < ?")
+            .bind(moment::write("ended_at", before)?)
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+
+    /// The session behind a workspace of `owner`.
+    pub async fn workspace(
+        &self,
+        owner: &str,
+        name: &str,
+    ) -> Result<Option<SessionId>, StoreError> {
+        let row = sqlx::query("SELECT session_id FROM workspace WHERE owner = ? AND name = ?")
+            .bind(owner)
+            .bind(name)
+            .fetch_optional(&self.pool)
+            .await?;
+        Ok(row.map(|row| SessionId::new(row.get::<String, _>("session_id"))))
+    }
+
+    /// Sets the session behind a workspace of `owner`.
+    pub async fn set_workspace(
+        &self,
+        owner: &str,
+        name: &str,
+        session: &SessionId,
+    ) -> Result<(), StoreError> {
+        sqlx::query("INSERT OR REPLACE INTO workspace VALUES (?, ?, ?)")
+            .bind(owner)
+            .bind(name)
+            .bind(session.as_str())
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    // Types of ours are always valid JSON.
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+fn read(row: &SqliteRow) -> Result<StoredJob, StoreError> {
+    let text = |column: &str| row.get::<Option<String>, _>(column);
+    let at = |column: &'static str| text(column).map(|it| moment::read(column, it)).transpose();
+    let state: String = row.get("state");
+    let input: String = row.get("input");
+    Ok(StoredJob {
+        id: JobId::new(row.get::<String, _>("id")),
+        owner: row.get("owner"),
+        caller: row.get("caller"),
+        pack: row.get("pack"),
+        version: row.get("version"),
+        input: parse("input", input)?,
+        state: JobState::named(&state)
+            .ok_or(StoreError::Nonsense { field: "state", value: state })?,
+        progress: row.get("progress"),
+        message: text("message"),
+        output: text("output").map(|it| parse("output", it)).transpose()?,
+        artifacts: text("artifacts").map_or(Ok(Vec::new()), |it| parse("artifacts", it))?,
+        error: text("error").map(|it| parse("error", it)).transpose()?,
+        session_id: text("session_id").map(SessionId::new),
+        own_session_id: text("own_session_id").map(SessionId::new),
+        idempotency_key: text("idempotency_key"),
+        created_at: moment::read("created_at", row.get("created_at"))?,
+        started_at: at("started_at")?,
+        ended_at: at("ended_at")?,
+    })
+}
+
+fn parse<T: serde::de::DeserializeOwned>(
+    field: &'static str,
+    text: String,
+) -> Result<T, StoreError> {
+    serde_json::from_str(&text).map_err(|_| StoreError::Nonsense { field, value: text })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use time::Duration;
+
+    use super::*;
+
+    fn job(number: u8, owner: &str, key: Option<&str>) -> StoredJob {
+        StoredJob {
+            id: JobId::from_random([number; 12]),
+            owner: owner.to_owned(),
+            caller: "{}".to_owned(),
+            pack: "fs.read".to_owned(),
+            version: 1,
+            input: json!({ "path": "a" }),
+            state: JobState::Working,
+            progress: 0,
+            message: None,
+            output: None,
+            artifacts: Vec::new(),
+            error: None,
+            session_id: None,
+            own_session_id: None,
+            idempotency_key: key.map(str::to_owned),
+            created_at: OffsetDateTime::UNIX_EPOCH + Duration::seconds(i64::from(number)),
+            started_at: None,
+            ended_at: None,
+        }
+    }
+
+    async fn store() -> (tempfile::TempDir, Store) {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        (dir, store)
+    }
+
+    #[tokio::test]
+    async fn a_job_is_read_as_it_was_saved() {
+        let (_dir, store) = store().await;
+        let mut job = job(1, "ann", None);
+        assert!(store.add_job(&job).await.unwrap().is_none());
+        job.state = JobState::Completed;
+        job.output = Some(json!({ "content": "x" }));
+        job.started_at = Some(job.created_at);
+        job.ended_at = Some(job.created_at + Duration::milliseconds(1500));
+        store.save_job(&job).await.unwrap();
+        let view = store.job(&job.id).await.unwrap().unwrap().view(OffsetDateTime::UNIX_EPOCH);
+        assert_eq!((view.state, view.duration_ms), (JobState::Completed, 1500));
+        assert_eq!(view.output, Some(json!({ "content": "x" })));
+        store.forget_jobs(job.created_at + Duration::seconds(2)).await.unwrap();
+        assert!(store.job(&job.id).await.unwrap().is_none());
+    }
+
+    #[tokio::test]
+    async fn an_idempotency_key_names_one_job_of_its_owner() {
+        let (_dir, store) = store().await;
+        assert!(store.add_job(&job(1, "ann", Some("k"))).await.unwrap().is_none());
+        let first = store.add_job(&job(2, "ann", Some("k"))).await.unwrap().unwrap();
+        assert_eq!(first.id, job(1, "ann", None).id);
+        assert!(store.add_job(&job(3, "bob", Some("k"))).await.unwrap().is_none());
+        assert!(store.add_job(&job(4, "ann", None)).await.unwrap().is_none());
+    }
+
+    #[tokio::test]
+    async fn jobs_are_listed_newest_first_and_page_by_page() {
+        let (_dir, store) = store().await;
+        for number in 1..=5 {
+            let owner = if number == 3 { "bob" } else { "ann" };
+            store.add_job(&job(number, owner, None)).await.unwrap();
+        }
+        let filter = JobFilter { owner: Some("ann".to_owned()), limit: 2, ..JobFilter::default() };
+        let page = store.jobs(&filter).await.unwrap();
+        let ids = |jobs: &[StoredJob]| jobs.iter().map(|job| job.id.clone()).collect::<Vec<_>>();
+        let id = |number| job(number, "", None).id;
+        assert_eq!(ids(&page), [id(5), id(4)]);
+        let filter = JobFilter { before: Some(id(4)), ..filter };
+        assert_eq!(ids(&store.jobs(&filter).await.unwrap()), [id(2), id(1)]);
+        let none = JobFilter { state: Some(JobState::Failed), ..filter };
+        assert!(store.jobs(&none).await.unwrap().is_empty());
+    }
+}
