@@ -91,7 +91,6 @@ pub(crate) struct Shared {
 
 /// A job that waits or runs.
 struct Live {
-    owner: String,
     cancel: CancellationToken,
     /// The job as of its last change.
     latest: watch::Sender<Job>,

@@ -51,6 +51,8 @@ mod tests {
         assert!(matches("docs/**/*.md", "docs/a/b/c.md") && matches("docs/**/*.md", "docs/c.md"));
         assert!(!matches("docs/*.md", "docs/a/c.md"));
         assert!(Glob::parse("a[").is_err());
-        assert!(Glob::parse("docs/**").unwrap().is_deep() && !Glob::parse("*.rs").unwrap().is_deep());
+        assert!(
+            Glob::parse("docs/**").unwrap().is_deep() && !Glob::parse("*.rs").unwrap().is_deep()
+        );
     }
 }

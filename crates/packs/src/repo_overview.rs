@@ -133,12 +133,14 @@ fn describe(files: &[&str], readme: Option<Readme>) -> Overview {
         .collect();
     let doc_file_count = files.iter().filter(|name| ends(name, &DOC_ENDINGS)).count();
     let code_file_count = files.iter().filter(|name| ends(name, &CODE_ENDINGS)).count();
-    let entrypoints = files.iter().filter(|name| name.matches('/').count() <= 1).filter_map(|path| {
-        let name = path.rsplit('/').next()?;
-        let (_, kind) = ENTRYPOINTS.iter().find(|(known, _)| *known == name)?;
-        Some(Entrypoint { path: (*path).to_owned(), kind: (*kind).to_owned() })
-    });
-    let mut doc_hints: Vec<_> = doc_folders.iter().map(|folder| format!("{folder}/**/*.md")).collect();
+    let entrypoints =
+        files.iter().filter(|name| name.matches('/').count() <= 1).filter_map(|path| {
+            let name = path.rsplit('/').next()?;
+            let (_, kind) = ENTRYPOINTS.iter().find(|(known, _)| *known == name)?;
+            Some(Entrypoint { path: (*path).to_owned(), kind: (*kind).to_owned() })
+        });
+    let mut doc_hints: Vec<_> =
+        doc_folders.iter().map(|folder| format!("{folder}/**/*.md")).collect();
     if doc_hints.is_empty() && doc_file_count > 0 {
         doc_hints.push("**/*.md".to_owned());
     }
@@ -185,7 +187,9 @@ mod tests {
     #[test]
     fn an_empty_repository_is_sparse_and_long_lists_are_cut() {
         let overview = describe(&[], None);
-        assert!(overview.signals.sparse && overview.readme.is_none() && overview.doc_hints.is_empty());
+        assert!(
+            overview.signals.sparse && overview.readme.is_none() && overview.doc_hints.is_empty()
+        );
         let many: Vec<_> = (0..400).map(|number| format!("f{number}.md")).collect();
         let many: Vec<_> = many.iter().map(String::as_str).collect();
         let overview = describe(&many, None);

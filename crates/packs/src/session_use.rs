@@ -55,7 +55,7 @@ pub async fn obtain(
     }
     let spec = SessionSpec {
         mode: Some(mode),
-        label: Some(named.workspace.clone().unwrap_or_else(|| pack.name.clone())),
+        label: named.workspace.clone().unwrap_or_else(|| pack.name.clone()),
         idle_timeout_s: Some(IDLE_S),
         ..SessionSpec::default()
     };

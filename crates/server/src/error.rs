@@ -336,9 +336,11 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::InvalidOutput
         | E::ArtifactFailed
         | E::BrowserRestarted => StatusCode::BAD_GATEWAY,
-        E::SessionUnavailable | E::CdpUnavailable | E::CapacityReached | E::Overloaded | E::Unavailable => {
-            StatusCode::SERVICE_UNAVAILABLE
-        }
+        E::SessionUnavailable
+        | E::CdpUnavailable
+        | E::CapacityReached
+        | E::Overloaded
+        | E::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         E::Timeout => StatusCode::GATEWAY_TIMEOUT,
         E::SessionDiskFull | E::ResourceExhausted => StatusCode::INSUFFICIENT_STORAGE,
     }

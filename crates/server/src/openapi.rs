@@ -16,7 +16,7 @@ use crate::{
 pub use schema::{ForClients, without_notes};
 
 /// Descriptions of the tags, in reading order.
-const TAGS: [(&str, &str); 17] = [
+const TAGS: [(&str, &str); 19] = [
     ("sessions", "Create, list, watch, share and end sessions, and move files in and out."),
     ("desktop", "Drive a desktop session by pixel: mouse, keyboard, windows and programs."),
     ("browser", "Drive the session's browser by page and element."),
@@ -29,6 +29,8 @@ const TAGS: [(&str, &str); 17] = [
     ("egress", "What sessions may reach on the network."),
     ("attach", "Turn an existing display or browser into a session."),
     ("auth", "Log in and out."),
+    ("packs", "Typed tools that run as jobs."),
+    ("jobs", "Calls of packs, and their results."),
     ("connect", "Connect MCP clients."),
     ("skill", "Instructions for agents."),
     ("tokens", "Create, list and revoke tokens."),

@@ -22,7 +22,7 @@ const SECTIONS: [&str; 6] = [
     include_str!("skill/issues.md"),
 ];
 /// Nouns of tools for agents, with headings. Tools for tokens and settings are left out.
-const NOUNS: [(&str, &str); 9] = [
+const NOUNS: [(&str, &str); 11] = [
     ("session", "Sessions and programs"),
     ("browser", "Browser: by page element"),
     ("desktop", "Desktop: by pixel"),
@@ -32,6 +32,8 @@ const NOUNS: [(&str, &str); 9] = [
     ("egress", "Network policy"),
     ("profile", "Browser profiles"),
     ("extension", "Browser extensions"),
+    ("pack", "Packs: typed tools that run as jobs"),
+    ("job", "Jobs"),
 ];
 
 /// The whole SKILL.md.
@@ -58,7 +60,11 @@ fn catalogue(tools: &[Arc<Tool>]) -> String {
          and whether people\nwho watch can see it. A tool that differs says so.\n",
     );
     for (noun, heading) in NOUNS {
-        let of_noun: Vec<_> = tools.iter().filter(|tool| is_of(tool, noun)).collect();
+        let is_listed = |tool: &&Arc<Tool>| match tool.pack {
+            Some(_) => noun == "pack",
+            None => is_of(tool, noun),
+        };
+        let of_noun: Vec<_> = tools.iter().filter(is_listed).collect();
         let usual = most_common(of_noun.iter().map(|tool| whereabouts(tool.nature)));
         // Writing to a string does not fail.
         let _ = write!(text, "\n### {heading}\n\n*{usual}*\n\n");

@@ -171,8 +171,7 @@ mod tests {
 
     #[test]
     fn a_state_has_one_name() {
-        for state in
-            [JobState::Working, JobState::Completed, JobState::Failed, JobState::Cancelled]
+        for state in [JobState::Working, JobState::Completed, JobState::Failed, JobState::Cancelled]
         {
             assert_eq!(serde_json::to_value(state).unwrap(), state.as_str());
             assert_eq!(JobState::named(state.as_str()), Some(state));

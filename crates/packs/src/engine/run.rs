@@ -75,12 +75,7 @@ impl Engine {
         let progress = Progress { latest: Some(latest.clone()), ..Progress::default() };
         let progress = Arc::new(Mutex::new(progress));
         let cancel = CancellationToken::new();
-        let live = Live {
-            owner: job.owner.clone(),
-            cancel: cancel.clone(),
-            latest,
-            progress: progress.clone(),
-        };
+        let live = Live { cancel: cancel.clone(), latest, progress: progress.clone() };
         let (owner, id) = (job.owner.clone(), job.id.clone());
         self.shared.live.lock().insert(id.clone(), live);
         let (begin, turn) = tokio::sync::oneshot::channel();

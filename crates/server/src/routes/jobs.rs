@@ -147,7 +147,8 @@ fn unknown(app: &App, name: &str) -> ApiError {
     let scored = names.map(|known| (strsim::jaro_winkler(known, name), known));
     let nearest = scored.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(score, _)| *score > 0.8);
     let hint = nearest.map(|(_, name)| format!("; did you mean {name}?")).unwrap_or_default();
-    let message = format!("the pack {name:?} does not exist{hint} GET /api/v1/packs lists all packs");
+    let message =
+        format!("the pack {name:?} does not exist{hint} GET /api/v1/packs lists all packs");
     let message = message.replace("exist GET", "exist: GET");
     ApiError::new(ErrorCode::UnknownPack, message)
 }
@@ -399,4 +400,3 @@ async fn result(call: Call, wanted: OneJob) -> ApiResult<Outcome> {
     }
     reply(job)
 }
-

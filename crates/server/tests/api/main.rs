@@ -41,6 +41,7 @@ mod nowhere;
 mod openapi;
 mod outdated;
 mod ownership;
+mod packs;
 mod pages;
 mod paths;
 mod profiles;

@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 
 use client::McpClient;
 
-fn modern(server: &FakeServer, subject: &str) -> McpClient {
+/// A client of the newest protocol.
+pub fn modern(server: &FakeServer, subject: &str) -> McpClient {
     McpClient::modern(server.address, server.token(subject, "sessions:*"))
 }
 

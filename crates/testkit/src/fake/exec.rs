@@ -1,6 +1,6 @@
-//! Commands of a fake guest: each ends at once, with its words as output.
+//! Commands of a fake guest: each ends at once, except `sleep`, which runs until it is killed.
 
-use std::io;
+use std::{io, time::Duration};
 
 use axum::{Json, extract::Query};
 use helmdeck_link::exec::{Message, Piece, send};
@@ -15,15 +15,19 @@ use tokio::io::AsyncWrite;
 
 /// The id of every command.
 const ID: &str = "exec-fake";
+/// The id of `sleep`.
+const SLEEP: &str = "exec-sleep";
+/// How long a request for the state of `sleep` waits.
+const NAP: Duration = Duration::from_millis(50);
 /// Output of every command.
 const OUTPUT: &str = "done\n";
 
 /// An error response of a guest.
 pub type Refusal = (StatusCode, Json<ErrorBody>);
 
-/// Starts a command, which ends immediately.
-pub async fn start(Json(_): Json<Exec>) -> Json<Value> {
-    Json(json!({ "id": ID }))
+/// Starts a command.
+pub async fn start(Json(exec): Json<Exec>) -> Json<Value> {
+    Json(json!({ "id": if exec.command.name() == "sleep" { SLEEP } else { ID } }))
 }
 
 /// No command is kept.
@@ -34,7 +38,11 @@ pub async fn list() -> Json<ExecList> {
 /// How the command ended.
 pub async fn show(Query(one): Query<OneExec>) -> Result<Json<ExecState>, Refusal> {
     known(&one.id)?;
-    Ok(Json(ended(one.id)))
+    let running = one.id.as_str() == SLEEP;
+    if running {
+        tokio::time::sleep(NAP).await;
+    }
+    Ok(Json(ExecState { running, ..ended(one.id) }))
 }
 
 /// Sends the output of the command and its result.
@@ -67,7 +75,7 @@ pub async fn kill(Json(one): Json<OneExec>) -> Result<(), Refusal> {
 
 /// Refuses other commands.
 pub fn known(id: &ExecId) -> Result<(), Refusal> {
-    if id.as_str() == ID {
+    if [ID, SLEEP].contains(&id.as_str()) {
         return Ok(());
     }
     let message = "the command does not exist, or it ended too long ago";

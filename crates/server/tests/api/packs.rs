@@ -1,0 +1,235 @@
+//! Packs and jobs, with fake guests.
+
+use std::time::Duration;
+
+use helmdeck_testkit::{Client, eventually, fake::FakeServer};
+use serde_json::{Value, json};
+
+use crate::mcp::modern;
+
+const SOON: Duration = Duration::from_secs(20);
+
+async fn headless(client: &Client) -> String {
+    let created = client.post("/api/v1/sessions", &json!({})).await.expect(201).json();
+    created["id"].as_str().unwrap().to_owned()
+}
+
+fn echo(session: &str) -> Value {
+    json!({ "_session_id": session, "clone_path": "/workspace/app", "command": ["echo", "x"] })
+}
+
+fn sleep(session: &str) -> Value {
+    json!({ "_session_id": session, "clone_path": "/workspace/app", "command": ["sleep", "99"] })
+}
+
+async fn run(client: &Client, pack: &str, input: &Value) -> Value {
+    client.post(&format!("/api/v1/packs/{pack}"), input).await.expect(200).json()
+}
+
+#[tokio::test]
+async fn packs_are_listed_found_by_intent_and_described_with_schemas() {
+    let server = FakeServer::start().await;
+    let ann = server.client("ann", "sessions:*");
+    let listed = ann.get("/api/v1/packs").await.expect(200).json();
+    assert_eq!(listed["count"], listed["packs"].as_array().unwrap().len());
+    let found = ann.get("/api/v1/packs?search=clone%20repository").await.expect(200).json();
+    assert_eq!(found["packs"][0]["name"], "repo.fetch");
+    let shown = ann.get("/api/v1/packs/fs.read").await.expect(200).json();
+    let fields = &shown["input_schema"]["properties"];
+    assert!(fields["path"]["description"].is_string() && fields["_session_id"].is_object());
+    assert_eq!(shown["session"], "existing");
+    assert_eq!(ann.get("/api/v1/packs/fs.read/v1").await.expect(200).json()["latest"], "v1");
+    let message = ann.get("/api/v1/packs/fs.raed").await.expect_error(404, "unknown_pack");
+    assert!(message.contains("did you mean fs.read?"), "{message}");
+    ann.get("/api/v1/packs/fs.read/v9").await.expect_error(404, "unknown_pack");
+}
+
+#[tokio::test]
+async fn a_pack_returns_its_output_in_an_envelope_with_its_session() {
+    let server = FakeServer::start().await;
+    let ann = server.client("ann", "sessions:*");
+    let session = headless(&ann).await;
+    for path in ["/api/v1/packs/cmd.run", "/api/v1/packs/cmd.run/v1", "/api/v1/tools/cmd.run"] {
+        let job = ann.post(path, &echo(&session)).await.expect(200).json();
+        assert_eq!((&job["pack"], &job["version"]), (&json!("cmd.run"), &json!("v1")), "{job}");
+        assert_eq!((&job["state"], &job["progress"]), (&json!("completed"), &json!(100)));
+        assert_eq!(job["output"]["exit_code"], 0);
+        assert_eq!((&job["session_id"], &job["_session_id"]), (&json!(session), &json!(session)));
+        assert!(job["duration_ms"].as_u64().unwrap() < 60_000, "milliseconds: {job}");
+    }
+}
+
+#[tokio::test]
+async fn a_pack_that_needs_a_session_says_where_to_get_one() {
+    let server = FakeServer::start().await;
+    let ann = server.client("ann", "sessions:*");
+    let input = json!({ "clone_path": "/workspace/app", "path": "README.md" });
+    let answer = ann.post("/api/v1/packs/fs.read", &input).await;
+    let body = answer.json();
+    let message = answer.expect_error(400, "invalid_input");
+    assert!(message.contains("pass `_session_id` from the reply of repo.fetch"), "{message}");
+    assert_eq!((&body["field"], &body["retryable"]), (&json!("_session_id"), &json!(false)));
+}
+
+#[tokio::test]
+async fn the_session_of_another_caller_is_not_available() {
+    let server = FakeServer::start().await;
+    let (ann, bob) = (server.client("ann", "sessions:*"), server.client("bob", "sessions:*"));
+    let session = headless(&ann).await;
+    let answer = bob.post("/api/v1/packs/cmd.run", &echo(&session)).await;
+    assert_eq!(answer.json()["retryable"], true);
+    answer.expect_error(503, "session_unavailable");
+}
+
+#[tokio::test]
+async fn wrong_input_names_the_field_and_runs_nothing() {
+    let server = FakeServer::start().await;
+    let ann = server.client("ann", "sessions:*");
+    for (pack, input, field) in [
+        ("fs.read", json!({ "clone_path": "app", "path": "a" }), "clone_path"),
+        ("fs.read", json!({ "clone_path": "/a", "path": "/etc/passwd" }), "path"),
+        ("fs.read", json!({ "clone_path": "/a", "path": "a", "_sesion_id": "s" }), "_sesion_id"),
+        ("repo.fetch", json!({ "url": "file:///etc" }), "url"),
+        ("repo.fetch", json!({ "url": "https://a/b", "ref": "--upload-pack=x" }), "ref"),
+        ("git.log", json!({ "clone_path": "/a", "count": 0 }), "count"),
+        ("python.run", json!({ "code": "1", "wait_s": 46 }), "wait_s"),
+    ] {
+        let answer = ann.post(&format!("/api/v1/packs/{pack}"), &input).await;
+        assert_eq!(answer.json()["field"], field, "{pack} {input}");
+        answer.expect_error(400, "invalid_input");
+    }
+    assert_eq!(ann.get("/api/v1/jobs").await.expect(200).json()["count"], 0);
+}
+
+#[tokio::test]
+async fn a_one_shot_pack_ends_its_session_and_a_workspace_keeps_it() {
+    let server = FakeServer::start().await;
+    let ann = server.client("ann", "sessions:*");
+    let job = run(&ann, "python.run", &json!({ "code": "print(1)" })).await;
+    assert!(job.get("_session_id").is_none(), "{job}");
+    let alive = async || {
+        let list = ann.get("/api/v1/sessions").await.expect(200).json();
+        let all = list["sessions"].as_array().unwrap().clone();
+        all.iter().filter(|it| it["end_reason"].is_null()).count()
+    };
+    assert_eq!(alive().await, 0);
+    let input = json!({ "code": "print(1)", "workspace": "calc" });
+    let first = run(&ann, "python.run", &input).await["_session_id"].clone();
+    let second = run(&ann, "python.run", &input).await["_session_id"].clone();
+    assert!(first.is_string());
+    assert_eq!((first, alive().await), (second, 1));
+}
+
+#[tokio::test]
+async fn a_handle_is_returned_at_once_and_the_result_can_be_read_again() {
+    let server = FakeServer::start().await;
+    let ann = server.client("ann", "sessions:*");
+    let session = headless(&ann).await;
+    let mut input = echo(&session);
+    input["wait_s"] = json!(0);
+    let job = ann.post("/api/v1/packs/cmd.run", &input).await.expect(202).json();
+    let path = format!("/api/v1/jobs/{}?wait_s=20", job["job_id"].as_str().unwrap());
+    for _ in 0..2 {
+        let job = ann.get(&path).await.expect(200).json();
+        assert_eq!((&job["state"], &job["output"]["exit_code"]), (&json!("completed"), &json!(0)));
+    }
+    let bob = server.client("bob", "sessions:*");
+    bob.get(&path).await.expect_error(404, "unknown_job");
+    assert_eq!(bob.get("/api/v1/jobs").await.expect(200).json()["count"], 0);
+    assert_eq!(server.admin().get("/api/v1/jobs").await.expect(200).json()["count"], 1);
+}
+
+#[tokio::test]
+async fn a_job_that_works_has_no_result_and_can_be_cancelled() {
+    let server = FakeServer::start().await;
+    let ann = server.client("ann", "sessions:*");
+    let session = headless(&ann).await;
+    let start = json!({ "pack": "cmd.run", "input": sleep(&session) });
+    let job = ann.post("/api/v1/tools/pack.start", &start).await.expect(202).json();
+    let id = job["job_id"].as_str().unwrap();
+    let which = json!({ "job_id": format!("pack_{id}") });
+    ann.post("/api/v1/tools/pack.result", &which).await.expect_error(409, "not_ready");
+    let status = ann.post("/api/v1/tools/pack.status", &which).await.expect(200).json();
+    assert_eq!(status["state"], "working");
+    let path = format!("/api/v1/jobs/{id}");
+    assert_eq!(ann.delete(&path).await.expect(200).json()["state"], "cancelled");
+    assert_eq!(ann.delete(&path).await.expect(200).json()["state"], "cancelled");
+    ann.post("/api/v1/tools/pack.result", &which).await.expect_error(409, "cancelled");
+}
+
+#[tokio::test]
+async fn an_idempotency_key_runs_a_call_once() {
+    let server = FakeServer::start().await;
+    let ann = server.client("ann", "sessions:*");
+    let session = headless(&ann).await;
+    let mut input = echo(&session);
+    input["idempotency_key"] = json!("k1");
+    let first = run(&ann, "cmd.run", &input).await["job_id"].clone();
+    assert_eq!(run(&ann, "cmd.run", &input).await["job_id"], first);
+    input["command"] = json!(["echo", "y"]);
+    let answer = ann.post("/api/v1/packs/cmd.run", &input).await;
+    assert_eq!(answer.json()["field"], "idempotency_key");
+    answer.expect_error(400, "invalid_input");
+}
+
+#[tokio::test]
+async fn after_a_kill_of_the_server_a_job_that_may_not_run_twice_fails_with_a_reason() {
+    let mut server = FakeServer::start().await;
+    let session = headless(&server.client("ann", "sessions:*")).await;
+    let mut ids = Vec::new();
+    {
+        let ann = server.client("ann", "sessions:*");
+        let mut input = sleep(&session);
+        input["wait_s"] = json!(0);
+        for _ in 0..2 {
+            let job = ann.post("/api/v1/packs/cmd.run", &input).await.expect(202).json();
+            ids.push(job["job_id"].as_str().unwrap().to_owned());
+        }
+        let id = ids[0].clone();
+        let began = async || {
+            let job = ann.get(&format!("/api/v1/jobs/{id}")).await.expect(200).json();
+            (!job["started_at"].is_null()).then_some(())
+        };
+        eventually(SOON, began).await.expect("it begins");
+    }
+    server.kill().await;
+    server.restart().await;
+    let ann = server.client("ann", "sessions:*");
+    for id in ids {
+        let job = ann.get(&format!("/api/v1/jobs/{id}")).await.expect(200).json();
+        assert_eq!(job["state"], "failed", "{job}");
+        assert!(job["error"]["message"].as_str().unwrap().contains("the server stopped"), "{job}");
+    }
+}
+
+#[tokio::test]
+async fn a_job_is_followed_as_events_until_it_ends() {
+    let server = FakeServer::start().await;
+    let ann = server.client("ann", "sessions:*");
+    let session = headless(&ann).await;
+    let job = run(&ann, "cmd.run", &echo(&session)).await;
+    let path = format!("/api/v1/jobs/{}/events", job["job_id"].as_str().unwrap());
+    let events = ann.get(&path).await.expect(200);
+    let text = String::from_utf8_lossy(&events.body).into_owned();
+    assert!(text.starts_with("event: job\ndata: {"), "{text}");
+    assert!(text.contains("\"state\":\"completed\""), "{text}");
+}
+
+#[tokio::test]
+async fn mcp_clients_see_packs_as_tools_and_get_handles_as_tasks() {
+    let server = FakeServer::start().await;
+    let client = modern(&server, "ann");
+    let listed = client.tools().await;
+    let tool = listed.iter().find(|tool| tool["name"] == "repo-fetch").expect("listed");
+    assert!(tool["inputSchema"]["properties"]["url"]["description"].is_string());
+    let session = headless(&server.client("ann", "sessions:*")).await;
+    let reply = client.ok("cmd-run", echo(&session)).await;
+    assert_eq!(reply["output"]["exit_code"], 0, "{reply}");
+    let mut input = sleep(&session);
+    input["wait_s"] = json!(0);
+    let reply = client.call("cmd.run", input).await;
+    let task = &reply["_meta"]["modelcontextprotocol.io/related-task"]["taskId"];
+    assert!(task.as_str().unwrap().starts_with("pack_job-"), "{reply}");
+    let status = client.ok("pack-status", json!({ "job_id": task })).await;
+    assert_eq!(status["state"], "working");
+}
