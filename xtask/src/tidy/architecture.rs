@@ -3,7 +3,7 @@
 use super::{Report, Repository};
 
 const PATH: &str = "ARCHITECTURE.md";
-const LIMIT: usize = 300;
+const LIMIT: usize = 350;
 
 pub(super) fn check(repository: &Repository, report: &mut Report) {
     let Some(text) = repository.text(PATH) else {
