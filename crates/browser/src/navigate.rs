@@ -22,6 +22,10 @@ const DOWNLOAD: Duration = Duration::from_secs(1);
 const EGRESS_HEADER: &str = "x-helmdeck-egress";
 /// How long the error page of a failed navigation may take to appear.
 const FAILURE: Duration = Duration::from_millis(500);
+/// Chromium drops requests when an interface or address of the sandbox appears or goes.
+const NETWORK_CHANGED: &str = "net::ERR_NETWORK_CHANGED";
+/// How many such changes a navigation survives.
+const NETWORK_CHANGES: usize = 3;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -151,7 +155,18 @@ impl PageAction {
         Ok(Navigated { acted: self.acted().await?, title, status, vault: Vault::default() })
     }
 
+    /// Navigates to an address. Begins again if the network changed meanwhile.
     async fn go(&self, url: &str, arrival: &mut Arrival) -> Result<String, BrowserError> {
+        for _ in 0..NETWORK_CHANGES {
+            match self.try_to_go(url, arrival).await {
+                Err(BrowserError::Navigation { why, .. }) if why == NETWORK_CHANGED => {}
+                gone => return gone,
+            }
+        }
+        self.try_to_go(url, arrival).await
+    }
+
+    async fn try_to_go(&self, url: &str, arrival: &mut Arrival) -> Result<String, BrowserError> {
         let begun = self.running.known.downloads.lock().mark();
         let session = self.page.session();
         let params = json!({ "url": url });

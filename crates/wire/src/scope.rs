@@ -1,6 +1,8 @@
 //! Scopes: what a token allows.
 
-use std::fmt;
+use std::{borrow::Cow, collections::BTreeSet, fmt};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 /// One permission of a token: `family:verb`, or `admin`. Each operation requires one scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -27,13 +29,22 @@ impl Scope {
         (Self::METRICS_READ, "read the server's metrics"),
     ];
 
-    /// Whether a token may hold this scope: one of the registry, or a whole family such as
-    /// `sessions:*`.
+    /// Everything that a token may hold: the registry, and whole families such as `sessions:*` or
+    /// `sessions`.
+    pub fn names() -> BTreeSet<String> {
+        let family = |scope: &str| scope.split_once(':').map(|(family, _)| family.to_owned());
+        let mut names = BTreeSet::new();
+        for (scope, _) in Self::REGISTRY {
+            names.insert(scope.0.to_owned());
+            names.extend(family(scope.0).map(|family| format!("{family}:*")));
+            names.extend(family(scope.0));
+        }
+        names
+    }
+
+    /// Whether a token may hold this scope.
     pub fn is_known(text: &str) -> bool {
-        let family = text.strip_suffix(":*").unwrap_or(text);
-        Self::REGISTRY.iter().any(|(scope, _)| {
-            scope.0 == text || scope.0.split_once(':').is_some_and(|(prefix, _)| prefix == family)
-        })
+        Self::names().contains(text)
     }
 
     /// The scope as it is written in a token.
@@ -45,6 +56,24 @@ impl Scope {
 impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0)
+    }
+}
+
+/// The schema of a scope in a request.
+pub struct ScopeName;
+
+impl JsonSchema for ScopeName {
+    fn schema_name() -> Cow<'static, str> {
+        "Scope".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names: Vec<_> = Scope::names().into_iter().collect();
+        json_schema!({ "type": "string", "enum": names })
     }
 }
 

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
+use crate::scope::ScopeName;
+
 /// A token, without the secret itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenInfo {
@@ -72,7 +74,7 @@ pub struct NewToken {
     pub label: String,
     /// Scopes; `sessions:*` by default. Your own token must cover them.
     #[serde(default)]
-    #[schemars(length(min = 1, max = 20))]
+    #[schemars(with = "Option<Vec<ScopeName>>", length(min = 1, max = 20))]
     pub scopes: Option<Vec<String>>,
     /// Seconds until it expires; 30 days by default, one year at most.
     #[serde(default)]

@@ -4223,7 +4223,7 @@ export interface components {
              * @description Scopes; `sessions:*` by default. Your own token must cover them.
              * @default null
              */
-            scopes?: string[] | null;
+            scopes?: ("admin" | "metrics" | "metrics:*" | "metrics:read" | "sessions" | "sessions:*" | "sessions:act" | "sessions:read" | "sessions:write")[] | null;
             /**
              * @description Owner of its sessions; you by default. Only an admin may name another.
              * @default null

@@ -80,7 +80,7 @@ async fn a_debugging_client_can_neither_end_the_browser_nor_obstruct_a_person() 
     assert!(shared.is_string(), "{shared}");
     let off = json!({ "behavior": "deny", "browserContextId": shared });
     let refused = client.ask(None, "Browser.setDownloadBehavior", off).await;
-    assert!(refused["error"]["message"].as_str().unwrap().contains("Others"), "{refused}");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("Other clients"), "{refused}");
     let context = client.call(None, "Target.createBrowserContext", json!({})).await;
     let off = json!({ "behavior": "deny", "browserContextId": context["browserContextId"] });
     client.call(None, "Browser.setDownloadBehavior", off).await;

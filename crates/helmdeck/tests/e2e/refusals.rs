@@ -43,7 +43,7 @@ async fn points_off_the_screen_and_unknown_keys_are_refused_with_their_codes() {
     assert!(message.ends_with("arguments go in `args`"), "{message}");
     let no_program = desk.ask("launch", json!({ "command": "/etc/passwd" })).await;
     no_program.expect_error(502, "command_failed");
-    desk.ask("focus", json!({ "window_id": "4294967295" }))
+    desk.ask("focus", json!({ "window_id": "536870911" }))
         .await
         .expect_error(404, "window_not_found");
 }
