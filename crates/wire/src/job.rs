@@ -13,8 +13,21 @@ use crate::{ErrorBody, SessionId, id};
 #[derive(
     Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
-#[serde(transparent)]
+#[serde(from = "String", into = "String")]
+#[schemars(with = "String")]
 pub struct JobId(String);
+
+impl From<String> for JobId {
+    fn from(id: String) -> Self {
+        Self::new(id)
+    }
+}
+
+impl From<JobId> for String {
+    fn from(id: JobId) -> Self {
+        id.0
+    }
+}
 
 impl JobId {
     /// Wraps text from a client. The job need not exist. Task ids of MCP are accepted too.
@@ -167,6 +180,8 @@ mod tests {
         let id = JobId::from_random([1; 12]);
         assert_eq!(JobId::new(id.task_id()), id);
         assert_eq!(JobId::new(id.as_str()), id);
+        let read: JobId = serde_json::from_value(id.task_id().into()).unwrap();
+        assert_eq!((&read, serde_json::to_value(&read).unwrap()), (&id, id.as_str().into()));
     }
 
     #[test]

@@ -59,7 +59,7 @@ pub struct PackName {
 /// All packs.
 #[derive(Serialize, JsonSchema)]
 pub struct PackList {
-    /// Sorted by name.
+    /// The best matches first, else by name.
     packs: Vec<PackInfo>,
     /// How many.
     count: usize,
@@ -166,8 +166,16 @@ pub async fn list_packs(call: Call, query: PackQuery) -> ApiResult<PackList> {
         let text = format!("{} {} {keywords}", pack.name, pack.doc).to_lowercase();
         words.iter().all(|word| text.contains(word))
     };
-    let packs = call.app.packs.packs().iter().filter(wanted);
-    let packs: Vec<_> = packs.map(|pack| PackInfo::of(pack)).collect();
+    let mut packs: Vec<_> = call.app.packs.packs().iter().filter(wanted).collect();
+    // Those whose names or keywords match come first.
+    let matches = |pack: &Pack| {
+        let is_key = |word: &&&str| {
+            pack.name.contains(**word) || pack.routing.intent_keywords.contains(*word)
+        };
+        words.iter().filter(is_key).count()
+    };
+    packs.sort_by_key(|pack| std::cmp::Reverse(matches(pack)));
+    let packs: Vec<_> = packs.into_iter().map(|pack| PackInfo::of(pack)).collect();
     Ok(PackList { count: packs.len(), packs })
 }
 
