@@ -1,6 +1,7 @@
 //! `repo.fetch`: clones a repository into a session.
 
 use helmdeck_wire::{
+    ErrorCode,
     exec::{CommandLine, Exec, WORKSPACE},
     nature::Nature,
     session::Mode,
@@ -149,9 +150,13 @@ async fn clone(context: &Context, input: &Input, path: &str) -> PackResult<()> {
 /// Says what to do about a failed clone.
 fn explain(url: &str, error: PackError, stderr: &str) -> PackError {
     let has = |text: &str| stderr.contains(text);
+    if has("Not allowed from this session") {
+        let message = format!("egress denied: {}: {error}", shown(url));
+        return PackError::new(ErrorCode::EgressDenied, message);
+    }
     if has("could not read Username") || has("Authentication failed") || has(" 401") || has(" 403") {
         let message = format!("{} needs a credential: {error}", shown(url));
-        return PackError::new(helmdeck_wire::ErrorCode::CredentialInvalid, message)
+        return PackError::new(ErrorCode::CredentialInvalid, message)
             .hint("store one in the vault for this host, and grant it to this caller");
     }
     if has("not found") || has("does not exist") || has("Couldn't find remote ref") {

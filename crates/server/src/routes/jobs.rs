@@ -276,7 +276,10 @@ pub async fn list(call: Call, query: JobQuery) -> ApiResult<JobList> {
         before: query.cursor.map(JobId::new),
         limit: query.limit.unwrap_or(50),
     };
-    Ok(call.app.packs.jobs(&call.caller, filter).await?)
+    let mut list = call.app.packs.jobs(&call.caller, filter).await?;
+    // Outputs may be large.
+    list.jobs.iter_mut().for_each(|job| job.output = None);
+    Ok(list)
 }
 
 /// Shows a job.

@@ -36,7 +36,7 @@ pub fn operations() -> Vec<Operation> {
             .doc("Run a version of a pack, such as `v1`. The same as without a version otherwise.")
             .returns::<Job>(),
         json_tool("job.list", jobs::list)
-            .doc("List jobs, newest first. Results are kept for 24 hours.")
+            .doc("List jobs, newest first, without their outputs. Results are kept for 24 hours.")
             .scope(Scope::SESSIONS_READ)
             .nature(plain.reads())
             .get("/api/v1/jobs", "list_jobs"),
