@@ -38,13 +38,13 @@ runtime xterm                      the terminal of a desktop session
 runtime ca-certificates            trusted certificates for https
 runtime curl                       used by make up, and by the examples
 runtime jq                         reads JSON in scripts and examples
+runtime git                        repositories in a session
 build   build-essential            C compiler, linker and make for crates with C parts
 web     npm                        builds the web page if Node is missing
 test    xdotool                    reference for clicks and keys
 test    scrot                      reference for screenshots
 test    xclip                      a foreign clipboard owner
 test    imagemagick                reference for zoom
-test    git                        goes through the proxy of a session
 test    python3-pip                a package manager inside a session
 test    python3-venv               installs schemathesis outside the system
 test    tigervnc-viewer            a third-party viewer

@@ -44,6 +44,7 @@ mod mcp;
 mod network;
 mod outdated;
 mod packages;
+mod packs;
 mod pages;
 mod passthrough;
 mod pictures;

@@ -13,14 +13,14 @@ use tokio::{
 const HOST: &str = "host.helmdeck.internal";
 
 /// A web server with a few files that records its requests.
-struct Index {
+pub struct Index {
     port: u16,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
 impl Index {
     /// Serves `files`, which depend on the index's address.
-    async fn start(files: impl Fn(&str) -> HashMap<String, (&'static str, Vec<u8>)>) -> Self {
+    pub async fn start(files: impl Fn(&str) -> HashMap<String, (&'static str, Vec<u8>)>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let files = Arc::new(files(&format!("http://{HOST}:{port}")));
@@ -35,7 +35,8 @@ impl Index {
                     let head = String::from_utf8_lossy(&head[..read]).into_owned();
                     let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
                     let nothing = ("text/plain", Vec::new());
-                    let (status, (kind, body)) = match files.get(&path) {
+                    let file = path.split('?').next().unwrap_or_default();
+                    let (status, (kind, body)) = match files.get(file) {
                         Some(found) => ("200 OK", found),
                         None => ("404 Not Found", &nothing),
                     };
@@ -53,7 +54,8 @@ impl Index {
         Self { port, asked }
     }
 
-    fn url(&self) -> String {
+    /// Its address in sessions.
+    pub fn url(&self) -> String {
         format!("http://{HOST}:{}", self.port)
     }
 }
@@ -75,7 +77,8 @@ fn made_by(program: &str, args: &[&str], file: &str) -> Vec<u8> {
     std::fs::read(dir.path().join(file)).unwrap()
 }
 
-fn server() -> Server {
+/// A server whose sessions may reach this machine's loopback.
+pub fn server() -> Server {
     Server::start_with(&[("HELMDECK_EGRESS_ALLOWLIST", "127.0.0.1/32")])
 }
 
