@@ -121,13 +121,22 @@ fn name(url: &str) -> String {
 }
 
 async fn clone(context: &Context, input: &Input, path: &str) -> PackResult<()> {
-    // A commit id can be fetched but not cloned.
-    let script = "set -e; url=\"$1\"; ref=\"$2\"; depth=\"$3\"; d=; [ \"$depth\" = 0 ] || d=\"--depth=$depth\"; \
-         if [ -z \"$ref\" ]; then exec git clone --quiet $d -- \"$url\" .; fi; \
-         if git clone --quiet $d --branch \"$ref\" -- \"$url\" . 2>/tmp/.clone-error; then exit 0; fi; \
-         grep -q 'Remote branch .* not found' /tmp/.clone-error || { cat /tmp/.clone-error >&2; exit 128; }; \
-         git init --quiet .; git remote add origin \"$url\"; \
-         git fetch --quiet $d origin \"$ref\"; git checkout --quiet FETCH_HEAD";
+    // Servers that only serve files cannot shorten history, and a commit id can be fetched but not
+    // cloned.
+    let script = r#"
+        url="$1"; ref="$2"; depth="$3"; said="$(mktemp)"; trap 'rm -f "$said"' EXIT
+        short=(); [ "$depth" = 0 ] || short=("--depth=$depth")
+        branch=(); [ -z "$ref" ] || branch=(--branch "$ref")
+        try() { git clone --quiet "$@" "${branch[@]}" -- "$url" . 2>"$said"; }
+        try "${short[@]}" && exit 0
+        if grep -q 'does not support shallow' "$said"; then short=(); try && exit 0; fi
+        if [ -n "$ref" ] && grep -q 'Remote branch .* not found' "$said"; then
+            git init --quiet . && git remote add origin "$url" &&
+                git fetch --quiet "${short[@]}" origin "$ref" && git checkout --quiet FETCH_HEAD
+            exit
+        fi
+        cat "$said" >&2; exit 128
+    "#;
     let depth = input.depth.to_string();
     let reference = input.reference.as_deref().unwrap_or_default();
     let words = ["bash", "-c", script, "repo.fetch", &input.url, reference, &depth];
