@@ -78,8 +78,8 @@ pub fn run(config: &Config, action: &Action) -> Result<ExitCode, Box<dyn Error>>
             Action::Export { format, from, to } => {
                 let filter = AuditFilter { from: *from, to: *to, ..AuditFilter::default() };
                 let format = match format {
-                    Format::Jsonl => audit::Format::Jsonl,
-                    Format::Csv => audit::Format::Csv,
+                    Format::Jsonl => audit::ExportFormat::Jsonl,
+                    Format::Csv => audit::ExportFormat::Csv,
                 };
                 export(&store, &filter, format).await
             }
@@ -121,7 +121,7 @@ async fn verify(store: &Store, known: Option<&Known>) -> Result<ExitCode, Box<dy
 async fn export(
     store: &Store,
     filter: &AuditFilter,
-    format: audit::Format,
+    format: audit::ExportFormat,
 ) -> Result<ExitCode, Box<dyn Error>> {
     let mut out = io::BufWriter::new(stdout().lock());
     out.write_all(format.head().as_bytes())?;
@@ -147,7 +147,7 @@ async fn tail(store: &Store, lines: u32, json: bool) -> Result<ExitCode, Box<dyn
         let mut out = stdout().lock();
         for row in &rows {
             after = row.id;
-            let line = if json { audit::Format::Jsonl.line(row) } else { sentence(row) };
+            let line = if json { audit::ExportFormat::Jsonl.line(row) } else { sentence(row) };
             out.write_all(line.as_bytes())?;
         }
         out.flush()?;

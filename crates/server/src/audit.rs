@@ -6,7 +6,7 @@ use helmdeck_store::AuditEntry;
 use helmdeck_wire::token::TokenInfo;
 use time::format_description::well_known::Rfc3339;
 
-pub use export::Format;
+pub use export::ExportFormat;
 
 /// A token was created. The entry never holds the token itself.
 pub fn token_created(token: &TokenInfo) -> AuditEntry {

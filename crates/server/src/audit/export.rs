@@ -10,10 +10,10 @@ const COLUMNS: &str = "id,at,event_type,severity,actor_subject,actor_label,human
 /// First characters that a spreadsheet may read as a formula.
 const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 
-/// Format of an exported audit log.
+/// ExportFormat of an exported audit log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Format {
+pub enum ExportFormat {
     /// One JSON object per line.
     #[default]
     Jsonl,
@@ -21,7 +21,7 @@ pub enum Format {
     Csv,
 }
 
-impl Format {
+impl ExportFormat {
     /// Media type of the file.
     pub fn media_type(self) -> &'static str {
         match self {

@@ -22,7 +22,7 @@ use tokio::sync::watch;
 
 use crate::{
     App,
-    audit::Format,
+    audit::ExportFormat,
     auth::caller,
     closing::until,
     error::{ApiError, ApiResult},
@@ -83,9 +83,9 @@ pub struct StreamQuery {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExportQuery {
-    /// Format of the file.
+    /// ExportFormat of the file.
     #[serde(default)]
-    format: Format,
+    format: ExportFormat,
     /// Not before this time.
     #[serde(default, with = "time::serde::rfc3339::option")]
     #[schemars(with = "Option<String>", extend("format" = "date-time"))]
@@ -149,7 +149,7 @@ pub async fn export_audit(call: Call, query: ExportQuery) -> ApiResult<Outcome> 
 struct File {
     store: Store,
     filter: AuditFilter,
-    format: Format,
+    format: ExportFormat,
     after: u64,
     last: u64,
     begun: bool,
