@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { AuditEntry } from "../src/api/wire";
 import { apiQuery, canFollow, everything, pageOf, readFilter, streamQuery } from "../src/audit/filter";
 import { addRow, firstPage, olderPage } from "../src/audit/state";
-import { actorOf, detailsOf, titleOf } from "../src/audit/words";
+import { actorOf, detailsOf, targetOf, titleOf } from "../src/audit/words";
 import { nextPage, routeOf } from "../src/router";
 
 const entry = (id: number, more: Partial<AuditEntry> = {}): AuditEntry => ({
@@ -70,6 +70,14 @@ test("events are spelled out, also unknown ones", () => {
   expect(titleOf("vault.entry_used")).toBe("Vault entry used");
   expect(actorOf(entry(1, { actor_label: "ui" }))).toEqual({ name: "ann", label: "web page" });
   expect(actorOf(entry(1, { actor_subject: null }))).toEqual({ name: "–", label: "" });
+});
+
+test("a token is named by its label, and long ids are shortened", () => {
+  const token = { event_type: "token.created", target: "0123456789abcdef0123456789abcdef" };
+  expect(targetOf(entry(1, { ...token, details: { label: "my agent" } }))).toBe("my agent");
+  expect(targetOf(entry(1, token))).toBe("01234567…");
+  expect(targetOf(entry(1, { target: "report.pdf", details: { label: "x" } }))).toBe("report.pdf");
+  expect(targetOf(entry(1))).toBe("");
 });
 
 test("the row shows details that say something", () => {

@@ -1,13 +1,29 @@
 import { useEffect, useState } from "react";
-import { kinds, ranges, severities, type Filter, type Range } from "./filter";
+import { useSmall } from "../ui/media";
+import { everything, kinds, ranges, severities, type Filter, type Range } from "./filter";
 
 interface AuditFiltersProps {
   filter: Filter;
   onChange: (filter: Filter) => void;
 }
 
-/** Which rows to show. Choices apply at once, texts with Enter or when the field is left. */
-export function AuditFilters({ filter, onChange }: AuditFiltersProps) {
+/** Which rows to show. On a phone, the fields are folded until they are used. */
+export function AuditFilters(props: AuditFiltersProps) {
+  const used = Object.keys(everything).filter((name) => {
+    const field = name as keyof Filter;
+    return props.filter[field] !== everything[field];
+  }).length;
+  if (!useSmall()) return <Fields {...props} />;
+  return (
+    <details className="audit-folded">
+      <summary>{used > 0 ? `Filter (${used})` : "Filter"}</summary>
+      <Fields {...props} />
+    </details>
+  );
+}
+
+/** Choices apply at once, texts with Enter or when the field is left. */
+function Fields({ filter, onChange }: AuditFiltersProps) {
   const set = (change: Partial<Filter>) => onChange({ ...filter, ...change });
   const known = kinds.some(({ value }) => value === filter.kind);
   return (

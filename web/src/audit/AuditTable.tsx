@@ -4,7 +4,7 @@ import { dateAndTime } from "../format";
 import { Link } from "../router";
 import { Icon } from "../ui/Icon";
 import { IconButton } from "../ui/IconButton";
-import { actorOf, detailsOf, iconOf, titleOf } from "./words";
+import { actorOf, detailsOf, iconOf, targetOf, titleOf } from "./words";
 
 /** Rows of the audit log; on a phone, one to a card. */
 export function AuditTable({ entries }: { entries: AuditEntry[] }) {
@@ -36,6 +36,7 @@ const Row = memo(function Row({ entry }: { entry: AuditEntry }) {
   const [open, setOpen] = useState(false);
   const { name, label } = actorOf(entry);
   const details = detailsOf(entry);
+  const target = targetOf(entry);
   return (
     <>
       <tr data-severity={entry.severity} data-open={open}>
@@ -59,9 +60,10 @@ const Row = memo(function Row({ entry }: { entry: AuditEntry }) {
             </span>
           )}
         </td>
-        <td data-label="What" data-empty={entry.target == null && details.length === 0}>
-          {entry.target != null && <span className="audit-target">{entry.target}</span>}
-          {details.length > 0 && <span className="muted">{details.join(" · ")}</span>}
+        <td data-label="What" data-empty={target === "" && details.length === 0}>
+          <span>
+            {target && <span className="audit-target">{target}</span>} <span className="muted">{details.join(" · ")}</span>
+          </span>
         </td>
         <td data-label="Session" data-empty={entry.session_id == null}>
           {entry.session_id != null && (
@@ -91,6 +93,18 @@ const Row = memo(function Row({ entry }: { entry: AuditEntry }) {
               <dd>
                 {entry.id} · {entry.event_type} · {entry.severity}
               </dd>
+              {entry.target != null && (
+                <>
+                  <dt>Target</dt>
+                  <dd>{entry.target}</dd>
+                </>
+              )}
+              {entry.remote_address != null && (
+                <>
+                  <dt>Address</dt>
+                  <dd>{entry.remote_address}</dd>
+                </>
+              )}
               <dt>Details</dt>
               <dd>
                 <code>{JSON.stringify(entry.details)}</code>

@@ -58,8 +58,19 @@ export function actorOf({ actor_subject, actor_label }: AuditEntry): { name: str
   return { name: actor_subject, label: label === actor_subject ? "" : label };
 }
 
+/** What it was done to: the label of a token or a link says more than its id. */
+export function targetOf({ event_type: eventType, target, details }: AuditEntry): string {
+  const label = (details as Record<string, unknown> | null)?.label;
+  if (/^(token|ticket)\./.test(eventType) && typeof label === "string") return label;
+  if (target == null) return "";
+  return target.replace(longId, "$1…");
+}
+
+const longId = /^((?:tick-)?[0-9a-f]{8})[0-9a-f]{24,}(-\w+)?$/;
+
 const names: Record<string, string> = {
   ended_sessions: "sessions ended",
+  made_for: "for",
   exec_id: "",
   token_id: "",
   human: "",
@@ -69,12 +80,14 @@ const names: Record<string, string> = {
 };
 
 /** The details that fit into the row, each as a short text. All of them are shown on request. */
-export function detailsOf({ details, actor_subject: subject }: AuditEntry): string[] {
+export function detailsOf({ details, actor_subject: subject, target }: AuditEntry): string[] {
   const texts = Object.entries((details ?? {}) as Record<string, unknown>).flatMap(([name, value]) => {
     if (name === "count") return typeof value === "number" && value > 1 ? [`${value} times`] : [];
     if (name === "size" && typeof value === "number") return [bytes(value)];
-    if (["reason", "rule", "outcome", "label", "role", "mode"].includes(name)) return [spelled(value)];
+    if (name === "label") return [];
+    if (["reason", "rule", "outcome", "role", "mode"].includes(name)) return [spelled(value)];
     if (name === "subject" && value === subject) return [];
+    if (name === "address" && target?.includes(String(value))) return [];
     if (names[name] === "") return [];
     return [`${names[name] ?? spelled(name)}: ${spelled(value)}`];
   });

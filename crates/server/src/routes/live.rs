@@ -214,7 +214,8 @@ pub async fn create_ticket(call: Call, wanted: NewTicket) -> ApiResult<Ticket> {
 fn record_ticket(call: &Call, claims: &ticket::Claims) {
     let entry = AuditEntry::new("ticket.created").actor(&call.caller).target(&claims.jti);
     let role = serde_json::to_value(claims.role).unwrap_or_default();
-    call.app.audit.record(entry.session(&claims.session).detail("role", role));
+    let entry = entry.session(&claims.session).detail("label", claims.label.clone());
+    call.app.audit.record(entry.detail("role", role));
 }
 
 /// Revokes a ticket.
