@@ -111,6 +111,10 @@ pub enum LogFormat {
 }
 
 impl LogFormat {
+    fn read(layers: &mut Layers) -> Result<Self, ConfigError> {
+        layers.value("log_format", "human or json", |text| text.parse().ok(), || Self::Human)
+    }
+
     fn as_str(self) -> &'static str {
         match self {
             Self::Human => "human",
@@ -208,12 +212,7 @@ impl Config {
             log: layers.value("log", "a filter such as info or helmdeck=debug", filter, || {
                 "info".to_owned()
             })?,
-            log_format: layers.value(
-                "log_format",
-                "human or json",
-                |text| text.parse().ok(),
-                || LogFormat::Human,
-            )?,
+            log_format: LogFormat::read(&mut layers)?,
             warnings: Vec::new(),
             origins: Vec::new(),
         };

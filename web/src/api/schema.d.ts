@@ -3536,6 +3536,14 @@ export interface components {
             url: string;
         };
         /**
+         * @description ExportFormat of an exported audit log.
+         *
+         *     - `jsonl`: One JSON object per line.
+         *     - `csv`: Comma-separated values with a line of column names.
+         * @enum {string}
+         */
+        ExportFormat: "jsonl" | "csv";
+        /**
          * @description Export the recorded requests as a HAR 1.2 document for DevTools and HAR viewers: headers,
          *     cookies, timings and sizes. Response bodies are not recorded.
          */
@@ -3727,14 +3735,6 @@ export interface components {
             window_id: components["schemas"]["WindowId"];
         };
         /**
-         * @description Format of an exported audit log.
-         *
-         *     - `jsonl`: One JSON object per line.
-         *     - `csv`: Comma-separated values with a line of column names.
-         * @enum {string}
-         */
-        Format: "jsonl" | "csv";
-        /**
          * @description Encoding of a picture.
          *
          *     - `png`: Lossless; supported everywhere.
@@ -3742,7 +3742,7 @@ export interface components {
          *     - `jpeg`: Lossy and small.
          * @enum {string}
          */
-        Format2: "png" | "webp" | "jpeg";
+        Format: "png" | "webp" | "jpeg";
         /** @description A forwarded port. */
         Forward: {
             /** @description The machine that the port outside belongs to. */
@@ -4391,7 +4391,7 @@ export interface components {
         /** @description Take a picture of the page, without the browser's own controls. */
         PageScreenshot: {
             /** @description Encoding of the picture. */
-            format?: components["schemas"]["Format2"] | null;
+            format?: components["schemas"]["Format"] | null;
             /**
              * @description The whole page instead of the viewport.
              * @default false
@@ -4778,7 +4778,7 @@ export interface components {
              */
             cursor?: boolean;
             /** @description png, webp or jpeg. Defaults to the preference in `Accept`, then to png. */
-            format?: components["schemas"]["Format2"] | null;
+            format?: components["schemas"]["Format"] | null;
             /**
              * Format: uint32
              * @description Scale down to this width, keeping the aspect ratio. The scale is in a header.
@@ -5651,7 +5651,7 @@ export interface components {
          */
         Zoom: {
             /** @description png, webp or jpeg. Defaults to the preference in `Accept`, then to png. */
-            format?: components["schemas"]["Format2"] | null;
+            format?: components["schemas"]["Format"] | null;
             /** @description The session that performs the action. */
             session_id: string;
             /** @description One corner. */
@@ -5871,8 +5871,8 @@ export interface operations {
                 actor_subject?: string;
                 /** @description A type such as `login.failed`, or all types of a noun: `session.*`. */
                 event_type?: string;
-                /** @description Format of the file. */
-                format?: components["schemas"]["Format"];
+                /** @description ExportFormat of the file. */
+                format?: components["schemas"]["ExportFormat"];
                 /** @description Not before this time. */
                 from?: string;
                 /** @description Rows about this session. */
