@@ -88,7 +88,8 @@ pub struct AuditPage {
 /// The time of a row as it is hashed: RFC 3339 in UTC with six digits after the second, so that
 /// texts compare like times.
 pub fn format_at(at: OffsetDateTime) -> String {
-    let at = at.to_offset(time::UtcOffset::UTC);
+    // Only the last hours of the year 9999 have no time in UTC.
+    let at = at.checked_to_offset(time::UtcOffset::UTC).unwrap_or(at);
     format!(
         "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z",
         at.year(),
@@ -116,5 +117,9 @@ mod tests {
         assert_eq!(format_at(at), "2024-10-04T00:00:00.000000Z");
         assert_eq!(format_at(later), "2024-10-04T00:00:00.500000Z");
         assert!(format_at(at) < format_at(later));
+        let last = "9999-12-31T23:59:59-01:00";
+        let last = OffsetDateTime::parse(last, &time::format_description::well_known::Rfc3339);
+        let last = last.unwrap();
+        assert_eq!(format_at(last), "9999-12-31T23:59:59.000000Z");
     }
 }

@@ -3536,7 +3536,7 @@ export interface components {
             url: string;
         };
         /**
-         * @description ExportFormat of an exported audit log.
+         * @description Format of an exported audit log.
          *
          *     - `jsonl`: One JSON object per line.
          *     - `csv`: Comma-separated values with a line of column names.
@@ -5871,7 +5871,7 @@ export interface operations {
                 actor_subject?: string;
                 /** @description A type such as `login.failed`, or all types of a noun: `session.*`. */
                 event_type?: string;
-                /** @description ExportFormat of the file. */
+                /** @description Format of the file. */
                 format?: components["schemas"]["ExportFormat"];
                 /** @description Not before this time. */
                 from?: string;

@@ -10,7 +10,7 @@ const COLUMNS: &str = "id,at,event_type,severity,actor_subject,actor_label,human
 /// First characters that a spreadsheet may read as a formula.
 const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 
-/// ExportFormat of an exported audit log.
+/// Format of an exported audit log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExportFormat {

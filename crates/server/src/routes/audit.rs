@@ -83,7 +83,7 @@ pub struct StreamQuery {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExportQuery {
-    /// ExportFormat of the file.
+    /// Format of the file.
     #[serde(default)]
     format: ExportFormat,
     /// Not before this time.
