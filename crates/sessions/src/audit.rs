@@ -2,7 +2,7 @@
 //! commands, files of people, and refused connections. The journal has every action.
 
 use helmdeck_egress::{Decision, Verdict};
-use helmdeck_store::{Audit, AuditEntry};
+use helmdeck_store::{Audit, AuditEntry, End};
 use helmdeck_wire::{
     SessionId,
     audit::Severity,
@@ -100,6 +100,13 @@ fn severity(reason: EndReason) -> Severity {
         | EndReason::OutOfMemory => Severity::Warning,
         _ => Severity::Info,
     }
+}
+
+/// Records a session that ended while no server was running.
+pub(crate) fn found(audit: &Audit, end: &End) {
+    let entry = AuditEntry::new("session.ended").session(&end.session_id);
+    let entry = entry.detail("reason", end.reason.as_str()).detail("owner", end.owner.as_str());
+    audit.record(entry.detail("found_later", true).severity(severity(end.reason)));
 }
 
 /// Records a refused connection. Repetitions within a minute become one row.

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use tracing::{info, warn};
 
 use crate::{
-    Attachment, Brought, Caller, Ceilings, Clock, Session, SessionError, ToAttach, driver,
+    Attachment, Brought, Caller, Ceilings, Clock, Session, SessionError, ToAttach, audit, driver,
     events::{EventKind, Events},
     forwards::Permission,
     journal::Journal,
@@ -132,7 +132,8 @@ impl Sessions {
                 info!(sandbox = %sandbox.id, "Removing a sandbox that has ended");
                 if let Some(record) = Record::from_labels(&sandbox.labels) {
                     let id = SessionId::new(sandbox.id.as_str());
-                    self.shared.common.journal.ends().add_found(id, record).await;
+                    let found = self.shared.common.journal.ends().add_found(id, record).await;
+                    found.iter().for_each(|end| audit::found(&self.shared.common.audit, end));
                 }
                 if let Err(error) = self.runtime().stop(&sandbox.id).await {
                     warn!(sandbox = %sandbox.id, %error, "Failed to remove sandbox");

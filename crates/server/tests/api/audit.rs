@@ -157,6 +157,22 @@ async fn the_life_of_a_session_is_recorded_and_its_clicks_are_not() {
 }
 
 #[tokio::test]
+async fn a_session_that_ends_without_a_server_is_recorded_by_the_next_one() {
+    let mut server = FakeServer::start().await;
+    let agent = server.client("agent", "sessions:*");
+    let id = Desk::desktop(&agent).await.id;
+    server.leave().await;
+    server.runtime.guest(&id).die();
+    server.restart().await;
+    let ended = row(&server.admin(), "session.ended").await;
+    assert_eq!((&ended["session_id"], &ended["severity"]), (&json!(id), &json!("warning")));
+    assert_eq!(
+        (&ended["details"]["owner"], &ended["details"]["reason"]),
+        (&json!("agent"), &json!("guest_lost"))
+    );
+}
+
+#[tokio::test]
 async fn refused_connections_of_a_session_are_recorded_once_with_a_count() {
     let server = FakeServer::start().await;
     let agent = server.client("agent", "sessions:*");
