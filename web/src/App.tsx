@@ -2,6 +2,7 @@ import { lazy, Suspense, useCallback, useEffect, useState } from "react";
 import { ApiError, client, explain, whenSignedOut } from "./api/client";
 import type { Identity } from "./api/wire";
 import { IdentityProvider } from "./identity";
+import { Audit } from "./pages/Audit";
 import { Connect } from "./pages/Connect";
 import { Login } from "./pages/Login";
 import { NotFound } from "./pages/NotFound";
@@ -80,6 +81,7 @@ export function App() {
         )}
         {route.page === "connect" && <Connect onLogOut={logOut} />}
         {route.page === "tokens" && <Tokens onLogOut={logOut} />}
+        {route.page === "audit" && <Audit onLogOut={logOut} />}
         {route.page === "settings" && <Settings onLogOut={logOut} />}
         {route.page === "unknown" && <NotFound />}
       </SessionsProvider>

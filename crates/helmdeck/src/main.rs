@@ -7,6 +7,8 @@
 mod admin;
 #[cfg(feature = "server")]
 mod attach;
+#[cfg(feature = "server")]
+mod audit;
 mod cdp;
 #[cfg(feature = "server")]
 mod config;

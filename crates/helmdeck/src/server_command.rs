@@ -4,7 +4,7 @@ use std::{error::Error, ffi::OsString, path::Path, process::ExitCode};
 
 use clap::Subcommand;
 
-use crate::{admin, attach, config, doctor, egress, serve, token};
+use crate::{admin, attach, audit, config, doctor, egress, serve, token};
 
 /// Exit code of shells for a program that cannot be started.
 const NOT_STARTED: u8 = 127;
@@ -23,6 +23,9 @@ pub enum ServerCommand {
     /// Manage the admin account.
     #[command(subcommand)]
     Admin(admin::Action),
+    /// Verify, export or follow the audit log.
+    #[command(subcommand)]
+    Audit(audit::Action),
     /// Test what sessions may reach on the network.
     #[command(subcommand)]
     Egress(egress::Action),
@@ -77,6 +80,7 @@ pub fn run(command: ServerCommand, file: Option<&Path>) -> Result<ExitCode, Box<
         ServerCommand::Config(args) => config::run(&load()?, &args)?,
         ServerCommand::Token(args) => token::run(&load()?, &args)?,
         ServerCommand::Admin(action) => admin::run(&load()?, &action)?,
+        ServerCommand::Audit(action) => return audit::run(&load()?, &action),
         ServerCommand::Egress(action) => return egress::run(&load()?, action),
         ServerCommand::Attach(args) => attach::run(&load()?, args)?,
         ServerCommand::Browser { line } => {

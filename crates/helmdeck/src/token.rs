@@ -3,7 +3,7 @@
 use std::{error::Error, time::Duration};
 
 use helmdeck_server::{
-    Config, Scope,
+    Config, Scope, audit,
     token::{Grant, Signer},
 };
 use helmdeck_store::Store;
@@ -20,7 +20,8 @@ pub struct Args {
     /// Subject of the token. Sessions belong to it.
     #[arg(long, value_name = "NAME")]
     sub: String,
-    /// Scopes: admin, sessions:read, sessions:write, sessions:act, sessions:*, metrics:read.
+    /// Scopes: admin, sessions:read, sessions:write, sessions:act, sessions:*, metrics:read,
+    /// audit:read.
     #[arg(long, value_name = "A,B", value_delimiter = ',', default_value = DEFAULT_SCOPES, value_parser = scope)]
     scopes: Vec<String>,
     /// Label for the action log, for example the program's name.
@@ -44,7 +45,9 @@ pub fn run(config: &Config, args: &Args) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let listed = runtime.block_on(async {
         let store = Store::open(&config.data_dir).await?;
-        store.add_token(&info, info.created_at).await
+        store.add_token(&info, info.created_at).await?;
+        let created = audit::token_created(&info).detail("command", "helmdeck token");
+        store.append_audit(&[created]).await
     });
     if let Err(error) = listed {
         // The token is valid, but not listed.

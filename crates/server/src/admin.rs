@@ -1,6 +1,7 @@
 //! The admin account: created on the first start, or as configured.
 
-use helmdeck_store::Store;
+use helmdeck_store::{AuditEntry, Store};
+use helmdeck_wire::{audit::Severity, error::with_causes};
 use secrecy::SecretString;
 use time::OffsetDateTime;
 
@@ -63,6 +64,11 @@ pub async fn reset_password(config: &Config) -> Result<NewAdmin, ServerError> {
     }
     let store = open_store(config).await?;
     let admin = make(&store, config).await?;
+    let reset = AuditEntry::new("admin.password_reset").severity(Severity::Warning);
+    if let Err(error) = store.append_audit(&[reset.target(&admin.username)]).await {
+        // The new password is already valid.
+        tracing::warn!(error = with_causes(&error), "Failed to write the audit log");
+    }
     store.close().await;
     Ok(admin)
 }

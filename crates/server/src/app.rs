@@ -13,7 +13,7 @@ use helmdeck_egress::Policy;
 use helmdeck_packs::{Engine, HttpClient, Limits, Services};
 use helmdeck_runtime::Runtime;
 use helmdeck_sessions::{Clock, Journal, Sessions};
-use helmdeck_store::{Extensions, Profiles, SealingKey, Store};
+use helmdeck_store::{Audit, AuditEntry, Extensions, Profiles, SealingKey, Store};
 use helmdeck_wire::{SessionId, session::EndReason};
 use http::{Method, Uri};
 use parking_lot::Mutex;
@@ -99,10 +99,12 @@ pub async fn run(
     app.packs.recover().await.map_err(ServerError::Jobs)?;
     // The last step that can fail, because a generated password must be announced.
     let new_admin = admin::ensure(store, config).await?;
-    let tidy = housekeeping::run(app.clone(), Kept::new(&config.action_log));
+    let tidy = housekeeping::run(app.clone(), Kept::new(config));
     let _tidy = AbortOnDropHandle::new(tokio::spawn(tidy));
     let scheme = config.scheme();
     let version = env!("CARGO_PKG_VERSION");
+    let entry = AuditEntry::new("server.started").detail("version", version);
+    app.audit.record(entry.target(format!("{scheme}://{addr}")));
     tracing::info!(%addr, version, "Server listens on {scheme}://{addr}");
     let advice = Advice::of(config);
     match &advice {
@@ -131,6 +133,9 @@ pub async fn run(
     }
     app.sessions.flush().await;
     housekeeping::save_token_use(&app).await;
+    let ended = sessions == Shutdown::EndSessions;
+    app.audit.record(AuditEntry::new("server.stopped").detail("ended_sessions", ended));
+    app.audit.finish().await;
     store.close().await;
     tracing::info!("Server stopped");
     Ok(())
@@ -147,6 +152,7 @@ pub struct Parts {
     pub(crate) sessions: Sessions,
     pub(crate) packs: Engine,
     pub(crate) store: Store,
+    pub(crate) audit: Audit,
     pub(crate) settings: Settings,
     pub(crate) runtime: Arc<dyn Runtime>,
     pub(crate) signer: Signer,
@@ -213,6 +219,7 @@ impl App {
         let key = key.and_then(|key| SealingKey::parse(key.expose_secret()));
         let profiles = Profiles::new(config.data_dir.join("profiles"), key);
         let extensions = Extensions::new(config.data_dir.join("extensions"));
+        let audit = Audit::open(store.clone()).await?;
         let session_limits = helmdeck_sessions::Config {
             max_sessions: config.max_sessions,
             max_sessions_per_caller: config.max_sessions_per_caller,
@@ -224,6 +231,7 @@ impl App {
             profiles,
             extensions,
             clock,
+            audit: audit.clone(),
         };
         let tls = Tls::start(config)?;
         let Live { vnc_public_base, allowed_origins, .. } = &config.live;
@@ -243,6 +251,7 @@ impl App {
             revoked: Revocations::load(store.clone()).await?,
             settings: Settings::load(store.clone(), config.live.browser_passthrough).await?,
             store,
+            audit,
             runtime,
             signer: Signer::load(config)?,
             login: Login::new(),

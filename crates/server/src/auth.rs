@@ -18,7 +18,9 @@ use crate::{
     connection_limits::{Connection, Who},
     cookie,
     error::{ApiError, ApiResult},
-    mcp, origin, ticket,
+    mcp, origin,
+    serve::Peer,
+    ticket,
     token::Claims,
     tool::lacks,
 };
@@ -87,7 +89,8 @@ pub async fn admit(
             Err(refused) if gate.mcp => return Ok(challenged(&gate.app, &request, refused)),
             Err(refused) => return Err(refused),
         };
-        let caller = caller(&claims);
+        let address = request.extensions().get::<Peer>().map(|Peer(address)| *address);
+        let caller = Caller { address, ..caller(&claims) };
         tracing::Span::current().record("caller", caller.subject.as_str());
         if let Some(scope) = scope.filter(|scope| !caller.may(*scope)) {
             return Err(lacks(scope));
@@ -150,7 +153,7 @@ pub fn caller(claims: &Claims) -> Caller {
     // Only the signed claim counts: an agent can send its token as a cookie, too.
     let kind = if claims.human { ActorKind::Human } else { ActorKind::Agent };
     let (subject, scopes) = (claims.sub.clone(), claims.scopes.clone());
-    Caller { subject, scopes, token, kind, label: claims.client.clone() }
+    Caller { subject, scopes, token, kind, label: claims.client.clone(), address: None }
 }
 
 /// The ticket in the query or among the subprotocols.

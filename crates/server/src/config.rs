@@ -4,6 +4,7 @@
 //! composes and validates; `config/layers.rs` tracks where values come from.
 
 mod action_log;
+mod audit_log;
 mod ceilings;
 mod defaults;
 mod layers;
@@ -21,6 +22,7 @@ use helmdeck_wire::size::Bytes;
 use secrecy::SecretString;
 
 pub use action_log::ActionLog;
+pub use audit_log::AuditLog;
 pub use layers::{ConfigError, Origin};
 use layers::{Layers, Origins};
 pub use live::Live;
@@ -75,6 +77,8 @@ pub struct Config {
     pub profile_key: Option<SecretString>,
     /// Retention of recorded actions.
     pub action_log: ActionLog,
+    /// Retention of the audit log.
+    pub audit_log: AuditLog,
     /// Settings of the live view.
     pub live: Live,
     /// How connections are encrypted.
@@ -107,6 +111,10 @@ pub enum LogFormat {
 }
 
 impl LogFormat {
+    fn read(layers: &mut Layers) -> Result<Self, ConfigError> {
+        layers.value("log_format", "human or json", |text| text.parse().ok(), || Self::Human)
+    }
+
     fn as_str(self) -> &'static str {
         match self {
             Self::Human => "human",
@@ -185,6 +193,7 @@ impl Config {
                 helmdeck_store::SealingKey::parse(text).is_some()
             })?,
             action_log: ActionLog::read(&mut layers)?,
+            audit_log: AuditLog::read(&mut layers)?,
             live: Live::read(&mut layers)?,
             tls: TlsSettings::read(&mut layers)?,
             trusted_proxies: ranges(&mut layers, "trusted_proxies")?,
@@ -203,12 +212,7 @@ impl Config {
             log: layers.value("log", "a filter such as info or helmdeck=debug", filter, || {
                 "info".to_owned()
             })?,
-            log_format: layers.value(
-                "log_format",
-                "human or json",
-                |text| text.parse().ok(),
-                || LogFormat::Human,
-            )?,
+            log_format: LogFormat::read(&mut layers)?,
             warnings: Vec::new(),
             origins: Vec::new(),
         };

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use helmdeck_store::{Store, StoreError};
+use helmdeck_store::{AuditEntry, Store, StoreError};
 use helmdeck_wire::error::with_causes;
 use time::OffsetDateTime;
 use tokio::time::{interval, sleep};
 
-use crate::{App, config::ActionLog};
+use crate::{App, Config};
 
 /// How often to fold metrics.
 const FOLD_EVERY: Duration = Duration::from_secs(5);
@@ -22,21 +22,25 @@ const MCP_SESSIONS_KEPT: time::Duration = time::Duration::days(90);
 /// Pause between two deletions, for waiting queries.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// How many actions to keep, and for how long.
+/// How many records to keep, and for how long.
 #[derive(Debug, Clone, Copy)]
 pub struct Kept {
     /// Forever if `None`.
     age: Option<time::Duration>,
     /// All if `None`.
     per_session: Option<u32>,
+    /// Of the audit log: forever if `None`.
+    audit: Option<time::Duration>,
 }
 
 impl Kept {
-    pub fn new(config: &ActionLog) -> Self {
-        let days = Some(config.days).filter(|days| *days > 0);
+    pub fn new(config: &Config) -> Self {
+        let log = config.action_log;
+        let days = Some(log.days).filter(|days| *days > 0);
         Self {
             age: days.map(|days| time::Duration::days(days.into())),
-            per_session: Some(config.per_session).filter(|most| *most > 0),
+            per_session: Some(log.per_session).filter(|most| *most > 0),
+            audit: config.audit_log.retention.duration(),
         }
     }
 }
@@ -67,6 +71,14 @@ pub async fn run(app: App, kept: Kept) {
                 Err(problem) => {
                     let error = with_causes(&problem);
                     tracing::warn!(error, "Failed to remove old actions; retrying later");
+                }
+            }
+            match prune_audit(&app.store, kept, OffsetDateTime::now_utc()).await {
+                Ok(0) => {}
+                Ok(rows) => app.audit.record(AuditEntry::new("audit.pruned").detail("count", rows)),
+                Err(problem) => {
+                    let error = with_causes(&problem);
+                    tracing::warn!(error, "Failed to shorten the audit log; retrying later");
                 }
             }
         }
@@ -116,6 +128,19 @@ async fn prune(store: &Store, kept: Kept, now: OffsetDateTime) -> Result<u64, St
     Ok(all)
 }
 
+/// Removes old rows of the audit log, and returns their number.
+async fn prune_audit(store: &Store, kept: Kept, now: OffsetDateTime) -> Result<u64, StoreError> {
+    let Some(before) = kept.audit.and_then(|age| now.checked_sub(age)) else { return Ok(0) };
+    let mut all = 0;
+    loop {
+        let removed = store.remove_old_audit(before, BATCH).await?;
+        all += removed;
+        if !more(removed).await {
+            return Ok(all);
+        }
+    }
+}
+
 /// Whether there may be more to remove. If so, pauses first.
 async fn more(removed: u64) -> bool {
     let more = removed >= u64::from(BATCH);
@@ -159,12 +184,29 @@ mod tests {
         }
         let kept = |days: Option<i64>, per_session| {
             let age = days.map(time::Duration::days);
-            prune(&store, Kept { age, per_session }, now)
+            prune(&store, Kept { age, per_session, audit: None }, now)
         };
         assert_eq!(kept(None, None).await.unwrap(), 0);
         assert_eq!(kept(Some(30), Some(750)).await.unwrap(), 1500);
         assert_eq!(kept(None, Some(700)).await.unwrap(), 100);
         let left = store.actions(&SessionId::new("odd"), None, u64::MAX, 1000).await.unwrap();
         assert_eq!((left.len(), left.last().unwrap().seq), (700, 2999));
+    }
+
+    #[tokio::test]
+    async fn the_audit_log_is_shortened_to_its_retention_and_stays_verifiable() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        let entries: Vec<_> = (0..10).map(|_| AuditEntry::new("server.started")).collect();
+        store.append_audit(&entries).await.unwrap();
+        let later = |days| OffsetDateTime::now_utc() + time::Duration::days(days);
+        let kept = |audit| Kept { age: None, per_session: None, audit };
+        let year = kept(Some(time::Duration::days(365)));
+        assert_eq!(prune_audit(&store, kept(None), later(9999)).await.unwrap(), 0);
+        assert_eq!(prune_audit(&store, year, later(364)).await.unwrap(), 0);
+        assert_eq!(prune_audit(&store, year, later(366)).await.unwrap(), 10);
+        store.append_audit(&entries).await.unwrap();
+        let report = store.verify_audit().await.unwrap();
+        assert_eq!((report.anchor, report.rows, report.broken), (10, 10, None));
     }
 }

@@ -8,6 +8,7 @@ mod accept;
 pub mod admin;
 mod app;
 mod attach;
+pub mod audit;
 mod auth;
 mod body;
 mod cast;

@@ -5,8 +5,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use helmdeck_store::Store;
-use helmdeck_wire::{ErrorCode, error::with_causes};
+use helmdeck_store::{Audit, AuditEntry, Store};
+use helmdeck_wire::{
+    ErrorCode,
+    audit::Severity,
+    error::with_causes,
+    history::{Actor, ActorKind},
+    token::TokenInfo,
+};
 use parking_lot::Mutex;
 use schemars::JsonSchema;
 use secrecy::SecretString;
@@ -14,11 +20,12 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
 use crate::{
+    App,
     error::{ApiError, ApiResult},
     login_queue::{Crowded, LoginQueue},
     login_throttle::LoginThrottle,
     password::{self, Checker},
-    token::{Grant, Signer},
+    token::Grant,
 };
 
 /// Lifetime of a login's token.
@@ -68,17 +75,23 @@ impl Login {
     /// Returns a token if the password is right.
     pub async fn log_in(
         &self,
-        store: &Store,
-        signer: &Signer,
+        app: &App,
         credentials: Credentials,
         peer: IpAddr,
     ) -> ApiResult<LoggedIn> {
+        let (store, audit) = (&app.store, &app.audit);
         let Credentials { username, password } = credentials;
-        let turn = self.queue.turn(peer).await.map_err(|Crowded| crowded())?;
-        self.attempts.lock().admit(&username, peer, Instant::now()).map_err(slow_down)?;
-        let right = self.is_admin(store, &username, password).await?;
+        let throttled = |refused| {
+            record_throttled(audit, peer);
+            refused
+        };
+        let turn = self.queue.turn(peer).await.map_err(|Crowded| throttled(crowded()))?;
+        let admitted = self.attempts.lock().admit(&username, peer, Instant::now());
+        admitted.map_err(|wait| throttled(slow_down(wait)))?;
+        let checked = self.check(store, &username, password).await?;
         drop(turn);
-        if !right {
+        if checked != Checked::Right {
+            record_failed(audit, &username, checked, peer);
             let message = "user name or password is wrong; `helmdeck admin reset-password` on the \
                            server's machine creates a new one";
             return Err(ApiError::new(ErrorCode::InvalidCredentials, message));
@@ -89,28 +102,67 @@ impl Login {
         // A login always counts as a person.
         let (label, human) = (Some("ui"), true);
         let grant = Grant { subject: &username, label, human, scopes: &scopes, ttl: TOKEN_LIFE };
-        let (token, claims) = signer.mint(&grant)?;
+        let (token, claims) = app.signer.mint(&grant)?;
         let info = claims.info();
         if let Err(error) = store.add_token(&info, now).await {
             // A full disk must not lock people out. The token is valid but not listed.
             tracing::warn!(error = with_causes(&error), "Failed to list a token");
         }
+        record_succeeded(audit, &info, peer);
         Ok(LoggedIn { token, subject: username, expires_at: info.expires_at })
     }
 
     /// Does the same work for unknown and known names.
-    async fn is_admin(
+    async fn check(
         &self,
         store: &Store,
         username: &str,
         password: SecretString,
-    ) -> ApiResult<bool> {
+    ) -> ApiResult<Checked> {
         let admin = store.admin().await?.filter(|admin| admin.username == username);
         let known = admin.is_some();
         let hash = admin.map_or_else(|| password::DECOY.to_owned(), |admin| admin.password_hash);
         let fits = self.checker.fits(password, hash).await.map_err(ApiError::internal)?;
-        Ok(known && fits)
+        Ok(match (known, fits) {
+            (true, true) => Checked::Right,
+            (true, false) => Checked::WrongPassword,
+            (false, _) => Checked::UnknownName,
+        })
     }
+}
+
+/// Whether credentials are right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Checked {
+    Right,
+    WrongPassword,
+    UnknownName,
+}
+
+fn record_succeeded(audit: &Audit, token: &TokenInfo, peer: IpAddr) {
+    let actor = Actor {
+        kind: ActorKind::Human,
+        subject: token.subject.clone(),
+        label: token.client.clone(),
+        address: Some(peer),
+    };
+    audit.record(
+        AuditEntry::new("login.succeeded").actor(actor).detail("token_id", token.id.as_str()),
+    );
+}
+
+fn record_failed(audit: &Audit, username: &str, checked: Checked, peer: IpAddr) {
+    let entry = AuditEntry::new("login.failed").severity(Severity::Warning).address(peer);
+    // People sometimes type the password as the name, so an unknown one is not recorded.
+    audit.record(match checked {
+        Checked::UnknownName => entry.detail("reason", "unknown user name"),
+        _ => entry.target(username).detail("reason", "wrong password"),
+    });
+}
+
+fn record_throttled(audit: &Audit, peer: IpAddr) {
+    let entry = AuditEntry::new("login.throttled").severity(Severity::Warning).address(peer);
+    audit.record_repeated("login", &peer.to_string(), entry);
 }
 
 fn slow_down(wait: Duration) -> ApiError {

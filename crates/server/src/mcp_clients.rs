@@ -54,8 +54,8 @@ impl McpClients {
     }
 
     /// Records that a client connected with this token. Publishes an event for the token's owner if
-    /// the client is new, or was last announced more than a minute ago.
-    pub fn seen(&self, claims: &Claims, seen: SeenClient) {
+    /// the client is new, or was last announced more than a minute ago, and then returns the client.
+    pub fn seen(&self, claims: &Claims, seen: SeenClient) -> Option<McpClient> {
         let token = auth::caller(claims).token;
         let now = OffsetDateTime::now_utc();
         let mut client = McpClient {
@@ -82,14 +82,16 @@ impl McpClients {
             by_token.insert(token.clone(), entry);
             is_news
         };
-        if is_news {
-            tracing::info!(client = client.name, version = client.version, "MCP client connected");
-            let McpClient { name, version, last_seen, .. } = client;
-            let label = claims.client.clone();
-            let connected = Connected { token_id: token, label, name, version, last_seen };
-            let what = EventKind::McpClientConnected(Arc::new(connected));
-            self.events.tell_owner(&claims.sub, what);
+        if !is_news {
+            return None;
         }
+        tracing::info!(client = client.name, version = client.version, "MCP client connected");
+        let McpClient { name, version, last_seen, .. } = client.clone();
+        let label = claims.client.clone();
+        let connected = Connected { token_id: token, label, name, version, last_seen };
+        let what = EventKind::McpClientConnected(Arc::new(connected));
+        self.events.tell_owner(&claims.sub, what);
+        Some(client)
     }
 
     /// The client that last connected with a token.

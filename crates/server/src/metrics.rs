@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use helmdeck_store::AuditStatus;
 use http::StatusCode;
 use metrics::{counter, gauge, histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
@@ -14,6 +15,8 @@ use crate::ServerError;
 const REQUESTS: &str = "helmdeck_requests_total";
 const DURATION: &str = "helmdeck_request_duration_seconds";
 const SESSIONS: &str = "helmdeck_sessions";
+const AUDIT_LOST: &str = "helmdeck_audit_entries_lost_total";
+const AUDIT_FAILING: &str = "helmdeck_audit_write_failing";
 /// From a click to a cold start.
 const BUCKETS: [f64; 12] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
 
@@ -42,12 +45,16 @@ impl Metrics {
         metrics::describe_counter!(REQUESTS, "Requests answered.");
         metrics::describe_histogram!(DURATION, "Duration of requests in seconds.");
         metrics::describe_gauge!(SESSIONS, "Number of running sessions.");
+        metrics::describe_counter!(AUDIT_LOST, "Entries of the audit log that were lost.");
+        metrics::describe_gauge!(AUDIT_FAILING, "1 while the audit log cannot be written.");
         Ok(Self { handle })
     }
 
     /// All metrics as text.
-    pub fn render(&self, sessions: usize) -> String {
+    pub fn render(&self, sessions: usize, audit: AuditStatus) -> String {
         gauge!(SESSIONS).set(sessions as f64);
+        counter!(AUDIT_LOST).absolute(audit.lost);
+        gauge!(AUDIT_FAILING).set(f64::from(u8::from(audit.failing)));
         self.handle.render()
     }
 

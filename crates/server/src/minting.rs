@@ -12,7 +12,7 @@ use helmdeck_wire::{
 use time::OffsetDateTime;
 
 use crate::{
-    App,
+    App, audit,
     error::{ApiError, ApiResult},
     token::Grant,
 };
@@ -46,6 +46,7 @@ pub async fn mint(
     let info = TokenInfo { made_for: made_for.map(str::to_owned), ..claims.info() };
     // A token that is not stored cannot be listed or revoked.
     app.store.add_token(&info, OffsetDateTime::now_utc()).await?;
+    app.audit.record(audit::token_created(&info).actor(caller));
     let TokenInfo { id, scopes, created_at, expires_at, .. } = info;
     Ok(CreatedToken { token, id, label, subject, scopes, created_at, expires_at })
 }

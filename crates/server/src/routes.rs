@@ -1,6 +1,7 @@
 //! One file per noun of the API. Handlers only translate.
 
 pub mod attach;
+pub mod audit;
 pub mod auth;
 pub mod cast;
 pub mod cdp;

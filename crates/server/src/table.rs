@@ -1,6 +1,7 @@
 //! The table of all API operations.
 
 mod actions;
+mod audit;
 mod connect;
 mod exec;
 mod kept;
@@ -21,6 +22,7 @@ pub fn operations() -> Vec<Operation> {
         server::signing_in(),
         connect::operations(),
         server::settings(),
+        audit::operations(),
         sessions::lifecycle(),
         sessions::endings(),
         live::attaching(),

@@ -60,7 +60,7 @@ impl Claims {
     pub fn bearer(&self) -> Caller {
         let scopes = vec!["admin".to_owned()];
         let (subject, token, label) = (self.sub.clone(), self.jti.clone(), self.label.clone());
-        Caller { subject, scopes, token, kind: ActorKind::Link, label }
+        Caller { subject, scopes, token, kind: ActorKind::Link, label, address: None }
     }
 
     /// Ids whose revocation ends its connections.

@@ -198,7 +198,7 @@ mod tests {
     const AT: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
     fn one(kind: ActorKind, key: &str) -> Holder {
-        Holder { by: Actor { kind, subject: key.into(), label: None }, key: key.into() }
+        Holder { by: Actor { kind, subject: key.into(), ..Actor::default() }, key: key.into() }
     }
 
     fn holder(key: &str) -> Holder {

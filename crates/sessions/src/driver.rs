@@ -128,6 +128,7 @@ async fn stop(session: &Session, runtime: &dyn Runtime) {
     }
     session.end_forwards().await;
     info!(session.id = id, phase = ?inner.life.lock().phase(), "Session has ended");
+    session.audit_ended();
     session.remember_end(picture).await;
     inner.progress.send_replace(Driven::Stopped);
     session.tell(EventKind::Changed);
@@ -273,11 +274,8 @@ async fn live(
     policy: Policy,
     Started { mut reports, via }: Started,
 ) {
-    let inner = &session.inner;
-    let (decisions, forwards) = (inner.egress.clone(), inner.forwards.clone());
-    let link = inner.link.clone();
     // Dropped with this function, together with all outgoing connections.
-    let _proxy = egress::serve(session.id(), link, (policy, via), decisions, forwards);
+    let _proxy = egress::serve(session, policy, via);
     tokio::select! {
         () = session.open_start_url() => {}
         () = over(session) => {}

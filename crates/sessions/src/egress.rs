@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use tokio::task::JoinSet;
 use tracing::{debug, info};
 
-use crate::forwards::Forwards;
+use crate::{Session, audit, forwards::Forwards};
 
 /// Number of refused and failed connections to remember, to explain why a page did not load.
 const REMEMBERED: usize = 64;
@@ -74,16 +74,14 @@ impl Decisions {
 }
 
 /// Serves the session's programs until the proxy is dropped.
-pub(crate) fn serve(
-    id: &SessionId,
-    link: Link,
-    (policy, via): (Policy, Option<Via>),
-    decisions: Arc<Decisions>,
-    forwards: Arc<Forwards>,
-) -> Proxy {
-    let id = id.clone();
+pub(crate) fn serve(session: &Session, policy: Policy, via: Option<Via>) -> Proxy {
+    let inner = &session.inner;
+    let (id, audit) = (inner.id.clone(), inner.audit.clone());
+    let (decisions, forwards) = (inner.egress.clone(), inner.forwards.clone());
+    let link = inner.link.clone();
     let gate = Gate::new(policy).leaving(via).with_observer(move |decision| {
         log(&id, &decision);
+        audit::denied(&audit, &id, &decision);
         decisions.note(decision);
     });
     Proxy::serve(Tunnels { link, forwards, forwarded: JoinSet::new() }, gate)

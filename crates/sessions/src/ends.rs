@@ -39,22 +39,23 @@ impl Ends {
     }
 
     /// Records the end of a session that ended while no server was running, unless it is known: at
-    /// its limit if that has passed, otherwise now.
-    pub async fn add_found(&self, session_id: SessionId, record: Record) {
-        let known = self.known.lock().iter().any(|end| end.session_id == session_id);
-        if !known {
-            let (age, now) = (record.age(), OffsetDateTime::now_utc());
-            let limit = record.spec.timeout_seconds.map(Duration::from_secs);
-            let (reason, ended_at) = match limit.and_then(|limit| age.checked_sub(limit)) {
-                Some(ago) => (EndReason::WallClock, now - ago),
-                None => (EndReason::GuestLost, now),
-            };
-            let ending = Ending { reason, at: ended_at };
-            let session = description::of_record(&session_id, &record, ending);
-            let session = serde_json::to_string(&session).ok();
-            let end = End { session_id, owner: record.owner, reason, ended_at };
-            self.add(end, Remains { session, picture: None }).await;
+    /// its limit if that has passed, otherwise now. Returns it if it is new.
+    pub async fn add_found(&self, session_id: SessionId, record: Record) -> Option<End> {
+        if self.known.lock().iter().any(|end| end.session_id == session_id) {
+            return None;
         }
+        let (age, now) = (record.age(), OffsetDateTime::now_utc());
+        let limit = record.spec.timeout_seconds.map(Duration::from_secs);
+        let (reason, ended_at) = match limit.and_then(|limit| age.checked_sub(limit)) {
+            Some(ago) => (EndReason::WallClock, now - ago),
+            None => (EndReason::GuestLost, now),
+        };
+        let ending = Ending { reason, at: ended_at };
+        let session = description::of_record(&session_id, &record, ending);
+        let session = serde_json::to_string(&session).ok();
+        let end = End { session_id, owner: record.owner, reason, ended_at };
+        self.add(end.clone(), Remains { session, picture: None }).await;
+        Some(end)
     }
 
     /// Returns whether it was written to the store.

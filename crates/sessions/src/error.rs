@@ -262,6 +262,7 @@ fn store_code(error: &StoreError) -> ErrorCode {
         StoreError::UploadBrokeOff => ErrorCode::InvalidInput,
         StoreError::Open { .. }
         | StoreError::Unusable { .. }
+        | StoreError::Unreadable { .. }
         | StoreError::Newer { .. }
         | StoreError::Migrate(_)
         | StoreError::Query(_)

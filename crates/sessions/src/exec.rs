@@ -70,6 +70,7 @@ impl Session {
         match started {
             Ok((started, busy)) => {
                 let (session, id) = (self.clone(), started.disarm());
+                self.audit_exec(&attempt, &id);
                 if let Some(detail) = attempt.detail.as_object_mut() {
                     detail.insert("exec_id".to_owned(), json!(id));
                 }

@@ -37,6 +37,7 @@ impl Session {
             duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         };
         self.note_agent(&record);
+        self.audit_action(&record);
         self.tell(EventKind::Acted(Arc::new(record.clone())));
         self.inner.journal.add(self.inner.record.owner.clone(), record);
     }
@@ -45,7 +46,7 @@ impl Session {
 /// An action in progress. It is recorded on drop, even if its caller disconnected.
 pub(crate) struct Attempt {
     session: Session,
-    by: Actor,
+    pub by: Actor,
     action: &'static str,
     /// Details, such as coordinates.
     pub detail: serde_json::Value,

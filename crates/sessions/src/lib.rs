@@ -5,6 +5,7 @@
 
 mod agent_status;
 mod attached;
+mod audit;
 mod cast;
 mod cdp;
 mod ceilings;

@@ -4,7 +4,7 @@ use std::{ops::RangeInclusive, sync::Arc, time::Duration};
 
 use helmdeck_egress::Policy;
 use helmdeck_runtime::{Runtime, RuntimeError, Sandbox, SandboxId};
-use helmdeck_store::{Extensions, Profiles, Store};
+use helmdeck_store::{Audit, Extensions, Profiles, Store};
 use helmdeck_wire::{
     SessionId,
     session::{self, EndReason, ProfileName, SessionSpec},
@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use tracing::{info, warn};
 
 use crate::{
-    Attachment, Brought, Caller, Ceilings, Clock, Session, SessionError, ToAttach, driver,
+    Attachment, Brought, Caller, Ceilings, Clock, Session, SessionError, ToAttach, audit, driver,
     events::{EventKind, Events},
     forwards::Permission,
     journal::Journal,
@@ -52,6 +52,8 @@ pub struct Config {
     pub extensions: Extensions,
     /// Clock for limits and leases.
     pub clock: Clock,
+    /// Where starts, ends and other uses of sessions are recorded.
+    pub audit: Audit,
 }
 
 /// A cheap handle to all sessions.
@@ -77,6 +79,7 @@ impl Sessions {
             profiles: config.profiles.clone(),
             extensions: config.extensions.clone(),
             clock: config.clock.clone(),
+            audit: config.audit.clone(),
             forward_permission: Permission::new(
                 config.forward_allow.clone(),
                 config.policy.clone(),
@@ -129,7 +132,8 @@ impl Sessions {
                 info!(sandbox = %sandbox.id, "Removing a sandbox that has ended");
                 if let Some(record) = Record::from_labels(&sandbox.labels) {
                     let id = SessionId::new(sandbox.id.as_str());
-                    self.shared.common.journal.ends().add_found(id, record).await;
+                    let found = self.shared.common.journal.ends().add_found(id, record).await;
+                    found.iter().for_each(|end| audit::found(&self.shared.common.audit, end));
                 }
                 if let Err(error) = self.runtime().stop(&sandbox.id).await {
                     warn!(sandbox = %sandbox.id, %error, "Failed to remove sandbox");
@@ -178,6 +182,7 @@ impl Sessions {
         let session = Session::new(id, sandbox, caller, spec, self.shared.common.clone());
         self.admit(&mut self.shared.sessions.lock(), caller, session.clone())?;
         let (runtime, policy) = (self.runtime().clone(), self.shared.config.policy.clone());
+        session.audit_created(caller);
         session.tell(EventKind::Changed);
         let workspace_bytes = self.shared.config.workspace_bytes;
         tokio::spawn(driver::drive(session.clone(), runtime, policy, workspace_bytes));
@@ -230,6 +235,7 @@ impl Sessions {
         let brought = bring(&session)?;
         self.admit(&mut sessions, caller, session.clone())?;
         drop(sessions);
+        session.audit_created(caller);
         session.tell(EventKind::Changed);
         tokio::spawn(driver::drive_attached(session.clone(), attachment));
         Ok((session, brought))
@@ -294,6 +300,7 @@ impl Sessions {
     pub async fn end(&self, caller: &Caller, id: &SessionId) -> Result<(), SessionError> {
         match self.get(caller, id) {
             Ok(session) => {
+                session.inner.ended_by.lock().get_or_insert_with(|| caller.actor());
                 session.end(EndReason::Requested).await;
                 self.forget(id);
                 Ok(())

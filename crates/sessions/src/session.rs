@@ -12,12 +12,12 @@ use std::{
 use async_trait::async_trait;
 use helmdeck_link::{ByteStream, Connect, Link, LinkError, Reply};
 use helmdeck_runtime::{Runtime, SandboxId};
-use helmdeck_store::{Extensions, Profiles};
+use helmdeck_store::{Audit, Extensions, Profiles};
 use helmdeck_wire::{
     Action, ActionCall, ErrorBody, ErrorCode, SessionId,
     control::Hands,
     guest::Stage,
-    history::ActorKind,
+    history::{Actor, ActorKind},
     session::{EndReason, Mode, SessionSpec},
     window::BrowserWindow,
 };
@@ -64,6 +64,7 @@ pub(crate) struct Common {
     pub extensions: Extensions,
     pub forward_permission: Permission,
     pub clock: Clock,
+    pub audit: Audit,
 }
 
 /// A handle to one session, obtained from [`crate::Sessions::get`].
@@ -98,6 +99,8 @@ pub(crate) struct Inner {
     pub agent_acted: Mutex<Option<OffsetDateTime>>,
     /// Who created it; unknown for an adopted session.
     pub creator: Option<Caller>,
+    /// Who requested its end.
+    pub ended_by: Mutex<Option<Actor>>,
     /// Remark about the start page.
     pub start_note: Mutex<Option<String>>,
     /// Whether a last picture is stored.
@@ -115,6 +118,7 @@ pub(crate) struct Inner {
     pub private: Mutex<Option<SignIn>>,
     pub events: Events,
     pub journal: Journal,
+    pub audit: Audit,
     pub profiles: Profiles,
     pub extensions: Extensions,
     /// Wakes the driver when the lifecycle may have changed.
@@ -192,7 +196,16 @@ impl Session {
         id: SessionId,
         sandbox: SandboxId,
         record: Record,
-        Common { runtime, events, journal, profiles, extensions, forward_permission, clock }: Common,
+        Common {
+            runtime,
+            events,
+            journal,
+            profiles,
+            extensions,
+            forward_permission,
+            clock,
+            audit,
+        }: Common,
         Origin { creator, adopted, attachment }: Origin,
     ) -> Self {
         let link = Link::new(ToSandbox { runtime, sandbox: sandbox.clone() });
@@ -219,6 +232,7 @@ impl Session {
                 agent_status: Mutex::default(),
                 agent_acted: Mutex::default(),
                 creator,
+                ended_by: Mutex::default(),
                 start_note: Mutex::default(),
                 has_last_picture: AtomicBool::default(),
                 browser_window: Mutex::default(),
@@ -229,6 +243,7 @@ impl Session {
                 private: Mutex::default(),
                 events,
                 journal,
+                audit,
                 profiles,
                 extensions,
                 changed: Notify::new(),

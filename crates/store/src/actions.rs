@@ -149,7 +149,12 @@ fn read(row: &SqliteRow) -> Result<ActionRecord, StoreError> {
         seq: row.try_get::<i64, _>("seq")?.unsigned_abs(),
         at: moment::read("at", row.try_get("at")?)?,
         session_id: SessionId::new(row.try_get::<String, _>("session_id")?),
-        by: Actor { kind, subject: row.try_get("subject")?, label: row.try_get("label")? },
+        by: Actor {
+            kind,
+            subject: row.try_get("subject")?,
+            label: row.try_get("label")?,
+            address: None,
+        },
         action: row.try_get("action")?,
         detail: serde_json::from_str(&detail)
             .map_err(|_| StoreError::Nonsense { field: "detail", value: detail })?,
@@ -174,6 +179,7 @@ mod tests {
                 kind: ActorKind::Link,
                 subject: "ann".into(),
                 label: Some("for Bob".into()),
+                address: None,
             },
             action: "click".into(),
             detail: json!({ "x": 1 }),

@@ -23,6 +23,15 @@ pub enum StoreError {
         #[source]
         source: sqlx::Error,
     },
+    /// The database file cannot be read.
+    #[error("the database {path} cannot be read")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The database's error.
+        #[source]
+        source: sqlx::Error,
+    },
     /// A newer version of helmdeck changed the schema.
     #[error(
         "the database {path} belongs to a newer helmdeck: it has schema {found}, and this version \

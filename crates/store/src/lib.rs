@@ -1,12 +1,14 @@
 //! Data that survives a restart.
 //!
 //! A SQLite file, `helmdeck.db` in the data directory, holds the admin account, the installation's
-//! id, tokens with their use, revocations, recorded actions and ends of sessions, forwarded ports,
-//! sessions of MCP clients, and settings that an admin changed. Next to it are files of their owners: browser [`Profiles`] and
-//! [`Extensions`]. The state of running sessions is not stored here; the runtime has it.
+//! id, tokens with their use, revocations, recorded actions and ends of sessions, the audit log,
+//! forwarded ports, sessions of MCP clients, and settings that an admin changed. Next to it are
+//! files of their owners: browser [`Profiles`] and [`Extensions`]. The state of running sessions is
+//! not stored here; the runtime has it.
 
 mod actions;
 mod admin;
+mod audit;
 mod ends;
 mod error;
 mod extensions;
@@ -25,6 +27,9 @@ mod token_use;
 mod tokens;
 
 pub use admin::Admin;
+pub use audit::{
+    Audit, AuditBreak, AuditEntry, AuditFilter, AuditReport, AuditStatus, BreakReason,
+};
 pub use ends::{End, Remains};
 pub use error::StoreError;
 pub use extensions::{ExtensionArchive, Extensions};

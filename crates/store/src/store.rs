@@ -67,6 +67,20 @@ impl Store {
         Ok(Self { pool })
     }
 
+    /// Opens the database to read it, also beside a running server. Changes nothing.
+    pub async fn open_to_read(data_dir: &Path) -> Result<Self, StoreError> {
+        let path = data_dir.join("helmdeck.db");
+        let options =
+            SqliteConnectOptions::new().filename(&path).read_only(true).busy_timeout(BUSY_TIMEOUT);
+        let pool = SqlitePoolOptions::new()
+            .max_connections(1)
+            .acquire_timeout(ACQUIRE_TIMEOUT)
+            .connect_with(options)
+            .await
+            .map_err(|source| StoreError::Unreadable { path, source })?;
+        Ok(Self { pool })
+    }
+
     /// Succeeds if the database answers.
     pub async fn ping(&self) -> Result<(), StoreError> {
         sqlx::query("SELECT 1").execute(&self.pool).await?;

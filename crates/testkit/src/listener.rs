@@ -35,10 +35,20 @@ pub struct Heard {
 impl Listener {
     /// Listens with a token, continuing after event `last` if given.
     pub async fn open(server: &impl Listens, token: &str, last: Option<&str>) -> Self {
+        Self::open_at(server, "/api/v1/events", token, last).await
+    }
+
+    /// The same, at another path.
+    pub async fn open_at(
+        server: &impl Listens,
+        path: &str,
+        token: &str,
+        last: Option<&str>,
+    ) -> Self {
         let mut stream = dial(server.address(), server.trusted().as_ref()).await;
         let last = last.map_or(String::new(), |id| format!("last-event-id: {id}\r\n"));
         let head = format!(
-            "GET /api/v1/events HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {token}\r\n{last}\r\n",
+            "GET {path} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {token}\r\n{last}\r\n",
             server.address()
         );
         stream.write_all(head.as_bytes()).await.unwrap();

@@ -1,5 +1,7 @@
 //! Callers and their scopes.
 
+use std::net::IpAddr;
+
 use crate::{
     history::{Actor, ActorKind},
     scope::Scope,
@@ -18,6 +20,8 @@ pub struct Caller {
     pub kind: ActorKind,
     /// The label of the token or ticket, if it has one.
     pub label: Option<String>,
+    /// Where the request came from, if known.
+    pub address: Option<IpAddr>,
 }
 
 impl Caller {
@@ -54,7 +58,14 @@ impl Caller {
 
     /// The actor recorded for what this caller does.
     pub fn actor(&self) -> Actor {
-        Actor { kind: self.kind, subject: self.subject.clone(), label: self.label.clone() }
+        let (subject, label) = (self.subject.clone(), self.label.clone());
+        Actor { kind: self.kind, subject, label, address: self.address }
+    }
+}
+
+impl From<&Caller> for Actor {
+    fn from(caller: &Caller) -> Self {
+        caller.actor()
     }
 }
 

@@ -1,5 +1,7 @@
 //! The history of a session: who did what.
 
+use std::net::IpAddr;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,6 +19,15 @@ pub struct Actor {
     /// The label of the token or link, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// Where the request came from, for the audit log. Not a part of histories.
+    #[serde(skip)]
+    pub address: Option<IpAddr>,
+}
+
+impl From<&Actor> for Actor {
+    fn from(actor: &Actor) -> Self {
+        actor.clone()
+    }
 }
 
 impl Actor {

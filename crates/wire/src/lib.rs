@@ -5,6 +5,7 @@
 
 pub mod action;
 pub mod attach;
+pub mod audit;
 pub mod body;
 pub mod browser;
 pub mod byte_range;

@@ -19,14 +19,17 @@ impl Scope {
     pub const SESSIONS_ACT: Self = Self("sessions:act");
     /// Read the server's metrics.
     pub const METRICS_READ: Self = Self("metrics:read");
+    /// Read the audit log of all owners.
+    pub const AUDIT_READ: Self = Self("audit:read");
 
     /// Every scope and what it allows. All scopes that operations require are listed here.
-    pub const REGISTRY: [(Self, &str); 5] = [
+    pub const REGISTRY: [(Self, &str); 6] = [
         (Self::ADMIN, "everything, for all owners"),
         (Self::SESSIONS_READ, "see sessions and their logs"),
         (Self::SESSIONS_WRITE, "create and end sessions"),
         (Self::SESSIONS_ACT, "act in sessions and see their screens"),
         (Self::METRICS_READ, "read the server's metrics"),
+        (Self::AUDIT_READ, "read the audit log of all owners"),
     ];
 
     /// Everything that a token may hold: the registry, and whole families such as `sessions:*` or

@@ -4,6 +4,7 @@ import { home } from "../session/files";
 import { inWords } from "./failure";
 import type {
   ActionRecord,
+  AuditPage,
   ChangeSettings,
   ConnectClient,
   ConnectRequest,
@@ -148,6 +149,12 @@ export const client = {
   tokens: async () => (await json<{ tokens: Token[] }>("GET", "tokens")).tokens,
   createToken: (request: NewToken) => json<CreatedToken>("POST", "tokens", request),
   revokeToken: (id: string) => request("DELETE", `tokens/${encodeURIComponent(id)}`),
+
+  /** Rows of the audit log that match a query, newest first; with `cursor`, older ones. */
+  audit: (query: string, cursor?: number) => {
+    const older = cursor === undefined ? "" : `&cursor=${cursor}`;
+    return json<AuditPage>("GET", `audit?limit=100${query && `&${query}`}${older}`);
+  },
 
   navigate: (id: string, tab: string | null, to: { url: string } | { history: History }) =>
     // A person sees when the page has loaded.

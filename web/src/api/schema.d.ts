@@ -104,6 +104,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List who did what, newest first: logins, tokens, sessions, takeovers, commands, refused connections
+         * @description List who did what, newest first: logins, tokens, sessions, takeovers, commands, refused connections. `next_cursor` continues with older rows; rows that arrive meanwhile do not shift the pages.
+         */
+        get: operations["list_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The audit log as a file in JSON Lines or CSV, oldest first
+         * @description The audit log as a file in JSON Lines or CSV, oldest first.
+         */
+        get: operations["export_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow the audit log as server-sent events named `audit`, one for each new row
+         * @description Follow the audit log as server-sent events named `audit`, one for each new row. Continues after `Last-Event-ID`, also after a restart of the server.
+         */
+        get: operations["audit_stream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/auth/cookie": {
         parameters: {
             query?: never;
@@ -2068,6 +2128,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The web page: the audit log
+         * @description The web page: the audit log.
+         */
+        get: operations["audit_page"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/connect": {
         parameters: {
             query?: never;
@@ -2449,6 +2529,56 @@ export interface components {
              * @default false
              */
             live_view?: boolean;
+        };
+        /** @description A page of the audit log. */
+        AuditPage: {
+            /**
+             * Format: uint64
+             * @description Number of rows on this page.
+             */
+            count: number;
+            /** @description Newest first. */
+            entries: components["schemas"]["AuditRecord"][];
+            /**
+             * Format: uint64
+             * @description The `cursor` of the next page, with older rows; null on the last page.
+             */
+            next_cursor?: number | null;
+        };
+        /** @description One row of the audit log. */
+        AuditRecord: {
+            /** @description Label of that token or link. */
+            actor_label?: string | null;
+            /** @description Subject of the token that did it; null for the server itself. */
+            actor_subject?: string | null;
+            /**
+             * Format: date-time
+             * @description When it happened, with microseconds.
+             */
+            at: string;
+            /** @description Details. Never bodies, tokens or typed text. */
+            details: unknown;
+            /** @description What happened: a noun and a verb, such as `login.failed`. */
+            event_type: string;
+            /** @description SHA-256 of this row and the hash before it, in hexadecimal. */
+            hash: string;
+            /** @description Whether a person did it: with a login, a token of a person, or a link. */
+            human: boolean;
+            /**
+             * Format: uint64
+             * @description Increases by one with every row.
+             */
+            id: number;
+            /** @description Hash of the row before. */
+            previous_hash: string;
+            /** @description Where the request came from. */
+            remote_address?: string | null;
+            /** @description The session that it is about. */
+            session_id?: components["schemas"]["SessionId"] | null;
+            /** @description How important it is. */
+            severity: components["schemas"]["Severity"];
+            /** @description What it was done to: a host, a file, the id of a token. */
+            target?: string | null;
         };
         /** @description Whether a session's browser can be watched. */
         BrowserView: {
@@ -3405,6 +3535,14 @@ export interface components {
             /** @description The tab's address after the action. */
             url: string;
         };
+        /**
+         * @description Format of an exported audit log.
+         *
+         *     - `jsonl`: One JSON object per line.
+         *     - `csv`: Comma-separated values with a line of column names.
+         * @enum {string}
+         */
+        ExportFormat: "jsonl" | "csv";
         /**
          * @description Export the recorded requests as a HAR 1.2 document for DevTools and HAR viewers: headers,
          *     cookies, timings and sizes. Response bodies are not recorded.
@@ -4942,6 +5080,15 @@ export interface components {
              */
             browser_passthrough: components["schemas"]["Feature"];
         };
+        /**
+         * @description How important a row is.
+         *
+         *     - `info`: Expected use.
+         *     - `warning`: A refusal, or use that deserves a look.
+         *     - `error`: A failure of the server.
+         * @enum {string}
+         */
+        Severity: "info" | "warning" | "error";
         /** @description Read the page as an accessibility tree: roles, names, values, and refs to act on. */
         Snapshot: {
             /**
@@ -5673,6 +5820,114 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    list_audit: {
+        parameters: {
+            query?: {
+                /** @description Rows of this subject. */
+                actor_subject?: string;
+                /** @description `next_cursor` of the page before. */
+                cursor?: number;
+                /** @description A type such as `login.failed`, or all types of a noun: `session.*`. */
+                event_type?: string;
+                /** @description Not before this time. */
+                from?: string;
+                /** @description Number of rows; defaults to 100. */
+                limit?: number;
+                /** @description Rows about this session. */
+                session_id?: string;
+                /** @description Rows of this severity. */
+                severity?: components["schemas"]["Severity"];
+                /** @description Before this time. */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditPage"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    export_audit: {
+        parameters: {
+            query?: {
+                /** @description Rows of this subject. */
+                actor_subject?: string;
+                /** @description A type such as `login.failed`, or all types of a noun: `session.*`. */
+                event_type?: string;
+                /** @description Format of the file. */
+                format?: components["schemas"]["ExportFormat"];
+                /** @description Not before this time. */
+                from?: string;
+                /** @description Rows about this session. */
+                session_id?: string;
+                /** @description Rows of this severity. */
+                severity?: components["schemas"]["Severity"];
+                /** @description Before this time. */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rows, oldest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                    "text/csv": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    audit_stream: {
+        parameters: {
+            query?: {
+                /** @description Rows of this subject. */
+                actor_subject?: string;
+                /** @description A type such as `login.failed`, or all types of a noun: `session.*`. */
+                event_type?: string;
+                /** @description Rows about this session. */
+                session_id?: string;
+                /** @description Rows of this severity. */
+                severity?: components["schemas"]["Severity"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Text. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
             };
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];
@@ -8526,6 +8781,28 @@ export interface operations {
                 };
                 content: {
                     "application/octet-stream": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    audit_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Text. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
                 };
             };
             "4XX": components["responses"]["Error"];

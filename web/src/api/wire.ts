@@ -41,6 +41,10 @@ export type NewToken = Schemas["NewToken"];
 /** The token itself is in this answer only. */
 export type CreatedToken = Schemas["CreatedToken"];
 
+/** A row of the audit log. */
+export type AuditEntry = Schemas["AuditRecord"];
+export type AuditPage = Schemas["AuditPage"];
+
 export interface Point {
   x: number;
   y: number;

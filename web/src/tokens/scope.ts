@@ -4,6 +4,7 @@ export const permissions = [
   { scope: "sessions:write", text: "Create and end sessions", hint: "" },
   { scope: "sessions:act", text: "Act in sessions", hint: "See the screen; use mouse, keyboard, browser, files and commands" },
   { scope: "metrics:read", text: "Read metrics", hint: "For Prometheus" },
+  { scope: "audit:read", text: "Read the audit log", hint: "Who did what, for all owners" },
 ] as const;
 
 /** What an agent needs. */

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { client } from "../api/client";
+import { allows, client } from "../api/client";
 import { useIdentity } from "../identity";
 import { Link } from "../router";
 import { Brand } from "./Brand";
@@ -10,6 +10,7 @@ const pages = [
   { page: "wall", to: "", text: "Sessions" },
   { page: "connect", to: "connect", text: "Connect" },
   { page: "tokens", to: "tokens", text: "Tokens" },
+  { page: "audit", to: "audit", text: "Audit", scope: "audit:read" },
   { page: "settings", to: "settings", text: "Settings" },
 ] as const;
 
@@ -22,7 +23,7 @@ interface AppBarProps {
 
 /** The bar of every page but a session's own: the way to the others. */
 export function AppBar({ current, onLogOut, children }: AppBarProps) {
-  const { subject } = useIdentity();
+  const { subject, scopes } = useIdentity();
   const logOut = () => void client.logOut().then(onLogOut, onLogOut);
   return (
     <header className="bar app-bar">
@@ -34,11 +35,13 @@ export function AppBar({ current, onLogOut, children }: AppBarProps) {
         <Brand />
       )}
       <nav aria-label="Pages">
-        {pages.map(({ page, to, text }) => (
-          <Link key={page} to={to} aria-current={page === current ? "page" : undefined}>
-            {text}
-          </Link>
-        ))}
+        {pages
+          .filter((page) => !("scope" in page) || allows(scopes, page.scope))
+          .map(({ page, to, text }) => (
+            <Link key={page} to={to} aria-current={page === current ? "page" : undefined}>
+              {text}
+            </Link>
+          ))}
       </nav>
       {children ?? <span className="room" />}
       <ThemeButton />

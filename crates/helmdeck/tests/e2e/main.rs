@@ -11,6 +11,7 @@
 )]
 
 mod attach;
+mod audit;
 mod auth;
 mod browser;
 mod browser_containment;

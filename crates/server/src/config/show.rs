@@ -60,6 +60,7 @@ impl Config {
             }
             "action_log_days" => self.action_log.days.to_string(),
             "action_log_per_session" => self.action_log.per_session.to_string(),
+            "audit_retention" => text(&self.audit_log.retention.to_string()),
             "vnc_public_base" => {
                 text(&self.live.vnc_public_base.as_ref().map_or(String::new(), ToString::to_string))
             }

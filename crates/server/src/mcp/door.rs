@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
+use helmdeck_store::AuditEntry;
 use parking_lot::Mutex;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -63,7 +64,12 @@ impl Door {
                 protocol_version: protocol.unwrap_or_default(),
                 transport: client.transport.to_owned(),
             };
-            self.app.mcp_clients.seen(&client.claims, seen);
+            if let Some(news) = self.app.mcp_clients.seen(&client.claims, seen) {
+                let entry = AuditEntry::new("mcp.client_connected").actor(&client.caller);
+                let entry = entry.target(&news.name).detail("version", news.version);
+                let entry = entry.detail("protocol_version", news.protocol_version);
+                self.app.audit.record(entry.detail("transport", news.transport));
+            }
         }
         Ok(client)
     }

@@ -6,6 +6,7 @@ use axum::{
     response::{AppendHeaders, IntoResponse},
 };
 use helmdeck_sessions::Caller;
+use helmdeck_store::AuditEntry;
 use helmdeck_wire::ErrorCode;
 use http::{HeaderMap, StatusCode, header};
 use schemars::JsonSchema;
@@ -50,7 +51,7 @@ pub async fn login(
     Extension(Peer(peer)): Extension<Peer>,
     Body(credentials): Body<Credentials>,
 ) -> ApiResult<Json<LoggedIn>> {
-    Ok(Json(app.login.log_in(&app.store, &app.signer, credentials, peer).await?))
+    Ok(Json(app.login.log_in(&app, credentials, peer).await?))
 }
 
 /// Login of the page, which gets a cookie that scripts cannot read. Pages of other sites cannot log
@@ -68,8 +69,7 @@ pub async fn log_in_by_cookie(
         let message = "send the header `Content-Type: application/json`";
         return Err(ApiError::new(ErrorCode::InvalidInput, message));
     }
-    let LoggedIn { token, .. } =
-        app.login.log_in(&app.store, &app.signer, credentials, peer).await?;
+    let LoggedIn { token, .. } = app.login.log_in(&app, credentials, peer).await?;
     let me = Me::from(app.signer.verify(&token).map_err(ApiError::internal)?);
     let seconds = (me.expires_at - OffsetDateTime::now_utc()).whole_seconds();
     let set = AppendHeaders([(header::SET_COOKIE, cookie::set(&app, &token, seconds))]);
@@ -83,6 +83,7 @@ pub async fn log_out(
     Extension(claims): Extension<Claims>,
 ) -> ApiResult<impl IntoResponse> {
     app.revoked.add(&caller.token, claims.info().expires_at).await?;
+    app.audit.record(AuditEntry::new("login.ended").actor(&caller).target(&caller.token));
     let gone = AppendHeaders([(header::SET_COOKIE, cookie::set(&app, "", 0))]);
     Ok((StatusCode::NO_CONTENT, gone))
 }

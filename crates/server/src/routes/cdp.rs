@@ -184,7 +184,7 @@ fn admitted(app: &App, id: &SessionId, parts: &mut Parts) -> ApiResult<Admitted>
 
 async fn open(admitted: &Admitted) -> ApiResult<(CdpClient, Box<dyn ByteStream>)> {
     let holder = admitted.viewer.holder.clone();
-    let Actor { kind, subject, label } = holder.by;
-    let caller = Caller { subject, token: holder.key, kind, label, ..Caller::default() };
+    let Actor { kind, subject, label, address } = holder.by;
+    let caller = Caller { subject, token: holder.key, kind, label, address, ..Caller::default() };
     Ok(admitted.session.open_cdp(caller).await?)
 }

@@ -5,6 +5,7 @@ use axum::{
     response::Response,
 };
 use helmdeck_sessions::{Holder, Session, SessionError, View, Viewer};
+use helmdeck_store::AuditEntry;
 use helmdeck_wire::{
     ErrorCode, SessionId,
     session::EndReason,
@@ -205,7 +206,16 @@ pub async fn create_ticket(call: Call, wanted: NewTicket) -> ApiResult<Ticket> {
     let url = call.address.viewer(id, mode, &ticket, claims.role);
     let cdp_url = (claims.role == Role::Control).then(|| call.address.cdp(id, &ticket));
     let expires_at = claims.expires_at();
+    record_ticket(&call, &claims);
     Ok(Ticket { id: claims.jti, ticket, role: claims.role, url, cdp_url, expires_at })
+}
+
+/// Records a new ticket, which lets its holder watch the session.
+fn record_ticket(call: &Call, claims: &ticket::Claims) {
+    let entry = AuditEntry::new("ticket.created").actor(&call.caller).target(&claims.jti);
+    let role = serde_json::to_value(claims.role).unwrap_or_default();
+    let entry = entry.session(&claims.session).detail("label", claims.label.clone());
+    call.app.audit.record(entry.detail("role", role));
 }
 
 /// Revokes a ticket.
@@ -219,6 +229,8 @@ pub async fn revoke_ticket(call: Call, one: OneTicket) -> ApiResult<Outcome> {
     // The ticket's expiry is not in its id, so this uses the longest possible one.
     let longest = OffsetDateTime::now_utc() + time::Duration::days(7);
     call.app.revoked.add(&one.ticket, longest).await?;
+    let revoked = AuditEntry::new("ticket.revoked").actor(&call.caller).target(&one.ticket);
+    call.app.audit.record(revoked.session(call.session_id()?));
     Ok(Outcome::done())
 }
 
@@ -233,6 +245,7 @@ pub async fn vnc_url(call: Call, query: UrlQuery) -> ApiResult<VncUrl> {
     // Several people can open the address until it expires.
     let wanted = NewTicket { role, reusable: true, ..NewTicket::default() };
     let (ticket, claims) = ticket::issue(&call.app.signer, &call.claims, id, &wanted)?;
+    record_ticket(&call, &claims);
     let published = call.app.published.lock().get(id).copied();
     let notes = published.map_or_else(String::new, |port| {
         format!(" The session is also published at port {port}: /vnc.html there.")

@@ -1,5 +1,6 @@
 //! Browser profiles that are kept between sessions.
 
+use helmdeck_store::AuditEntry;
 use helmdeck_wire::{profile::ProfileList, session::ProfileName};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -27,5 +28,7 @@ pub async fn list_profiles(call: Call, _: NoInput) -> ApiResult<ProfileList> {
 /// Deletes a profile.
 pub async fn delete_profile(call: Call, one: OneProfile) -> ApiResult<Outcome> {
     call.app.sessions.delete_profile(&call.caller, &one.name).await?;
+    let deleted = AuditEntry::new("profile.deleted").actor(&call.caller).target(one.name.as_str());
+    call.app.audit.record(deleted);
     Ok(Outcome::done())
 }

@@ -1,6 +1,7 @@
 //! Listing and revoking tokens.
 
 use helmdeck_sessions::Caller;
+use helmdeck_store::AuditEntry;
 use helmdeck_wire::{
     ErrorCode,
     history::ActorKind,
@@ -43,6 +44,9 @@ pub async fn revoke_token(call: Call, one: OneToken) -> ApiResult<Outcome> {
     })?;
     may_revoke(&call.caller, &token)?;
     call.app.revoked.add(&token.id, token.expires_at).await?;
+    let revoked = AuditEntry::new("token.revoked").actor(&call.caller).target(&token.id);
+    let revoked = revoked.detail("subject", token.subject).detail("label", token.client);
+    call.app.audit.record(revoked);
     Ok(Outcome::done())
 }
 

@@ -5,8 +5,13 @@ use helmdeck_server::{Access, operations};
 use helmdeck_sessions::Scope;
 use helmdeck_testkit::{Answer, Client, fake::FakeServer};
 
-const SCOPES: [Scope; 4] =
-    [Scope::SESSIONS_READ, Scope::SESSIONS_WRITE, Scope::SESSIONS_ACT, Scope::METRICS_READ];
+const SCOPES: [Scope; 5] = [
+    Scope::SESSIONS_READ,
+    Scope::SESSIONS_WRITE,
+    Scope::SESSIONS_ACT,
+    Scope::METRICS_READ,
+    Scope::AUDIT_READ,
+];
 
 #[test]
 fn only_operations_listed_here_are_open() {
@@ -15,7 +20,7 @@ fn only_operations_listed_here_are_open() {
     let open: Vec<_> = open.map(|operation| operation.id.as_str()).collect();
     let pages =
         ["home", "login_page", "session_page", "settings_page", "connect_page", "tokens_page"];
-    let views = ["docs_page", "viewer_page"];
+    let views = ["audit_page", "docs_page", "viewer_page"];
     let frames = ["embed_session", "embedded_page", "page_asset"];
     let checks = ["healthz", "readyz", "version", "openapi"];
     let logins = ["login", "log_in_by_cookie", "skill"];

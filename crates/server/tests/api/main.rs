@@ -14,6 +14,7 @@
 
 mod access;
 mod attached;
+mod audit;
 mod auth;
 mod behind_proxy;
 mod cancel;

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use helmdeck_egress::Policy;
 use helmdeck_runtime::{ByteStream, Runtime, RuntimeError, Sandbox, SandboxId, SandboxSpec};
 use helmdeck_sessions::{Caller, Clock, Config, Journal, Sessions};
-use helmdeck_store::{Extensions, Profiles, Store};
+use helmdeck_store::{Audit, Extensions, Profiles, Store};
 use tempfile::TempDir;
 
 struct Nowhere;
@@ -44,6 +44,7 @@ pub async fn sessions(dir: &TempDir) -> Sessions {
         profiles: Profiles::new(dir.path().join("profiles"), None),
         extensions: Extensions::new(dir.path().join("extensions")),
         clock: Clock::default(),
+        audit: Audit::open(store.clone()).await.unwrap(),
     };
     let journal = Journal::open(store.clone()).await.unwrap();
     Sessions::new(Arc::new(Nowhere), store, journal, config)

@@ -65,7 +65,7 @@ fn action(seq: u64, by: Actor, action: &str, detail: serde_json::Value) -> Actio
 }
 
 fn by(kind: ActorKind, subject: &str, label: Option<&str>) -> Actor {
-    Actor { kind, subject: subject.into(), label: label.map(Into::into) }
+    Actor { kind, subject: subject.into(), label: label.map(Into::into), address: None }
 }
 
 fn end(id: &str, owner: &str, reason: EndReason, seconds: i64) -> End {
