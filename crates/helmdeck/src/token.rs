@@ -20,7 +20,8 @@ pub struct Args {
     /// Subject of the token. Sessions belong to it.
     #[arg(long, value_name = "NAME")]
     sub: String,
-    /// Scopes: admin, sessions:read, sessions:write, sessions:act, sessions:*, metrics:read.
+    /// Scopes: admin, sessions:read, sessions:write, sessions:act, sessions:*, metrics:read,
+    /// vault:read, vault:write.
     #[arg(long, value_name = "A,B", value_delimiter = ',', default_value = DEFAULT_SCOPES, value_parser = scope)]
     scopes: Vec<String>,
     /// Label for the action log, for example the program's name.

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use helmdeck_egress::Policy;
 use helmdeck_runtime::Runtime;
 use helmdeck_sessions::{Clock, Journal, Sessions};
-use helmdeck_store::{Extensions, Profiles, SealingKey, Store};
+use helmdeck_store::{Extensions, Profiles, SealingKey, Store, Vault};
 use helmdeck_wire::{SessionId, session::EndReason};
 use http::{Method, Uri};
 use parking_lot::Mutex;
@@ -143,6 +143,8 @@ pub struct Parts {
     pub(crate) sessions: Sessions,
     pub(crate) store: Store,
     pub(crate) settings: Settings,
+    /// Credentials.
+    pub(crate) vault: Vault,
     pub(crate) runtime: Arc<dyn Runtime>,
     pub(crate) signer: Signer,
     pub(crate) login: Login,
@@ -220,6 +222,7 @@ impl App {
             extensions,
             clock,
         };
+        let vault = Vault::open(&store, config.vault_setup()?).await?;
         let tls = Tls::start(config)?;
         let Live { vnc_public_base, allowed_origins, .. } = &config.live;
         let origins =
@@ -234,6 +237,7 @@ impl App {
             revoked: Revocations::load(store.clone()).await?,
             settings: Settings::load(store.clone(), config.live.browser_passthrough).await?,
             store,
+            vault,
             runtime,
             signer: Signer::load(config)?,
             login: Login::new(),

@@ -12,6 +12,7 @@ mod nearest;
 mod running;
 mod show;
 mod tls;
+mod vault;
 
 use std::{net::SocketAddr, ops::RangeInclusive, path::PathBuf, str::FromStr};
 
@@ -26,6 +27,7 @@ use layers::{Layers, Origins};
 pub use live::Live;
 pub use running::Change;
 pub use tls::TlsSettings;
+pub use vault::VaultSettings;
 
 /// The settings in effect.
 #[derive(Debug, Clone)]
@@ -73,6 +75,8 @@ pub struct Config {
     /// `openssl rand -hex 32`. Default: none; profiles are stored unencrypted and only the server's
     /// user can read them.
     pub profile_key: Option<SecretString>,
+    /// The vault's key, and credentials in variables.
+    pub vault: VaultSettings,
     /// Retention of recorded actions.
     pub action_log: ActionLog,
     /// Settings of the live view.
@@ -184,6 +188,7 @@ impl Config {
             profile_key: layers.secret("profile_key", "64 hexadecimal digits", |text| {
                 helmdeck_store::SealingKey::parse(text).is_some()
             })?,
+            vault: VaultSettings::read(&mut layers)?,
             action_log: ActionLog::read(&mut layers)?,
             live: Live::read(&mut layers)?,
             tls: TlsSettings::read(&mut layers)?,

@@ -8,6 +8,7 @@ mod live;
 mod mcp;
 mod server;
 mod sessions;
+mod vault;
 
 use std::sync::Arc;
 
@@ -20,6 +21,7 @@ pub fn operations() -> Vec<Operation> {
         server::signing_in(),
         connect::operations(),
         server::settings(),
+        vault::credentials(),
         sessions::lifecycle(),
         sessions::endings(),
         live::attaching(),

@@ -2,8 +2,9 @@
 //!
 //! A SQLite file, `helmdeck.db` in the data directory, holds the admin account, the installation's
 //! id, tokens with their use, revocations, recorded actions and ends of sessions, forwarded ports,
-//! sessions of MCP clients, and settings that an admin changed. Next to it are files of their owners: browser [`Profiles`] and
-//! [`Extensions`]. The state of running sessions is not stored here; the runtime has it.
+//! sessions of MCP clients, sealed credentials of the [`Vault`], and settings that an admin changed.
+//! Next to it are files of their owners: browser [`Profiles`] and [`Extensions`]. The state of running
+//! sessions is not stored here; the runtime has it.
 
 mod actions;
 mod admin;
@@ -22,6 +23,7 @@ mod settings;
 mod store;
 mod token_use;
 mod tokens;
+pub mod vault;
 
 pub use admin::Admin;
 pub use ends::{End, Remains};
@@ -32,3 +34,4 @@ pub use profiles::{ProfileReader, ProfileWriter, Profiles};
 pub use sealing::SealingKey;
 pub use store::Store;
 pub use token_use::TokenClient;
+pub use vault::Vault;

@@ -17,14 +17,20 @@ impl Scope {
     pub const SESSIONS_ACT: Self = Self("sessions:act");
     /// Read the server's metrics.
     pub const METRICS_READ: Self = Self("metrics:read");
+    /// See credentials of the vault, never their secrets.
+    pub const VAULT_READ: Self = Self("vault:read");
+    /// Add, change, grant and delete credentials.
+    pub const VAULT_WRITE: Self = Self("vault:write");
 
     /// Every scope and what it allows. All scopes that operations require are listed here.
-    pub const REGISTRY: [(Self, &str); 5] = [
+    pub const REGISTRY: [(Self, &str); 7] = [
         (Self::ADMIN, "everything, for all owners"),
         (Self::SESSIONS_READ, "see sessions and their logs"),
         (Self::SESSIONS_WRITE, "create and end sessions"),
         (Self::SESSIONS_ACT, "act in sessions and see their screens"),
         (Self::METRICS_READ, "read the server's metrics"),
+        (Self::VAULT_READ, "see credentials, without their secrets"),
+        (Self::VAULT_WRITE, "add, change, grant and delete credentials"),
     ];
 
     /// Whether a token may hold this scope: one of the registry, or a whole family such as
@@ -54,9 +60,15 @@ mod tests {
 
     #[test]
     fn a_scope_that_no_operation_asks_for_is_unknown() {
-        for known in
-            ["admin", "sessions:read", "sessions:act", "sessions:*", "sessions", "metrics:*"]
-        {
+        for known in [
+            "admin",
+            "sessions:read",
+            "sessions:act",
+            "sessions:*",
+            "sessions",
+            "metrics:*",
+            "vault:*",
+        ] {
             assert!(Scope::is_known(known), "{known}");
         }
         for unknown in

@@ -49,3 +49,4 @@ mod sessions;
 mod settings;
 mod tls;
 mod tokens;
+mod vault;
