@@ -3,6 +3,7 @@ import { ApiError, client, explain, whenSignedOut } from "./api/client";
 import type { Identity } from "./api/wire";
 import { IdentityProvider } from "./identity";
 import { Connect } from "./pages/Connect";
+import { Credentials } from "./pages/Credentials";
 import { Login } from "./pages/Login";
 import { NotFound } from "./pages/NotFound";
 import { Settings } from "./pages/Settings";
@@ -80,6 +81,7 @@ export function App() {
         )}
         {route.page === "connect" && <Connect onLogOut={logOut} />}
         {route.page === "tokens" && <Tokens onLogOut={logOut} />}
+        {route.page === "credentials" && <Credentials onLogOut={logOut} />}
         {route.page === "settings" && <Settings onLogOut={logOut} />}
         {route.page === "unknown" && <NotFound />}
       </SessionsProvider>

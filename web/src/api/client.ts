@@ -10,11 +10,15 @@ import type {
   Control,
   CreatedToken,
   CreateSession,
+  Credential,
+  CredentialGrant,
+  CredentialUsage,
   Folder,
   Forward,
   History,
   Identity,
   Instructions,
+  NewCredential,
   NewToken,
   Role,
   Session,
@@ -91,6 +95,7 @@ async function json<T>(method: string, path: string, body?: unknown): Promise<T>
 }
 
 const session = (id: string) => `sessions/${encodeURIComponent(id)}`;
+const credential = (id: string) => `vault/credentials/${encodeURIComponent(id)}`;
 
 export const client = {
   logIn: (username: string, password: string) =>
@@ -149,6 +154,19 @@ export const client = {
   createToken: (request: NewToken) => json<CreatedToken>("POST", "tokens", request),
   revokeToken: (id: string) => request("DELETE", `tokens/${encodeURIComponent(id)}`),
 
+  credentials: async () => (await json<{ credentials: Credential[] }>("GET", "vault/credentials")).credentials,
+  addCredential: (request: NewCredential) => json<Credential>("POST", "vault/credentials", request),
+  rotateCredential: (id: string, value: string) => json<Credential>("PUT", credential(id), { value }),
+  deleteCredential: (id: string) => request("DELETE", credential(id)),
+  grants: async (id: string) => (await json<{ grants: CredentialGrant[] }>("GET", `${credential(id)}/grants`)).grants,
+  grant: (id: string, actor_subject: string, actor_client: string | null) =>
+    json<unknown>("POST", `${credential(id)}/grants`, { actor_subject, ...(actor_client ? { actor_client } : {}) }),
+  revokeGrant: (id: string, { actor_subject, actor_client }: CredentialGrant) => {
+    const label = actor_client ? `?client=${encodeURIComponent(actor_client)}` : "";
+    return request("DELETE", `${credential(id)}/grants/${encodeURIComponent(actor_subject)}${label}`);
+  },
+  usage: async (id: string) => (await json<{ usage: CredentialUsage[] }>("GET", `${credential(id)}/usage`)).usage,
+
   navigate: (id: string, tab: string | null, to: { url: string } | { history: History }) =>
     // A person sees when the page has loaded.
     json<unknown>("POST", "browser/navigate", { session_id: id, ...to, ...(tab === null ? {} : { tab }), wait_until: "dom" }),
@@ -173,5 +191,6 @@ export function explain(error: unknown): string {
 
 /** Whether these scopes allow an operation that needs `scope`. */
 export function allows(scopes: string[], scope: string): boolean {
-  return scopes.includes(scope) || scopes.includes("*") || scopes.includes("admin");
+  const family = scope.split(":")[0] ?? scope;
+  return [scope, family, `${family}:*`, "*", "admin"].some((enough) => scopes.includes(enough));
 }

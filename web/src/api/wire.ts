@@ -41,6 +41,13 @@ export type NewToken = Schemas["NewToken"];
 /** The token itself is in this answer only. */
 export type CreatedToken = Schemas["CreatedToken"];
 
+/** A credential, without its secret. */
+export type Credential = Schemas["Credential"];
+export type CredentialType = Schemas["CredentialType"];
+export type NewCredential = Schemas["NewCredential"];
+export type CredentialGrant = Schemas["CredentialGrant"];
+export type CredentialUsage = Schemas["CredentialUsage"];
+
 export interface Point {
   x: number;
   y: number;

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { client } from "../api/client";
+import { allows, client } from "../api/client";
 import { useIdentity } from "../identity";
 import { Link } from "../router";
 import { Brand } from "./Brand";
@@ -7,10 +7,11 @@ import { IconButton } from "./IconButton";
 import { ThemeButton } from "./ThemeButton";
 
 const pages = [
-  { page: "wall", to: "", text: "Sessions" },
-  { page: "connect", to: "connect", text: "Connect" },
-  { page: "tokens", to: "tokens", text: "Tokens" },
-  { page: "settings", to: "settings", text: "Settings" },
+  { page: "wall", to: "", text: "Sessions", scope: null },
+  { page: "connect", to: "connect", text: "Connect", scope: null },
+  { page: "tokens", to: "tokens", text: "Tokens", scope: null },
+  { page: "credentials", to: "credentials", text: "Credentials", scope: "vault:read" },
+  { page: "settings", to: "settings", text: "Settings", scope: null },
 ] as const;
 
 interface AppBarProps {
@@ -22,7 +23,8 @@ interface AppBarProps {
 
 /** The bar of every page but a session's own: the way to the others. */
 export function AppBar({ current, onLogOut, children }: AppBarProps) {
-  const { subject } = useIdentity();
+  const { subject, scopes } = useIdentity();
+  const shown = pages.filter(({ scope }) => scope === null || allows(scopes, scope));
   const logOut = () => void client.logOut().then(onLogOut, onLogOut);
   return (
     <header className="bar app-bar">
@@ -34,7 +36,7 @@ export function AppBar({ current, onLogOut, children }: AppBarProps) {
         <Brand />
       )}
       <nav aria-label="Pages">
-        {pages.map(({ page, to, text }) => (
+        {shown.map(({ page, to, text }) => (
           <Link key={page} to={to} aria-current={page === current ? "page" : undefined}>
             {text}
           </Link>
