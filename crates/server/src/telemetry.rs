@@ -41,3 +41,34 @@ impl<W: Write> Write for Redacted<W> {
         self.0.flush()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use helmdeck_sessions::Caller;
+    use helmdeck_store::{
+        Store,
+        vault::{KeySource, Vault, VaultSetup, key_file},
+    };
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_secret_that_was_used_is_removed_from_log_lines() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).await.unwrap();
+        let key = KeySource::File(key_file(dir.path()));
+        let setup = VaultSetup { key, old: None, environment: Vec::new() };
+        let vault = Vault::open(&store, setup).await.unwrap();
+        let ann = Caller { subject: "ann".into(), ..Caller::default() };
+        let new = r#"{"name": "a", "type": "api_key", "host_pattern": "a.example"}"#;
+        let new = serde_json::from_str(new).unwrap();
+        vault.add(&ann, new, b"log-secret-1".into()).await.unwrap();
+
+        let mut lines = Redacted(Vec::new());
+        lines.write_all(b"before log-secret-1\n").unwrap();
+        vault.resolve(&ann, "a", "a.example").await.unwrap();
+        lines.write_all(b"after log-secret-1\n").unwrap();
+        let lines = String::from_utf8(lines.0).unwrap();
+        assert_eq!(lines, "before log-secret-1\nafter •••\n");
+    }
+}

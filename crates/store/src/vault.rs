@@ -136,7 +136,7 @@ impl Vault {
         rows::clear(&store.pool).await
     }
 
-    /// Adds a credential. It is granted to its owner, and to nobody else.
+    /// Adds a credential. It is granted to its owner only.
     pub async fn add(
         &self,
         caller: &Caller,

@@ -86,7 +86,7 @@ export function Access({ credential, onClose }: { credential: Credential; onClos
 
 function Grants({ grants, onRevoke }: { grants: CredentialGrant[] | null; onRevoke: (grant: CredentialGrant) => void }) {
   if (grants === null) return <span className="spinner" role="status" aria-label="Loading" />;
-  if (grants.length === 0) return <p className="muted">Nobody may use it.</p>;
+  if (grants.length === 0) return <p className="muted">No caller may use it.</p>;
   return (
     <ul className="grants">
       {grants.map((grant) => (

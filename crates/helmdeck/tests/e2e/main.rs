@@ -64,6 +64,7 @@ mod terminal;
 mod tls;
 mod tools;
 mod typing;
+mod vault;
 mod vnc;
 mod wall;
 mod windows;

@@ -23,8 +23,7 @@ pub fn credentials() -> Vec<Operation> {
             .get("/api/v1/vault/credentials", "list_credentials"),
         json_tool("vault.credential_create", vault::create_credential)
             .doc(
-                "Add a credential. It is granted to its owner and to nobody else, and is sent to its \
-                 host only.",
+                "Add a credential. It is granted to its owner only, and sent to its host only.",
             )
             .scope(Scope::VAULT_WRITE)
             .nature(keeps)

@@ -104,8 +104,9 @@ async fn what_is_wrong_is_refused_without_repeating_the_secret() {
         (json!({ "name": "a", "type": "api_key", "host_pattern": "a.example" }), "invalid_input"),
     ] {
         let refused = ann.post(PATH, &body).await;
-        let message = refused.expect_error(400, code);
-        assert!(!refused.text().contains("ghp_"), "{message}");
+        let text = refused.text().to_owned();
+        refused.expect_error(400, code);
+        assert!(!text.contains("ghp_"), "{text}");
     }
     for pattern in [
         "*",

@@ -33,7 +33,7 @@ const PLAIN_FIELDS: [&str; 12] = [
     "token_type",
 ];
 
-/// Replaces the secrets that were added to it. Cheap to clone before any are added.
+/// Replaces the secrets that were added to it.
 #[derive(Clone, Default)]
 pub struct Redactor {
     needles: Vec<Needle>,

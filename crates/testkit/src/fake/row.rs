@@ -20,7 +20,10 @@ const BODIES: [(&str, &str); 11] = [
     ("browser_press", r#"{"keys": "a"}"#),
     ("browser_navigate", r#"{"url": "https://example.com/"}"#),
     ("browser_wait_for", r#"{"selector": "body"}"#),
-    ("create_credential", r#"{"host_pattern": "a.example", "value": "a secret"}"#),
+    (
+        "create_credential",
+        r#"{"name": "{session}", "host_pattern": "a.example", "value": "a secret"}"#,
+    ),
     ("rotate_credential", r#"{"value": "a secret"}"#),
     ("browser_select", r#"{"selector": "select", "values": ["one"]}"#),
 ];
@@ -97,10 +100,12 @@ impl Row {
         let query = query.collect::<Vec<_>>().join("&");
         let path = if query.is_empty() { path } else { format!("{path}?{query}") };
         let mut body = self.body.clone();
-        if let Some(body) = &mut body
-            && body.get("session_id").is_some()
-        {
-            body["session_id"] = json!(session);
+        if let Some(Value::Object(fields)) = &mut body {
+            for (name, value) in fields {
+                if name == "session_id" || *value == "{session}" {
+                    *value = json!(session);
+                }
+            }
         }
         (path, body)
     }
