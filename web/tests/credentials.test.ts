@@ -8,7 +8,6 @@ import {
   readCredential,
   readSecret,
   sortCredentials,
-  targetOf,
   typeOf,
 } from "../src/credentials/state";
 
@@ -34,11 +33,6 @@ const form = (fields: Record<string, string>) => {
 describe("a credential", () => {
   it("is written as a placeholder", () => {
     expect(placeholderOf("github-token")).toBe("${vault:github-token}");
-  });
-
-  it("shows where it may be sent", () => {
-    expect(targetOf(credential("a"))).toBe("api.example.com");
-    expect(targetOf(credential("a", { path_pattern: "/v1" }))).toBe("api.example.com/v1");
   });
 
   it("of the environment is apart from those of the vault", () => {

@@ -3,7 +3,7 @@ import { ago, dateAndTime } from "../format";
 import { useIdentity } from "../identity";
 import { CopyButton } from "../ui/CopyButton";
 import { Menu } from "../ui/Menu";
-import { placeholderOf, targetOf, typeOf } from "./state";
+import { placeholderOf, typeOf } from "./state";
 
 /** What can be done with a credential. */
 export type Task = "rotate" | "access" | "usage" | "delete";
@@ -69,7 +69,11 @@ function Row({ credential, now, onTask }: RowProps) {
         </span>
       </th>
       <td data-label="Sent to">
-        <code>{targetOf(credential)}</code>
+        <code>
+          {credential.host_pattern}
+          <wbr />
+          {credential.path_pattern}
+        </code>
       </td>
       <td data-label="Placeholder">
         <span className="placeholder">

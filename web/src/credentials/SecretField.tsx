@@ -1,3 +1,4 @@
+import { useId } from "react";
 import type { CredentialType } from "../api/wire";
 import { isLong, types } from "./state";
 
@@ -9,6 +10,7 @@ interface SecretFieldProps {
 
 /** Takes a secret without showing it. */
 export function SecretField({ type, label, autoFocus = false }: SecretFieldProps) {
+  const hint = useId();
   const shared = {
     name: "value",
     required: true,
@@ -16,19 +18,23 @@ export function SecretField({ type, label, autoFocus = false }: SecretFieldProps
     maxLength: 65_536,
     autoComplete: "off",
     spellCheck: false,
+    "aria-describedby": hint,
     "data-autofocus": autoFocus || undefined,
   };
-  const hint = types.find((each) => each.type === type)?.hint;
   return (
-    <label>
-      {label}
-      {isLong(type) ? (
-        <textarea {...shared} className="secret" rows={5} />
-      ) : (
-        // Password managers would offer to save it as a login for this page.
-        <input {...shared} type="text" className="secret" data-1p-ignore data-lpignore="true" />
-      )}
-      <span className="muted hint">{hint}</span>
-    </label>
+    <div className="field">
+      <label>
+        {label}
+        {isLong(type) ? (
+          <textarea {...shared} className="secret" rows={5} />
+        ) : (
+          // Password managers would offer to save it as a login for this page.
+          <input {...shared} type="text" className="secret" data-1p-ignore data-lpignore="true" />
+        )}
+      </label>
+      <span id={hint} className="muted hint">
+        {types.find((each) => each.type === type)?.hint}
+      </span>
+    </div>
   );
 }

@@ -33,11 +33,6 @@ export function placeholderOf(name: string): string {
   return `\${vault:${name}}`;
 }
 
-/** Host and path that may receive a credential. */
-export function targetOf({ host_pattern, path_pattern }: Pick<Credential, "host_pattern" | "path_pattern">): string {
-  return host_pattern + (path_pattern ?? "");
-}
-
 /** Those of the vault, and those in variables of the server. */
 export function sortCredentials(credentials: Credential[]): { kept: Credential[]; environment: Credential[] } {
   return {
