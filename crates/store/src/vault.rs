@@ -94,7 +94,7 @@ impl Vault {
         let newest = rows::newest_key(&pool).await?;
         let used = !rows::list(&pool, None).await?.is_empty();
         let (key, file) = match setup.key {
-            KeySource::Configured(key) => (key, None),
+            KeySource::Configured(key) => (*key, None),
             KeySource::File(path) => {
                 let id = newest.as_ref().map(|(_, id)| id.as_str());
                 let key = match key::kept(&path, id)? {

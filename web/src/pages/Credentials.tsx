@@ -104,7 +104,7 @@ function Groups({ credentials, onTask }: GroupsProps) {
               <b>No credentials yet</b>
             </p>
             <p className="muted">
-              Add the key of a service, such as GitHub. It is encrypted on disk and never shown again, also not to you.
+              Add the key of a service, such as GitHub. It is encrypted on disk and never shown again, not even to you.
             </p>
           </div>
         ) : (

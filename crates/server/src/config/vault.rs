@@ -119,7 +119,7 @@ impl Config {
     pub(crate) fn vault_setup(&self) -> Result<VaultSetup, VaultError> {
         let settings = &self.vault;
         let key = match settings.key.key()? {
-            Some(key) => KeySource::Configured(key),
+            Some(key) => KeySource::Configured(key.into()),
             None => KeySource::File(key_file(&self.data_dir)),
         };
         let mut environment = Vec::new();

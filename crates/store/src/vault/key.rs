@@ -25,7 +25,7 @@ const FINGERPRINT: usize = 16;
 /// Where the key comes from.
 pub enum KeySource {
     /// The configuration.
-    Configured(VaultKey),
+    Configured(Box<VaultKey>),
     /// A file, which is created with the first key.
     File(PathBuf),
 }

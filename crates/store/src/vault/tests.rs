@@ -79,7 +79,7 @@ fn from_file(dir: &Path) -> VaultSetup {
 
 fn configured(key: char, old: Option<char>) -> VaultSetup {
     let key_of = |digit: char| VaultKey::parse(&digit.to_string().repeat(64)).unwrap();
-    let key = KeySource::Configured(key_of(key));
+    let key = KeySource::Configured(key_of(key).into());
     VaultSetup { key, old: old.map(key_of), environment: Vec::new() }
 }
 
