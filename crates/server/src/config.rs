@@ -179,12 +179,7 @@ impl Config {
                 || 300,
             )?,
             egress_allowlist: ranges(&mut layers, "egress_allowlist")?,
-            forward_allow: layers.value(
-                "forward_allow",
-                "ports or ranges such as 5173,8000-8099, separated by commas",
-                ports,
-                Vec::new,
-            )?,
+            forward_allow: forward_allow(&mut layers)?,
             profile_key: layers.secret("profile_key", "64 hexadecimal digits", |text| {
                 helmdeck_store::SealingKey::parse(text).is_some()
             })?,
@@ -225,6 +220,11 @@ impl Config {
 fn ranges(layers: &mut Layers, key: &'static str) -> Result<Vec<Cidr>, ConfigError> {
     let allowed = "addresses or ranges such as 10.1.0.0/16, separated by commas";
     layers.value(key, allowed, |text| Cidr::list(text).ok(), Vec::new)
+}
+
+fn forward_allow(layers: &mut Layers) -> Result<Vec<RangeInclusive<u16>>, ConfigError> {
+    let allowed = "ports or ranges such as 5173,8000-8099, separated by commas";
+    layers.value("forward_allow", allowed, ports, Vec::new)
 }
 
 /// `127.0.0.1:3000`, `[::1]:3000`, `localhost:3000`, or `:3000` for every interface.
