@@ -25,7 +25,7 @@ pub fn run(config: &Config, action: &Action) -> Result<(), Box<dyn Error>> {
             Action::ResetPassword => admin::reset_password(config).await.map(Some),
             Action::ClearVault => {
                 let deleted = admin::clear_vault(config).await?;
-                println!("Deleted {deleted} credentials.");
+                println!("Deleted credentials: {deleted}.");
                 Ok(None)
             }
         }

@@ -146,7 +146,7 @@ pub fn run(config: &Config, action: Action) -> Result<(), Box<dyn Error>> {
         Action::Rekey(args) => {
             let done: Rekeyed = call(&args.server.remote(config)?, "vault.rekey", json!({}))?;
             let Rekeyed { key_version, credentials } = done;
-            println!("Encrypted {credentials} credentials with key {key_version}.");
+            println!("Key {key_version} is in use. Encrypted credentials: {credentials}.");
             Ok(())
         }
     }

@@ -97,8 +97,8 @@ pub enum VaultError {
     WrongOldKey,
     /// The key file is gone, but there are credentials.
     #[error(
-        "{path} is missing, and the vault was sealed with the key in it: restore the file; \
-         `helmdeck admin clear-vault` deletes all credentials if the key is lost"
+        "{path} is missing, and the vault has credentials: restore the file, or set HELMDECK_VAULT_KEY \
+         to their key; `helmdeck admin clear-vault` deletes all credentials if the key is lost"
     )]
     KeyMissing {
         /// The file.
