@@ -4,6 +4,7 @@ import type { Identity } from "./api/wire";
 import { IdentityProvider } from "./identity";
 import { Audit } from "./pages/Audit";
 import { Connect } from "./pages/Connect";
+import { Credentials } from "./pages/Credentials";
 import { Login } from "./pages/Login";
 import { NotFound } from "./pages/NotFound";
 import { Settings } from "./pages/Settings";
@@ -82,6 +83,7 @@ export function App() {
         {route.page === "connect" && <Connect onLogOut={logOut} />}
         {route.page === "tokens" && <Tokens onLogOut={logOut} />}
         {route.page === "audit" && <Audit onLogOut={logOut} />}
+        {route.page === "credentials" && <Credentials onLogOut={logOut} />}
         {route.page === "settings" && <Settings onLogOut={logOut} />}
         {route.page === "unknown" && <NotFound />}
       </SessionsProvider>

@@ -7,6 +7,7 @@ export type Route =
   | { page: "connect" }
   | { page: "tokens" }
   | { page: "audit" }
+  | { page: "credentials" }
   | { page: "settings" }
   | { page: "session"; id: string }
   | { page: "unknown" };
@@ -20,6 +21,7 @@ export function routeOf(pathname: string, base: string = prefix.pathname): Route
   if (parts.length === 1 && parts[0] === "connect") return { page: "connect" };
   if (parts.length === 1 && parts[0] === "tokens") return { page: "tokens" };
   if (parts.length === 1 && parts[0] === "audit") return { page: "audit" };
+  if (parts.length === 1 && parts[0] === "credentials") return { page: "credentials" };
   if (parts.length === 1 && parts[0] === "settings") return { page: "settings" };
   if (parts.length === 2 && parts[0] === "sessions" && parts[1]) {
     return { page: "session", id: decodeURIComponent(parts[1]) };
@@ -30,7 +32,7 @@ export function routeOf(pathname: string, base: string = prefix.pathname): Route
 /** Where to go after the login: only to one of our pages. */
 export function nextPage(search: string): string {
   const next = new URLSearchParams(search).get("next") ?? "";
-  const pages = /^(\?view=recent|settings|tokens|audit(\?[\w=&.*%:+-]*)?|connect(\?client=[a-z0-9-]+)?|sessions\/[A-Za-z0-9_.-]+)$/;
+  const pages = /^(\?view=recent|settings|tokens|credentials|audit(\?[\w=&.*%:+-]*)?|connect(\?client=[a-z0-9-]+)?|sessions\/[A-Za-z0-9_.-]+)$/;
   return pages.test(next) ? next : "";
 }
 

@@ -18,7 +18,7 @@ DEADLINE_S = 20
 STATES = frozenset(
     """
     already_attached capacity_reached command_failed command_not_found connection_refused control_held control_taken
-    egress_denied file_exists file_not_found forward_denied host_not_found invalid_credentials invalid_ticket
+    duplicate egress_denied file_exists file_not_found forward_denied host_not_found invalid_credentials invalid_ticket
     not_a_file not_desktop_mode not_driving not_found port_in_use private profile_in_use quota_reached
     range_not_satisfiable session_attached session_ended session_outdated session_starting tab_not_found
     task_limit_reached ticket_in_use too_many_attempts too_many_connections window_not_found
@@ -34,6 +34,11 @@ BEYOND_SCHEMA = [
     ("browser_pdf", "invalid_input", "pages", "a range of pages ends where it begins, or later"),
     ("browser_upload", "invalid_input", "files", "a path leads to a file of the home"),
     ("call_tool", None, None, "the body is the input of the tool; each tool is also tried by its own path"),
+    ("create_credential", "invalid_input", "metadata", "metadata is at most 8 KiB"),
+    ("create_credential", "invalid_input", "value", "a secret is given once, and suits its type"),
+    ("create_credential", "invalid_plaintext_b64", "plaintext_b64", "a secret is base64"),
+    ("rotate_credential", "invalid_input", "value", "a secret is given once, and suits its type"),
+    ("rotate_credential", "invalid_plaintext_b64", "plaintext_b64", "a secret is base64"),
     ("exec", "invalid_input", "command", "a command is more than spaces, and holds no NUL"),
     ("exec", "invalid_input", "stream", "a command in the background has no stream"),
     (None, "invalid_geometry", "geometry", "a screen has a least and a greatest size"),

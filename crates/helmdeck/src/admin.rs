@@ -12,17 +12,24 @@ pub enum Action {
     Init,
     /// Reset the account's password, and print `name<TAB>password`.
     ResetPassword,
+    /// Delete all credentials of the vault, if its key is lost. The server must not run.
+    ClearVault,
 }
 
 /// Prints the login if one was created, otherwise nothing.
 pub fn run(config: &Config, action: &Action) -> Result<(), Box<dyn Error>> {
-    let made =
-        tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-            match action {
-                Action::Init => admin::init(config).await,
-                Action::ResetPassword => admin::reset_password(config).await.map(Some),
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let made = runtime.block_on(async {
+        match action {
+            Action::Init => admin::init(config).await,
+            Action::ResetPassword => admin::reset_password(config).await.map(Some),
+            Action::ClearVault => {
+                let deleted = admin::clear_vault(config).await?;
+                println!("Deleted credentials: {deleted}.");
+                Ok(None)
             }
-        })?;
+        }
+    })?;
     if let Some(admin) = made {
         println!("{}\t{}", admin.username, admin.password.expose_secret());
     }

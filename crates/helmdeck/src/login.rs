@@ -3,7 +3,7 @@
 use std::{
     error::Error,
     fs,
-    io::{self, IsTerminal, Read, Stdin, Write, stderr, stdin},
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
@@ -15,6 +15,7 @@ use serde_json::json;
 
 use crate::{
     local::Config,
+    prompt::read_secret,
     remote::Remote,
     rest::{DEADLINE, ask},
 };
@@ -54,9 +55,10 @@ pub fn run(config: &Config, args: &Args) -> Result<(), Box<dyn Error>> {
     let ca_file = ca_file.as_deref();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let token = if args.token_stdin {
-        read_line(stdin())?
+        read_secret("Token", "a token")?.trim().to_owned()
     } else {
-        let password = ask_password(&args.username, url)?;
+        let question = format!("Password of {} at {url}", args.username);
+        let password = SecretString::from(read_secret(&question, "a password")?);
         let body = json!({ "username": args.username, "password": password.expose_secret() });
         let nobody = Remote::new(config, Some(url), Some(&SecretString::from("none")), ca_file)?;
         let body = Bytes::from(body.to_string());
@@ -150,48 +152,4 @@ fn private_file() -> fs::OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut file, 0o600);
     file
-}
-
-fn ask_password(username: &str, url: &str) -> Result<SecretString, Box<dyn Error>> {
-    let terminal = stdin();
-    if !terminal.is_terminal() {
-        return Ok(read_line(terminal)?.into());
-    }
-    let note = if cfg!(unix) { "" } else { " (visible as you type)" };
-    write!(stderr(), "Password of {username} at {url}{note}: ")?;
-    let line = read_hidden(&terminal)?;
-    Ok(line.trim_end_matches(['\r', '\n']).into())
-}
-
-/// Reads a line without showing it.
-#[cfg(unix)]
-fn read_hidden(terminal: &Stdin) -> io::Result<String> {
-    use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
-    let before = tcgetattr(terminal)?;
-    let mut silent = before.clone();
-    silent.local_modes.remove(LocalModes::ECHO);
-    tcsetattr(terminal, OptionalActions::Flush, &silent)?;
-    let mut line = String::new();
-    let read = terminal.read_line(&mut line);
-    tcsetattr(terminal, OptionalActions::Flush, &before)?;
-    writeln!(stderr())?;
-    read?;
-    Ok(line)
-}
-
-/// Reads a line, which the terminal shows.
-#[cfg(not(unix))]
-fn read_hidden(terminal: &Stdin) -> io::Result<String> {
-    let mut line = String::new();
-    terminal.read_line(&mut line)?;
-    Ok(line)
-}
-
-fn read_line(mut input: impl Read) -> Result<String, Box<dyn Error>> {
-    let mut text = String::new();
-    input.read_to_string(&mut text)?;
-    match text.trim() {
-        "" => Err("standard input is empty: expected a token or a password".into()),
-        text => Ok(text.to_owned()),
-    }
 }

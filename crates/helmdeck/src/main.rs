@@ -21,6 +21,7 @@ mod forward;
 mod local;
 mod login;
 mod mcp;
+mod prompt;
 mod remote;
 mod rest;
 #[cfg(feature = "server")]
@@ -36,6 +37,7 @@ mod table;
 mod token;
 mod token_options;
 mod tools;
+mod vault;
 mod vnc;
 
 use std::{
@@ -98,6 +100,9 @@ enum Command {
     /// Install or print the SKILL.md that tells agents how to use helmdeck.
     #[command(subcommand)]
     Skill(skill::Action),
+    /// Manage credentials that agents use without seeing them.
+    #[command(subcommand)]
+    Vault(vault::Action),
     /// Log in to a server, for use by the other commands.
     Login(login::Args),
     /// Delete the stored login.
@@ -145,6 +150,7 @@ fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
         Command::Call(args) => tools::call(&load()?, &args)?,
         Command::Connect(args) => connect::run(&load()?, &args)?,
         Command::Skill(action) => skill::run(&load()?, &action)?,
+        Command::Vault(action) => vault::run(&load()?, action)?,
         Command::Login(args) => login::run(&load()?, &args)?,
         Command::Logout => login::forget()?,
         Command::Completion { shell } => {

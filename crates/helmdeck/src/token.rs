@@ -21,7 +21,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     sub: String,
     /// Scopes: admin, sessions:read, sessions:write, sessions:act, sessions:*, metrics:read,
-    /// audit:read.
+    /// audit:read, vault:read, vault:write.
     #[arg(long, value_name = "A,B", value_delimiter = ',', default_value = DEFAULT_SCOPES, value_parser = scope)]
     scopes: Vec<String>,
     /// Label for the action log, for example the program's name.

@@ -1,6 +1,6 @@
 //! The admin account: created on the first start, or as configured.
 
-use helmdeck_store::{AuditEntry, Store};
+use helmdeck_store::{AuditEntry, Store, Vault};
 use helmdeck_wire::{audit::Severity, error::with_causes};
 use secrecy::SecretString;
 use time::OffsetDateTime;
@@ -8,6 +8,7 @@ use time::OffsetDateTime;
 use crate::{
     Config, ServerError,
     instance::make_data_dir,
+    lock::Lock,
     password::{self, Checker},
 };
 
@@ -71,6 +72,16 @@ pub async fn reset_password(config: &Config) -> Result<NewAdmin, ServerError> {
     }
     store.close().await;
     Ok(admin)
+}
+
+/// Deletes all credentials, for a vault whose key is lost. Returns how many there were.
+pub async fn clear_vault(config: &Config) -> Result<u64, ServerError> {
+    // A running server would seal new credentials with a key that is no longer recorded.
+    let _lock = Lock::take(&config.data_dir)?;
+    let store = open_store(config).await?;
+    let deleted = Vault::clear(&store).await?;
+    store.close().await;
+    Ok(deleted)
 }
 
 async fn open_store(config: &Config) -> Result<Store, ServerError> {

@@ -13,7 +13,7 @@ use helmdeck_egress::Policy;
 use helmdeck_packs::{Engine, HttpClient, Limits, Services};
 use helmdeck_runtime::Runtime;
 use helmdeck_sessions::{Clock, Journal, Sessions};
-use helmdeck_store::{Audit, AuditEntry, Extensions, Profiles, SealingKey, Store};
+use helmdeck_store::{Audit, AuditEntry, Extensions, Profiles, SealingKey, Store, Vault};
 use helmdeck_wire::{SessionId, session::EndReason};
 use http::{Method, Uri};
 use parking_lot::Mutex;
@@ -154,6 +154,8 @@ pub struct Parts {
     pub(crate) store: Store,
     pub(crate) audit: Audit,
     pub(crate) settings: Settings,
+    /// Credentials.
+    pub(crate) vault: Vault,
     pub(crate) runtime: Arc<dyn Runtime>,
     pub(crate) signer: Signer,
     pub(crate) login: Login,
@@ -233,6 +235,7 @@ impl App {
             clock,
             audit: audit.clone(),
         };
+        let vault = Vault::open(&store, config.vault_setup()?).await?;
         let tls = Tls::start(config)?;
         let Live { vnc_public_base, allowed_origins, .. } = &config.live;
         let origins =
@@ -252,6 +255,7 @@ impl App {
             settings: Settings::load(store.clone(), config.live.browser_passthrough).await?,
             store,
             audit,
+            vault,
             runtime,
             signer: Signer::load(config)?,
             login: Login::new(),

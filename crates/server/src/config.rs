@@ -13,6 +13,7 @@ mod nearest;
 mod running;
 mod show;
 mod tls;
+mod vault;
 
 use std::{net::SocketAddr, ops::RangeInclusive, path::PathBuf, str::FromStr};
 
@@ -28,6 +29,7 @@ use layers::{Layers, Origins};
 pub use live::Live;
 pub use running::Change;
 pub use tls::TlsSettings;
+pub use vault::VaultSettings;
 
 /// The settings in effect.
 #[derive(Debug, Clone)]
@@ -75,6 +77,8 @@ pub struct Config {
     /// `openssl rand -hex 32`. Default: none; profiles are stored unencrypted and only the server's
     /// user can read them.
     pub profile_key: Option<SecretString>,
+    /// The vault's key, and credentials in variables.
+    pub vault: VaultSettings,
     /// Retention of recorded actions.
     pub action_log: ActionLog,
     /// Retention of the audit log.
@@ -183,15 +187,11 @@ impl Config {
                 || 300,
             )?,
             egress_allowlist: ranges(&mut layers, "egress_allowlist")?,
-            forward_allow: layers.value(
-                "forward_allow",
-                "ports or ranges such as 5173,8000-8099, separated by commas",
-                ports,
-                Vec::new,
-            )?,
+            forward_allow: forward_allow(&mut layers)?,
             profile_key: layers.secret("profile_key", "64 hexadecimal digits", |text| {
                 helmdeck_store::SealingKey::parse(text).is_some()
             })?,
+            vault: VaultSettings::read(&mut layers)?,
             action_log: ActionLog::read(&mut layers)?,
             audit_log: AuditLog::read(&mut layers)?,
             live: Live::read(&mut layers)?,
@@ -224,6 +224,11 @@ impl Config {
 fn ranges(layers: &mut Layers, key: &'static str) -> Result<Vec<Cidr>, ConfigError> {
     let allowed = "addresses or ranges such as 10.1.0.0/16, separated by commas";
     layers.value(key, allowed, |text| Cidr::list(text).ok(), Vec::new)
+}
+
+fn forward_allow(layers: &mut Layers) -> Result<Vec<RangeInclusive<u16>>, ConfigError> {
+    let allowed = "ports or ranges such as 5173,8000-8099, separated by commas";
+    layers.value("forward_allow", allowed, ports, Vec::new)
 }
 
 /// `127.0.0.1:3000`, `[::1]:3000`, `localhost:3000`, or `:3000` for every interface.

@@ -8,7 +8,7 @@ use axum::{
 };
 use helmdeck_packs::PackError;
 use helmdeck_sessions::{Ending, SessionError};
-use helmdeck_store::StoreError;
+use helmdeck_store::{StoreError, vault::VaultError};
 use helmdeck_wire::{ErrorBody, ErrorCode, session::SessionSpec};
 use http::{HeaderValue, StatusCode, header};
 
@@ -55,6 +55,9 @@ pub enum ServerError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The vault cannot be opened.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
     /// Tokens cannot be signed.
     #[error(transparent)]
     Token(#[from] TokenError),
@@ -216,6 +219,36 @@ impl From<StoreError> for ApiError {
     }
 }
 
+impl From<VaultError> for ApiError {
+    fn from(error: VaultError) -> Self {
+        use VaultError as V;
+        let code = match &error {
+            V::Invalid { field, .. } => {
+                let field = *field;
+                return Self::new(ErrorCode::InvalidInput, error.to_string())
+                    .of_field(field, Vec::new());
+            }
+            V::NotFound { .. } | V::NoneForHost { .. } | V::Unknown | V::UnknownGrant => {
+                ErrorCode::NotFound
+            }
+            V::NotText { .. }
+            | V::TooManyNames { .. }
+            | V::FromEnvironment { .. }
+            | V::KeyConfigured => ErrorCode::InvalidInput,
+            V::NotForHost { .. } | V::AdminOnly(_) => ErrorCode::Forbidden,
+            V::Duplicate { .. } => ErrorCode::Duplicate,
+            V::WrongKey
+            | V::WrongOldKey
+            | V::KeyMissing { .. }
+            | V::KeyMalformed { .. }
+            | V::File { .. }
+            | V::Damaged { .. }
+            | V::Store(_) => return Self::internal(error),
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
 impl From<TokenError> for ApiError {
     fn from(error: TokenError) -> Self {
         Self::internal(error)
@@ -278,6 +311,8 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::InvalidSelector
         | E::ScriptFailed
         | E::CredentialInvalid
+        | E::InvalidPlaintextB64
+        | E::MissingSubject
         | E::InvalidWindowId => StatusCode::BAD_REQUEST,
         E::InvalidCredentials | E::MissingBearer | E::InvalidToken | E::InvalidTicket => {
             StatusCode::UNAUTHORIZED
@@ -299,6 +334,7 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::TabNotFound => StatusCode::NOT_FOUND,
         E::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         E::SessionStarting
+        | E::Duplicate
         | E::SessionOutdated
         | E::TaskLimitReached
         | E::FocusRefused

@@ -16,7 +16,7 @@ use crate::{
 pub use schema::{ForClients, without_notes};
 
 /// Descriptions of the tags, in reading order.
-const TAGS: [(&str, &str); 20] = [
+const TAGS: [(&str, &str); 21] = [
     ("sessions", "Create, list, watch, share and end sessions, and move files in and out."),
     ("desktop", "Drive a desktop session by pixel: mouse, keyboard, windows and programs."),
     ("browser", "Drive the session's browser by page and element."),
@@ -34,6 +34,7 @@ const TAGS: [(&str, &str); 20] = [
     ("connect", "Connect MCP clients."),
     ("skill", "Instructions for agents."),
     ("tokens", "Create, list and revoke tokens."),
+    ("vault", "Credentials: add, rotate, grant and delete them, and see how they are used."),
     ("settings", "Settings for new sessions."),
     ("audit", "Read who did what."),
     ("server", "Health, version, metrics and the files of the web page."),

@@ -27,4 +27,5 @@ pub mod sessions;
 pub mod settings;
 pub mod tokens;
 pub mod tools;
+pub mod vault;
 pub mod wall;

@@ -10,6 +10,7 @@ mod mcp;
 mod packs;
 mod server;
 mod sessions;
+mod vault;
 
 use std::sync::Arc;
 
@@ -23,6 +24,7 @@ pub fn operations() -> Vec<Operation> {
         connect::operations(),
         server::settings(),
         audit::operations(),
+        vault::credentials(),
         sessions::lifecycle(),
         sessions::endings(),
         live::attaching(),

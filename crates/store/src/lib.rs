@@ -2,9 +2,9 @@
 //!
 //! A SQLite file, `helmdeck.db` in the data directory, holds the admin account, the installation's
 //! id, tokens with their use, revocations, recorded actions and ends of sessions, the audit log,
-//! forwarded ports, sessions of MCP clients, and settings that an admin changed. Next to it are
-//! files of their owners: browser [`Profiles`] and [`Extensions`]. The state of running sessions is
-//! not stored here; the runtime has it.
+//! forwarded ports, sessions of MCP clients, jobs, sealed credentials of the [`Vault`], and settings
+//! that an admin changed. Next to it are files of their owners: browser [`Profiles`] and
+//! [`Extensions`]. The state of running sessions is not stored here; the runtime has it.
 
 mod actions;
 mod admin;
@@ -25,6 +25,7 @@ mod settings;
 mod store;
 mod token_use;
 mod tokens;
+pub mod vault;
 
 pub use admin::Admin;
 pub use audit::{
@@ -39,3 +40,4 @@ pub use profiles::{ProfileReader, ProfileWriter, Profiles};
 pub use sealing::SealingKey;
 pub use store::Store;
 pub use token_use::TokenClient;
+pub use vault::Vault;

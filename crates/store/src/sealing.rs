@@ -25,20 +25,25 @@ pub struct SealingKey([u8; 32]);
 impl SealingKey {
     /// Parses 64 hexadecimal digits.
     pub fn parse(text: &str) -> Option<Self> {
-        let mut key = [0; 32];
-        if text.len() != 64 {
-            return None;
-        }
-        for (byte, digits) in key.iter_mut().zip(text.as_bytes().chunks(2)) {
-            let digits = std::str::from_utf8(digits).ok()?;
-            *byte = u8::from_str_radix(digits, 16).ok()?;
-        }
-        Some(Self(key))
+        parse_key(text).map(Self)
     }
 
     fn cipher_key(&self) -> Key<XChaCha20Poly1305> {
         self.0.into()
     }
+}
+
+/// Parses 64 hexadecimal digits.
+pub(crate) fn parse_key(text: &str) -> Option<[u8; 32]> {
+    let mut key = [0; 32];
+    if text.len() != 64 {
+        return None;
+    }
+    for (byte, digits) in key.iter_mut().zip(text.as_bytes().chunks(2)) {
+        let digits = std::str::from_utf8(digits).ok()?;
+        *byte = u8::from_str_radix(digits, 16).ok()?;
+    }
+    Some(key)
 }
 
 /// Owner and name as unambiguous bytes.

@@ -85,6 +85,7 @@ mod tests {
         assert!(caller(&["sessions:*"]).may(Scope::SESSIONS_ACT));
         assert!(caller(&["sessions"]).may(Scope::SESSIONS_ACT));
         assert!(!caller(&["sessions:*"]).may(Scope::METRICS_READ));
+        assert!(!caller(&["sessions:*"]).may(Scope::VAULT_READ));
         assert!(!caller(&["session:*", "sess"]).may(Scope::SESSIONS_READ));
         assert!(caller(&["admin"]).may(Scope::METRICS_READ));
         assert!(!caller(&[]).may(Scope::SESSIONS_READ));

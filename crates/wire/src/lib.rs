@@ -40,6 +40,7 @@ pub mod size;
 pub mod status;
 pub mod ticket;
 pub mod token;
+pub mod vault;
 pub mod window;
 
 pub use action::{Action, ActionCall, Done};

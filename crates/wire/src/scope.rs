@@ -21,15 +21,21 @@ impl Scope {
     pub const METRICS_READ: Self = Self("metrics:read");
     /// Read the audit log of all owners.
     pub const AUDIT_READ: Self = Self("audit:read");
+    /// See credentials of the vault, never their secrets.
+    pub const VAULT_READ: Self = Self("vault:read");
+    /// Add, change, grant and delete credentials.
+    pub const VAULT_WRITE: Self = Self("vault:write");
 
     /// Every scope and what it allows. All scopes that operations require are listed here.
-    pub const REGISTRY: [(Self, &str); 6] = [
+    pub const REGISTRY: [(Self, &str); 8] = [
         (Self::ADMIN, "everything, for all owners"),
         (Self::SESSIONS_READ, "see sessions and their logs"),
         (Self::SESSIONS_WRITE, "create and end sessions"),
         (Self::SESSIONS_ACT, "act in sessions and see their screens"),
         (Self::METRICS_READ, "read the server's metrics"),
         (Self::AUDIT_READ, "read the audit log of all owners"),
+        (Self::VAULT_READ, "see credentials, without their secrets"),
+        (Self::VAULT_WRITE, "add, change, grant and delete credentials"),
     ];
 
     /// Everything that a token may hold: the registry, and whole families such as `sessions:*` or
@@ -86,9 +92,15 @@ mod tests {
 
     #[test]
     fn a_scope_that_no_operation_asks_for_is_unknown() {
-        for known in
-            ["admin", "sessions:read", "sessions:act", "sessions:*", "sessions", "metrics:*"]
-        {
+        for known in [
+            "admin",
+            "sessions:read",
+            "sessions:act",
+            "sessions:*",
+            "sessions",
+            "metrics:*",
+            "vault:*",
+        ] {
             assert!(Scope::is_known(known), "{known}");
         }
         for unknown in

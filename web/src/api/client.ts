@@ -11,11 +11,15 @@ import type {
   Control,
   CreatedToken,
   CreateSession,
+  Credential,
+  CredentialGrant,
+  CredentialUsage,
   Folder,
   Forward,
   History,
   Identity,
   Instructions,
+  NewCredential,
   NewToken,
   Role,
   Session,
@@ -92,6 +96,7 @@ async function json<T>(method: string, path: string, body?: unknown): Promise<T>
 }
 
 const session = (id: string) => `sessions/${encodeURIComponent(id)}`;
+const credential = (id: string) => `vault/credentials/${encodeURIComponent(id)}`;
 
 export const client = {
   logIn: (username: string, password: string) =>
@@ -155,6 +160,18 @@ export const client = {
     const older = cursor === undefined ? "" : `&cursor=${cursor}`;
     return json<AuditPage>("GET", `audit?limit=100${query && `&${query}`}${older}`);
   },
+  credentials: async () => (await json<{ credentials: Credential[] }>("GET", "vault/credentials")).credentials,
+  addCredential: (request: NewCredential) => json<Credential>("POST", "vault/credentials", request),
+  rotateCredential: (id: string, value: string) => json<Credential>("PUT", credential(id), { value }),
+  deleteCredential: (id: string) => request("DELETE", credential(id)),
+  grants: async (id: string) => (await json<{ grants: CredentialGrant[] }>("GET", `${credential(id)}/grants`)).grants,
+  grant: (id: string, actor_subject: string, actor_client: string | null) =>
+    json<unknown>("POST", `${credential(id)}/grants`, { actor_subject, ...(actor_client ? { actor_client } : {}) }),
+  revokeGrant: (id: string, { actor_subject, actor_client }: CredentialGrant) => {
+    const label = actor_client ? `?client=${encodeURIComponent(actor_client)}` : "";
+    return request("DELETE", `${credential(id)}/grants/${encodeURIComponent(actor_subject)}${label}`);
+  },
+  usage: async (id: string) => (await json<{ usage: CredentialUsage[] }>("GET", `${credential(id)}/usage`)).usage,
 
   navigate: (id: string, tab: string | null, to: { url: string } | { history: History }) =>
     // A person sees when the page has loaded.
@@ -180,5 +197,6 @@ export function explain(error: unknown): string {
 
 /** Whether these scopes allow an operation that needs `scope`. */
 export function allows(scopes: string[], scope: string): boolean {
-  return scopes.includes(scope) || scopes.includes("*") || scopes.includes("admin");
+  const family = scope.split(":")[0] ?? scope;
+  return [scope, family, `${family}:*`, "*", "admin"].some((enough) => scopes.includes(enough));
 }

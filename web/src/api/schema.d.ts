@@ -2088,6 +2088,142 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/vault/credentials": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the caller's credentials, and those in variables of the server; all credentials for an admin
+         * @description List the caller's credentials, and those in variables of the server; all credentials for an admin. Secrets are never returned.
+         */
+        get: operations["list_credentials"];
+        put?: never;
+        /**
+         * Add a credential
+         * @description Add a credential. It is granted to its owner only, and sent to its host only.
+         */
+        post: operations["create_credential"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vault/credentials/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a credential, without its secret
+         * @description Show a credential, without its secret.
+         */
+        get: operations["show_credential"];
+        /**
+         * Replace the secret of a credential
+         * @description Replace the secret of a credential. Grants stay.
+         */
+        put: operations["rotate_credential"];
+        post?: never;
+        /**
+         * Delete a credential with its grants and usage
+         * @description Delete a credential with its grants and usage.
+         */
+        delete: operations["delete_credential"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vault/credentials/{id}/grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List who may use a credential
+         * @description List who may use a credential.
+         */
+        get: operations["list_grants"];
+        put?: never;
+        /**
+         * Let the tokens of a subject use a credential, or only those with a label
+         * @description Let the tokens of a subject use a credential, or only those with a label. Only an admin can grant it to everyone, with the subject `*`.
+         */
+        post: operations["add_grant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vault/credentials/{id}/grants/{subject}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Take back a grant
+         * @description Take back a grant.
+         */
+        delete: operations["remove_grant"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vault/credentials/{id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the newest 100 attempts to use a credential, allowed and refused
+         * @description List the newest 100 attempts to use a credential, allowed and refused.
+         */
+        get: operations["list_usage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vault/rekey": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the vault's key, and encrypt every credential with the new one
+         * @description Replace the vault's key, and encrypt every credential with the new one. Not possible if the key is configured.
+         */
+        post: operations["rekey_vault"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/wall": {
         parameters: {
             query?: never;
@@ -2160,6 +2296,26 @@ export interface paths {
          * @description The web page: connecting an agent.
          */
         get: operations["connect_page"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/credentials": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The web page: credentials
+         * @description The web page: credentials.
+         */
+        get: operations["credentials_page"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3036,6 +3192,113 @@ export interface components {
             /** @description Send it as `Authorization: Bearer <token>`. */
             token: string;
         };
+        /** @description A credential, without its secret. */
+        Credential: {
+            /**
+             * Format: date-time
+             * @description When it was added.
+             */
+            created_at: string;
+            /** @description Differs for different secrets. Only this server can compute it. */
+            fingerprint: string;
+            /** @description The host that may receive it. */
+            host_pattern: string;
+            /** @description Id, such as `cred_…`. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it was last used.
+             */
+            last_used_at?: string | null;
+            /** @description Notes for programs. */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Name for placeholders. */
+            name: string;
+            /** @description Who owns it; empty for one of the environment. */
+            owner: string;
+            /** @description The paths that may receive it; all if absent. */
+            path_pattern?: string | null;
+            /** @description Where it is kept. */
+            source: components["schemas"]["CredentialSource"];
+            /** @description What it is. */
+            type: components["schemas"]["CredentialType"];
+            /**
+             * Format: date-time
+             * @description When its secret last changed.
+             */
+            updated_at: string;
+        };
+        /** @description The right of a caller to use a credential. */
+        CredentialGrant: {
+            /** @description Label of the tokens that may use it; all if absent. */
+            actor_client?: string | null;
+            /** @description Subject of the tokens that may use it; `*` for all. */
+            actor_subject: string;
+            /**
+             * Format: date-time
+             * @description When it was granted.
+             */
+            created_at: string;
+            /** @description Who granted it. */
+            created_by: string;
+        };
+        /** @description Credentials that the caller may manage. */
+        CredentialList: {
+            /**
+             * Format: uint
+             * @description How many there are.
+             */
+            count: number;
+            /** @description The credentials, by name. */
+            credentials: components["schemas"]["Credential"][];
+        };
+        /**
+         * @description Where a credential is kept.
+         *
+         *     - `vault`: In the vault.
+         *     - `environment`: In a variable of the server. Every caller can use it, for its host only.
+         * @enum {string}
+         */
+        CredentialSource: "vault" | "environment";
+        /**
+         * @description What a credential is.
+         *
+         *     - `api_key`: A key or token.
+         *     - `login`: A user name and a password, as JSON: `{"username": "…", "password": "…"}`.
+         *     - `cookie`: Cookies, as a JSON array.
+         *     - `oauth`: OAuth tokens, as JSON.
+         *     - `ssh`: A private SSH key.
+         *     - `totp`: The key of one-time codes: base32, or an `otpauth://totp/` address. Its use yields the current code.
+         * @enum {string}
+         */
+        CredentialType: "api_key" | "login" | "cookie" | "oauth" | "ssh" | "totp";
+        /** @description One attempt to use a credential. */
+        CredentialUsage: {
+            /** @description Label of the caller's token; empty if it has none. */
+            actor_client: string;
+            /** @description Subject of the caller. */
+            actor_subject: string;
+            /** @description The credential. */
+            credential_id: string;
+            /** @description The host it was for. */
+            host_matched: string;
+            /**
+             * Format: uint64
+             * @description Number of the attempt.
+             */
+            id: number;
+            /** @description The path it was for. */
+            path_matched: string;
+            /** @description How it ended. */
+            result: components["schemas"]["UsageResult"];
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            timestamp: string;
+        };
         /** @description Log in with the admin's user name and password. */
         Credentials: {
             /** @description The password. */
@@ -3383,12 +3646,15 @@ export interface components {
          *     - `not_a_file`: The path is a folder where a file is expected, or a file where a folder is expected.
          *     - `file_denied`: The file's permissions do not allow access.
          *     - `session_disk_full`: The session's disk is full.
+         *     - `duplicate`: The owner has a credential with this name.
+         *     - `invalid_plaintext_b64`: The secret is not base64.
+         *     - `missing_subject`: The grant names no subject.
          *     - `overloaded`: The server is overloaded; try again.
          *     - `unavailable`: A part of the server is not ready.
          *     - `internal`: An internal error; the log has the details under the request id.
          * @enum {string}
          */
-        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "not_driving" | "private" | "control_taken" | "person_required" | "too_many_connections" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "picture_too_large" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "egress_denied" | "host_not_found" | "connection_refused" | "forward_denied" | "port_in_use" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "range_not_satisfiable" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
+        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "not_driving" | "private" | "control_taken" | "person_required" | "too_many_connections" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "picture_too_large" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "egress_denied" | "host_not_found" | "connection_refused" | "forward_denied" | "port_in_use" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "range_not_satisfiable" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "duplicate" | "invalid_plaintext_b64" | "missing_subject" | "overloaded" | "unavailable" | "internal";
         /**
          * @description Run a command in the session and wait until it exits.
          *
@@ -3797,6 +4063,16 @@ export interface components {
         };
         /** @example 1920x1080 */
         Geometry: string;
+        /** @description Who may use a credential. */
+        GrantList: {
+            /**
+             * Format: uint
+             * @description How many there are.
+             */
+            count: number;
+            /** @description The grants, oldest first. */
+            grants: components["schemas"]["CredentialGrant"][];
+        };
         /** @description A HAR 1.2 document. */
         Har: {
             /** @description `version`, `creator`, `pages` and `entries`. */
@@ -4320,10 +4596,62 @@ export interface components {
              */
             ttl_s?: number | null;
         };
+        /** @description Add a credential to the vault. Its secret is `value` or `plaintext_b64`. */
+        NewCredential: {
+            /**
+             * @description The host that may receive it: `api.example.com`, or `*.example.com` for all subdomains; with
+             *     `:port` only for that port.
+             */
+            host_pattern: string;
+            /**
+             * @description Notes for programs, which are not secret; at most 8 KiB of JSON.
+             * @default null
+             */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description Name for placeholders, such as `github-token` in `${vault:github-token}`. Unique among the
+             *     owner's credentials.
+             */
+            name: string;
+            /**
+             * @description Who owns it; you by default. Only an admin may name another.
+             * @default null
+             */
+            owner?: string | null;
+            /**
+             * @description The paths that may receive it: `/v1` allows `/v1` and everything below. Default: all.
+             * @default null
+             */
+            path_pattern?: string | null;
+            /**
+             * @description The secret, as base64.
+             * @default null
+             */
+            plaintext_b64?: components["schemas"]["SecretText"] | null;
+            /** @description What it is. */
+            type: components["schemas"]["CredentialType"];
+            /**
+             * @description The secret, as text.
+             * @default null
+             */
+            value?: components["schemas"]["SecretText"] | null;
+        };
         /** @description Forward a port into a running session. */
         NewForward: {
             /** @description Port of the server's machine. */
             forward: components["schemas"]["ForwardRule"];
+        };
+        /** @description Grant a credential. */
+        NewGrant: {
+            /**
+             * @description Label of the tokens that may use it. Default: all labels.
+             * @default null
+             */
+            actor_client?: string | null;
+            /** @description Subject of the tokens that may use it; `*` for all. */
+            actor_subject: string;
         };
         /** @description Create a ticket. */
         NewTicket: {
@@ -4673,6 +5001,19 @@ export interface components {
             /** @description Only requests of this tab, open or closed; defaults to all. */
             tab?: components["schemas"]["TabId"] | null;
         };
+        /** @description The vault after its key was changed. */
+        Rekeyed: {
+            /**
+             * Format: uint
+             * @description How many credentials were sealed again.
+             */
+            credentials: number;
+            /**
+             * Format: uint32
+             * @description Number of the new key.
+             */
+            key_version: number;
+        };
         /** @description Release control to the agent. */
         ReleaseControl: {
             /**
@@ -4761,6 +5102,19 @@ export interface components {
          * @enum {string}
          */
         Role: "view" | "control";
+        /** @description Replace the secret of a credential, with `value` or `plaintext_b64`. */
+        RotateCredential: {
+            /**
+             * @description The new secret, as base64.
+             * @default null
+             */
+            plaintext_b64?: components["schemas"]["SecretText"] | null;
+            /**
+             * @description The new secret, as text.
+             * @default null
+             */
+            value?: components["schemas"]["SecretText"] | null;
+        };
         /**
          * @description When cross-site requests send a cookie.
          *
@@ -4827,6 +5181,8 @@ export interface components {
         Seconds: number;
         /** @description Text that logs and errors never show; at most 255 bytes. */
         Secret: string;
+        /** @description A secret that a client sends. Replies, errors and logs never show it. */
+        SecretText: string;
         /** @description Select options of a `<select>`, by value or label. */
         SelectOptions: {
             /** @description The `<select>` element. */
@@ -5498,6 +5854,25 @@ export interface components {
              */
             timeout_s?: components["schemas"]["Patience"];
         };
+        /** @description Attempts to use a credential. */
+        UsageList: {
+            /**
+             * Format: uint
+             * @description How many are listed.
+             */
+            count: number;
+            /** @description Newest first, at most 100. */
+            usage: components["schemas"]["CredentialUsage"][];
+        };
+        /**
+         * @description How an attempt to use a credential ended.
+         *
+         *     - `allowed`: It was used.
+         *     - `denied`: The caller has no grant.
+         *     - `no_match`: The host or path does not match.
+         * @enum {string}
+         */
+        UsageResult: "allowed" | "denied" | "no_match";
         /** @description Whether a stored credential was used. */
         Vault: {
             /** @description Whether a stored credential matches the page. */
@@ -8743,6 +9118,263 @@ export interface operations {
             "5XX": components["responses"]["Error"];
         };
     };
+    list_credentials: {
+        parameters: {
+            query?: {
+                /** @description Only this type. */
+                type?: components["schemas"]["CredentialType"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CredentialList"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    create_credential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewCredential"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Credential"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    show_credential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Credential"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    rotate_credential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RotateCredential"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Credential"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    delete_credential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    list_grants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GrantList"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    add_grant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the credential. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewGrant"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    remove_grant: {
+        parameters: {
+            query?: {
+                /** @description The label, if the grant has one. */
+                client?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the credential. */
+                id: string;
+                /** @description The subject. */
+                subject: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    list_usage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageList"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    rekey_vault: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rekeyed"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
     wall: {
         parameters: {
             query?: never;
@@ -8810,6 +9442,28 @@ export interface operations {
         };
     };
     connect_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Text. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    credentials_page: {
         parameters: {
             query?: never;
             header?: never;

@@ -44,6 +44,12 @@ export type CreatedToken = Schemas["CreatedToken"];
 /** A row of the audit log. */
 export type AuditEntry = Schemas["AuditRecord"];
 export type AuditPage = Schemas["AuditPage"];
+/** A credential, without its secret. */
+export type Credential = Schemas["Credential"];
+export type CredentialType = Schemas["CredentialType"];
+export type NewCredential = Schemas["NewCredential"];
+export type CredentialGrant = Schemas["CredentialGrant"];
+export type CredentialUsage = Schemas["CredentialUsage"];
 
 export interface Point {
   x: number;

@@ -3,6 +3,8 @@ export const permissions = [
   { scope: "sessions:read", text: "See sessions", hint: "Their list, state, history and logs" },
   { scope: "sessions:write", text: "Create and end sessions", hint: "" },
   { scope: "sessions:act", text: "Act in sessions", hint: "See the screen; use mouse, keyboard, browser, files and commands" },
+  { scope: "vault:read", text: "See credentials", hint: "Their names, hosts and usage; never their secrets" },
+  { scope: "vault:write", text: "Manage credentials", hint: "Add, replace, grant and delete them. Not for agents." },
   { scope: "metrics:read", text: "Read metrics", hint: "For Prometheus" },
   { scope: "audit:read", text: "Read the audit log", hint: "Who did what, for all owners" },
 ] as const;

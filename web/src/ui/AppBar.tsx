@@ -7,11 +7,12 @@ import { IconButton } from "./IconButton";
 import { ThemeButton } from "./ThemeButton";
 
 const pages = [
-  { page: "wall", to: "", text: "Sessions" },
-  { page: "connect", to: "connect", text: "Connect" },
-  { page: "tokens", to: "tokens", text: "Tokens" },
+  { page: "wall", to: "", text: "Sessions", scope: null },
+  { page: "connect", to: "connect", text: "Connect", scope: null },
+  { page: "tokens", to: "tokens", text: "Tokens", scope: null },
+  { page: "credentials", to: "credentials", text: "Credentials", scope: "vault:read" },
   { page: "audit", to: "audit", text: "Audit", scope: "audit:read" },
-  { page: "settings", to: "settings", text: "Settings" },
+  { page: "settings", to: "settings", text: "Settings", scope: null },
 ] as const;
 
 interface AppBarProps {
@@ -24,6 +25,7 @@ interface AppBarProps {
 /** The bar of every page but a session's own: the way to the others. */
 export function AppBar({ current, onLogOut, children }: AppBarProps) {
   const { subject, scopes } = useIdentity();
+  const shown = pages.filter(({ scope }) => scope === null || allows(scopes, scope));
   const logOut = () => void client.logOut().then(onLogOut, onLogOut);
   return (
     <header className="bar app-bar">
@@ -35,13 +37,11 @@ export function AppBar({ current, onLogOut, children }: AppBarProps) {
         <Brand />
       )}
       <nav aria-label="Pages">
-        {pages
-          .filter((page) => !("scope" in page) || allows(scopes, page.scope))
-          .map(({ page, to, text }) => (
-            <Link key={page} to={to} aria-current={page === current ? "page" : undefined}>
-              {text}
-            </Link>
-          ))}
+        {shown.map(({ page, to, text }) => (
+          <Link key={page} to={to} aria-current={page === current ? "page" : undefined}>
+            {text}
+          </Link>
+        ))}
       </nav>
       {children ?? <span className="room" />}
       <ThemeButton />

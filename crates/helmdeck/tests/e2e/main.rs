@@ -66,6 +66,7 @@ mod terminal;
 mod tls;
 mod tools;
 mod typing;
+mod vault;
 mod vnc;
 mod wall;
 mod windows;

@@ -12,6 +12,7 @@ const SOURCES: [&str; 5] = [
     include_str!("audit_log.rs"),
     include_str!("live.rs"),
     include_str!("tls.rs"),
+    include_str!("vault.rs"),
 ];
 
 const BEFORE: &str = "\

@@ -115,7 +115,9 @@ impl Config {
             "jwt_secret" => Some(self.jwt_secret.as_ref()),
             "admin_password" => Some(self.admin_password.as_ref()),
             "profile_key" => Some(self.profile_key.as_ref()),
-            _ => None,
+            // The path of a file is not secret.
+            key if key.ends_with("_file") => None,
+            key => Some(self.vault.secret(key)?.value.as_ref()),
         }
     }
 

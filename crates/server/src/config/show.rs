@@ -77,6 +77,13 @@ impl Config {
             "drain_seconds" => self.drain_seconds.to_string(),
             "log" => text(&self.log),
             "log_format" => text(self.log_format.as_str()),
+            key if key.ends_with("_file") => {
+                let file = self.vault.secret(key)?.file.as_ref();
+                text(&file.map_or("".into(), |it| it.to_string_lossy()))
+            }
+            key if self.vault.secret(key).is_some() => {
+                self.vault.secret(key)?.value.as_ref().map(dots)?
+            }
             _ => return None,
         })
     }
@@ -100,6 +107,8 @@ fn also(key: &str) -> &'static str {
 fn without(key: &str) -> &'static str {
     match key {
         "profile_key" => "profiles are not encrypted on disk",
+        "vault_key_old" => "the vault keeps its key",
+        "elevenlabs_api_key" | "fal_key" | "pexels_api_key" => "the vault may have the credential",
         _ => "generated on the first start",
     }
 }

@@ -42,6 +42,9 @@ pub fn pages_and_health() -> Vec<Operation> {
         get("/audit", Open, "audit_page", pages::app)
             .doc("The web page: the audit log.")
             .returns_text("text/html"),
+        get("/credentials", Open, "credentials_page", pages::app)
+            .doc("The web page: credentials.")
+            .returns_text("text/html"),
         get("/docs", Open, "docs_page", pages::docs)
             .doc("The API reference, for reading.")
             .returns_text("text/html"),

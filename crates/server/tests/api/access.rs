@@ -5,12 +5,14 @@ use helmdeck_server::{Access, operations};
 use helmdeck_sessions::Scope;
 use helmdeck_testkit::{Answer, Client, fake::FakeServer};
 
-const SCOPES: [Scope; 5] = [
+const SCOPES: [Scope; 7] = [
     Scope::SESSIONS_READ,
     Scope::SESSIONS_WRITE,
     Scope::SESSIONS_ACT,
     Scope::METRICS_READ,
     Scope::AUDIT_READ,
+    Scope::VAULT_READ,
+    Scope::VAULT_WRITE,
 ];
 
 #[test]
@@ -20,7 +22,7 @@ fn only_operations_listed_here_are_open() {
     let open: Vec<_> = open.map(|operation| operation.id.as_str()).collect();
     let pages =
         ["home", "login_page", "session_page", "settings_page", "connect_page", "tokens_page"];
-    let views = ["audit_page", "docs_page", "viewer_page"];
+    let views = ["audit_page", "credentials_page", "docs_page", "viewer_page"];
     let frames = ["embed_session", "embedded_page", "page_asset"];
     let checks = ["healthz", "readyz", "version", "openapi"];
     let logins = ["login", "log_in_by_cookie", "skill"];

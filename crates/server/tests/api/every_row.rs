@@ -9,7 +9,7 @@ use http::header::CONTENT_TYPE;
 
 /// Rows that need more than a session to succeed: a password, a file, or the result of another
 /// call. With the status and code of their reply without it.
-const NEEDS_MORE: [(&str, u16, &str); 24] = [
+const NEEDS_MORE: [(&str, u16, &str); 31] = [
     ("show_job", 404, "unknown_job"),
     ("cancel_job", 404, "unknown_job"),
     ("rerun_job", 404, "unknown_job"),
@@ -18,6 +18,13 @@ const NEEDS_MORE: [(&str, u16, &str); 24] = [
     ("run_pack", 404, "unknown_pack"),
     ("show_pack_version", 404, "unknown_pack"),
     ("run_pack_version", 404, "unknown_pack"),
+    ("add_grant", 404, "not_found"),
+    ("delete_credential", 404, "not_found"),
+    ("list_grants", 404, "not_found"),
+    ("list_usage", 404, "not_found"),
+    ("remove_grant", 404, "not_found"),
+    ("rotate_credential", 404, "not_found"),
+    ("show_credential", 404, "not_found"),
     ("connect_client", 404, "not_found"),
     ("show_connect_client", 404, "not_found"),
     ("kill_exec", 404, "not_found"),

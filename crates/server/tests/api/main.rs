@@ -51,3 +51,4 @@ mod sessions;
 mod settings;
 mod tls;
 mod tokens;
+mod vault;

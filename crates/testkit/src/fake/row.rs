@@ -11,7 +11,7 @@ use super::sample::sample;
 
 const DOCUMENT: &str = include_str!("../../../../docs/openapi.json");
 /// Bodies with rules beyond the schema, such as fields that depend on each other.
-const BODIES: [(&str, &str); 9] = [
+const BODIES: [(&str, &str); 11] = [
     ("desktop_drag", r#"{"start_x": 1, "start_y": 1, "end_x": 2, "end_y": 2}"#),
     ("desktop_zoom", r#"{"x1": 0, "y1": 0, "x2": 100, "y2": 100}"#),
     ("desktop_key", r#"{"keys": "a"}"#),
@@ -20,6 +20,11 @@ const BODIES: [(&str, &str); 9] = [
     ("browser_press", r#"{"keys": "a"}"#),
     ("browser_navigate", r#"{"url": "https://example.com/"}"#),
     ("browser_wait_for", r#"{"selector": "body"}"#),
+    (
+        "create_credential",
+        r#"{"name": "{session}", "host_pattern": "a.example", "value": "a secret"}"#,
+    ),
+    ("rotate_credential", r#"{"value": "a secret"}"#),
     ("browser_select", r#"{"selector": "select", "values": ["one"]}"#),
 ];
 
@@ -95,10 +100,12 @@ impl Row {
         let query = query.collect::<Vec<_>>().join("&");
         let path = if query.is_empty() { path } else { format!("{path}?{query}") };
         let mut body = self.body.clone();
-        if let Some(body) = &mut body
-            && body.get("session_id").is_some()
-        {
-            body["session_id"] = json!(session);
+        if let Some(Value::Object(fields)) = &mut body {
+            for (name, value) in fields {
+                if name == "session_id" || *value == "{session}" {
+                    *value = json!(session);
+                }
+            }
         }
         (path, body)
     }
