@@ -22,7 +22,7 @@ struct StoredCaller {
 
 /// The caller as JSON.
 pub fn write_caller(caller: &Caller) -> String {
-    let Caller { subject, scopes, token, kind, label } = caller.clone();
+    let Caller { subject, scopes, token, kind, label, .. } = caller.clone();
     let stored = StoredCaller { subject, scopes, token, kind, label };
     // Types of ours are always valid JSON.
     serde_json::to_string(&stored).unwrap_or_default()
@@ -30,7 +30,7 @@ pub fn write_caller(caller: &Caller) -> String {
 
 fn read_caller(text: &str) -> Option<Caller> {
     let StoredCaller { subject, scopes, token, kind, label } = serde_json::from_str(text).ok()?;
-    Some(Caller { subject, scopes, token, kind, label })
+    Some(Caller { subject, scopes, token, kind, label, ..Caller::default() })
 }
 
 impl Engine {
