@@ -126,8 +126,7 @@ async fn swapped_moved_and_changed_rows_are_detected() {
     assert!(damaged(used("one", "evil.example").await));
     it.run("UPDATE credential SET host_pattern = 'a.example'").await;
     used("one", "a.example").await.unwrap();
-    it.run("UPDATE credential SET sealed = substr(sealed, 1, 30) || x'00' || substr(sealed, 32)")
-        .await;
+    it.run("UPDATE credential SET sealed = substr(sealed, 1, length(sealed) - 1)").await;
     assert!(damaged(used("one", "a.example").await));
 }
 
