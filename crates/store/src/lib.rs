@@ -2,11 +2,12 @@
 //!
 //! A SQLite file, `helmdeck.db` in the data directory, holds the admin account, the installation's
 //! id, tokens with their use, revocations, recorded actions and ends of sessions, forwarded ports,
-//! sessions of MCP clients, and settings that an admin changed. Next to it are files of their owners: browser [`Profiles`] and
-//! [`Extensions`]. The state of running sessions is not stored here; the runtime has it.
+//! sessions of MCP clients, settings that an admin changed, and the index of artifacts. Next to it are
+//! files of their owners: browser [`Profiles`], [`Extensions`] and the content of [`Artifacts`]. The state of running sessions is not stored here; the runtime has it.
 
 mod actions;
 mod admin;
+mod artifacts;
 mod ends;
 mod error;
 mod extensions;
@@ -24,6 +25,9 @@ mod token_use;
 mod tokens;
 
 pub use admin::Admin;
+pub use artifacts::{
+    ArtifactFilter, ArtifactPage, ArtifactReader, ArtifactRules, Artifacts, LinkQuery, NewArtifact,
+};
 pub use ends::{End, Remains};
 pub use error::StoreError;
 pub use extensions::{ExtensionArchive, Extensions};

@@ -15,17 +15,27 @@ impl Scope {
     pub const SESSIONS_WRITE: Self = Self("sessions:write");
     /// Act in sessions and see their screens.
     pub const SESSIONS_ACT: Self = Self("sessions:act");
+    /// See and download artifacts.
+    pub const ARTIFACTS_READ: Self = Self("artifacts:read");
+    /// Upload and delete artifacts.
+    pub const ARTIFACTS_WRITE: Self = Self("artifacts:write");
     /// Read the server's metrics.
     pub const METRICS_READ: Self = Self("metrics:read");
 
     /// Every scope and what it allows. All scopes that operations require are listed here.
-    pub const REGISTRY: [(Self, &str); 5] = [
+    pub const REGISTRY: [(Self, &str); 7] = [
         (Self::ADMIN, "everything, for all owners"),
         (Self::SESSIONS_READ, "see sessions and their logs"),
         (Self::SESSIONS_WRITE, "create and end sessions"),
         (Self::SESSIONS_ACT, "act in sessions and see their screens"),
+        (Self::ARTIFACTS_READ, "see and download artifacts"),
+        (Self::ARTIFACTS_WRITE, "upload and delete artifacts"),
         (Self::METRICS_READ, "read the server's metrics"),
     ];
+
+    /// Families that are part of another one, so that tokens for all of it need not list them:
+    /// sessions and their packs produce artifacts.
+    pub const INCLUDED: [(&str, &str); 1] = [("artifacts", "sessions")];
 
     /// Whether a token may hold this scope: one of the registry, or a whole family such as
     /// `sessions:*`.
