@@ -12,7 +12,7 @@ use bytes::Bytes;
 use helmdeck_egress::Policy;
 use helmdeck_runtime::Runtime;
 use helmdeck_sessions::{Clock, Journal, Sessions};
-use helmdeck_store::{Extensions, Profiles, SealingKey, Store};
+use helmdeck_store::{ArtifactRules, Artifacts, Extensions, Profiles, SealingKey, Store};
 use helmdeck_wire::{SessionId, session::EndReason};
 use http::{Method, Uri};
 use parking_lot::Mutex;
@@ -95,7 +95,11 @@ pub async fn run(
     app.sessions.adopt().await?;
     // The last step that can fail, because a generated password must be announced.
     let new_admin = admin::ensure(store, config).await?;
-    let tidy = housekeeping::run(app.clone(), Kept::new(&config.action_log));
+    let tidy = housekeeping::run(
+        app.clone(),
+        Kept::new(&config.action_log),
+        config.artifacts.janitor_interval,
+    );
     let _tidy = AbortOnDropHandle::new(tokio::spawn(tidy));
     let scheme = config.scheme();
     let version = env!("CARGO_PKG_VERSION");
@@ -143,6 +147,8 @@ pub struct Parts {
     pub(crate) sessions: Sessions,
     pub(crate) store: Store,
     pub(crate) settings: Settings,
+    pub(crate) artifacts: Artifacts,
+    pub(crate) clock: Clock,
     pub(crate) runtime: Arc<dyn Runtime>,
     pub(crate) signer: Signer,
     pub(crate) login: Login,
@@ -218,8 +224,10 @@ impl App {
             forward_allow: config.forward_allow.clone(),
             profiles,
             extensions,
-            clock,
+            clock: clock.clone(),
         };
+        let signer = Signer::load(config)?;
+        let artifacts = artifacts(config, &signer, store.clone(), clock.clone()).await?;
         let tls = Tls::start(config)?;
         let Live { vnc_public_base, allowed_origins, .. } = &config.live;
         let origins =
@@ -234,8 +242,10 @@ impl App {
             revoked: Revocations::load(store.clone()).await?,
             settings: Settings::load(store.clone(), config.live.browser_passthrough).await?,
             store,
+            artifacts,
+            clock,
             runtime,
-            signer: Signer::load(config)?,
+            signer,
             login: Login::new(),
             skill: skill::skill(&tools).into(),
             tools,
@@ -294,6 +304,21 @@ impl App {
         let at_path = self.operation_ids.get(path).map(Vec::as_slice).unwrap_or_default();
         at_path.iter().map(|(method, _)| method.as_str()).collect()
     }
+}
+
+async fn artifacts(
+    config: &Config,
+    signer: &Signer,
+    store: Store,
+    clock: Clock,
+) -> Result<Artifacts, ServerError> {
+    let rules = ArtifactRules {
+        ttl: config.artifacts.ttl.and_then(|ttl| ttl.try_into().ok()),
+        quota: config.artifacts.quota.map(|quota| quota.0),
+        link_secret: signer.derive("artifact links")?,
+        now: Box::new(move || clock.now_utc()),
+    };
+    Ok(Artifacts::open(store, config.data_dir.join("artifacts"), rules).await)
 }
 
 fn operation_ids(operations: Vec<Operation>) -> HashMap<String, Vec<(Method, Arc<str>)>> {

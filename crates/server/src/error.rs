@@ -183,7 +183,14 @@ impl From<SessionError> for ApiError {
 
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
-        Self::internal(error)
+        let file_size = match &error {
+            StoreError::NoSuchRange { size } => Some(*size),
+            _ => None,
+        };
+        match error.public_code() {
+            ErrorCode::Internal => Self::internal(error),
+            code => Self { file_size, ..Self::new(code, error.to_string()).because(error) },
+        }
     }
 }
 
@@ -249,9 +256,11 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::InvalidSelector
         | E::ScriptFailed
         | E::InvalidWindowId => StatusCode::BAD_REQUEST,
-        E::InvalidCredentials | E::MissingBearer | E::InvalidToken | E::InvalidTicket => {
-            StatusCode::UNAUTHORIZED
-        }
+        E::InvalidCredentials
+        | E::MissingBearer
+        | E::InvalidToken
+        | E::InvalidTicket
+        | E::InvalidLink => StatusCode::UNAUTHORIZED,
         E::Forbidden
         | E::PersonRequired
         | E::Csrf
@@ -263,6 +272,7 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::CommandNotFound
         | E::WindowNotFound
         | E::FileNotFound
+        | E::ArtifactNotFound
         | E::ElementNotFound
         | E::TabNotFound => StatusCode::NOT_FOUND,
         E::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
@@ -283,7 +293,7 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::ControlTaken => StatusCode::CONFLICT,
         E::SessionEnded => StatusCode::GONE,
         E::RangeNotSatisfiable => StatusCode::RANGE_NOT_SATISFIABLE,
-        E::PayloadTooLarge | E::PictureTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        E::PayloadTooLarge | E::PictureTooLarge | E::QuotaExceeded => StatusCode::PAYLOAD_TOO_LARGE,
         E::TooManyAttempts | E::TooManyConnections | E::QuotaReached => {
             StatusCode::TOO_MANY_REQUESTS
         }
@@ -302,6 +312,6 @@ pub fn status(code: ErrorCode) -> StatusCode {
             StatusCode::SERVICE_UNAVAILABLE
         }
         E::Timeout => StatusCode::GATEWAY_TIMEOUT,
-        E::SessionDiskFull => StatusCode::INSUFFICIENT_STORAGE,
+        E::SessionDiskFull | E::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
     }
 }

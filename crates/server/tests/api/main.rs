@@ -13,6 +13,7 @@
 )]
 
 mod access;
+mod artifacts;
 mod attached;
 mod auth;
 mod behind_proxy;
