@@ -6,6 +6,7 @@ export type Route =
   | { page: "login" }
   | { page: "connect" }
   | { page: "tokens" }
+  | { page: "artifacts" }
   | { page: "settings" }
   | { page: "session"; id: string }
   | { page: "unknown" };
@@ -18,6 +19,7 @@ export function routeOf(pathname: string, base: string = prefix.pathname): Route
   if (parts.length === 1 && parts[0] === "login") return { page: "login" };
   if (parts.length === 1 && parts[0] === "connect") return { page: "connect" };
   if (parts.length === 1 && parts[0] === "tokens") return { page: "tokens" };
+  if (parts.length === 1 && parts[0] === "artifacts") return { page: "artifacts" };
   if (parts.length === 1 && parts[0] === "settings") return { page: "settings" };
   if (parts.length === 2 && parts[0] === "sessions" && parts[1]) {
     return { page: "session", id: decodeURIComponent(parts[1]) };
@@ -28,7 +30,7 @@ export function routeOf(pathname: string, base: string = prefix.pathname): Route
 /** Where to go after the login: only to one of our pages. */
 export function nextPage(search: string): string {
   const next = new URLSearchParams(search).get("next") ?? "";
-  const pages = /^(\?view=recent|settings|tokens|connect(\?client=[a-z0-9-]+)?|sessions\/[A-Za-z0-9_.-]+)$/;
+  const pages = /^(\?view=recent|settings|tokens|artifacts|connect(\?client=[a-z0-9-]+)?|sessions\/[A-Za-z0-9_.-]+)$/;
   return pages.test(next) ? next : "";
 }
 

@@ -64,6 +64,110 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the caller's artifacts, newest first: files that packs made or callers uploaded
+         * @description List the caller's artifacts, newest first: files that packs made or callers uploaded. An admin sees those of all owners.
+         */
+        get: operations["list_artifacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artifacts/download/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download the content of an artifact; with `Range: bytes=`, a part of it (206)
+         * @description Download the content of an artifact; with `Range: bytes=`, a part of it (206). Always an attachment: HTML, SVG and scripts are sent as bytes of unknown type.
+         */
+        get: operations["download_artifact"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artifacts/link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a link to an artifact that works without a token until it expires
+         * @description Create a link to an artifact that works without a token until it expires. It cannot be revoked, but deleting the artifact ends it.
+         */
+        post: operations["link_artifact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artifacts/upload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Upload a file, of any size that the quota allows: as the field `file` of a form, or as the body with its `Content-Type`
+         * @description Upload a file, of any size that the quota allows: as the field `file` of a form, or as the body with its `Content-Type`. It is kept for HELMDECK_ARTIFACT_TTL.
+         */
+        post: operations["upload_artifact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artifacts/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show one artifact of the caller
+         * @description Show one artifact of the caller.
+         */
+        get: operations["show_artifact"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an artifact of the caller
+         * @description Delete an artifact of the caller. Links to it stop working.
+         */
+        delete: operations["delete_artifact"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/attach": {
         parameters: {
             query?: never;
@@ -2048,6 +2152,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The web page: artifacts
+         * @description The web page: artifacts.
+         */
+        get: operations["artifacts_page"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/assets/{file}": {
         parameters: {
             query?: never;
@@ -2437,6 +2561,76 @@ export interface components {
             session_id: string;
             /** @description One line, for example `step 3/10 · clicking Sign In`. */
             status: string;
+        };
+        /** @description A stored file. */
+        Artifact: {
+            /** @description Media type that the uploader or the pack declared. */
+            content_type: string;
+            /**
+             * Format: date-time
+             * @description When it was stored.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it will be deleted; null if never.
+             * @default null
+             */
+            expires_at?: string | null;
+            /** @description File name. */
+            filename: string;
+            /** @description The job that made it. */
+            job_id?: string | null;
+            /** @description Its key. */
+            key: string;
+            /** @description Its owner. */
+            owner: string;
+            /** @description The pack that made it; `operator-uploads` for uploads. */
+            pack: string;
+            /** @description SHA-256 of the content, in hexadecimal digits. */
+            sha256: string;
+            /**
+             * Format: uint64
+             * @description Size in bytes.
+             */
+            size: number;
+            /** @description Path of its content on the server. */
+            url: string;
+        };
+        /** @description A link that works without a token. */
+        ArtifactLink: {
+            /**
+             * Format: date-time
+             * @description When it stops working.
+             */
+            expires_at: string;
+            /** @description The address. */
+            url: string;
+        };
+        /** @description Artifacts that the caller may see, newest first. */
+        ArtifactList: {
+            /** @description The artifacts. */
+            artifacts: components["schemas"]["Artifact"][];
+            /**
+             * Format: uint
+             * @description How many there are in this reply.
+             */
+            count: number;
+            /**
+             * Format: uint64
+             * @description `before` of the next page; null on the last one.
+             */
+            next_before?: number | null;
+            /**
+             * Format: uint64
+             * @description How many bytes the caller's artifacts may have; null without a limit.
+             */
+            quota_bytes?: number | null;
+            /**
+             * Format: uint64
+             * @description Bytes of all artifacts of the caller.
+             */
+            used_bytes: number;
         };
         /** @description An attached display or browser. It holds no address that could be used to connect. */
         Attached: {
@@ -3253,12 +3447,16 @@ export interface components {
          *     - `not_a_file`: The path is a folder where a file is expected, or a file where a folder is expected.
          *     - `file_denied`: The file's permissions do not allow access.
          *     - `session_disk_full`: The session's disk is full.
+         *     - `artifact_not_found`: The artifact does not exist, has expired or belongs to another owner.
+         *     - `invalid_link`: The link is altered, expired or revoked; ask for a new one.
+         *     - `quota_exceeded`: The caller's artifacts would exceed its quota of bytes; delete some first.
+         *     - `disk_full`: The server's disk is full; nothing was stored and nothing was lost.
          *     - `overloaded`: The server is overloaded; try again.
          *     - `unavailable`: A part of the server is not ready.
          *     - `internal`: An internal error; the log has the details under the request id.
          * @enum {string}
          */
-        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "not_driving" | "private" | "control_taken" | "person_required" | "too_many_connections" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "picture_too_large" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "egress_denied" | "host_not_found" | "connection_refused" | "forward_denied" | "port_in_use" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "range_not_satisfiable" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "overloaded" | "unavailable" | "internal";
+        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "not_driving" | "private" | "control_taken" | "person_required" | "too_many_connections" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "picture_too_large" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "egress_denied" | "host_not_found" | "connection_refused" | "forward_denied" | "port_in_use" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "range_not_satisfiable" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "artifact_not_found" | "invalid_link" | "quota_exceeded" | "disk_full" | "overloaded" | "unavailable" | "internal";
         /**
          * @description Run a command in the session and wait until it exits.
          *
@@ -4186,6 +4384,16 @@ export interface components {
         NewForward: {
             /** @description Port of the server's machine. */
             forward: components["schemas"]["ForwardRule"];
+        };
+        /** @description A link to create. */
+        NewLink: {
+            /** @description Key of the artifact. */
+            key: string;
+            /**
+             * Format: uint32
+             * @description Seconds until it expires; defaults to 900, at most 7 days.
+             */
+            ttl_seconds?: number | null;
         };
         /** @description Create a ticket. */
         NewTicket: {
@@ -5351,6 +5559,22 @@ export interface components {
              */
             timeout_s?: components["schemas"]["Patience"];
         };
+        /** @description An uploaded file. */
+        Uploaded: {
+            /** @description Key of the artifact. */
+            artifact_key: string;
+            /** @description Media type. */
+            content_type: string;
+            /** @description File name. */
+            filename: string;
+            /**
+             * Format: uint64
+             * @description Size in bytes.
+             */
+            size: number;
+            /** @description Path of its content on the server. */
+            url: string;
+        };
         /** @description Whether a stored credential was used. */
         Vault: {
             /** @description Whether a stored credential matches the page. */
@@ -5627,6 +5851,179 @@ export interface operations {
         responses: {
             /** @description Done. */
             101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    list_artifacts: {
+        parameters: {
+            query?: {
+                /** @description The next page: `next_before` of the page before. */
+                before?: number;
+                /** @description Only media types that begin with this text, such as `image/`. */
+                content_type?: string;
+                /** @description Only of this job. */
+                job_id?: string;
+                /** @description Number of artifacts; defaults to 50, at most 200. */
+                limit?: number;
+                /** @description Only names that contain this text. */
+                name?: string;
+                /** @description Only of this pack; `operator-uploads` for uploads. */
+                pack?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactList"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    download_artifact: {
+        parameters: {
+            query?: {
+                /** @description Of a link: when it expires, in seconds since 1970. */
+                expires?: number;
+                /** @description Of a link: its signature. */
+                signature?: string;
+            };
+            header?: never;
+            path: {
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The content. */
+            200: {
+                headers: {
+                    "Content-Disposition"?: string;
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    link_artifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewLink"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactLink"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    upload_artifact: {
+        parameters: {
+            query?: {
+                /** @description File name. A form can name the file itself. */
+                filename?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+                "multipart/form-data": {
+                    /** Format: binary */
+                    file: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Uploaded"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    show_artifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its key, as listed. */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Artifact"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    delete_artifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its key, as listed. */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8503,6 +8900,28 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    artifacts_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Text. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
             };
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];

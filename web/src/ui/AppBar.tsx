@@ -8,6 +8,7 @@ import { ThemeButton } from "./ThemeButton";
 
 const pages = [
   { page: "wall", to: "", text: "Sessions" },
+  { page: "artifacts", to: "artifacts", text: "Artifacts" },
   { page: "connect", to: "connect", text: "Connect" },
   { page: "tokens", to: "tokens", text: "Tokens" },
   { page: "settings", to: "settings", text: "Settings" },
