@@ -131,7 +131,7 @@ const kinds = { ".html": "text/html", ".js": "text/javascript", ".css": "text/cs
 /** Serves the pages from a directory, with the server's own headers. */
 async function replacePage(context, directory) {
   const fileOf = (pathname) => {
-    if (["/", "/login", "/settings", "/connect", "/tokens", "/audit"].includes(pathname)) return "index.html";
+    if (["/", "/login", "/settings", "/connect", "/tokens", "/artifacts", "/credentials", "/audit"].includes(pathname)) return "index.html";
     if (pathname.startsWith("/sessions/")) return "sessions/index.html";
     return pathname === "/vnc.html" || pathname.startsWith("/assets/") ? pathname.slice(1) : null;
   };

@@ -2,6 +2,7 @@ import { lazy, Suspense, useCallback, useEffect, useState } from "react";
 import { ApiError, client, explain, whenSignedOut } from "./api/client";
 import type { Identity } from "./api/wire";
 import { IdentityProvider } from "./identity";
+import { Artifacts } from "./pages/Artifacts";
 import { Audit } from "./pages/Audit";
 import { Connect } from "./pages/Connect";
 import { Credentials } from "./pages/Credentials";
@@ -80,6 +81,7 @@ export function App() {
             <SessionPage key={route.id} id={route.id} />
           </Suspense>
         )}
+        {route.page === "artifacts" && <Artifacts onLogOut={logOut} />}
         {route.page === "connect" && <Connect onLogOut={logOut} />}
         {route.page === "tokens" && <Tokens onLogOut={logOut} />}
         {route.page === "audit" && <Audit onLogOut={logOut} />}

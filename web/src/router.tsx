@@ -6,6 +6,7 @@ export type Route =
   | { page: "login" }
   | { page: "connect" }
   | { page: "tokens" }
+  | { page: "artifacts" }
   | { page: "audit" }
   | { page: "credentials" }
   | { page: "settings" }
@@ -20,6 +21,7 @@ export function routeOf(pathname: string, base: string = prefix.pathname): Route
   if (parts.length === 1 && parts[0] === "login") return { page: "login" };
   if (parts.length === 1 && parts[0] === "connect") return { page: "connect" };
   if (parts.length === 1 && parts[0] === "tokens") return { page: "tokens" };
+  if (parts.length === 1 && parts[0] === "artifacts") return { page: "artifacts" };
   if (parts.length === 1 && parts[0] === "audit") return { page: "audit" };
   if (parts.length === 1 && parts[0] === "credentials") return { page: "credentials" };
   if (parts.length === 1 && parts[0] === "settings") return { page: "settings" };
@@ -32,7 +34,7 @@ export function routeOf(pathname: string, base: string = prefix.pathname): Route
 /** Where to go after the login: only to one of our pages. */
 export function nextPage(search: string): string {
   const next = new URLSearchParams(search).get("next") ?? "";
-  const pages = /^(\?view=recent|settings|tokens|credentials|audit(\?[\w=&.*%:+-]*)?|connect(\?client=[a-z0-9-]+)?|sessions\/[A-Za-z0-9_.-]+)$/;
+  const pages = /^(\?view=recent|settings|tokens|artifacts|credentials|audit(\?[\w=&.*%:+-]*)?|connect(\?client=[a-z0-9-]+)?|sessions\/[A-Za-z0-9_.-]+)$/;
   return pages.test(next) ? next : "";
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Token } from "../src/api/wire";
-import { inWords } from "../src/tokens/scope";
+import { inWords, usual } from "../src/tokens/scope";
 import { detailOf, endOf, expiresSoon, readToken, sortTokens, titleOf } from "../src/tokens/state";
 
 const now = Date.parse("2026-06-01T12:00:00Z");
@@ -17,6 +17,7 @@ describe("scopes in words", () => {
   it("are short for what agents usually have", () => {
     expect(inWords(["sessions:*"])).toEqual(["Create, see and use sessions"]);
     expect(inWords(["sessions:read", "sessions:write", "sessions:act"])).toEqual(["Create, see and use sessions"]);
+    expect(inWords([...usual])).toEqual(["Create, see and use sessions", "See, upload and delete artifacts"]);
   });
 
   it("name each permission of a smaller token", () => {

@@ -5,6 +5,7 @@
 
 #[cfg(feature = "server")]
 mod admin;
+mod artifacts;
 #[cfg(feature = "server")]
 mod attach;
 #[cfg(feature = "server")]
@@ -37,6 +38,7 @@ mod table;
 mod token;
 mod token_options;
 mod tools;
+mod transfer;
 mod vault;
 mod vnc;
 
@@ -91,6 +93,9 @@ enum Command {
     /// Create, list, show, end and open sessions, and run programs in them.
     #[command(subcommand)]
     Session(session::Action),
+    /// List, download, upload, delete and share artifacts: files that packs and callers keep for a while.
+    #[command(subcommand)]
+    Artifacts(artifacts::Action),
     /// List the server's tools.
     Tools(tools::ListArgs),
     /// Call a tool: helmdeck call desktop.click session_id=ID x=10 y=20
@@ -146,6 +151,7 @@ fn run(cli: Cli) -> Result<ExitCode, Box<dyn Error>> {
         Command::Cdp(args) => cdp::run(&load()?, args)?,
         Command::Forward(args) => forward::run(&load()?, args)?,
         Command::Session(action) => return session::run(&load()?, action),
+        Command::Artifacts(action) => artifacts::run(&load()?, action)?,
         Command::Tools(args) => tools::list(&load()?, &args)?,
         Command::Call(args) => tools::call(&load()?, &args)?,
         Command::Connect(args) => connect::run(&load()?, &args)?,

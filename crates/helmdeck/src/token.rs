@@ -11,7 +11,7 @@ use helmdeck_wire::error::with_causes;
 
 use crate::token_options::{duration, label};
 
-/// Default scopes for agents: their own sessions, and all actions in them.
+/// Default scopes for agents: their own sessions and artifacts, and all actions in them.
 const DEFAULT_SCOPES: &str = "sessions:*";
 
 /// Who the token is for.
@@ -20,8 +20,9 @@ pub struct Args {
     /// Subject of the token. Sessions belong to it.
     #[arg(long, value_name = "NAME")]
     sub: String,
-    /// Scopes: admin, sessions:read, sessions:write, sessions:act, sessions:*, metrics:read,
-    /// audit:read, vault:read, vault:write.
+    /// Scopes: admin, sessions:read, sessions:write, sessions:act, sessions:*, artifacts:read,
+    /// artifacts:write, metrics:read, audit:read, vault:read, vault:write. sessions:* includes
+    /// artifacts.
     #[arg(long, value_name = "A,B", value_delimiter = ',', default_value = DEFAULT_SCOPES, value_parser = scope)]
     scopes: Vec<String>,
     /// Label for the action log, for example the program's name.

@@ -13,7 +13,9 @@ use helmdeck_egress::Policy;
 use helmdeck_packs::{Engine, HttpClient, Limits, Services};
 use helmdeck_runtime::Runtime;
 use helmdeck_sessions::{Clock, Journal, Sessions};
-use helmdeck_store::{Audit, AuditEntry, Extensions, Profiles, SealingKey, Store, Vault};
+use helmdeck_store::{
+    ArtifactRules, Artifacts, Audit, AuditEntry, Extensions, Profiles, SealingKey, Store, Vault,
+};
 use helmdeck_wire::{SessionId, session::EndReason};
 use http::{Method, Uri};
 use parking_lot::Mutex;
@@ -99,7 +101,7 @@ pub async fn run(
     app.packs.recover().await.map_err(ServerError::Jobs)?;
     // The last step that can fail, because a generated password must be announced.
     let new_admin = admin::ensure(store, config).await?;
-    let tidy = housekeeping::run(app.clone(), Kept::new(config));
+    let tidy = housekeeping::run(app.clone(), Kept::new(config), config.artifacts.janitor_interval);
     let _tidy = AbortOnDropHandle::new(tokio::spawn(tidy));
     let scheme = config.scheme();
     let version = env!("CARGO_PKG_VERSION");
@@ -156,6 +158,8 @@ pub struct Parts {
     pub(crate) settings: Settings,
     /// Credentials.
     pub(crate) vault: Vault,
+    pub(crate) artifacts: Artifacts,
+    pub(crate) clock: Clock,
     pub(crate) runtime: Arc<dyn Runtime>,
     pub(crate) signer: Signer,
     pub(crate) login: Login,
@@ -232,10 +236,12 @@ impl App {
             forward_allow: config.forward_allow.clone(),
             profiles,
             extensions,
-            clock,
+            clock: clock.clone(),
             audit: audit.clone(),
         };
         let vault = Vault::open(&store, config.vault_setup()?).await?;
+        let signer = Signer::load(config)?;
+        let artifacts = artifacts(config, &signer, store.clone(), clock.clone()).await?;
         let tls = Tls::start(config)?;
         let Live { vnc_public_base, allowed_origins, .. } = &config.live;
         let origins =
@@ -256,8 +262,10 @@ impl App {
             store,
             audit,
             vault,
+            artifacts,
+            clock,
             runtime,
-            signer: Signer::load(config)?,
+            signer,
             login: Login::new(),
             skill: skill::skill(&tools).into(),
             tools,
@@ -323,6 +331,21 @@ fn all_tools(operations: &[Operation], packs: &Engine) -> Vec<Arc<Tool>> {
     let table = operations.iter().filter_map(|operation| operation.tool().cloned());
     let packs = packs.packs().iter().map(|pack| Arc::new(pack_tool(pack)));
     table.chain(routes::jobs::tools()).chain(packs).collect()
+}
+
+async fn artifacts(
+    config: &Config,
+    signer: &Signer,
+    store: Store,
+    clock: Clock,
+) -> Result<Artifacts, ServerError> {
+    let rules = ArtifactRules {
+        ttl: config.artifacts.ttl.and_then(|ttl| ttl.try_into().ok()),
+        quota: config.artifacts.quota.map(|quota| quota.0),
+        link_secret: signer.derive("artifact links")?,
+        now: Box::new(move || clock.now_utc()),
+    };
+    Ok(Artifacts::open(store, config.data_dir.join("artifacts"), rules).await)
 }
 
 fn operation_ids(operations: Vec<Operation>) -> HashMap<String, Vec<(Method, Arc<str>)>> {

@@ -72,6 +72,11 @@ pub async fn admit(
         }
         Access::Needs(scope) => Some(Some(scope)),
         Access::AnyToken => Some(None),
+        Access::Linked(_) if has_link(&request) => {
+            count(Who::Anonymous)?;
+            None
+        }
+        Access::Linked(scope) => Some(Some(scope)),
         Access::Watches => match presented_ticket(&request) {
             Some(ticket) => {
                 origin::check_live(&gate.app.origins, request.headers())?;
@@ -154,6 +159,12 @@ pub fn caller(claims: &Claims) -> Caller {
     let kind = if claims.human { ActorKind::Human } else { ActorKind::Agent };
     let (subject, scopes) = (claims.sub.clone(), claims.scopes.clone());
     Caller { subject, scopes, token, kind, label: claims.client.clone(), address: None }
+}
+
+/// Whether a request comes by a signed link.
+fn has_link(request: &Request) -> bool {
+    let query = request.uri().query().unwrap_or_default();
+    query.split('&').any(|pair| pair.starts_with("signature="))
 }
 
 /// The ticket in the query or among the subprotocols.

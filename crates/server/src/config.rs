@@ -4,6 +4,7 @@
 //! composes and validates; `config/layers.rs` tracks where values come from.
 
 mod action_log;
+mod artifacts;
 mod audit_log;
 mod ceilings;
 mod defaults;
@@ -23,6 +24,7 @@ use helmdeck_wire::size::Bytes;
 use secrecy::SecretString;
 
 pub use action_log::ActionLog;
+pub use artifacts::ArtifactSettings;
 pub use audit_log::AuditLog;
 pub use layers::{ConfigError, Origin};
 use layers::{Layers, Origins};
@@ -37,7 +39,7 @@ pub struct Config {
     /// `HELMDECK_ADDR`: the address to listen on. `:3000` listens on every interface. Default
     /// `127.0.0.1:3000`.
     pub addr: SocketAddr,
-    /// `HELMDECK_DATA_DIR`: where tokens, profiles, extensions and history are stored. Default
+    /// `HELMDECK_DATA_DIR`: where tokens, profiles, extensions, artifacts and history are stored. Default
     /// `/var/lib/helmdeck` for root, else `$XDG_DATA_HOME/helmdeck` or `~/.local/share/helmdeck`.
     pub data_dir: PathBuf,
     /// `HELMDECK_RUN_DIR`: where sockets of running sessions are. Default `/run/helmdeck` for root,
@@ -81,6 +83,8 @@ pub struct Config {
     pub vault: VaultSettings,
     /// Retention of recorded actions.
     pub action_log: ActionLog,
+    /// Retention of artifacts.
+    pub artifacts: ArtifactSettings,
     /// Retention of the audit log.
     pub audit_log: AuditLog,
     /// Settings of the live view.
@@ -161,18 +165,8 @@ impl Config {
                 || "admin".to_owned(),
             )?,
             admin_password: layers.secret("admin_password", "not empty", |s| !s.is_empty())?,
-            max_sessions: layers.value(
-                "max_sessions",
-                "a number from 1 to 10000",
-                |text| whole(text, 1, 10_000),
-                defaults::max_sessions,
-            )?,
-            max_sessions_per_caller: layers.value(
-                "max_sessions_per_caller",
-                "a number from 1 to 10000",
-                |text| whole(text, 1, 10_000),
-                || 10_000,
-            )?,
+            max_sessions: sessions(&mut layers, "max_sessions", defaults::max_sessions)?,
+            max_sessions_per_caller: sessions(&mut layers, "max_sessions_per_caller", || 10_000)?,
             ceilings: ceilings::read(&mut layers)?,
             workspace_limit: layers.value(
                 "workspace_limit",
@@ -193,6 +187,7 @@ impl Config {
             })?,
             vault: VaultSettings::read(&mut layers)?,
             action_log: ActionLog::read(&mut layers)?,
+            artifacts: ArtifactSettings::read(&mut layers)?,
             audit_log: AuditLog::read(&mut layers)?,
             live: Live::read(&mut layers)?,
             tls: TlsSettings::read(&mut layers)?,
@@ -219,6 +214,14 @@ impl Config {
         let (origins, warnings) = layers.finish()?;
         Ok(Self { warnings, origins, ..config })
     }
+}
+
+fn sessions(
+    layers: &mut Layers,
+    key: &'static str,
+    default: fn() -> usize,
+) -> Result<usize, ConfigError> {
+    layers.value(key, "a number from 1 to 10000", |text| whole(text, 1, 10_000), default)
 }
 
 fn ranges(layers: &mut Layers, key: &'static str) -> Result<Vec<Cidr>, ConfigError> {

@@ -215,7 +215,14 @@ impl From<PackError> for ApiError {
 
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
-        Self::internal(error)
+        let file_size = match &error {
+            StoreError::NoSuchRange { size } => Some(*size),
+            _ => None,
+        };
+        match error.public_code() {
+            ErrorCode::Internal => Self::internal(error),
+            code => Self { file_size, ..Self::new(code, error.to_string()).because(error) },
+        }
     }
 }
 
@@ -314,9 +321,11 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::InvalidPlaintextB64
         | E::MissingSubject
         | E::InvalidWindowId => StatusCode::BAD_REQUEST,
-        E::InvalidCredentials | E::MissingBearer | E::InvalidToken | E::InvalidTicket => {
-            StatusCode::UNAUTHORIZED
-        }
+        E::InvalidCredentials
+        | E::MissingBearer
+        | E::InvalidToken
+        | E::InvalidTicket
+        | E::InvalidLink => StatusCode::UNAUTHORIZED,
         E::Forbidden
         | E::PersonRequired
         | E::Csrf
@@ -330,6 +339,7 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::CommandNotFound
         | E::WindowNotFound
         | E::FileNotFound
+        | E::ArtifactNotFound
         | E::ElementNotFound
         | E::TabNotFound => StatusCode::NOT_FOUND,
         E::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
@@ -378,6 +388,6 @@ pub fn status(code: ErrorCode) -> StatusCode {
         | E::Overloaded
         | E::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         E::Timeout => StatusCode::GATEWAY_TIMEOUT,
-        E::SessionDiskFull | E::ResourceExhausted => StatusCode::INSUFFICIENT_STORAGE,
+        E::SessionDiskFull | E::DiskFull | E::ResourceExhausted => StatusCode::INSUFFICIENT_STORAGE,
     }
 }

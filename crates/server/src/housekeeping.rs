@@ -1,4 +1,5 @@
-//! Periodic tasks of the server: folding metrics, saving the use of tokens and removing old records.
+//! Periodic tasks of the server: folding metrics, saving the use of tokens, and removing old records and
+//! expired artifacts.
 
 use std::time::Duration;
 
@@ -46,7 +47,7 @@ impl Kept {
 }
 
 /// Runs until the server ends.
-pub async fn run(app: App, kept: Kept) {
+pub async fn run(app: App, kept: Kept, janitor_interval: Duration) {
     let fold = async {
         let mut ticks = interval(FOLD_EVERY);
         loop {
@@ -83,7 +84,24 @@ pub async fn run(app: App, kept: Kept) {
             }
         }
     };
-    tokio::join!(fold, save, prune);
+    let sweep = async {
+        loop {
+            sweep_artifacts(&app).await;
+            app.clock.sleep_until(app.clock.now() + janitor_interval).await;
+        }
+    };
+    tokio::join!(fold, save, prune, sweep);
+}
+
+async fn sweep_artifacts(app: &App) {
+    match app.artifacts.sweep().await {
+        Ok(0) => {}
+        Ok(artifacts) => tracing::info!(artifacts, "Deleted expired artifacts"),
+        Err(problem) => {
+            let error = with_causes(&problem);
+            tracing::warn!(error, "Failed to delete expired artifacts; retrying later");
+        }
+    }
 }
 
 /// Writes down which tokens were used, and by which MCP clients. What fails is tried the next time.

@@ -32,8 +32,10 @@ mod login_queue;
 mod login_throttle;
 mod mcp;
 mod mcp_clients;
+mod media_type;
 mod metrics;
 mod minting;
+mod multipart;
 mod openapi;
 mod operation;
 mod origin;
@@ -56,6 +58,7 @@ pub mod tls;
 pub mod token;
 mod token_use;
 mod tool;
+mod upload_body;
 mod vnc_ports;
 mod wall;
 

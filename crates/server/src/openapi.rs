@@ -16,7 +16,7 @@ use crate::{
 pub use schema::{ForClients, without_notes};
 
 /// Descriptions of the tags, in reading order.
-const TAGS: [(&str, &str); 21] = [
+const TAGS: [(&str, &str); 22] = [
     ("sessions", "Create, list, watch, share and end sessions, and move files in and out."),
     ("desktop", "Drive a desktop session by pixel: mouse, keyboard, windows and programs."),
     ("browser", "Drive the session's browser by page and element."),
@@ -26,6 +26,7 @@ const TAGS: [(&str, &str); 21] = [
     ("wall", "Small live pictures of many sessions."),
     ("profiles", "Browser profiles that outlive sessions."),
     ("extensions", "Browser extensions that sessions can load."),
+    ("artifacts", "Files that packs and callers keep for a while."),
     ("egress", "What sessions may reach on the network."),
     ("attach", "Turn an existing display or browser into a session."),
     ("auth", "Log in and out."),
@@ -84,6 +85,10 @@ pub fn document(operations: &[Operation]) -> Value {
                                     header `X-Helmdeck-CSRF: 1`.",
                 },
                 "ticket": { "type": "apiKey", "in": "query", "name": "ticket" },
+                "link": {
+                    "type": "apiKey", "in": "query", "name": "signature",
+                    "description": "A link of `POST /api/v1/artifacts/link`, with `expires`.",
+                },
             },
         },
     });
@@ -99,6 +104,11 @@ fn describe(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
             (by_token, Some(scope.as_str()))
         }
         Access::AnyToken => (json!([{ "bearer": [] }, { "cookie": [] }]), None),
+        Access::Linked(scope) => {
+            let scopes = json!([scope.as_str()]);
+            let by = json!([{ "bearer": scopes }, { "cookie": [] }, { "link": [] }]);
+            (by, Some(scope.as_str()))
+        }
         Access::Watches => (json!([{ "bearer": [] }, { "cookie": [] }, { "ticket": [] }]), None),
     };
     let mut described = json!({
@@ -150,6 +160,7 @@ fn output(operation: &Operation) -> Output {
 
 fn request_body(operation: &Operation, generator: &mut SchemaGenerator) -> Option<Value> {
     let (schema, required) = match &operation.door {
+        Door::Route(route) if route.takes_file => return Some(file_body()),
         Door::Route(route) => (inline(route.input?, generator), !route.optional_body),
         Door::Tool(tool, _) if tool.takes_bytes => return Some(bytes(Media::FILE)),
         Door::Tool(tool, binding) => {
@@ -320,6 +331,17 @@ fn whole(output: Output, generator: &mut SchemaGenerator) -> Value {
         Output::Bytes(media) => bytes(media),
         Output::Nothing => json!({ "description": "Done." }),
     }
+}
+
+/// The body of an upload.
+fn file_body() -> Value {
+    let binary = json!({ "type": "string", "format": "binary" });
+    let form = json!({ "type": "object", "properties": { "file": binary }, "required": ["file"] });
+    let content = json!({
+        "multipart/form-data": { "schema": form },
+        "application/octet-stream": { "schema": binary },
+    });
+    json!({ "required": true, "content": content })
 }
 
 /// A body of bytes.

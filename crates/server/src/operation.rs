@@ -37,6 +37,8 @@ pub enum Access {
     AnyToken,
     /// A token with the right to act, or a ticket for the session in the path.
     Watches,
+    /// A token with this scope, or a signed link, which the handler checks.
+    Linked(Scope),
 }
 
 /// One operation of the API.
@@ -70,6 +72,8 @@ pub(crate) enum Door {
 pub(crate) struct Route {
     pub handler: MethodRouter<App>,
     pub input: Option<SchemaOf>,
+    /// Whether the body is a file, alone or in a form.
+    pub takes_file: bool,
     /// Whether the body may be missing.
     pub optional_body: bool,
     pub query: Option<SchemaOf>,
@@ -247,6 +251,7 @@ impl Operation {
             door: Door::Route(Box::new(Route {
                 handler,
                 input: None,
+                takes_file: false,
                 optional_body: false,
                 query: None,
                 output: Output::Nothing,
@@ -297,6 +302,11 @@ impl Operation {
         self.route(|route| route.input = Some(|generator| generator.subschema_for::<T>()))
     }
 
+    /// Declares that the body is a file: its bytes, or a form with the field `file`.
+    pub(crate) fn takes_file(self) -> Self {
+        self.route(|route| route.takes_file = true)
+    }
+
     /// Declares a body that may be missing.
     pub(crate) fn may_take<T: JsonSchema>(self) -> Self {
         self.takes::<T>().route(|route| route.optional_body = true)
@@ -310,6 +320,10 @@ impl Operation {
     pub(crate) fn returns<T: JsonSchema>(self) -> Self {
         let output = Output::Json(|generator| generator.subschema_for::<T>());
         self.route(|route| route.output = output)
+    }
+
+    pub(crate) fn returns_bytes(self, media: Media) -> Self {
+        self.route(|route| route.output = Output::Bytes(media))
     }
 
     pub(crate) fn returns_text(self, media_type: &'static str) -> Self {

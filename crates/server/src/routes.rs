@@ -1,5 +1,6 @@
 //! One file per noun of the API. Handlers only translate.
 
+pub mod artifacts;
 pub mod attach;
 pub mod audit;
 pub mod auth;

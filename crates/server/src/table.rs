@@ -1,6 +1,7 @@
 //! The table of all API operations.
 
 mod actions;
+mod artifacts;
 mod audit;
 mod connect;
 mod exec;
@@ -29,6 +30,7 @@ pub fn operations() -> Vec<Operation> {
         sessions::endings(),
         live::attaching(),
         kept::profiles_and_extensions(),
+        artifacts::operations(),
         live::watching(),
         sessions::control(),
         sessions::files(),

@@ -211,6 +211,14 @@ impl Signer {
         Ok(signed.map_err(TokenError::Sign)?.chars().take(STAMP_LENGTH).collect())
     }
 
+    /// A key for another purpose than tokens, derived from the secret.
+    pub(crate) fn derive(&self, purpose: &str) -> Result<Vec<u8>, TokenError> {
+        // Like a stamp, it is never part of a token's signature.
+        let message = format!("derive\n{purpose}");
+        let key = crypto::sign(message.as_bytes(), &self.encoding, Algorithm::HS256);
+        Ok(key.map_err(TokenError::Sign)?.into_bytes())
+    }
+
     /// Signs any claims.
     pub(crate) fn sign(&self, claims: &impl Serialize) -> Result<String, TokenError> {
         encode(&Header::default(), claims, &self.encoding).map_err(TokenError::Sign)

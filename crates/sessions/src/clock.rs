@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use ::time::OffsetDateTime;
 use tokio::{sync::watch, time::sleep};
 
 /// The clock for limits and leases of sessions. Tests can advance it.
@@ -24,13 +25,18 @@ impl Clock {
         (Self { ahead: Some(receiver) }, ClockControl { ahead: sender })
     }
 
+    /// The time of day.
+    pub fn now_utc(&self) -> OffsetDateTime {
+        OffsetDateTime::now_utc() + self.ahead.as_ref().map_or(Duration::ZERO, |it| *it.borrow())
+    }
+
     /// The current time.
-    pub(crate) fn now(&self) -> Instant {
+    pub fn now(&self) -> Instant {
         Instant::now() + self.ahead.as_ref().map_or(Duration::ZERO, |ahead| *ahead.borrow())
     }
 
     /// Waits until this time.
-    pub(crate) async fn sleep_until(&self, time: Instant) {
+    pub async fn sleep_until(&self, time: Instant) {
         let mut clock = self.clone();
         loop {
             if let Some(ahead) = &mut clock.ahead {

@@ -213,7 +213,7 @@ impl SessionError {
             Self::Ended { ending, .. } => ended(ending.reason),
             Self::TaskLimit { .. } => ErrorCode::TaskLimitReached,
             Self::CapacityReached { .. } => ErrorCode::CapacityReached,
-            Self::Store(error) => store_code(error),
+            Self::Store(error) => error.public_code(),
             Self::ProfileInUse { .. } => ErrorCode::ProfileInUse,
             Self::QuotaReached { .. } => ErrorCode::QuotaReached,
             Self::StartFailed { .. } | Self::Runtime(_) => ErrorCode::CreateFailed,
@@ -248,28 +248,6 @@ impl SessionError {
 impl From<Failure> for SessionError {
     fn from(failure: Failure) -> Self {
         Self::StartFailed { sentence: failure.sentence(), log_tail: failure.log_tail }
-    }
-}
-
-/// Public code for an error of the store.
-fn store_code(error: &StoreError) -> ErrorCode {
-    match error {
-        StoreError::BadExtension(_) => ErrorCode::InvalidExtension,
-        StoreError::ExtensionTooLarge { .. } => ErrorCode::PayloadTooLarge,
-        StoreError::TooManyExtensions | StoreError::TooManyUploads { .. } => {
-            ErrorCode::QuotaReached
-        }
-        StoreError::UploadBrokeOff => ErrorCode::InvalidInput,
-        StoreError::Open { .. }
-        | StoreError::Unusable { .. }
-        | StoreError::Unreadable { .. }
-        | StoreError::Newer { .. }
-        | StoreError::Migrate(_)
-        | StoreError::Query(_)
-        | StoreError::Nonsense { .. }
-        | StoreError::Random(_)
-        | StoreError::Profiles(_)
-        | StoreError::Extensions(_) => ErrorCode::Internal,
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::{io, path::PathBuf};
 
+use helmdeck_wire::ErrorCode;
+
 /// A failure of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -89,4 +91,76 @@ pub enum StoreError {
     /// An upload ended early.
     #[error("the request body ended early")]
     UploadBrokeOff,
+    /// The artifact does not exist, has expired or belongs to another owner.
+    #[error(
+        "the artifact {key:?} does not exist or has expired; GET /api/v1/artifacts lists yours"
+    )]
+    ArtifactNotFound {
+        /// The key.
+        key: String,
+    },
+    /// A new artifact has an invalid name, namespace or media type.
+    #[error("{0}")]
+    BadArtifact(String),
+    /// An artifact is larger than allowed.
+    #[error("the file is larger than {limit} bytes")]
+    ArtifactTooLarge {
+        /// Maximum size in bytes.
+        limit: u64,
+    },
+    /// The owner has no room for the artifact.
+    #[error(
+        "your artifacts use {used} of {quota} bytes, and this file does not fit: delete some first, or \
+         ask the operator to raise HELMDECK_ARTIFACT_QUOTA"
+    )]
+    ArtifactQuota {
+        /// The limit in bytes.
+        quota: u64,
+        /// Bytes in use.
+        used: u64,
+    },
+    /// The range lies outside the artifact.
+    #[error("the artifact has {size} bytes, and the range lies outside it")]
+    NoSuchRange {
+        /// Size of the artifact.
+        size: u64,
+    },
+    /// A link is not valid.
+    #[error("the link {0}: ask for a new one")]
+    InvalidLink(&'static str),
+    /// The disk is full.
+    #[error("the server's disk is full: nothing was stored; ask the operator to free some space")]
+    DiskFull(#[source] io::Error),
+    /// Content of artifacts could not be read or written.
+    #[error("the content of artifacts cannot be read or written")]
+    Artifacts(#[source] io::Error),
+}
+
+impl StoreError {
+    /// The public code.
+    pub fn public_code(&self) -> ErrorCode {
+        match self {
+            Self::BadExtension(_) => ErrorCode::InvalidExtension,
+            Self::ExtensionTooLarge { .. } | Self::ArtifactTooLarge { .. } => {
+                ErrorCode::PayloadTooLarge
+            }
+            Self::TooManyExtensions | Self::TooManyUploads { .. } => ErrorCode::QuotaReached,
+            Self::UploadBrokeOff | Self::BadArtifact(_) => ErrorCode::InvalidInput,
+            Self::ArtifactNotFound { .. } => ErrorCode::ArtifactNotFound,
+            Self::ArtifactQuota { .. } => ErrorCode::QuotaExceeded,
+            Self::NoSuchRange { .. } => ErrorCode::RangeNotSatisfiable,
+            Self::InvalidLink(_) => ErrorCode::InvalidLink,
+            Self::DiskFull(_) => ErrorCode::DiskFull,
+            Self::Open { .. }
+            | Self::Unusable { .. }
+            | Self::Newer { .. }
+            | Self::Migrate(_)
+            | Self::Query(_)
+            | Self::Nonsense { .. }
+            | Self::Random(_)
+            | Self::Profiles(_)
+            | Self::Extensions(_)
+            | Self::Artifacts(_) => ErrorCode::Internal,
+        }
+    }
 }

@@ -2,12 +2,14 @@
 //!
 //! A SQLite file, `helmdeck.db` in the data directory, holds the admin account, the installation's
 //! id, tokens with their use, revocations, recorded actions and ends of sessions, the audit log,
-//! forwarded ports, sessions of MCP clients, jobs, sealed credentials of the [`Vault`], and settings
-//! that an admin changed. Next to it are files of their owners: browser [`Profiles`] and
-//! [`Extensions`]. The state of running sessions is not stored here; the runtime has it.
+//! forwarded ports, sessions of MCP clients, jobs, sealed credentials of the [`Vault`], the index of
+//! artifacts, and settings that an admin changed. Next to it are files of their owners: browser
+//! [`Profiles`], [`Extensions`] and the content of [`Artifacts`]. The state of running sessions is
+//! not stored here; the runtime has it.
 
 mod actions;
 mod admin;
+mod artifacts;
 mod audit;
 mod ends;
 mod error;
@@ -28,6 +30,9 @@ mod tokens;
 pub mod vault;
 
 pub use admin::Admin;
+pub use artifacts::{
+    ArtifactFilter, ArtifactPage, ArtifactReader, ArtifactRules, Artifacts, LinkQuery, NewArtifact,
+};
 pub use audit::{
     Audit, AuditBreak, AuditEntry, AuditFilter, AuditReport, AuditStatus, BreakReason,
 };

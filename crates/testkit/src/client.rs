@@ -101,11 +101,11 @@ impl Client {
         headers: &[(&str, &str)],
         body: Bytes,
     ) -> Request<Full<Bytes>> {
-        let mut request = Request::builder()
-            .method(method)
-            .uri(path)
-            .header("host", self.address.to_string())
-            .header("content-type", "application/json");
+        let mut request =
+            Request::builder().method(method).uri(path).header("host", self.address.to_string());
+        if !headers.iter().any(|(name, _)| *name == "content-type") {
+            request = request.header("content-type", "application/json");
+        }
         if let Some(token) = &self.token {
             request = request.header("authorization", format!("Bearer {token}"));
         }

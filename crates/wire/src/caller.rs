@@ -30,7 +30,8 @@ impl Caller {
         self.scopes.iter().any(|scope| scope == "admin")
     }
 
-    /// Whether the token allows an operation: by the scope itself, by `family:*`, or by `admin`.
+    /// Whether the token allows an operation: by the scope itself, by `family:*`, by the whole of a
+    /// family that includes it, or by `admin`.
     pub fn may(&self, scope: Scope) -> bool {
         self.covers(scope.as_str())
     }
@@ -38,11 +39,12 @@ impl Caller {
     /// Whether the caller's scopes include this one, written as in a token.
     pub fn covers(&self, scope: &str) -> bool {
         let family = scope.split(':').next().unwrap_or(scope);
+        let including = Scope::INCLUDED.iter().find(|(part, _)| *part == family);
+        let including = including.map(|(_, whole)| *whole);
         self.is_admin()
             || self.scopes.iter().any(|have| {
-                have == scope
-                    || have == family
-                    || have.strip_suffix(":*").is_some_and(|prefix| prefix == family)
+                let whole = have.strip_suffix(":*").unwrap_or(have);
+                have == scope || whole == family || Some(whole) == including
             })
     }
 
@@ -92,5 +94,17 @@ mod tests {
         assert!(caller(&["sessions"]).covers("sessions:*"));
         assert!(!caller(&["sessions:read"]).covers("sessions:*"));
         assert!(!caller(&["sessions:*"]).covers("admin"));
+    }
+
+    #[test]
+    fn a_token_for_all_of_sessions_includes_artifacts_and_smaller_ones_do_not() {
+        for all in ["sessions:*", "sessions", "artifacts:*", "artifacts", "admin"] {
+            assert!(caller(&[all]).may(Scope::ARTIFACTS_READ), "{all}");
+            assert!(caller(&[all]).covers("artifacts:*"), "{all}");
+        }
+        for less in ["sessions:read", "sessions:act", "artifacts:read", "metrics:*"] {
+            assert!(!caller(&[less]).may(Scope::ARTIFACTS_WRITE), "{less}");
+        }
+        assert!(!caller(&["artifacts:*"]).may(Scope::SESSIONS_READ));
     }
 }

@@ -20,8 +20,8 @@ pub use guide::Guide;
 pub const SERVER_NAME: &str = "helmdeck";
 /// Placeholder for a token in instructions that contain none.
 pub const TOKEN_PLACEHOLDER: &str = "$HELMDECK_TOKEN";
-/// Scopes of a client's token: everything in the sessions of its owner, and nothing else.
-pub const SCOPES: [&str; 3] = ["sessions:read", "sessions:write", "sessions:act"];
+/// Scopes of a client's token: everything in the sessions of its owner, their artifacts, and nothing else.
+pub const SCOPES: [&str; 1] = ["sessions:*"];
 /// Lifetime of a client's token in seconds: 30 days.
 pub const TOKEN_LIFE_S: u64 = 30 * 24 * 3600;
 

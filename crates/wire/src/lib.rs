@@ -4,6 +4,7 @@
 //! parsed.
 
 pub mod action;
+pub mod artifact;
 pub mod attach;
 pub mod audit;
 pub mod body;

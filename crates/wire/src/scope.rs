@@ -17,6 +17,10 @@ impl Scope {
     pub const SESSIONS_WRITE: Self = Self("sessions:write");
     /// Act in sessions and see their screens.
     pub const SESSIONS_ACT: Self = Self("sessions:act");
+    /// See and download artifacts.
+    pub const ARTIFACTS_READ: Self = Self("artifacts:read");
+    /// Upload and delete artifacts.
+    pub const ARTIFACTS_WRITE: Self = Self("artifacts:write");
     /// Read the server's metrics.
     pub const METRICS_READ: Self = Self("metrics:read");
     /// Read the audit log of all owners.
@@ -27,16 +31,22 @@ impl Scope {
     pub const VAULT_WRITE: Self = Self("vault:write");
 
     /// Every scope and what it allows. All scopes that operations require are listed here.
-    pub const REGISTRY: [(Self, &str); 8] = [
+    pub const REGISTRY: [(Self, &str); 10] = [
         (Self::ADMIN, "everything, for all owners"),
         (Self::SESSIONS_READ, "see sessions and their logs"),
         (Self::SESSIONS_WRITE, "create and end sessions"),
         (Self::SESSIONS_ACT, "act in sessions and see their screens"),
+        (Self::ARTIFACTS_READ, "see and download artifacts"),
+        (Self::ARTIFACTS_WRITE, "upload and delete artifacts"),
         (Self::METRICS_READ, "read the server's metrics"),
         (Self::AUDIT_READ, "read the audit log of all owners"),
         (Self::VAULT_READ, "see credentials, without their secrets"),
         (Self::VAULT_WRITE, "add, change, grant and delete credentials"),
     ];
+
+    /// Families that are part of another one, so that tokens for all of it need not list them:
+    /// sessions and their packs produce artifacts.
+    pub const INCLUDED: [(&str, &str); 1] = [("artifacts", "sessions")];
 
     /// Everything that a token may hold: the registry, and whole families such as `sessions:*` or
     /// `sessions`.

@@ -2,8 +2,12 @@ import { sentence } from "../format";
 import { api } from "../prefix";
 import { home } from "../session/files";
 import { inWords } from "./failure";
+import { upload, type UploadOptions } from "./upload";
 import type {
   ActionRecord,
+  ArtifactFilter,
+  ArtifactLink,
+  ArtifactList,
   AuditPage,
   ChangeSettings,
   ConnectClient,
@@ -179,11 +183,33 @@ export const client = {
   tabs: async (id: string, action: TabAction, tab: string | null = null) =>
     (await json<{ tabs: Tab[] }>("POST", "browser/tabs", { session_id: id, action, ...(tab === null ? {} : { tab }) })).tabs,
 
+  artifacts: (filter: ArtifactFilter) => {
+    const given = Object.entries(filter).filter(([, value]) => value !== undefined);
+    const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+    return json<ArtifactList>("GET", `artifacts?${query.toString()}`);
+  },
+  deleteArtifact: (key: string) => request("DELETE", `artifacts/${encodeKey(key)}`),
+  linkArtifact: (key: string, ttl_seconds: number) =>
+    json<ArtifactLink>("POST", "artifacts/link", { key, ttl_seconds }),
+
   profiles: async () => (await json<{ profiles: { name: string }[] }>("GET", "profiles")).profiles,
 
   ticket: (id: string, role: Role, ttl_seconds: number) =>
     json<Ticket>("POST", `${session(id)}/tickets`, { role, ttl_seconds, reusable: true }),
 };
+
+const encodeKey = (key: string) => key.split("/").map(encodeURIComponent).join("/");
+
+/** The address of an artifact's content. */
+export function artifactUrl(key: string): string {
+  return api(`artifacts/download/${encodeKey(key)}`);
+}
+
+/** Stores a file as an artifact. */
+export function uploadArtifact(file: File, options: UploadOptions): Promise<void> {
+  const address = api(`artifacts/upload?filename=${encodeURIComponent(file.name)}`);
+  return upload(address, file, { ...options, method: "POST", type: file.type });
+}
 
 /** The address of an ended session's last picture. */
 export function lastPictureUrl(id: string): string {

@@ -1,19 +1,23 @@
 import { ApiError, guard, refusal } from "./client";
 
-interface UploadOptions {
+export interface UploadOptions {
   signal: AbortSignal;
   /** Called with the number of bytes sent so far. */
   onProgress: (sent: number) => void;
+  method?: "PUT" | "POST";
+  /** The media type, if the server keeps it. */
+  type?: string;
 }
 
 /** Uploads a file. Not with `fetch`, which does not report progress. */
-export function upload(address: string, file: Blob, { signal, onProgress }: UploadOptions): Promise<void> {
+export function upload(address: string, file: Blob, options: UploadOptions): Promise<void> {
+  const { signal, onProgress, method = "PUT", type = "" } = options;
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const request = new XMLHttpRequest();
-    request.open("PUT", address);
+    request.open(method, address);
     for (const [name, value] of Object.entries(guard)) request.setRequestHeader(name, value);
-    request.setRequestHeader("Content-Type", "application/octet-stream");
+    request.setRequestHeader("Content-Type", type || "application/octet-stream");
     request.upload.onprogress = ({ loaded }) => onProgress(loaded);
     request.onload = () => {
       if (request.status < 300) resolve();

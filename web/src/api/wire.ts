@@ -41,6 +41,16 @@ export type NewToken = Schemas["NewToken"];
 /** The token itself is in this answer only. */
 export type CreatedToken = Schemas["CreatedToken"];
 
+export type Artifact = Schemas["Artifact"];
+export type ArtifactList = Schemas["ArtifactList"];
+export type ArtifactLink = Schemas["ArtifactLink"];
+/** Which artifacts to list: by source, a part of the name, and the beginning of the media type. */
+export interface ArtifactFilter {
+  pack?: string | undefined;
+  name?: string | undefined;
+  content_type?: string | undefined;
+  before?: number | undefined;
+}
 /** A row of the audit log. */
 export type AuditEntry = Schemas["AuditRecord"];
 export type AuditPage = Schemas["AuditPage"];

@@ -5,14 +5,21 @@ interface UploadButtonProps {
   /** The target folder. */
   folder: string;
   onFiles: (files: File[]) => void;
+  /** Whether it is the page's main action. */
+  primary?: boolean;
 }
 
 /** Opens the browser's file chooser. */
-export function UploadButton({ folder, onFiles }: UploadButtonProps) {
+export function UploadButton({ folder, onFiles, primary = false }: UploadButtonProps) {
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
-      <button type="button" title={`Upload files to ${folder}`} onClick={() => input.current?.click()}>
+      <button
+        type="button"
+        className={primary ? "primary" : undefined}
+        title={`Upload files to ${folder}`}
+        onClick={() => input.current?.click()}
+      >
         <Icon name="upload" /> Upload…
       </button>
       <input

@@ -9,8 +9,16 @@ import type { Uploads } from "./useUploads";
 /** How long it stays after files arrived, in milliseconds. */
 const stay = 6000;
 
+interface UploadTrayProps {
+  uploads: Uploads;
+  /** Says where files of a folder have gone. */
+  place?: (folder: string) => string;
+}
+
+const inFolder = (folder: string) => `In ${folderName(folder)}`;
+
 /** The progress of uploads. Completed ones disappear; failed ones must be dismissed. */
-export function UploadTray({ uploads }: { uploads: Uploads }) {
+export function UploadTray({ uploads, place = inFolder }: UploadTrayProps) {
   const { list, clear } = uploads;
   const busy = list.some(isUnderWay);
   useEffect(() => {
@@ -35,7 +43,7 @@ export function UploadTray({ uploads }: { uploads: Uploads }) {
           </header>
           <ul>
             {inOrder(list).map((upload) => (
-              <Row key={upload.id} upload={upload} uploads={uploads} />
+              <Row key={upload.id} upload={upload} uploads={uploads} place={place} />
             ))}
           </ul>
         </div>
@@ -44,7 +52,7 @@ export function UploadTray({ uploads }: { uploads: Uploads }) {
   );
 }
 
-function Row({ upload, uploads }: { upload: Upload; uploads: Uploads }) {
+function Row({ upload, uploads, place }: Required<UploadTrayProps> & { upload: Upload }) {
   const { id, file, name, folder, state, sent, trouble } = upload;
   const size = file?.size ?? 0;
   return (
@@ -79,7 +87,7 @@ function Row({ upload, uploads }: { upload: Upload; uploads: Uploads }) {
         <span className="muted tabular" aria-hidden={state === "sending"}>
           {state === "waiting" && `${bytes(size)}, waiting`}
           {state === "sending" && `${bytes(sent)} of ${bytes(size)}`}
-          {state === "done" && `In ${folderName(folder)}, ${bytes(size)}`}
+          {state === "done" && `${place(folder)}, ${bytes(size)}`}
         </span>
       )}
     </li>

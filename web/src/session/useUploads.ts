@@ -19,6 +19,29 @@ export interface Uploads {
 
 /** Uploads files to a session, one after the other. Uploads continue when the session is no longer shown. */
 export function useUploads(sessionId: string): Uploads {
+  const send = useCallback<Send>(
+    async (file, folder, signal, edit) => {
+      const taken = await namesIn(sessionId, folder);
+      for (const name of freeNames(file.name, taken)) {
+        edit({ name, sent: 0 });
+        if (await store(sessionId, join(folder, name), file, signal, (sent) => edit({ sent }))) break;
+      }
+    },
+    [sessionId],
+  );
+  return useUploadQueue(send);
+}
+
+/** Sends one file, and reports how far it is. */
+type Send = (
+  file: File,
+  folder: string,
+  signal: AbortSignal,
+  edit: (edit: Pick<Partial<Upload>, "name" | "sent">) => void,
+) => Promise<void>;
+
+/** Files that are sent one after the other. */
+export function useUploadQueue(transfer: Send): Uploads {
   const [list, change] = useReducer(changeUploads, []);
   const [arrived, count] = useReducer((so: number) => so + 1, 0);
   const last = useRef(0);
@@ -31,11 +54,7 @@ export function useUploads(sessionId: string): Uploads {
       const edit = (edit: Partial<Upload>) => change({ kind: "edit", id, edit });
       edit({ state: "sending" });
       try {
-        const taken = await namesIn(sessionId, folder);
-        for (const name of freeNames(file.name, taken)) {
-          edit({ name, sent: 0 });
-          if (await store(sessionId, join(folder, name), file, signal, (sent) => edit({ sent }))) break;
-        }
+        await transfer(file, folder, signal, edit);
         edit({ state: "done", sent: file.size });
         count();
       } catch (error) {
@@ -44,7 +63,7 @@ export function useUploads(sessionId: string): Uploads {
         stops.current.delete(id);
       }
     },
-    [sessionId],
+    [transfer],
   );
 
   const enqueue = useCallback(

@@ -8,6 +8,7 @@ import { ThemeButton } from "./ThemeButton";
 
 const pages = [
   { page: "wall", to: "", text: "Sessions", scope: null },
+  { page: "artifacts", to: "artifacts", text: "Artifacts", scope: "artifacts:read" },
   { page: "connect", to: "connect", text: "Connect", scope: null },
   { page: "tokens", to: "tokens", text: "Tokens", scope: null },
   { page: "credentials", to: "credentials", text: "Credentials", scope: "vault:read" },

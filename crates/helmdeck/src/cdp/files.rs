@@ -13,37 +13,24 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use bytes::Bytes;
-use futures_util::stream;
-use http::{Method, Request, Response, StatusCode, header};
-use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
-use hyper::body::{Frame, Incoming};
-use hyper_util::rt::TokioIo;
+use http::{HeaderMap, Method};
 use tokio::{
     fs::{self, File, OpenOptions},
-    io::{AsyncReadExt, AsyncWriteExt},
     time::timeout,
 };
 
 use super::transfers::{Arrived, Upload};
-use crate::remote::Remote;
+use crate::{
+    remote::Remote,
+    transfer::{self, Failure},
+};
 
-/// Deadline to read a refusal. The response starts after an upload is complete.
-const REFUSAL_DEADLINE: Duration = Duration::from_secs(20);
-/// Maximum pause during a transfer.
-const STALL_DEADLINE: Duration = Duration::from_secs(60);
 /// Maximum time for a whole file.
 const FILE_DEADLINE: Duration = Duration::from_secs(3600);
-const PIECE: usize = 256 << 10;
 /// Maximum number of files in a folder.
 const MAX_FILES: usize = 10_000;
 /// Upload folder in the session's home.
 const UPLOADS: &str = "Uploads";
-
-/// Body of a request.
-pub type Body = UnsyncBoxBody<Bytes, io::Error>;
-/// Why a transfer failed.
-pub type Failure = Box<dyn Error + Send + Sync>;
 
 /// The files of one session.
 #[derive(Clone)]
@@ -67,16 +54,13 @@ impl Files {
     pub async fn fetch(&self, arrived: &Arrived) -> Result<PathBuf, Failure> {
         fs::create_dir_all(&arrived.folder).await?;
         let path = self.path(&arrived.from);
-        let response = self.call(Method::GET, &path, empty()).await?;
+        let headers = HeaderMap::new();
+        let response =
+            transfer::call(&self.server, Method::GET, &path, headers, transfer::empty()).await?;
         let part = arrived.folder.join(format!(".{}.part", arrived.name));
-        let mut body = response.into_body();
         let written = async {
             let mut file = File::create(&part).await?;
-            while let Some(frame) = timeout(STALL_DEADLINE, body.frame()).await? {
-                if let Ok(piece) = frame?.into_data() {
-                    file.write_all(&piece).await?;
-                }
-            }
+            transfer::save(response, &mut file).await?;
             file.sync_all().await?;
             place(&part, arrived).await
         };
@@ -123,16 +107,10 @@ impl Files {
     }
 
     async fn put(&self, path: &Path, place: &str) -> Result<(), Failure> {
-        let file = File::open(path).await?;
-        let pieces = stream::try_unfold(file, async |mut file| {
-            let mut piece = vec![0; PIECE];
-            let read = file.read(&mut piece).await?;
-            piece.truncate(read);
-            Ok((read > 0).then(|| (Frame::data(Bytes::from(piece)), file)))
-        });
-        let body = StreamBody::new(pieces).boxed_unsync();
-        let path = self.path(place);
-        timeout(FILE_DEADLINE, self.call(Method::PUT, &path, body)).await??;
+        let body = transfer::body_of(File::open(path).await?);
+        let (path, headers) = (self.path(place), HeaderMap::new());
+        let put = transfer::call(&self.server, Method::PUT, &path, headers, body);
+        timeout(FILE_DEADLINE, put).await??;
         Ok(())
     }
 
@@ -151,44 +129,6 @@ impl Files {
         }
         path
     }
-
-    /// Calls the server, and returns a successful response.
-    pub async fn call(
-        &self,
-        method: Method,
-        path: &str,
-        body: Body,
-    ) -> Result<Response<Incoming>, Failure> {
-        let authorized = self.server.request(path)?;
-        let authority = authorized.uri().authority().ok_or("an address without a host")?;
-        let target = authorized.uri().path_and_query().map_or(path, |target| target.as_str());
-        let stream = self.server.dial().await?;
-        let (mut sender, connection) =
-            hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-        // Ends with the response.
-        tokio::spawn(connection);
-        let mut request = Request::builder()
-            .method(method)
-            .uri(target)
-            .header(header::HOST, authority.as_str())
-            .body(body)?;
-        if let Some(bearer) = authorized.headers().get(header::AUTHORIZATION) {
-            request.headers_mut().insert(header::AUTHORIZATION, bearer.clone());
-        }
-        let response = timeout(FILE_DEADLINE, sender.send_request(request)).await??;
-        if matches!(response.status(), StatusCode::OK | StatusCode::CREATED) {
-            return Ok(response);
-        }
-        let status = response.status();
-        let answer = timeout(REFUSAL_DEADLINE, response.into_body().collect()).await??.to_bytes();
-        let why = serde_json::from_slice::<helmdeck_wire::ErrorBody>(&answer);
-        Err(why.map_or_else(|_| format!("status {status}"), |body| body.message).into())
-    }
-}
-
-/// An empty body.
-pub fn empty() -> Body {
-    Full::default().map_err(|never| match never {}).boxed_unsync()
 }
 
 /// Renames a complete file. Numbered names are kept; for others, a free name is found.

@@ -17,11 +17,11 @@ use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::watch, time::timeout};
 use tokio_tungstenite::tungstenite::Message;
 
-use super::{
-    files::{Failure, Files, empty},
-    relay,
+use super::{files::Files, relay};
+use crate::{
+    remote::Remote,
+    transfer::{Failure, call, empty},
 };
-use crate::remote::Remote;
 
 /// The browser answers simple questions at once.
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -103,7 +103,8 @@ impl Port {
 
     async fn ask(&self, path: &str) -> Result<Value, Failure> {
         let path = self.path(path);
-        let response = self.0.files.call(Method::GET, &path, empty()).await?;
+        let (server, headers) = (&self.0.server, HeaderMap::new());
+        let response = call(server, Method::GET, &path, headers, empty()).await?;
         let body = Limited::new(response.into_body(), MAX_ANSWER).collect();
         let body = timeout(DEADLINE, body).await??;
         Ok(serde_json::from_slice(&body.to_bytes())?)

@@ -3,6 +3,7 @@
 use std::{path::Path, time::Duration};
 
 use helmdeck_testkit::{Client, Desk, Installation, Process, Server, View};
+use http::Method;
 use serde_json::json;
 use sqlx::{Connection, SqliteConnection};
 use tokio::time::timeout;
@@ -127,6 +128,29 @@ async fn a_full_data_directory_blocks_no_session_and_stays_intact() {
     assert_eq!(log_in(&world.server, &old).await, 401);
     assert_eq!(desk.act("click", json!({ "x": 300, "y": 300 })).await["ok"], true);
     desk.end().await;
+    world.expect_whole().await;
+}
+
+#[tokio::test]
+async fn an_upload_to_a_full_disk_is_refused_and_no_artifact_is_lost() {
+    let Some(mut world) = World::start(Log::Elsewhere) else { return };
+    let client = world.server.client("agent", "sessions:*");
+    let upload = async |size: usize| {
+        let kind = [("content-type", "text/plain")];
+        let content = vec![b'x'; size].into();
+        client.send(Method::POST, "/api/v1/artifacts/upload", &kind, content).await
+    };
+    let kept = upload(10_000).await.expect(201).json();
+    world.fill();
+    upload(200_000).await.expect_error(507, "disk_full");
+    let content = client.get(kept["url"].as_str().unwrap()).await.expect(200);
+    assert_eq!(content.body.len(), 10_000);
+    let list = client.get("/api/v1/artifacts").await.expect(200).json();
+    assert_eq!((&list["count"], &list["used_bytes"]), (&json!(1), &json!(10_000)));
+    assert_eq!(world.run("ls artifacts/incoming"), "");
+
+    world.run("rm fill");
+    upload(200_000).await.expect(201);
     world.expect_whole().await;
 }
 

@@ -6,9 +6,10 @@ use std::{fmt::Write, fs, path::Path};
 use super::{Config, ConfigError};
 
 /// Files whose doc comments describe settings.
-const SOURCES: [&str; 6] = [
+const SOURCES: [&str; 7] = [
     include_str!("../config.rs"),
     include_str!("action_log.rs"),
+    include_str!("artifacts.rs"),
     include_str!("audit_log.rs"),
     include_str!("live.rs"),
     include_str!("tls.rs"),

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use helmdeck_egress::Cidr;
 
-use super::{Config, Origin};
+use super::{Config, Origin, artifacts};
 
 impl Config {
     /// The effective configuration as TOML, each value with its origin, secrets as dots.
@@ -61,6 +61,11 @@ impl Config {
             "action_log_days" => self.action_log.days.to_string(),
             "action_log_per_session" => self.action_log.per_session.to_string(),
             "audit_retention" => text(&self.audit_log.retention.to_string()),
+            "artifact_ttl" => text(&self.artifacts.ttl.map_or("0".to_owned(), artifacts::show)),
+            "artifact_quota" => {
+                text(&self.artifacts.quota.map_or("0".to_owned(), |quota| quota.to_string()))
+            }
+            "artifact_janitor_interval" => text(&artifacts::show(self.artifacts.janitor_interval)),
             "vnc_public_base" => {
                 text(&self.live.vnc_public_base.as_ref().map_or(String::new(), ToString::to_string))
             }

@@ -1,5 +1,7 @@
 //! Origins of settings, and refused values.
 
+use std::time::Duration;
+
 use secrecy::ExposeSecret;
 
 use super::*;
@@ -79,6 +81,23 @@ fn the_retention_of_actions_can_be_set() {
         error.contains("HELMDECK_ACTION_LOG_DAYS") && error.contains("0 to keep them forever"),
         "{error}"
     );
+}
+
+#[test]
+fn artifacts_are_kept_for_a_week_within_a_quota_unless_it_is_set() {
+    let config = load(None, &[]).unwrap().artifacts;
+    let (week, hour) = (Duration::from_secs(7 * 24 * 3600), Duration::from_secs(3600));
+    assert_eq!((config.ttl, config.quota), (Some(week), Some(Bytes(10 << 30))));
+    assert_eq!(config.janitor_interval, hour);
+    let env = [("HELMDECK_ARTIFACT_TTL", "0"), ("HELMDECK_ARTIFACT_QUOTA", "0")];
+    let config = load(Some("artifact_janitor_interval = \"10m\""), &env).unwrap();
+    assert_eq!((config.artifacts.ttl, config.artifacts.quota), (None, None));
+    let shown = config.show();
+    assert!(shown.contains("artifact_ttl = \"0\"") && shown.contains("artifact_quota = \"0\""));
+    assert!(shown.contains("artifact_janitor_interval = \"10m\""), "{shown}");
+    for (name, bad) in [("TTL", "a week"), ("QUOTA", "-1"), ("JANITOR_INTERVAL", "0")] {
+        assert!(load(None, &[(&format!("HELMDECK_ARTIFACT_{name}"), bad)]).is_err(), "{name}");
+    }
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn pieces(
 }
 
 /// The file name for browsers: in ASCII for old programs, and unchanged.
-fn disposition(name: &str) -> ApiResult<HeaderValue> {
+pub(super) fn disposition(name: &str) -> ApiResult<HeaderValue> {
     let plain = |c: char| c.is_ascii_alphanumeric() || ". -_()".contains(c);
     let simple: String = name.chars().map(|c| if plain(c) { c } else { '_' }).collect();
     let exact: String = name

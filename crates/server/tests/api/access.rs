@@ -5,10 +5,12 @@ use helmdeck_server::{Access, operations};
 use helmdeck_sessions::Scope;
 use helmdeck_testkit::{Answer, Client, fake::FakeServer};
 
-const SCOPES: [Scope; 7] = [
+const SCOPES: [Scope; 9] = [
     Scope::SESSIONS_READ,
     Scope::SESSIONS_WRITE,
     Scope::SESSIONS_ACT,
+    Scope::ARTIFACTS_READ,
+    Scope::ARTIFACTS_WRITE,
     Scope::METRICS_READ,
     Scope::AUDIT_READ,
     Scope::VAULT_READ,
@@ -22,7 +24,7 @@ fn only_operations_listed_here_are_open() {
     let open: Vec<_> = open.map(|operation| operation.id.as_str()).collect();
     let pages =
         ["home", "login_page", "session_page", "settings_page", "connect_page", "tokens_page"];
-    let views = ["audit_page", "credentials_page", "docs_page", "viewer_page"];
+    let views = ["artifacts_page", "audit_page", "credentials_page", "docs_page", "viewer_page"];
     let frames = ["embed_session", "embedded_page", "page_asset"];
     let checks = ["healthz", "readyz", "version", "openapi"];
     let logins = ["login", "log_in_by_cookie", "skill"];
@@ -36,6 +38,7 @@ async fn every_operation_requires_exactly_its_scope() {
     for operation in operations() {
         let path = operation.path.replace("{id}", "sess-none").replace("{ticket}", "tick-none");
         let path = path.replace("{*path}", "a.txt").replace("{name}", "none");
+        let path = path.replace("{*key}", "none/0000000000000000-a");
         // Events never end: the head of the response is enough.
         let call = async |client: Client| -> Answer {
             client.begin(operation.method.clone(), &path, &[], Bytes::new()).await
@@ -44,6 +47,8 @@ async fn every_operation_requires_exactly_its_scope() {
             Access::Needs(scope) => scope,
             // A ticket would work instead of this scope.
             Access::Watches => Scope::SESSIONS_ACT,
+            // And so would a link.
+            Access::Linked(scope) => scope,
             Access::AnyToken => {
                 call(server.stranger()).await.expect_error(401, "missing_bearer");
                 let status = call(server.client("agent", "")).await.status;

@@ -9,7 +9,7 @@ use http::header::CONTENT_TYPE;
 
 /// Rows that need more than a session to succeed: a password, a file, or the result of another
 /// call. With the status and code of their reply without it.
-const NEEDS_MORE: [(&str, u16, &str); 31] = [
+const NEEDS_MORE: [(&str, u16, &str); 35] = [
     ("show_job", 404, "unknown_job"),
     ("cancel_job", 404, "unknown_job"),
     ("rerun_job", 404, "unknown_job"),
@@ -32,6 +32,10 @@ const NEEDS_MORE: [(&str, u16, &str); 31] = [
     ("call_tool", 404, "not_found"),
     ("log_in_by_cookie", 401, "invalid_credentials"),
     ("login", 401, "invalid_credentials"),
+    ("delete_artifact", 404, "artifact_not_found"),
+    ("download_artifact", 404, "artifact_not_found"),
+    ("link_artifact", 404, "artifact_not_found"),
+    ("show_artifact", 404, "artifact_not_found"),
     ("add_extension", 400, "invalid_extension"),
     ("show_ended", 404, "not_found"),
     ("read_file", 404, "file_not_found"),

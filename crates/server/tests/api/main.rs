@@ -13,6 +13,7 @@
 )]
 
 mod access;
+mod artifacts;
 mod attached;
 mod audit;
 mod auth;

@@ -1,0 +1,372 @@
+//! Artifacts: files that packs and callers keep for a while, each with an owner.
+//!
+//! The index is in the database ([`rows`]); equal content is stored once ([`blobs`]). Content is durable
+//! before its row exists, and is removed after its last row, so a crash leaves content without a row at
+//! most. [`Artifacts::sweep`] removes it.
+
+mod blobs;
+mod link;
+mod reader;
+mod rows;
+#[cfg(test)]
+mod tests;
+mod usage;
+
+use std::{io, path::PathBuf, sync::Arc};
+
+use helmdeck_wire::{
+    Caller,
+    artifact::{Artifact, ArtifactKey},
+    byte_range::{ByteRange, Part},
+};
+use ring::digest;
+use time::{Duration, OffsetDateTime};
+use tokio::sync::Mutex;
+use tracing::{info, warn};
+
+use crate::{Pieces, Store, StoreError};
+use blobs::{Blobs, FileBlobs};
+use link::LinkKey;
+pub use link::LinkQuery;
+pub use reader::ArtifactReader;
+use usage::Uploads;
+
+/// Maximum number of expired artifacts per deletion, because other queries wait meanwhile.
+const BATCH: u32 = 100;
+/// Maximum length of a media type.
+const MAX_CONTENT_TYPE: usize = 127;
+
+/// Rules for all artifacts.
+pub struct ArtifactRules {
+    /// How long an artifact is kept; forever if `None`.
+    pub ttl: Option<Duration>,
+    /// Maximum bytes of one owner's artifacts.
+    pub quota: Option<u64>,
+    /// Secret that signs links.
+    pub link_secret: Vec<u8>,
+    /// The clock.
+    pub now: Box<dyn Fn() -> OffsetDateTime + Send + Sync>,
+}
+
+/// A new artifact.
+#[derive(Debug, Clone, Default)]
+pub struct NewArtifact {
+    /// The pack that makes it, or [`helmdeck_wire::artifact::UPLOADS`].
+    pub namespace: String,
+    /// File name.
+    pub name: String,
+    /// Media type.
+    pub content_type: String,
+    /// The job that makes it.
+    pub job: Option<String>,
+    /// Maximum size in bytes. The owner's quota applies as well.
+    pub max_bytes: Option<u64>,
+}
+
+/// Which artifacts to list.
+#[derive(Debug, Clone, Default)]
+pub struct ArtifactFilter {
+    /// Only of this pack.
+    pub namespace: Option<String>,
+    /// Only names that contain this text, in any case.
+    pub name: Option<String>,
+    /// Only media types that begin with this text.
+    pub content_type: Option<String>,
+    /// Only of this job.
+    pub job: Option<String>,
+    /// Only those after this position, as returned with the page before.
+    pub before: Option<u64>,
+    /// Maximum number of artifacts.
+    pub limit: u32,
+}
+
+/// Some artifacts, newest first.
+#[derive(Debug, Clone)]
+pub struct ArtifactPage {
+    /// The artifacts.
+    pub artifacts: Vec<Artifact>,
+    /// Position of the next page; `None` on the last one.
+    pub next: Option<u64>,
+}
+
+/// A cheap handle to the artifacts.
+#[derive(Clone)]
+pub struct Artifacts {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: Store,
+    blobs: Box<dyn Blobs>,
+    rules: ArtifactRules,
+    links: LinkKey,
+    uploads: Uploads,
+    /// Held while content and rows change together: otherwise content could be removed between the
+    /// check that it exists and the row that needs it.
+    changing: Mutex<()>,
+}
+
+impl Artifacts {
+    /// Artifacts whose content is in this directory. Removes unfinished uploads of a crashed server.
+    pub async fn open(store: Store, dir: PathBuf, rules: ArtifactRules) -> Self {
+        Self::with_blobs(store, Box::new(FileBlobs::new(dir)), rules).await
+    }
+
+    async fn with_blobs(store: Store, blobs: Box<dyn Blobs>, rules: ArtifactRules) -> Self {
+        if let Err(error) = blobs.clean_up().await {
+            warn!(%error, "Failed to remove unfinished artifacts");
+        }
+        let links = LinkKey::new(&rules.link_secret);
+        let (uploads, changing) = (Uploads::default(), Mutex::default());
+        Self { inner: Arc::new(Inner { store, blobs, rules, links, uploads, changing }) }
+    }
+
+    /// Stores content for `owner`.
+    ///
+    /// Cancelling it stores nothing. Fails with [`StoreError::ArtifactQuota`],
+    /// [`StoreError::ArtifactTooLarge`] or [`StoreError::DiskFull`] if there is no room, and
+    /// with [`StoreError::UploadBrokeOff`] if the source fails.
+    pub async fn put(
+        &self,
+        owner: &str,
+        new: NewArtifact,
+        mut content: impl Pieces,
+    ) -> Result<Artifact, StoreError> {
+        let Inner { store, blobs, rules, uploads, .. } = &*self.inner;
+        let key = new_key(&new)?;
+        check_content_type(&new.content_type)?;
+        let stored = store.artifact_bytes(owner).await?;
+        let mut blob = blobs.create().await.map_err(failed)?;
+        let mut hash = digest::Context::new(&digest::SHA256);
+        let mut upload = uploads.begin(owner);
+        while let Some(piece) = content.next().await.map_err(|_| StoreError::UploadBrokeOff)? {
+            let all = upload.add(piece.len() as u64);
+            if let Some(limit) = new.max_bytes.filter(|limit| upload.size() > *limit) {
+                return Err(StoreError::ArtifactTooLarge { limit });
+            }
+            if let Some(quota) = rules.quota.filter(|quota| stored.saturating_add(all) > *quota) {
+                return Err(StoreError::ArtifactQuota { quota, used: stored });
+            }
+            hash.update(&piece);
+            blob.write(&piece).await.map_err(failed)?;
+        }
+        blob.finish().await.map_err(failed)?;
+        let now = (rules.now)();
+        let artifact = Artifact {
+            url: key.download_path(),
+            filename: new.name,
+            size: upload.size(),
+            content_type: new.content_type,
+            sha256: hash.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect(),
+            pack: new.namespace,
+            job_id: new.job,
+            owner: owner.to_owned(),
+            created_at: now,
+            // Whole seconds, which are compared as text.
+            expires_at: rules.ttl.map(|ttl| whole_seconds(now.saturating_add(ttl))),
+            key,
+        };
+        let _changing = self.inner.changing.lock().await;
+        blob.keep(&artifact.sha256).await.map_err(failed)?;
+        if !store.add_artifact(&artifact, rules.quota).await.map_err(if_full)? {
+            self.remove_unused(&artifact.sha256).await;
+            let quota = rules.quota.unwrap_or_default();
+            return Err(StoreError::ArtifactQuota { quota, used: stored });
+        }
+        info!(
+            owner,
+            artifact.key = artifact.key.as_str(),
+            bytes = artifact.size,
+            "Artifact stored"
+        );
+        Ok(artifact)
+    }
+
+    /// An artifact of the caller, or any for an admin.
+    pub async fn show(&self, caller: &Caller, key: &ArtifactKey) -> Result<Artifact, StoreError> {
+        self.find(key, caller.limited_to()).await
+    }
+
+    /// Opens an artifact of the caller, or any for an admin. With `range`, only that part.
+    pub async fn get(
+        &self,
+        caller: &Caller,
+        key: &ArtifactKey,
+        range: Option<ByteRange>,
+    ) -> Result<ArtifactReader, StoreError> {
+        self.read(self.show(caller, key).await?, range).await
+    }
+
+    /// The artifact that a link is for.
+    pub async fn show_linked(
+        &self,
+        link: &LinkQuery,
+        key: &ArtifactKey,
+    ) -> Result<Artifact, StoreError> {
+        self.inner.links.check(key, link, (self.inner.rules.now)())?;
+        self.find(key, None).await
+    }
+
+    /// Path and query of a link to an artifact of the caller, and when it expires. The link does not
+    /// outlive the artifact.
+    pub async fn link(
+        &self,
+        caller: &Caller,
+        key: &ArtifactKey,
+        life: Duration,
+    ) -> Result<(String, OffsetDateTime), StoreError> {
+        let artifact = self.show(caller, key).await?;
+        let end = whole_seconds((self.inner.rules.now)().saturating_add(life));
+        let expires_at = artifact.expires_at.map_or(end, |expires_at| expires_at.min(end));
+        Ok((self.inner.links.path(key, expires_at), expires_at))
+    }
+
+    /// Lists artifacts of the caller, or all for an admin.
+    pub async fn list(
+        &self,
+        caller: &Caller,
+        filter: &ArtifactFilter,
+    ) -> Result<ArtifactPage, StoreError> {
+        let now = whole_seconds((self.inner.rules.now)());
+        // One more, to know whether there is a next page.
+        let asked = ArtifactFilter { limit: filter.limit.saturating_add(1), ..filter.clone() };
+        let mut found = self.inner.store.artifacts(caller.limited_to(), &asked, now).await?;
+        let more = found.len() > filter.limit as usize;
+        found.truncate(filter.limit as usize);
+        let next = found.last().filter(|_| more).map(|(number, _)| *number);
+        Ok(ArtifactPage { artifacts: found.into_iter().map(|(_, it)| it).collect(), next })
+    }
+
+    /// Deletes an artifact of the caller, or any for an admin.
+    pub async fn delete(&self, caller: &Caller, key: &ArtifactKey) -> Result<(), StoreError> {
+        let _changing = self.inner.changing.lock().await;
+        let removed = self.inner.store.remove_artifact(key, caller.limited_to()).await?;
+        let sha256 = removed.ok_or_else(|| not_found(key))?;
+        self.remove_unused(&sha256).await;
+        Ok(())
+    }
+
+    /// Bytes of an owner's artifacts.
+    pub async fn used(&self, owner: &str) -> Result<u64, StoreError> {
+        self.inner.store.artifact_bytes(owner).await
+    }
+
+    /// Maximum bytes of one owner's artifacts.
+    pub fn quota(&self) -> Option<u64> {
+        self.inner.rules.quota
+    }
+
+    /// Deletes expired artifacts, and content that no artifact has. Returns the number of deleted
+    /// artifacts.
+    pub async fn sweep(&self) -> Result<u64, StoreError> {
+        let Inner { store, blobs, rules, changing, .. } = &*self.inner;
+        let mut deleted = 0;
+        loop {
+            let _changing = changing.lock().await;
+            let now = whole_seconds((rules.now)());
+            let expired = store.remove_expired_artifacts(now, BATCH).await?;
+            if expired.is_empty() {
+                break;
+            }
+            deleted += expired.len() as u64;
+            for sha256 in expired {
+                self.remove_unused(&sha256).await;
+            }
+        }
+        for sha256 in blobs.list().await.map_err(StoreError::Artifacts)? {
+            let _changing = changing.lock().await;
+            self.remove_unused(&sha256).await;
+        }
+        Ok(deleted)
+    }
+
+    /// Removes content that no artifact has. What fails is tried again by the next sweep.
+    async fn remove_unused(&self, sha256: &str) {
+        let Inner { store, blobs, .. } = &*self.inner;
+        let removed = async {
+            if !store.has_content(sha256).await? {
+                blobs.remove(sha256).await.map_err(StoreError::Artifacts)?;
+            }
+            Ok::<_, StoreError>(())
+        };
+        if let Err(error) = removed.await {
+            let error = helmdeck_wire::error::with_causes(&error);
+            warn!(sha256, error, "Failed to remove the content of a deleted artifact");
+        }
+    }
+
+    async fn find(&self, key: &ArtifactKey, owner: Option<&str>) -> Result<Artifact, StoreError> {
+        let now = whole_seconds((self.inner.rules.now)());
+        let found = self.inner.store.artifact(key, owner, now).await?;
+        found.ok_or_else(|| not_found(key))
+    }
+
+    /// Opens an artifact that was shown before. With `range`, only that part.
+    pub async fn read(
+        &self,
+        artifact: Artifact,
+        range: Option<ByteRange>,
+    ) -> Result<ArtifactReader, StoreError> {
+        let size = artifact.size;
+        let part = match range {
+            Some(range) => Some(range.of(size).ok_or(StoreError::NoSuchRange { size })?),
+            None => None,
+        };
+        let wanted = part.unwrap_or(Part { first: 0, length: size });
+        match self.inner.blobs.open(&artifact.sha256, wanted).await {
+            Ok(content) => Ok(ArtifactReader::new(artifact, part, content)),
+            // Deleted meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(not_found(&artifact.key)),
+            Err(error) => Err(StoreError::Artifacts(error)),
+        }
+    }
+}
+
+fn new_key(new: &NewArtifact) -> Result<ArtifactKey, StoreError> {
+    let mut random = [0; 8];
+    getrandom::fill(&mut random).map_err(StoreError::Random)?;
+    let key = ArtifactKey::new(&new.namespace, random, &new.name);
+    key.map_err(|bad| StoreError::BadArtifact(bad.to_string()))
+}
+
+/// `type/subtype`, possibly with parameters.
+fn check_content_type(text: &str) -> Result<(), StoreError> {
+    let token = |b: u8| b.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&b);
+    let essence = text.split(';').next().unwrap_or_default().trim_end();
+    let is_type = essence.split_once('/').is_some_and(|(kind, subtype)| {
+        let named = |name: &str| !name.is_empty() && name.bytes().all(token);
+        named(kind) && named(subtype)
+    });
+    let printable = text.bytes().all(|b| b == b' ' || b.is_ascii_graphic());
+    if is_type && printable && text.len() <= MAX_CONTENT_TYPE {
+        return Ok(());
+    }
+    Err(StoreError::BadArtifact(format!("{text:?} is not a media type such as image/png")))
+}
+
+fn not_found(key: &ArtifactKey) -> StoreError {
+    StoreError::ArtifactNotFound { key: key.to_string() }
+}
+
+/// A failed write.
+fn failed(error: io::Error) -> StoreError {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreError::DiskFull(error),
+        _ => StoreError::Artifacts(error),
+    }
+}
+
+/// A failed query, by name if the disk is full.
+fn if_full(error: StoreError) -> StoreError {
+    // SQLITE_FULL.
+    match &error {
+        StoreError::Query(sqlx::Error::Database(why)) if why.code().as_deref() == Some("13") => {
+            StoreError::DiskFull(io::Error::new(io::ErrorKind::StorageFull, why.to_string()))
+        }
+        _ => error,
+    }
+}
+
+fn whole_seconds(at: OffsetDateTime) -> OffsetDateTime {
+    at.replace_nanosecond(0).unwrap_or(at)
+}
