@@ -330,7 +330,7 @@ impl App {
 fn all_tools(operations: &[Operation], packs: &Engine) -> Vec<Arc<Tool>> {
     let table = operations.iter().filter_map(|operation| operation.tool().cloned());
     let packs = packs.packs().iter().map(|pack| Arc::new(pack_tool(pack)));
-    table.chain(routes::jobs::tools()).chain(packs).collect()
+    table.chain(routes::packs::tools()).chain(packs).collect()
 }
 
 async fn artifacts(

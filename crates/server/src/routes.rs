@@ -21,6 +21,7 @@ pub mod jobs;
 pub mod live;
 pub mod metrics;
 pub mod openapi;
+pub mod packs;
 pub mod pages;
 pub mod private;
 pub mod profiles;

@@ -153,6 +153,7 @@ impl StoreError {
             Self::DiskFull(_) => ErrorCode::DiskFull,
             Self::Open { .. }
             | Self::Unusable { .. }
+            | Self::Unreadable { .. }
             | Self::Newer { .. }
             | Self::Migrate(_)
             | Self::Query(_)

@@ -64,6 +64,110 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the caller's artifacts, newest first: files that packs made or callers uploaded
+         * @description List the caller's artifacts, newest first: files that packs made or callers uploaded. An admin sees those of all owners.
+         */
+        get: operations["list_artifacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artifacts/download/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download the content of an artifact; with `Range: bytes=`, a part of it (206)
+         * @description Download the content of an artifact; with `Range: bytes=`, a part of it (206). Always an attachment: HTML, SVG and scripts are sent as bytes of unknown type.
+         */
+        get: operations["download_artifact"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artifacts/link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a link to an artifact that works without a token until it expires
+         * @description Create a link to an artifact that works without a token until it expires. It cannot be revoked, but deleting the artifact ends it.
+         */
+        post: operations["link_artifact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artifacts/upload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Upload a file, of any size that the quota allows: as the field `file` of a form, or as the body with its `Content-Type`
+         * @description Upload a file, of any size that the quota allows: as the field `file` of a form, or as the body with its `Content-Type`. It is kept for HELMDECK_ARTIFACT_TTL.
+         */
+        post: operations["upload_artifact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artifacts/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show one artifact of the caller
+         * @description Show one artifact of the caller.
+         */
+        get: operations["show_artifact"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an artifact of the caller
+         * @description Delete an artifact of the caller. Links to it stop working.
+         */
+        delete: operations["delete_artifact"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/attach": {
         parameters: {
             query?: never;
@@ -1262,6 +1366,90 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List jobs, newest first, without their outputs
+         * @description List jobs, newest first, without their outputs. Results are kept for 24 hours.
+         */
+        get: operations["list_jobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{job_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a job: its state, progress, and its output or error once it has ended
+         * @description Show a job: its state, progress, and its output or error once it has ended. `wait_s` waits for its end.
+         */
+        get: operations["show_job"];
+        put?: never;
+        post?: never;
+        /**
+         * Cancel a job, with all programs that it runs
+         * @description Cancel a job, with all programs that it runs. Returns when nothing of it runs. Has no effect on a job that has ended.
+         */
+        delete: operations["cancel_job"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{job_id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow a job as server-sent events: a `job` event for every change, the last one with its output or error
+         * @description Follow a job as server-sent events: a `job` event for every change, the last one with its output or error.
+         */
+        get: operations["job_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{job_id}/rerun": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run a job's pack again with the same input
+         * @description Run a job's pack again with the same input. Returns a new job.
+         */
+        post: operations["rerun_job"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/mcp/sse": {
         parameters: {
             query?: never;
@@ -1300,6 +1488,76 @@ export interface paths {
         get: operations["openapi"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/packs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the packs: typed tools that run as jobs
+         * @description List the packs: typed tools that run as jobs. `search` finds them by what they do. Schemas are in `GET /api/v1/packs/{name}`.
+         */
+        get: operations["list_packs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/packs/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a pack, with the schemas of its input and output
+         * @description Show a pack, with the schemas of its input and output.
+         */
+        get: operations["show_pack"];
+        put?: never;
+        /**
+         * Run a pack
+         * @description Run a pack. The body is its input; `GET /api/v1/packs/{name}` has the schema.
+         *
+         *     Answers 200 with the job and its output, or 202 with the job if it takes longer than 45 seconds, or `wait_s`: `GET /api/v1/jobs/{job_id}` returns the output later. A client that disconnects before cancels the job. Every pack takes `wait_s` and `idempotency_key`, and packs that work in a session take `_session_id` or `workspace`.
+         */
+        post: operations["run_pack"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/packs/{name}/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a version of a pack, such as `v1`
+         * @description Show a version of a pack, such as `v1`.
+         */
+        get: operations["show_pack_version"];
+        put?: never;
+        /**
+         * Run a version of a pack, such as `v1`
+         * @description Run a version of a pack, such as `v1`. The same as without a version otherwise.
+         */
+        post: operations["run_pack_version"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2244,6 +2502,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The web page: artifacts
+         * @description The web page: artifacts.
+         */
+        get: operations["artifacts_page"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/assets/{file}": {
         parameters: {
             query?: never;
@@ -2673,6 +2951,76 @@ export interface components {
             session_id: string;
             /** @description One line, for example `step 3/10 · clicking Sign In`. */
             status: string;
+        };
+        /** @description A stored file. */
+        Artifact: {
+            /** @description Media type that the uploader or the pack declared. */
+            content_type: string;
+            /**
+             * Format: date-time
+             * @description When it was stored.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it will be deleted; null if never.
+             * @default null
+             */
+            expires_at?: string | null;
+            /** @description File name. */
+            filename: string;
+            /** @description The job that made it. */
+            job_id?: string | null;
+            /** @description Its key. */
+            key: string;
+            /** @description Its owner. */
+            owner: string;
+            /** @description The pack that made it; `operator-uploads` for uploads. */
+            pack: string;
+            /** @description SHA-256 of the content, in hexadecimal digits. */
+            sha256: string;
+            /**
+             * Format: uint64
+             * @description Size in bytes.
+             */
+            size: number;
+            /** @description Path of its content on the server. */
+            url: string;
+        };
+        /** @description A link that works without a token. */
+        ArtifactLink: {
+            /**
+             * Format: date-time
+             * @description When it stops working.
+             */
+            expires_at: string;
+            /** @description The address. */
+            url: string;
+        };
+        /** @description Artifacts that the caller may see, newest first. */
+        ArtifactList: {
+            /** @description The artifacts. */
+            artifacts: components["schemas"]["Artifact"][];
+            /**
+             * Format: uint
+             * @description How many there are in this reply.
+             */
+            count: number;
+            /**
+             * Format: uint64
+             * @description `before` of the next page; null on the last one.
+             */
+            next_before?: number | null;
+            /**
+             * Format: uint64
+             * @description How many bytes the caller's artifacts may have; null without a limit.
+             */
+            quota_bytes?: number | null;
+            /**
+             * Format: uint64
+             * @description Bytes of all artifacts of the caller.
+             */
+            used_bytes: number;
         };
         /** @description An attached display or browser. It holds no address that could be used to connect. */
         Attached: {
@@ -3556,6 +3904,8 @@ export interface components {
              * @description Seconds to wait before trying again.
              */
             retry_after?: number | null;
+            /** @description Whether the same call may succeed later. */
+            retryable?: boolean | null;
         };
         /**
          * @description Why a request failed.
@@ -3646,15 +3996,30 @@ export interface components {
          *     - `not_a_file`: The path is a folder where a file is expected, or a file where a folder is expected.
          *     - `file_denied`: The file's permissions do not allow access.
          *     - `session_disk_full`: The session's disk is full.
+         *     - `unknown_pack`: No pack has this name; the message names the nearest.
+         *     - `unknown_job`: The job does not exist, has been removed, or belongs to another owner.
+         *     - `not_ready`: The job has no result yet.
+         *     - `cancelled`: The job was cancelled.
+         *     - `session_unavailable`: A pack could not get a session to work in.
+         *     - `handler_failed`: The pack, or a program or service that it uses, failed; the message quotes it.
+         *     - `invalid_output`: A pack or program returned something other than it declares.
+         *     - `schema_mismatch`: What the pack works on is not in the expected state, such as a branch that moved.
+         *     - `artifact_failed`: An artifact could not be read or written.
+         *     - `credential_invalid`: A service rejected the credential.
+         *     - `resource_exhausted`: A program ran out of memory or disk.
+         *     - `quota_exceeded`: The caller has reached a limit; the message names it.
          *     - `duplicate`: The owner has a credential with this name.
          *     - `invalid_plaintext_b64`: The secret is not base64.
          *     - `missing_subject`: The grant names no subject.
+         *     - `artifact_not_found`: The artifact does not exist, has expired or belongs to another owner.
+         *     - `invalid_link`: The link is altered, expired or revoked; ask for a new one.
+         *     - `disk_full`: The server's disk is full; nothing was stored and nothing was lost.
          *     - `overloaded`: The server is overloaded; try again.
          *     - `unavailable`: A part of the server is not ready.
          *     - `internal`: An internal error; the log has the details under the request id.
          * @enum {string}
          */
-        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "not_driving" | "private" | "control_taken" | "person_required" | "too_many_connections" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "picture_too_large" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "egress_denied" | "host_not_found" | "connection_refused" | "forward_denied" | "port_in_use" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "range_not_satisfiable" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "duplicate" | "invalid_plaintext_b64" | "missing_subject" | "overloaded" | "unavailable" | "internal";
+        ErrorCode: "invalid_json" | "invalid_input" | "payload_too_large" | "missing_credentials" | "invalid_credentials" | "missing_bearer" | "invalid_token" | "forbidden" | "csrf" | "foreign_origin" | "invalid_ticket" | "ticket_in_use" | "invalid_role" | "control_held" | "not_driving" | "private" | "control_taken" | "person_required" | "too_many_connections" | "too_many_attempts" | "not_found" | "method_not_allowed" | "missing_session_id" | "not_desktop_mode" | "session_attached" | "already_attached" | "session_starting" | "session_ended" | "session_outdated" | "task_limit_reached" | "capacity_reached" | "profile_in_use" | "invalid_extension" | "quota_reached" | "create_failed" | "guest_lost" | "display_lost" | "browser_lost" | "out_of_memory" | "timeout" | "invalid_button" | "invalid_coordinates" | "invalid_keys" | "missing_keys" | "invalid_direction" | "invalid_amount" | "invalid_region" | "invalid_modifier" | "missing_modifiers" | "missing_text" | "invalid_text" | "invalid_seconds" | "invalid_geometry" | "picture_too_large" | "invalid_format" | "missing_command" | "command_not_found" | "command_failed" | "missing_window_id" | "invalid_window_id" | "window_not_found" | "focus_refused" | "missing_url" | "missing_script" | "missing_selector" | "invalid_selector" | "element_not_found" | "element_not_actionable" | "navigation_failed" | "script_failed" | "egress_denied" | "host_not_found" | "connection_refused" | "forward_denied" | "port_in_use" | "tab_not_found" | "page_crashed" | "browser_restarted" | "cdp_unavailable" | "invalid_path" | "file_not_found" | "range_not_satisfiable" | "file_exists" | "not_a_file" | "file_denied" | "session_disk_full" | "unknown_pack" | "unknown_job" | "not_ready" | "cancelled" | "session_unavailable" | "handler_failed" | "invalid_output" | "schema_mismatch" | "artifact_failed" | "credential_invalid" | "resource_exhausted" | "quota_exceeded" | "duplicate" | "invalid_plaintext_b64" | "missing_subject" | "artifact_not_found" | "invalid_link" | "disk_full" | "overloaded" | "unavailable" | "internal";
         /**
          * @description Run a command in the session and wait until it exits.
          *
@@ -4218,6 +4583,95 @@ export interface components {
          * @enum {string}
          */
         Interaction: "click" | "type" | "focus" | "hover" | "select";
+        /** @description A job. Packs that finish in time return it with their result; others return it while it works. */
+        Job: {
+            /** @description The same, to pass to other packs. */
+            _session_id?: components["schemas"]["SessionId"] | null;
+            /**
+             * @description Files that it created.
+             * @default []
+             */
+            artifacts?: components["schemas"]["JobArtifact"][];
+            /**
+             * Format: date-time
+             * @description When it was submitted.
+             */
+            created_at: string;
+            /**
+             * Format: uint64
+             * @description How long it ran so far, in milliseconds.
+             */
+            duration_ms: number;
+            /**
+             * Format: date-time
+             * @description When it ended.
+             */
+            ended_at?: string | null;
+            /** @description Why it failed. */
+            error?: components["schemas"]["ErrorBody"] | null;
+            /** @description Its id: `job.show`, `pack.status` and `pack.result` take it. */
+            job_id: components["schemas"]["JobId"];
+            /** @description What it does now, or did last. */
+            message?: string | null;
+            /** @description The pack's output, once completed. */
+            output?: unknown;
+            /** @description The pack. */
+            pack: string;
+            /**
+             * Format: uint8
+             * @description Progress in percent.
+             */
+            progress: number;
+            /** @description The session that it worked in, if that is still running. */
+            session_id?: components["schemas"]["SessionId"] | null;
+            /**
+             * Format: date-time
+             * @description When it began; absent while it waits for its turn.
+             */
+            started_at?: string | null;
+            /** @description Its state. */
+            state: components["schemas"]["JobState"];
+            /** @description The pack's version, such as `v1`. */
+            version: string;
+        };
+        /** @description A file that a job created. */
+        JobArtifact: {
+            /** @description Media type. */
+            content_type: string;
+            /** @description Its key, which other packs take. */
+            key: string;
+            /**
+             * Format: uint64
+             * @description Size in bytes.
+             */
+            size: number;
+            /** @description Where it can be downloaded. */
+            url: string;
+        };
+        /** @description Id of a job. */
+        JobId: string;
+        /** @description Jobs, newest first. */
+        JobList: {
+            /**
+             * Format: uint
+             * @description How many are listed.
+             */
+            count: number;
+            /** @description The jobs. */
+            jobs: components["schemas"]["Job"][];
+            /** @description Pass it as `cursor` to get the next ones; absent at the end. */
+            next_cursor?: string | null;
+        };
+        /**
+         * @description State of a job.
+         *
+         *     - `working`: It waits for its turn or runs.
+         *     - `completed`: It succeeded, and has a result.
+         *     - `failed`: It failed, and has an error.
+         *     - `cancelled`: It was cancelled.
+         * @enum {string}
+         */
+        JobState: "working" | "completed" | "failed" | "cancelled";
         /** @description An address and its verdict. */
         JudgedAddress: {
             /** @description The address. */
@@ -4653,6 +5107,16 @@ export interface components {
             /** @description Subject of the tokens that may use it; `*` for all. */
             actor_subject: string;
         };
+        /** @description A link to create. */
+        NewLink: {
+            /** @description Key of the artifact. */
+            key: string;
+            /**
+             * Format: uint32
+             * @description Seconds until it expires; defaults to 900, at most 7 days.
+             */
+            ttl_seconds?: number | null;
+        };
         /** @description Create a ticket. */
         NewTicket: {
             /** @description Who it is for. The action log shows it with the holder's actions. */
@@ -4689,7 +5153,7 @@ export interface components {
              * @description Scopes; `sessions:*` by default. Your own token must cover them.
              * @default null
              */
-            scopes?: ("admin" | "metrics" | "metrics:*" | "metrics:read" | "sessions" | "sessions:*" | "sessions:act" | "sessions:read" | "sessions:write")[] | null;
+            scopes?: ("admin" | "artifacts" | "artifacts:*" | "artifacts:read" | "artifacts:write" | "audit" | "audit:*" | "audit:read" | "metrics" | "metrics:*" | "metrics:read" | "sessions" | "sessions:*" | "sessions:act" | "sessions:read" | "sessions:write" | "vault" | "vault:*" | "vault:read" | "vault:write")[] | null;
             /**
              * @description Owner of its sessions; you by default. Only an admin may name another.
              * @default null
@@ -4713,6 +5177,56 @@ export interface components {
             localStorage?: components["schemas"]["StorageItem"][];
             /** @description The site. */
             origin: components["schemas"]["Origin"];
+        };
+        /** @description A pack. */
+        PackInfo: {
+            /** @description Whether a call returns a handle at once. */
+            async: boolean;
+            /** @description The credential that it needs. */
+            credential?: string | null;
+            /** @description What it does. */
+            description: string;
+            /** @description JSON Schema of the input. */
+            input_schema?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The newest version, which runs by default. */
+            latest: string;
+            /** @description The mode of a session that is created for it. */
+            mode?: components["schemas"]["Mode"] | null;
+            /** @description Name, such as `repo.fetch`. */
+            name: string;
+            /** @description Properties of a call. */
+            nature: {
+                [key: string]: unknown;
+            };
+            /** @description JSON Schema of the reply. */
+            output_schema?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Programs that it needs in the session. */
+            programs: string[];
+            /**
+             * @description What agents choose it by: `accepts`, `produces`, `intent_keywords`, `typical_use`,
+             *     `limitations`.
+             */
+            routing: {
+                [key: string]: unknown;
+            };
+            /** @description The session that it works in: `none`, `one_shot`, `keeps` or `existing`. */
+            session: string;
+            /** @description Its versions. */
+            versions: string[];
+        };
+        /** @description All packs. */
+        PackList: {
+            /**
+             * Format: uint
+             * @description How many.
+             */
+            count: number;
+            /** @description The best matches first, else by name. */
+            packs: components["schemas"]["PackInfo"][];
         };
         /** @description Pages of a document, counted from 1: `1-3, 5`. */
         PageRanges: string;
@@ -5854,6 +6368,22 @@ export interface components {
              */
             timeout_s?: components["schemas"]["Patience"];
         };
+        /** @description An uploaded file. */
+        Uploaded: {
+            /** @description Key of the artifact. */
+            artifact_key: string;
+            /** @description Media type. */
+            content_type: string;
+            /** @description File name. */
+            filename: string;
+            /**
+             * Format: uint64
+             * @description Size in bytes.
+             */
+            size: number;
+            /** @description Path of its content on the server. */
+            url: string;
+        };
         /** @description Attempts to use a credential. */
         UsageList: {
             /**
@@ -6149,6 +6679,179 @@ export interface operations {
         responses: {
             /** @description Done. */
             101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    list_artifacts: {
+        parameters: {
+            query?: {
+                /** @description The next page: `next_before` of the page before. */
+                before?: number;
+                /** @description Only media types that begin with this text, such as `image/`. */
+                content_type?: string;
+                /** @description Only of this job. */
+                job_id?: string;
+                /** @description Number of artifacts; defaults to 50, at most 200. */
+                limit?: number;
+                /** @description Only names that contain this text. */
+                name?: string;
+                /** @description Only of this pack; `operator-uploads` for uploads. */
+                pack?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactList"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    download_artifact: {
+        parameters: {
+            query?: {
+                /** @description Of a link: when it expires, in seconds since 1970. */
+                expires?: number;
+                /** @description Of a link: its signature. */
+                signature?: string;
+            };
+            header?: never;
+            path: {
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The content. */
+            200: {
+                headers: {
+                    "Content-Disposition"?: string;
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    link_artifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewLink"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactLink"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    upload_artifact: {
+        parameters: {
+            query?: {
+                /** @description File name. A form can name the file itself. */
+                filename?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+                "multipart/form-data": {
+                    /** Format: binary */
+                    file: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Uploaded"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    show_artifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its key, as listed. */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Artifact"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    delete_artifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its key, as listed. */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7794,6 +8497,139 @@ export interface operations {
             "5XX": components["responses"]["Error"];
         };
     };
+    list_jobs: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the last page. */
+                cursor?: string;
+                /** @description How many; 50 by default. */
+                limit?: number;
+                /** @description Only jobs of this pack. */
+                pack?: string;
+                /** @description Only jobs in this state. */
+                state?: components["schemas"]["JobState"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobList"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    show_job: {
+        parameters: {
+            query?: {
+                /** @description Seconds to wait until it ends, 0 to 45. */
+                wait_s?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the job. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    cancel_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the job. The `task_id` of an MCP task is accepted too. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    job_events: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Text. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    rerun_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the job. The `task_id` of an MCP task is accepted too. */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
     mcp_sse: {
         parameters: {
             query?: never;
@@ -7854,6 +8690,130 @@ export interface operations {
                     "application/json": {
                         [key: string]: unknown;
                     };
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    list_packs: {
+        parameters: {
+            query?: {
+                /** @description Only packs whose name, description or keywords contain all of these words. */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PackList"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    show_pack: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the pack, such as `repo.fetch`. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PackInfo"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    run_pack: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    show_pack_version: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PackInfo"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    run_pack_version: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
                 };
             };
             "4XX": components["responses"]["Error"];
@@ -9390,6 +10350,28 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["Error"];
+        };
+    };
+    artifacts_page: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Text. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
             };
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["Error"];

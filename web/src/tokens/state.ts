@@ -52,7 +52,7 @@ export function readToken(form: FormData): NewToken {
   return {
     label: String(form.get("label") ?? "").trim(),
     // The form offers scopes that the API knows.
-    scopes: (everything ? ["admin"] : form.getAll("scope").map(String)) as NewToken["scopes"],
+    scopes: (everything ? ["admin"] : form.getAll("scope").map(String)) as NonNullable<NewToken["scopes"]>,
     ttl_s: Number(form.get("ttl_s")),
   };
 }

@@ -4,7 +4,7 @@ use helmdeck_wire::{Scope, job::Job};
 
 use crate::{
     operation::{Access, Operation, get, post},
-    routes::jobs,
+    routes::{jobs, packs},
     tool::{Nature, json_tool, tool},
 };
 
@@ -13,7 +13,7 @@ pub fn operations() -> Vec<Operation> {
     let plain = Nature::default();
     let act = Access::Needs(Scope::SESSIONS_ACT);
     vec![
-        json_tool("pack.list", jobs::list_packs)
+        json_tool("pack.list", packs::list_packs)
             .doc(
                 "List the packs: typed tools that run as jobs. `search` finds them by what they do. \
                  Schemas are in `GET /api/v1/packs/{name}`.",
@@ -21,18 +21,18 @@ pub fn operations() -> Vec<Operation> {
             .scope(Scope::SESSIONS_READ)
             .nature(plain.reads())
             .get("/api/v1/packs", "list_packs"),
-        json_tool("pack.show", jobs::show_pack)
+        json_tool("pack.show", packs::show_pack)
             .doc("Show a pack, with the schemas of its input and output.")
             .scope(Scope::SESSIONS_READ)
             .nature(plain.reads())
             .get("/api/v1/packs/{name}", "show_pack"),
-        post("/api/v1/packs/{name}", act, "run_pack", jobs::run_pack)
+        post("/api/v1/packs/{name}", act, "run_pack", packs::run_pack)
             .doc(RUN)
             .returns::<Job>(),
-        get("/api/v1/packs/{name}/{version}", act, "show_pack_version", jobs::show_version)
+        get("/api/v1/packs/{name}/{version}", act, "show_pack_version", packs::show_version)
             .doc("Show a version of a pack, such as `v1`.")
-            .returns::<jobs::PackInfo>(),
-        post("/api/v1/packs/{name}/{version}", act, "run_pack_version", jobs::run_version)
+            .returns::<packs::PackInfo>(),
+        post("/api/v1/packs/{name}/{version}", act, "run_pack_version", packs::run_version)
             .doc("Run a version of a pack, such as `v1`. The same as without a version otherwise.")
             .returns::<Job>(),
         json_tool("job.list", jobs::list)

@@ -35,6 +35,7 @@ mod faults;
 mod files;
 mod forwards;
 mod health;
+mod jobs;
 mod lifetimes;
 mod live;
 mod mcp;

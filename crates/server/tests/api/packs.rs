@@ -1,28 +1,28 @@
-//! Packs and jobs, with fake guests.
+//! Packs, with fake guests.
 
-use std::time::Duration;
-
-use helmdeck_testkit::{Client, eventually, fake::FakeServer};
+use helmdeck_testkit::{Client, fake::FakeServer};
 use serde_json::{Value, json};
 
 use crate::mcp::modern;
 
-const SOON: Duration = Duration::from_secs(20);
-
-async fn headless(client: &Client) -> String {
+/// A headless session.
+pub async fn headless(client: &Client) -> String {
     let created = client.post("/api/v1/sessions", &json!({})).await.expect(201).json();
     created["id"].as_str().unwrap().to_owned()
 }
 
-fn echo(session: &str) -> Value {
+/// Input for a command that ends at once.
+pub fn echo(session: &str) -> Value {
     json!({ "_session_id": session, "clone_path": "/workspace/app", "command": ["echo", "x"] })
 }
 
-fn sleep(session: &str) -> Value {
+/// Input for a command that runs until it is killed.
+pub fn sleep(session: &str) -> Value {
     json!({ "_session_id": session, "clone_path": "/workspace/app", "command": ["sleep", "99"] })
 }
 
-async fn run(client: &Client, pack: &str, input: &Value) -> Value {
+/// Runs a pack.
+pub async fn run(client: &Client, pack: &str, input: &Value) -> Value {
     client.post(&format!("/api/v1/packs/{pack}"), input).await.expect(200).json()
 }
 
@@ -118,101 +118,6 @@ async fn a_one_shot_pack_ends_its_session_and_a_workspace_keeps_it() {
     let second = run(&ann, "python.run", &input).await["_session_id"].clone();
     assert!(first.is_string());
     assert_eq!((first, alive().await), (second, 1));
-}
-
-#[tokio::test]
-async fn a_handle_is_returned_at_once_and_the_result_can_be_read_again() {
-    let server = FakeServer::start().await;
-    let ann = server.client("ann", "sessions:*");
-    let session = headless(&ann).await;
-    let mut input = echo(&session);
-    input["wait_s"] = json!(0);
-    let job = ann.post("/api/v1/packs/cmd.run", &input).await.expect(202).json();
-    let path = format!("/api/v1/jobs/{}?wait_s=20", job["job_id"].as_str().unwrap());
-    for _ in 0..2 {
-        let job = ann.get(&path).await.expect(200).json();
-        assert_eq!((&job["state"], &job["output"]["exit_code"]), (&json!("completed"), &json!(0)));
-    }
-    let bob = server.client("bob", "sessions:*");
-    bob.get(&path).await.expect_error(404, "unknown_job");
-    assert_eq!(bob.get("/api/v1/jobs").await.expect(200).json()["count"], 0);
-    assert_eq!(server.admin().get("/api/v1/jobs").await.expect(200).json()["count"], 1);
-}
-
-#[tokio::test]
-async fn a_job_that_works_has_no_result_and_can_be_cancelled() {
-    let server = FakeServer::start().await;
-    let ann = server.client("ann", "sessions:*");
-    let session = headless(&ann).await;
-    let start = json!({ "pack": "cmd.run", "input": sleep(&session) });
-    let job = ann.post("/api/v1/tools/pack.start", &start).await.expect(202).json();
-    let id = job["job_id"].as_str().unwrap();
-    let which = json!({ "job_id": format!("pack_{id}") });
-    ann.post("/api/v1/tools/pack.result", &which).await.expect_error(409, "not_ready");
-    let status = ann.post("/api/v1/tools/pack.status", &which).await.expect(200).json();
-    assert_eq!(status["state"], "working");
-    let path = format!("/api/v1/jobs/{id}");
-    assert_eq!(ann.delete(&path).await.expect(200).json()["state"], "cancelled");
-    assert_eq!(ann.delete(&path).await.expect(200).json()["state"], "cancelled");
-    ann.post("/api/v1/tools/pack.result", &which).await.expect_error(409, "cancelled");
-}
-
-#[tokio::test]
-async fn an_idempotency_key_runs_a_call_once() {
-    let server = FakeServer::start().await;
-    let ann = server.client("ann", "sessions:*");
-    let session = headless(&ann).await;
-    let mut input = echo(&session);
-    input["idempotency_key"] = json!("k1");
-    let first = run(&ann, "cmd.run", &input).await["job_id"].clone();
-    assert_eq!(run(&ann, "cmd.run", &input).await["job_id"], first);
-    input["command"] = json!(["echo", "y"]);
-    let answer = ann.post("/api/v1/packs/cmd.run", &input).await;
-    assert_eq!(answer.json()["field"], "idempotency_key");
-    answer.expect_error(400, "invalid_input");
-}
-
-#[tokio::test]
-async fn after_a_kill_of_the_server_a_job_that_may_not_run_twice_fails_with_a_reason() {
-    let mut server = FakeServer::start().await;
-    let session = headless(&server.client("ann", "sessions:*")).await;
-    let mut ids = Vec::new();
-    {
-        let ann = server.client("ann", "sessions:*");
-        let mut input = sleep(&session);
-        input["wait_s"] = json!(0);
-        for _ in 0..2 {
-            let job = ann.post("/api/v1/packs/cmd.run", &input).await.expect(202).json();
-            ids.push(job["job_id"].as_str().unwrap().to_owned());
-        }
-        let id = ids[0].clone();
-        let began = async || {
-            let job = ann.get(&format!("/api/v1/jobs/{id}")).await.expect(200).json();
-            (!job["started_at"].is_null()).then_some(())
-        };
-        eventually(SOON, began).await.expect("it begins");
-    }
-    server.kill().await;
-    server.restart().await;
-    let ann = server.client("ann", "sessions:*");
-    for id in ids {
-        let job = ann.get(&format!("/api/v1/jobs/{id}")).await.expect(200).json();
-        assert_eq!(job["state"], "failed", "{job}");
-        assert!(job["error"]["message"].as_str().unwrap().contains("the server stopped"), "{job}");
-    }
-}
-
-#[tokio::test]
-async fn a_job_is_followed_as_events_until_it_ends() {
-    let server = FakeServer::start().await;
-    let ann = server.client("ann", "sessions:*");
-    let session = headless(&ann).await;
-    let job = run(&ann, "cmd.run", &echo(&session)).await;
-    let path = format!("/api/v1/jobs/{}/events", job["job_id"].as_str().unwrap());
-    let events = ann.get(&path).await.expect(200);
-    let text = String::from_utf8_lossy(&events.body).into_owned();
-    assert!(text.starts_with("event: job\ndata: {"), "{text}");
-    assert!(text.contains("\"state\":\"completed\""), "{text}");
 }
 
 #[tokio::test]

@@ -1,0 +1,281 @@
+//! Packs: listing, showing and running them.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Path, Request, State},
+    response::Response,
+};
+use helmdeck_packs::{Pack, Routing, SessionNeed};
+use helmdeck_sessions::Scope;
+use helmdeck_wire::{
+    ErrorCode,
+    job::{Job, JobState},
+    session::Mode,
+};
+use http::StatusCode;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{jobs::OneJob, tools::call_named};
+use crate::{
+    App,
+    error::{ApiError, ApiResult},
+    tool::{Call, Nature, Outcome, Tool, json_tool, pack::reply, tool},
+};
+
+/// Which packs to list.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PackQuery {
+    /// Only packs whose name, description or keywords contain all of these words.
+    #[schemars(length(max = 200))]
+    search: Option<String>,
+}
+
+/// A pack by name.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PackName {
+    /// Name of the pack, such as `repo.fetch`.
+    #[schemars(length(min = 1, max = 64), extend("x-error" = "unknown_pack"))]
+    name: String,
+}
+
+/// All packs.
+#[derive(Serialize, JsonSchema)]
+pub struct PackList {
+    /// The best matches first, else by name.
+    packs: Vec<PackInfo>,
+    /// How many.
+    count: usize,
+}
+
+/// A pack.
+#[derive(Serialize, JsonSchema)]
+pub struct PackInfo {
+    /// Name, such as `repo.fetch`.
+    name: String,
+    /// What it does.
+    description: String,
+    /// Its versions.
+    versions: Vec<String>,
+    /// The newest version, which runs by default.
+    latest: String,
+    /// Whether a call returns a handle at once.
+    #[serde(rename = "async")]
+    returns_handle: bool,
+    /// The session that it works in: `none`, `one_shot`, `keeps` or `existing`.
+    session: &'static str,
+    /// The mode of a session that is created for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<Mode>,
+    /// Programs that it needs in the session.
+    programs: Vec<&'static str>,
+    /// The credential that it needs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    credential: Option<&'static str>,
+    /// Properties of a call.
+    #[schemars(with = "Map<String, Value>")]
+    nature: Nature,
+    /// What agents choose it by: `accepts`, `produces`, `intent_keywords`, `typical_use`,
+    /// `limitations`.
+    #[schemars(with = "Map<String, Value>")]
+    routing: Routing,
+    /// JSON Schema of the input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Map<String, Value>>")]
+    input_schema: Option<Value>,
+    /// JSON Schema of the reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Map<String, Value>>")]
+    output_schema: Option<Value>,
+}
+
+impl PackInfo {
+    fn of(pack: &Pack) -> Self {
+        let version = format!("v{}", pack.version);
+        let (session, mode) = match pack.needs.session {
+            SessionNeed::None => ("none", None),
+            SessionNeed::OneShot(mode) => ("one_shot", Some(mode)),
+            SessionNeed::Keeps(mode) => ("keeps", Some(mode)),
+            SessionNeed::Existing => ("existing", None),
+        };
+        Self {
+            name: pack.name.clone(),
+            description: pack.doc.clone(),
+            versions: vec![version.clone()],
+            latest: version,
+            returns_handle: pack.returns_handle,
+            session,
+            mode,
+            programs: pack.needs.programs.to_vec(),
+            credential: pack.needs.credential,
+            nature: pack.nature,
+            routing: pack.routing,
+            input_schema: None,
+            output_schema: None,
+        }
+    }
+
+    fn with_schemas(app: &App, pack: &Pack) -> ApiResult<Self> {
+        let tool = app.tool(&pack.name).ok_or_else(|| unknown(app, &pack.name))?;
+        Ok(Self {
+            input_schema: Some(tool.documented_schema()?),
+            output_schema: tool.output_schema(),
+            ..Self::of(pack)
+        })
+    }
+}
+
+fn unknown(app: &App, name: &str) -> ApiError {
+    let names = app.packs.packs().iter().map(|pack| pack.name.as_str());
+    let scored = names.map(|known| (strsim::jaro_winkler(known, name), known));
+    let nearest = scored.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(score, _)| *score > 0.8);
+    let hint = nearest.map(|(_, name)| format!("; did you mean {name}?")).unwrap_or_default();
+    let message =
+        format!("the pack {name:?} does not exist{hint} GET /api/v1/packs lists all packs");
+    let message = message.replace("exist GET", "exist: GET");
+    ApiError::new(ErrorCode::UnknownPack, message)
+}
+
+/// The pack with this name.
+pub fn find(app: &App, name: &str) -> ApiResult<Arc<Pack>> {
+    app.packs.pack(name).cloned().ok_or_else(|| unknown(app, name))
+}
+
+/// Lists packs.
+pub async fn list_packs(call: Call, query: PackQuery) -> ApiResult<PackList> {
+    let search = query.search.unwrap_or_default().to_lowercase();
+    let words: Vec<_> = search.split_whitespace().collect();
+    let wanted = |pack: &&Arc<Pack>| {
+        let keywords = pack.routing.intent_keywords.join(" ");
+        let text = format!("{} {} {keywords}", pack.name, pack.doc).to_lowercase();
+        words.iter().all(|word| text.contains(word))
+    };
+    let mut packs: Vec<_> = call.app.packs.packs().iter().filter(wanted).collect();
+    // Those whose names or keywords match come first.
+    let matches = |pack: &Pack| {
+        let is_key = |word: &&&str| {
+            pack.name.contains(**word) || pack.routing.intent_keywords.contains(*word)
+        };
+        words.iter().filter(is_key).count()
+    };
+    packs.sort_by_key(|pack| std::cmp::Reverse(matches(pack)));
+    let packs: Vec<_> = packs.into_iter().map(|pack| PackInfo::of(pack)).collect();
+    Ok(PackList { count: packs.len(), packs })
+}
+
+/// Shows a pack.
+pub async fn show_pack(call: Call, wanted: PackName) -> ApiResult<PackInfo> {
+    PackInfo::with_schemas(&call.app, &*find(&call.app, &wanted.name)?)
+}
+
+/// Shows a version of a pack.
+pub async fn show_version(
+    State(app): State<App>,
+    Path((name, version)): Path<(String, String)>,
+) -> ApiResult<axum::Json<PackInfo>> {
+    let pack = of_version(&app, &name, &version)?;
+    Ok(axum::Json(PackInfo::with_schemas(&app, &pack)?))
+}
+
+fn of_version(app: &App, name: &str, version: &str) -> ApiResult<Arc<Pack>> {
+    let pack = find(app, name)?;
+    let newest = format!("v{}", pack.version);
+    if version == newest || version == "latest" {
+        return Ok(pack);
+    }
+    let message = format!("{name} has no version {version:?}; it has {newest}");
+    Err(ApiError::new(ErrorCode::UnknownPack, message))
+}
+
+/// Runs a pack.
+pub async fn run_pack(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    request: Request,
+) -> ApiResult<Response> {
+    find(&app, &name)?;
+    call_named(app, &name, request).await
+}
+
+/// Runs a version of a pack.
+pub async fn run_version(
+    State(app): State<App>,
+    Path((name, version)): Path<(String, String)>,
+    request: Request,
+) -> ApiResult<Response> {
+    of_version(&app, &name, &version)?;
+    call_named(app, &name, request).await
+}
+
+/// A pack to start.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct StartPack {
+    /// Name of the pack, such as `repo.fetch`.
+    #[schemars(length(min = 1, max = 64), extend("x-error" = "unknown_pack"))]
+    pack: String,
+    /// Its input, with `_session_id` or `workspace` if it takes one.
+    #[serde(default)]
+    input: Map<String, Value>,
+}
+
+/// Tools of agents for long jobs. HTTP clients use `/api/v1/jobs`.
+pub fn tools() -> Vec<Arc<Tool>> {
+    let plain = Nature::default();
+    let tools = [
+        tool("pack.start", start_pack)
+            .doc(
+                "Start a pack and return at once, with a `job_id`. Use pack.status to see its progress \
+                 and pack.result to get its output. For packs that take minutes.",
+            )
+            .scope(Scope::SESSIONS_ACT)
+            .nature(Nature { open_world: true, ..plain })
+            .returns::<Job>(),
+        json_tool("pack.status", status)
+            .doc("Show the state and the progress of a job: working, completed, failed or cancelled.")
+            .scope(Scope::SESSIONS_READ)
+            .nature(plain.reads()),
+        tool("pack.result", result)
+            .doc(
+                "Get the output of a job. Fails with not_ready while it works, and with its error if it \
+                 failed. Can be called more than once, for 24 hours.",
+            )
+            .scope(Scope::SESSIONS_READ)
+            .nature(plain.reads())
+            .returns::<Job>(),
+    ];
+    tools.into_iter().map(Arc::new).collect()
+}
+
+async fn start_pack(call: Call, wanted: StartPack) -> ApiResult<Outcome> {
+    let tool = call
+        .app
+        .tool(&wanted.pack)
+        .filter(|tool| tool.pack.is_some())
+        .ok_or_else(|| unknown(&call.app, &wanted.pack))?;
+    let mut args = wanted.input;
+    args.insert("wait_s".to_owned(), 0.into());
+    let mut outcome = tool.call(call, args).await?;
+    outcome.status = Some(StatusCode::ACCEPTED);
+    Ok(outcome)
+}
+
+async fn status(call: Call, wanted: OneJob) -> ApiResult<Job> {
+    let job = call.app.packs.job(&call.caller, &wanted.job_id).await?;
+    // The output is in the result.
+    Ok(Job { output: None, ..job })
+}
+
+async fn result(call: Call, wanted: OneJob) -> ApiResult<Outcome> {
+    let job = call.app.packs.job(&call.caller, &wanted.job_id).await?;
+    if job.state == JobState::Working {
+        let message = format!("job {} is still working: {}%", job.job_id, job.progress);
+        let error = ApiError::new(ErrorCode::NotReady, message);
+        return Err(ApiError { retryable: Some(true), ..error.retry_after(5) });
+    }
+    reply(job)
+}
