@@ -74,6 +74,9 @@ pub async fn run(app: App, kept: Kept, janitor_interval: Duration) {
                     tracing::warn!(error, "Failed to remove old actions; retrying later");
                 }
             }
+            if let Err(error) = app.packs.forget().await {
+                tracing::warn!(%error, "Failed to remove old jobs; retrying later");
+            }
             match prune_audit(&app.store, kept, OffsetDateTime::now_utc()).await {
                 Ok(0) => {}
                 Ok(rows) => app.audit.record(AuditEntry::new("audit.pruned").detail("count", rows)),

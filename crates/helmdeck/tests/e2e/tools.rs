@@ -13,7 +13,9 @@ use helmdeck_testkit::{
 use serde_json::{Value, json};
 
 /// Fields that differ between calls.
-const VOLATILE: [&str; 18] = [
+const VOLATILE: [&str; 20] = [
+    "count",
+    "entries",
     "updated_at",
     "key_version",
     "last_used_at",

@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use helmdeck_packs::{Engine, NamedSession, Options, Pack, SessionNeed};
 use helmdeck_sessions::Scope;
+use helmdeck_store::AuditEntry;
 use helmdeck_wire::{
     ErrorBody, SessionId,
     job::{Job, JobId, JobState},
@@ -132,6 +133,8 @@ pub async fn start(
 ) -> ApiResult<Outcome> {
     let engine = &call.app.packs;
     let job = engine.submit(&call.caller, pack, input, options).await?;
+    let entry = AuditEntry::new("pack.started").actor(&call.caller).target(&pack.name);
+    call.app.audit.record(entry.detail("job_id", job.job_id.as_str()));
     let mut abandoned = Abandoned { engine: engine.clone(), id: Some(job.job_id.clone()) };
     if keep || wait_s == 0 {
         abandoned.id = None;
