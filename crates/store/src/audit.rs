@@ -7,6 +7,8 @@ mod repeats;
 mod verify;
 mod writer;
 
+use std::time::Duration;
+
 use helmdeck_wire::{
     SessionId,
     audit::{AuditRecord, Severity, format_at},
@@ -22,7 +24,7 @@ pub use verify::{AuditBreak, AuditReport, BreakReason};
 pub use writer::{Audit, AuditStatus};
 
 /// How often to try to append rows while other processes append theirs.
-const APPEND_TRIES: usize = 5;
+const APPEND_TRIES: u64 = 50;
 
 /// Which rows to read. Every given condition must hold.
 #[derive(Debug, Clone, Default)]
@@ -84,7 +86,11 @@ impl Store {
             match self.insert_audit(&rows).await {
                 Ok(()) => return Ok(newest.unsigned_abs()),
                 // Another process took the same ids.
-                Err(error) if is_conflict(&error) && tries < APPEND_TRIES => tries += 1,
+                Err(error) if is_conflict(&error) && tries < APPEND_TRIES => {
+                    tries += 1;
+                    // Longer after each conflict, so that the other process gets past it.
+                    tokio::time::sleep(Duration::from_millis(tries)).await;
+                }
                 Err(error) => return Err(error.into()),
             }
         }

@@ -70,7 +70,8 @@ pub struct McpClient {
 #[serde(deny_unknown_fields)]
 pub struct NewToken {
     /// Label, such as the name of the program that uses it. The action log shows it.
-    #[schemars(length(min = 1, max = 100))]
+    #[schemars(length(min = 1, max = 100), regex(pattern = r"^[^\x00-\x1f\x7f-\x9f]*$"))]
+    #[schemars(extend("x-expected" = "printable text"))]
     pub label: String,
     /// Scopes; `sessions:*` by default. Your own token must cover them.
     #[serde(default)]
